@@ -1,0 +1,33 @@
+# Every target sets up what it needs: only Python and make have to be there.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint bench docs clean
+
+# One stamp per set of extras: reinstalled only when pyproject.toml changes.
+$(VENV)/.installed-%: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	@touch $@
+
+demo: $(VENV)/.installed-parquet    ## cluster Iris, print the summary, write out/demo/
+	$(BIN)/evidentia demo --out out/demo
+
+test: $(VENV)/.installed-test       ## run every test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(ARGS)
+
+lint: $(VENV)/.installed-dev        ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-test      ## speed and memory, as ratios to peers in the same run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "evclust==0.2.1"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+docs: $(VENV)/.installed-docs       ## build the documentation; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) out docs/_build .pytest_cache .mypy_cache .ruff_cache build dist

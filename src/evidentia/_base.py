@@ -1,0 +1,204 @@
+"""What every estimator shares: checks of parameters and tables, and prediction from a credal partition."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from evidentia.belief import FocalSets
+from evidentia.partition import CredalPartition
+
+
+class EvidentialClusterer(ClusterMixin, BaseEstimator):
+    """Base of the estimators whose result is ``partition_``.
+
+    A subclass gives ``fit``, which ends with :meth:`_publish`, and ``_masses(X)`` for rows already checked.
+    """
+
+    partition_: CredalPartition
+    labels_: np.ndarray
+    focal_sets_: FocalSets
+    _accepts_missing = False
+
+    def predict_partition(self, X: Any) -> CredalPartition:
+        """Credal partition of new rows, over the clusters found by ``fit``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        CredalPartition
+        """
+        check_is_fitted(self)
+        table = check_table(self, X, reset=False)
+        return CredalPartition(self._masses(table), self.focal_sets_, object_names=row_names(X), copy=False)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Most plausible cluster of new rows, shape (n_samples,)."""
+        return self.predict_partition(X).labels()
+
+    def _masses(self, X: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _publish(self, X: Any, masses: np.ndarray) -> None:
+        self.partition_ = CredalPartition(masses, self.focal_sets_, object_names=row_names(X), copy=False)
+        self.labels_ = self.partition_.labels()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._accepts_missing
+        return tags
+
+
+def check_table(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
+    """Rows as doubles, or an error that names the column, the count and the cure."""
+    who = type(estimator).__name__
+    if hasattr(X, "dtypes") and hasattr(X, "columns"):
+        text = [str(name) for name, kind in zip(X.columns, X.dtypes) if getattr(kind, "kind", "O") not in "biuf"]
+        if text:
+            raise ValueError(
+                f"{who} needs numeric columns, but these are not: {', '.join(text[:5])}"
+                f"{f' and {len(text) - 5} more' if len(text) > 5 else ''}. Drop them, or encode them as numbers."
+            )
+    table = validate_data(
+        estimator,
+        X,
+        dtype=np.float64,
+        ensure_all_finite=False,
+        ensure_min_samples=2 if reset else 1,
+        reset=reset,
+    )
+    _check_finite(estimator, table, getattr(X, "columns", None))
+    return table
+
+
+def _check_finite(estimator: EvidentialClusterer, table: np.ndarray, columns: Any) -> None:
+    if np.isfinite(table.sum()):  # one pass without a temporary; a finite sum cannot hide NaN or inf
+        return
+    who = type(estimator).__name__
+    for kind, found in (("inf", np.isinf(table)), ("NaN", np.isnan(table))):
+        if kind == "NaN" and estimator._accepts_missing:
+            _check_observed(who, found, columns)
+        elif found.any():
+            row, column = np.argwhere(found)[0]
+            cure = (
+                "Drop those rows, impute them (sklearn.impute), or take EGMM, which accepts missing values."
+                if kind == "NaN"
+                else "Look for a division by zero or a code for 'missing', and replace it."
+            )
+            raise ValueError(
+                f"Input X contains {kind} in {found.any(axis=1).sum()} of {len(table)} rows "
+                f"(first: row {row}, column {_column(columns, column)}); {who} needs finite numbers. {cure}"
+            )
+
+
+def _check_observed(who: str, missing: np.ndarray, columns: Any) -> None:
+    """EM over the observed entries still needs something observed in each row and column."""
+    if missing.all(axis=1).any():
+        raise ValueError(
+            f"{who} accepts missing values, but {missing.all(axis=1).sum()} of {len(missing)} rows hold nothing but NaN "
+            f"(first: row {missing.all(axis=1).argmax()}). Drop them."
+        )
+    if len(missing) > 1 and missing.all(axis=0).any():
+        raise ValueError(
+            f"Column {_column(columns, missing.all(axis=0).argmax())} holds nothing but NaN. Drop it before {who}."
+        )
+
+
+def _column(columns: Any, at: int) -> str:
+    return str(at) if columns is None else repr(columns[at])
+
+
+def row_names(X: Any) -> tuple[str, ...] | None:
+    """Names of the objects when X is a DataFrame whose index says something."""
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
+        return None
+    return tuple(str(name) for name in index)
+
+
+def check_number(
+    estimator: BaseEstimator,
+    name: str,
+    *,
+    low: float,
+    high: float = np.inf,
+    strict: bool = False,
+    integer: bool = False,
+) -> None:
+    """Refuse a parameter that is not a number in ``[low, high]`` (``strict``: above ``low``)."""
+    value = getattr(estimator, name)
+    kind = Integral if integer else Real
+    good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not (good and (low < value if strict else low <= value) and value <= high):
+        expected = f"{'an integer' if integer else 'a number'} {'>' if strict else '>='} {low:g}"
+        if high < np.inf:
+            expected += f" and <= {high:g}"
+        raise ValueError(
+            f"The '{name}' parameter of {type(estimator).__name__} must be {expected}. Got {value!r} instead."
+        )
+
+
+def check_choice(estimator: BaseEstimator, name: str, choices: tuple[str, ...]) -> None:
+    """Refuse an option that is not one of the named ones."""
+    value = getattr(estimator, name)
+    if not (isinstance(value, str) and value in choices):
+        raise ValueError(
+            f"The '{name}' parameter of {type(estimator).__name__} must be one of {', '.join(map(repr, choices))}. "
+            f"Got {value!r} instead."
+        )
+
+
+def check_enough_rows(estimator: BaseEstimator, n_samples: int, n_clusters: int) -> None:
+    """Refuse to look for more clusters than there are objects."""
+    if n_samples < n_clusters:
+        raise ValueError(
+            f"{type(estimator).__name__} was asked for n_clusters={n_clusters} but X has only n_samples={n_samples} rows. "
+            "Ask for fewer clusters."
+        )
+
+
+def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -> np.ndarray | None:
+    """Weights of the rows as doubles, None when all are one."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=float)
+    who = type(estimator).__name__
+    if weight.shape != (n_samples,):
+        raise ValueError(
+            f"'sample_weight' of {who} must hold one number for each of {n_samples} rows. Got {weight.shape}."
+        )
+    if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
+        raise ValueError(f"'sample_weight' of {who} must be finite, not negative, and not zero everywhere.")
+    return weight
+
+
+def canonical_order(size: np.ndarray, tie: np.ndarray | None = None) -> np.ndarray:
+    """Old numbers of the clusters in the order they are published: largest first, so that runs agree.
+
+    Clusters of the same size are ordered by ``tie``, or keep their order.
+    """
+    return np.lexsort([np.arange(len(size)) if tie is None else tie, -np.round(size, 9)])
+
+
+def warn_if_centers_coincide(estimator: BaseEstimator, centers: np.ndarray, spread: float) -> None:
+    """Say so when two clusters became one, as happens in high dimension or with too many clusters.
+
+    ``spread`` is a typical distance of an object from the mean.
+    """
+    gaps = np.linalg.norm(centers[:, None] - centers, axis=2) + np.where(np.eye(len(centers)), np.inf, 0)
+    if len(centers) > 1 and gaps.min() <= 1e-3 * spread:
+        a, b = np.unravel_index(gaps.argmin(), gaps.shape)
+        warnings.warn(
+            f"{type(estimator).__name__}: the centres of clusters {a} and {b} coincide, so the data do not tell them "
+            "apart. Ask for fewer clusters, scale the columns, or reduce the dimension first (e.g. PCA).",
+            UserWarning,
+            stacklevel=3,
+        )

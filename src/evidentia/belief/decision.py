@@ -1,0 +1,145 @@
+"""From a mass function to one cluster, or to a set of clusters.
+
+Scores are taken from the mass that is not on the empty set, so they lie between 0 and 1 for outliers too.
+Differences up to ``TIE`` are rounding, not preference: such scores are equal, and the lowest cluster wins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidentia.belief import transforms
+from evidentia.belief.focal import FocalSets
+
+TIE = 1e-10
+RULES = ("plausibility", "belief", "pignistic", "mass")
+SET_RULES = ("mass", "interval-dominance", "cautious")
+
+
+def decide(
+    masses: np.ndarray, focal_sets: FocalSets, rule: str = "plausibility", reject: float | None = None
+) -> np.ndarray:
+    r"""One cluster for each object.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_samples, n_focal)
+        One mass function a row.
+    focal_sets : FocalSets
+        What the columns stand for.
+    rule : {"plausibility", "belief", "pignistic", "mass"}
+        The cluster with the highest plausibility, belief or pignistic probability; each of them, and the
+        score below, is divided by :math:`1 - m(\varnothing)`. ``"mass"`` takes the focal set with the largest
+        mass (see :func:`top_focal_set`) and in it the most plausible cluster; its score is the mass of that
+        set.
+    reject : float between 0 and 1, optional
+        Objects whose winning score is below it are rejected, and so are those with their largest mass on the
+        empty set. ``None`` forces a decision on everyone, even with nothing but the empty set to decide
+        from (cluster 0 then), except that rule ``"mass"`` rejects objects whose top set is empty.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        A cluster number, or -1 where rejected. Ties go to the lowest number.
+
+    Examples
+    --------
+    >>> masses = np.array([[0.0, 0.1, 0.3, 0.6], [0.5, 0.3, 0.1, 0.1]])
+    >>> decide(masses, FocalSets(2)), decide(masses, FocalSets(2), reject=0.5)
+    (array([1, 0]), array([ 1, -1]))
+    >>> decide(masses, FocalSets(2), "belief", reject=0.5)  # belief in cluster 1 is only 0.3
+    array([-1, -1])
+    """
+    if rule not in RULES:
+        raise ValueError(f"The decision 'rule' must be one of {', '.join(RULES)}. Got {rule!r}.")
+    if reject is not None and not 0 <= reject <= 1:
+        raise ValueError(f"'reject' must be None or lie between 0 and 1. Got {reject!r}.")
+    top = top_focal_set(masses, focal_sets)
+    outlier = focal_sets.card[top] == 0
+    if rule == "mass":
+        within = transforms.contour(masses, focal_sets) * focal_sets.member[top]
+        labels = _first_best(within)
+        winner = np.take_along_axis(masses, top[:, None], axis=1)
+        score = _of_the_rest(winner, masses, focal_sets)[:, 0]
+        labels[outlier] = -1
+    else:
+        score_of = {
+            "plausibility": transforms.contour,
+            "belief": transforms.singleton_belief,
+            "pignistic": transforms.pignistic,
+        }[rule]
+        scores = score_of(masses, focal_sets)
+        if rule != "pignistic":
+            scores = _of_the_rest(scores, masses, focal_sets)
+        labels = _first_best(scores)
+        score = scores.max(axis=1)
+    if reject is not None:
+        labels[outlier | (score < reject - TIE)] = -1
+    return labels
+
+
+def decide_sets(masses: np.ndarray, focal_sets: FocalSets, rule: str = "mass", cautiousness: float = 0.5) -> np.ndarray:
+    r"""A set of clusters for each object: those that it may well belong to.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (n_samples, n_focal)
+        One mass function a row.
+    focal_sets : FocalSets
+        What the columns stand for.
+    rule : {"mass", "interval-dominance", "cautious"}
+        ``"mass"``: the focal set with the largest mass (see :func:`top_focal_set`).
+        ``"interval-dominance"``: every cluster that no other surely beats,
+        :math:`Pl(\{k\}) \ge \max_l Bel(\{l\})`; the mass of the empty set has no say.
+        ``"cautious"``: a dial between the most plausible cluster and interval dominance,
+        :math:`Pl(\{k\}) \ge \gamma \max_l Bel(\{l\}) + (1 - \gamma) \max_l Pl(\{l\})`.
+    cautiousness : float between 0 and 1
+        The dial :math:`\gamma` of rule ``"cautious"``: 0 keeps the most plausible cluster (and its equals),
+        1 is interval dominance. The set never shrinks as it grows.
+
+    Returns
+    -------
+    sets : ndarray of bool, shape (n_samples, n_clusters)
+        An impossible cluster (no plausibility) is in no set. An empty row is an outlier: its top set is empty
+        (``"mass"``), or all of its mass is on the empty set (the other rules).
+
+    Examples
+    --------
+    >>> masses = np.array([[0.0, 0.2, 0.3, 0.5]])  # plausibilities 0.7 and 0.8
+    >>> decide_sets(masses, FocalSets(2)), decide_sets(masses, FocalSets(2), "cautious", 0.1)
+    (array([[ True,  True]]), array([[False,  True]]))
+    """
+    if rule not in SET_RULES:
+        raise ValueError(f"The set-valued 'rule' must be one of {', '.join(SET_RULES)}. Got {rule!r}.")
+    if not 0 <= cautiousness <= 1:
+        raise ValueError(f"'cautiousness' must lie between 0 and 1. Got {cautiousness!r}.")
+    if rule == "mass":
+        return focal_sets.member[top_focal_set(masses, focal_sets)] > 0
+    gamma = 1.0 if rule == "interval-dominance" else cautiousness
+    plausible = _of_the_rest(transforms.contour(masses, focal_sets), masses, focal_sets)
+    believed = _of_the_rest(transforms.singleton_belief(masses, focal_sets), masses, focal_sets)
+    bar = gamma * believed.max(axis=1, keepdims=True) + (1 - gamma) * plausible.max(axis=1, keepdims=True)
+    return (plausible >= bar - TIE) & (plausible > 0)
+
+
+def top_focal_set(masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+    """Position of the focal set with the largest mass; among equals the smallest set, then the lowest mask.
+
+    Examples
+    --------
+    >>> top_focal_set(np.array([[0.4, 0.2, 0.4]]), FocalSets(2, [{0, 1}, {0}, {1}]))
+    array([2])
+    """
+    order = np.lexsort((focal_sets.masks, focal_sets.card))
+    largest = masses >= masses.max(axis=1, keepdims=True) - TIE
+    return order[largest[:, order].argmax(axis=1)]
+
+
+def _of_the_rest(scores: np.ndarray, masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+    """Scores as shares of the mass outside the empty set; zero when there is none."""
+    rest = (masses @ (focal_sets.card > 0).astype(float))[:, None]
+    return np.divide(scores, rest, out=np.zeros_like(scores), where=rest > 0)
+
+
+def _first_best(scores: np.ndarray) -> np.ndarray:
+    return (scores >= scores.max(axis=1, keepdims=True) - TIE).argmax(axis=1)

@@ -1,0 +1,6 @@
+"""The credal partition: the one result every method gives."""
+
+from evidentia.partition.credal import CredalPartition
+from evidentia.partition.relational import RelationalMasses
+
+__all__ = ["CredalPartition", "RelationalMasses"]

@@ -1,0 +1,356 @@
+"""The one result type: a mass function for every object, and its hard, fuzzy, possibilistic and rough views."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from evidentia.belief import combination, decision
+from evidentia.belief.focal import FocalSets, Subset, format_mask
+from evidentia.belief.mass import MassFunctions
+from evidentia.partition import relational, storage
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MATRIX_LIMIT = 2 << 30  # bytes of an n x n answer that is given without being asked twice
+
+
+class CredalPartition(MassFunctions):
+    """A mass function over sets of clusters for every object.
+
+    ==============  ==================================================================================
+    view            how to get it
+    ==============  ==================================================================================
+    hard            ``labels()``: one cluster each, by plausibility, belief, pignistic probability or mass
+    set-valued      ``sets()``: the clusters that remain possible, more of them the more cautious you are
+    fuzzy           ``pignistic``: a probability for each cluster
+    possibilistic   ``contour``: the plausibility of each cluster
+    rough           ``lower(k)``, ``upper(k)``: who is surely, and who is possibly, in cluster k
+    outliers        ``outliers()``, ``empty``: who fits none of the clusters
+    pairs           ``relational()``: belief and plausibility that two objects share a cluster
+    ==============  ==================================================================================
+
+    Parameters
+    ----------
+    masses : array-like of shape (n_samples, n_focal)
+        Non-negative, each row summing to one.
+    focal_sets : FocalSets
+    object_names, cluster_names : sequence of str, optional
+    copy : bool
+        ``False`` takes the array over and freezes it.
+
+    Examples
+    --------
+    >>> masses = [[0, 0.9, 0, 0.1], [0, 0.2, 0.1, 0.7], [0, 0, 1, 0], [0.8, 0.1, 0.1, 0]]
+    >>> partition = CredalPartition(masses, FocalSets(2), object_names=["a", "b", "c", "d"])
+    >>> print(partition)
+    4 objects in 2 clusters
+      2 ( 50 %) sure of one cluster       {0}: 1, {1}: 1
+      1 ( 25 %) torn between clusters     {0,1}: 1
+      1 ( 25 %) outliers, in none of them
+    Nonspecificity 0.40 on average (0: every object sure, 1: nothing known). Most doubtful: d, b, a.
+    >>> partition.lower(0), partition.upper(0), partition.outliers()
+    (array([0]), array([0, 1]), array([3]))
+    """
+
+    object_names: tuple[str, ...] | None
+    cluster_names: tuple[str, ...] | None
+
+    def __init__(
+        self,
+        masses: Any,
+        focal_sets: FocalSets,
+        *,
+        object_names: Sequence[str] | None = None,
+        cluster_names: Sequence[str] | None = None,
+        copy: bool = True,
+    ):
+        super().__init__(masses, focal_sets, copy=copy)
+        for what, names, count in (
+            ("object_names", object_names, len(self)),
+            ("cluster_names", cluster_names, self.n_clusters),
+        ):
+            if names is not None and len(names) != count:
+                raise ValueError(f"'{what}' must hold {count} names. Got {len(names)}.")
+            self.__dict__[what] = None if names is None else tuple(map(str, names))
+
+    def _like(self, masses: np.ndarray, focal_sets: FocalSets, **changed: Any) -> CredalPartition:
+        names = {"object_names": self.object_names, "cluster_names": self.cluster_names, **changed}
+        return CredalPartition(masses, focal_sets, **names, copy=False)
+
+    # -- decisions ----------------------------------------------------------------------------------------------------
+
+    def labels(self, rule: str = "plausibility", *, reject: float | None = None) -> np.ndarray:
+        """One cluster for each object, shape (n_samples,); -1 where ``reject`` turned the decision down.
+
+        Parameters
+        ----------
+        rule : {"plausibility", "belief", "pignistic", "mass"}
+        reject : float in [0, 1], optional
+            See :func:`evidentia.belief.decision.decide`.
+        """
+        return decision.decide(self.masses, self.focal_sets, rule=rule, reject=reject)
+
+    def sets(self, rule: str = "mass", *, cautiousness: float = 0.5) -> np.ndarray:
+        """The clusters that remain possible for each object, shape (n_samples, n_clusters) of bool.
+
+        A row without any True is an outlier.
+
+        Parameters
+        ----------
+        rule : {"mass", "interval-dominance", "cautious"}
+            The set of largest mass (the hard credal partition), all clusters that no other one dominates, or
+            something between one cluster and interval dominance, as ``cautiousness`` goes from 0 to 1.
+        cautiousness : float in [0, 1]
+            Used by ``rule="cautious"`` only.
+        """
+        return decision.decide_sets(self.masses, self.focal_sets, rule=rule, cautiousness=cautiousness)
+
+    def lower(self, k: int, *, rule: str = "mass") -> np.ndarray:
+        """Objects surely in cluster ``k``: those whose set is ``{k}`` (indices)."""
+        sets = self.sets(rule)
+        return np.flatnonzero(sets[:, self._cluster(k)] & (sets.sum(axis=1) == 1))
+
+    def upper(self, k: int, *, rule: str = "mass") -> np.ndarray:
+        """Objects possibly in cluster ``k``: those whose set contains it (indices)."""
+        return np.flatnonzero(self.sets(rule)[:, self._cluster(k)])
+
+    def outliers(self) -> np.ndarray:
+        """Objects with more mass on the empty set than on any other (indices)."""
+        return np.flatnonzero(~self.sets("mass").any(axis=1))
+
+    def fuzzy(self, rule: str = "pignistic") -> np.ndarray:
+        """Probabilities of the clusters: pignistic, or plausibilities scaled to sum to one (``"plausibility"``)."""
+        if rule == "pignistic":
+            return self.pignistic
+        if rule != "plausibility":
+            raise ValueError(f"'rule' must be 'pignistic' or 'plausibility'. Got {rule!r}.")
+        total = self.contour.sum(axis=1, keepdims=True)
+        uniform = np.full_like(self.contour, 1 / self.n_clusters)
+        return np.divide(self.contour, total, out=uniform, where=total > 0)
+
+    def largest(self, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
+        """The ``k`` focal sets of largest mass of each object: their positions and masses, both (n_samples, k)."""
+        k = min(k, len(self.focal_sets))
+        at = np.argsort(-self.masses, axis=1, kind="stable")[:, :k]
+        return at, np.take_along_axis(self.masses, at, axis=1)
+
+    def _cluster(self, k: int) -> int:
+        if not 0 <= k < self.n_clusters:
+            raise ValueError(f"There are clusters 0 to {self.n_clusters - 1}. Got {k!r}.")
+        return k
+
+    # -- pairs of objects ---------------------------------------------------------------------------------------------
+
+    def relational(self, pairs: Any = None) -> relational.RelationalMasses:
+        """Masses of "same cluster" and "different clusters", for chosen pairs or for all.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2), optional
+            Without it the answer is four n × n arrays; refused when these would not fit in memory
+            (:meth:`relational_blocks` gives them piece by piece).
+        """
+        if pairs is not None:
+            pairs = np.asarray(pairs)
+            if pairs.ndim != 2 or pairs.shape[1] != 2:
+                raise ValueError(f"'pairs' must have shape (n_pairs, 2). Got {pairs.shape}.")
+            return relational.pairwise(self.masses, self.focal_sets, pairs)
+        needed = 4 * 8 * len(self) ** 2
+        if needed > MATRIX_LIMIT:
+            raise MemoryError(
+                f"All pairs of {len(self)} objects need {needed / 2**30:.1f} GiB. "
+                "Name the pairs you want, or walk over relational_blocks()."
+            )
+        blocks = [part for _, part in self.relational_blocks()]
+        return relational.RelationalMasses(*(np.concatenate(arrays) for arrays in zip(*blocks)))
+
+    def relational_blocks(self) -> Iterator[tuple[slice, relational.RelationalMasses]]:
+        """All pairs, a block of rows at a time: ``(rows, relational masses of rows × all)``."""
+        return relational.pairwise_blocks(self.masses, self.focal_sets)
+
+    # -- other partitions ---------------------------------------------------------------------------------------------
+
+    def relabel(self, order: Sequence[int] | np.ndarray) -> CredalPartition:
+        """Renumber the clusters: old cluster ``order[k]`` becomes cluster ``k``."""
+        order = np.asarray(order)
+        if sorted(order.tolist()) != list(range(self.n_clusters)):
+            raise ValueError(f"'order' must hold each of 0..{self.n_clusters - 1} once. Got {order.tolist()}.")
+        moved = self.focal_sets.relabel(order)
+        columns = np.lexsort([moved.masks, moved.card])  # the order of the named families
+        names = None if self.cluster_names is None else [self.cluster_names[k] for k in order]
+        focal_sets = FocalSets(self.n_clusters, moved.masks[columns].tolist())
+        return self._like(self.masses[:, columns], focal_sets, cluster_names=names)
+
+    def canonical(self) -> CredalPartition:
+        """Clusters renumbered from the largest to the smallest (by pignistic probability; ties by first object)."""
+        size = np.round(self.pignistic.sum(axis=0), 9)
+        return self.relabel(np.lexsort([self.pignistic.argmax(axis=0), -size]))
+
+    def align(self, other: CredalPartition) -> CredalPartition:
+        """Clusters renumbered to agree as well as they can with those of ``other``, a partition of the same objects."""
+        if len(other) != len(self) or other.n_clusters != self.n_clusters:
+            raise ValueError(
+                f"Only partitions of the same objects into as many clusters can be aligned. Got {len(self)} objects in "
+                f"{self.n_clusters} clusters and {len(other)} objects in {other.n_clusters} clusters."
+            )
+        overlap = other.pignistic.T @ self.pignistic
+        return self.relabel(linear_sum_assignment(overlap, maximize=True)[1])
+
+    def refine(self, refining: Sequence[Subset], *, cluster_names: Sequence[str] | None = None) -> CredalPartition:
+        """The same knowledge over finer clusters: cluster ``k`` becomes the set ``refining[k]`` of fine clusters."""
+        fine = combination.refine(self, refining)
+        return self._like(fine.masses, fine.focal_sets, cluster_names=cluster_names)
+
+    def combine(self, other: CredalPartition, *, rule: str = "dempster") -> CredalPartition:
+        """Fuse two partitions of the same objects over the same clusters.
+
+        Cluster ``k`` must mean the same thing in both: :meth:`align` them first when they were found independently,
+        or :meth:`refine` both to a common frame when their clusters differ.
+
+        Parameters
+        ----------
+        rule : {"dempster", "conjunctive", "yager", "disjunctive", "cautious"}
+
+        Examples
+        --------
+        One image tells fluid from tissue, another one lesion from the rest; together they tell three things.
+
+        >>> t1 = CredalPartition([[0.8, 0.2]], FocalSets(2, [{0}, {1}]))      # fluid, tissue or lesion
+        >>> t2 = CredalPartition([[0.1, 0.9]], FocalSets(2, [{0}, {1}]))      # lesion, fluid or tissue
+        >>> fused = t1.refine([{0}, {1, 2}]).combine(t2.refine([{2}, {0, 1}]))
+        >>> dict(zip(fused.focal_sets.names(["fluid", "tissue", "lesion"]), fused.masses[0].round(3).tolist()))
+        {'{fluid}': 0.783, '{tissue}': 0.196, '{lesion}': 0.022}
+        """
+        rules = ("dempster", "conjunctive", "yager", "disjunctive", "cautious")
+        if rule not in rules:
+            raise ValueError(f"The combination 'rule' must be one of {', '.join(map(repr, rules))}. Got {rule!r}.")
+        if len(other) != len(self) or other.n_clusters != self.n_clusters:
+            raise ValueError(
+                f"Only partitions of the same objects over the same clusters combine. Got {len(self)} objects in "
+                f"{self.n_clusters} clusters and {len(other)} objects in {other.n_clusters} clusters; "
+                "refine(…) brings two frames to a common one."
+            )
+        fused = getattr(combination, rule)(self, other)
+        return self._like(fused.masses, fused.focal_sets)
+
+    def __getitem__(self, rows: Any) -> CredalPartition:
+        """The partition of some of the objects."""
+        chosen = np.arange(len(self))[rows].reshape(-1)
+        names = None if self.object_names is None else [self.object_names[i] for i in chosen]
+        return self._like(self.masses[chosen], self.focal_sets, object_names=names)
+
+    # -- reading and keeping ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def hard_masks(self) -> np.ndarray:
+        """Mask of the set of largest mass of each object, shape (n_samples,): the hard credal partition."""
+        return self.focal_sets.masks[self.masses.argmax(axis=1)]
+
+    @cached_property
+    def set_counts(self) -> dict[int, int]:
+        """How many objects have each set as the set of their largest mass: ``{mask: count}``, small sets first."""
+        masks, counts = np.unique(self.hard_masks, return_counts=True)
+        found = dict(zip(masks.tolist(), counts.tolist()))
+        return dict(sorted(found.items(), key=lambda item: (item[0].bit_count(), item[0])))
+
+    def name(self, i: int) -> str:
+        """Name of object ``i``, its number when it has none."""
+        return str(i) if self.object_names is None else self.object_names[i]
+
+    def most_doubtful(self, count: int = 10) -> np.ndarray:
+        """Indices of the objects that are hardest to place, the hardest first.
+
+        Doubt is the mass that does not speak for a single cluster plus the uncertainty among single clusters:
+        one minus the largest belief in a single cluster.
+        """
+        doubt = 1 - self.singleton_belief.max(axis=1)
+        return np.argsort(-doubt, kind="stable")[:count]
+
+    def summary(self) -> str:
+        """What the partition says, in a few lines for a person."""
+        n = max(len(self), 1)
+        groups: dict[str, list[str]] = {"sure": [], "torn": [], "out": []}
+        totals = dict.fromkeys(groups, 0)
+        for mask, count in self.set_counts.items():
+            kind = "out" if mask == 0 else "sure" if mask.bit_count() == 1 else "torn"
+            totals[kind] += count
+            groups[kind].append(f"{format_mask(mask, self.cluster_names)}: {count}")
+
+        def line(kind: str, words: str, detail: bool = True) -> str:
+            listed = groups[kind][:8] + (["..."] if len(groups[kind]) > 8 else [])
+            tail = f"     {', '.join(listed)}" if detail and listed else ""
+            return f"  {totals[kind]:>{len(str(n))}} ({totals[kind] / n:4.0%}) {words}{tail}".replace("%", " %")
+
+        lines = [
+            f"{len(self)} objects in {self.n_clusters} cluster{'s' if self.n_clusters > 1 else ''}",
+            line("sure", "sure of one cluster  "),
+            line("torn", "torn between clusters"),
+        ]
+        if self.focal_sets.empty_index is not None:
+            lines.append(line("out", "outliers, in none of them", detail=False))
+        worst = ", ".join(self.name(i) for i in self.most_doubtful(3))
+        lines.append(
+            f"Nonspecificity {self.normalized_nonspecificity:.2f} on average (0: every object sure, 1: nothing known). "
+            f"Most doubtful: {worst}."
+        )
+        return "\n".join(lines)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per object: its cluster, its set, belief and plausibility of that cluster, doubt, and all masses."""
+        import pandas as pd
+
+        labels = self.labels()
+        rows = np.arange(len(self))
+        set_names = {mask: format_mask(mask, self.cluster_names) for mask in self.set_counts}
+        cluster = labels if self.cluster_names is None else np.array(self.cluster_names)[labels]
+        described = {
+            "cluster": cluster,
+            "set": [set_names[mask] for mask in self.hard_masks.tolist()],
+            "belief": self.singleton_belief[rows, labels],
+            "plausibility": self.contour[rows, labels],
+            "nonspecificity": self.nonspecificity,
+        }
+        masses = {f"m{name}": column for name, column in zip(self.focal_sets.names(self.cluster_names), self.masses.T)}
+        index = pd.Index(range(len(self)) if self.object_names is None else self.object_names, name="object")
+        return pd.DataFrame({**described, **masses}, index=index)
+
+    def to_anndata(self, adata: Any, *, key: str = "evidentia") -> None:
+        """Write the partition into an AnnData object: columns of ``obs``, masses in ``obsm``, focal sets in ``uns``."""
+        if adata.n_obs != len(self):
+            raise ValueError(f"The AnnData object has {adata.n_obs} observations, the partition {len(self)}.")
+        table = self.to_pandas()
+        for column in ("cluster", "set"):
+            adata.obs[f"{key}_{column}"] = table[column].astype(str).astype("category").to_numpy()
+        for column in ("belief", "plausibility", "nonspecificity"):
+            adata.obs[f"{key}_{column}"] = table[column].to_numpy()
+        adata.obs[f"{key}_outlier"] = self.empty.copy()
+        adata.obsm[f"{key}_masses"] = self.masses.copy()
+        adata.uns[key] = {"focal_sets": self.focal_sets.names(self.cluster_names)}
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write to a documented ``.npz`` file without pickle, see :mod:`evidentia.partition.storage`."""
+        return storage.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CredalPartition:
+        """Read what :meth:`save` wrote; a damaged or foreign file raises ``ValueError``."""
+        return cls(**storage.read(path), copy=False)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        sure = sum(count for mask, count in self.set_counts.items() if mask.bit_count() == 1)
+        out = self.set_counts.get(0, 0)
+        return (
+            f"CredalPartition({len(self)} objects, {self.n_clusters} clusters, {len(self.focal_sets)} focal sets: "
+            f"{sure} sure, {len(self) - sure - out} torn, {out} outliers)"
+        )

@@ -1,0 +1,1 @@
+"""Numerical kernels: arrays in, arrays out. They know nothing of estimators."""

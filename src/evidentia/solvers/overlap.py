@@ -1,0 +1,45 @@
+"""Which clusters overlap: the pairs worth a focal set when there are too many clusters for all pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def mutual_near_pairs(similarity: np.ndarray, n_near: int) -> list[tuple[int, int]]:
+    """Pairs of clusters that are among each other's ``n_near`` most similar ones.
+
+    A fit with single clusters gives plausibilities ``Pl`` (objects × clusters) and with them the similarity
+    ``Pl.T @ Pl`` [1]_: two clusters are alike when the same objects are plausible in both. At most
+    ``n_clusters * n_near / 2`` pairs come back, where all pairs would be quadratic in the number of clusters.
+
+    Parameters
+    ----------
+    similarity : ndarray of shape (n_clusters, n_clusters)
+        Symmetric, larger is nearer. The diagonal is not looked at; clusters of similarity zero are never near.
+    n_near : int
+        How many neighbours of a cluster count as near.
+
+    Returns
+    -------
+    list of (int, int)
+        Sorted, the smaller number first.
+
+    References
+    ----------
+    .. [1] T. Denœux, S. Sriboonchitta, O. Kanjanatarakul. Evidential clustering of large dissimilarity data.
+       Knowledge-Based Systems 106:179-195, 2016.
+
+    Examples
+    --------
+    Three clusters in a row, the outer ones far apart:
+
+    >>> mutual_near_pairs(np.array([[9, 2, 1], [2, 9, 3], [1, 3, 9]]), n_near=1)
+    [(1, 2)]
+    >>> mutual_near_pairs(np.array([[9, 2, 0], [2, 9, 3], [0, 3, 9]]), n_near=2)
+    [(0, 1), (1, 2)]
+    """
+    others = np.where(np.eye(len(similarity), dtype=bool), -np.inf, similarity)
+    nearest = np.argsort(-others, axis=1, kind="stable")[:, :n_near]
+    near = np.zeros(others.shape, dtype=bool)
+    np.put_along_axis(near, nearest, True, axis=1)
+    return [(int(a), int(b)) for a, b in np.argwhere(np.triu(near & near.T & (others > 0)))]

@@ -1,0 +1,104 @@
+r"""Gaussian components that share one covariance: posteriors and sufficient statistics in one pass over the rows.
+
+With a common :math:`\Sigma` the term :math:`x^T \Sigma^{-1} x` is the same for all components, so up to a constant per
+row the log density of component j is *linear* in the row, :math:`w_j \cdot (x, 1)`. An E-step is then two matrix
+products and one exponential, and what the M-step needs of n rows is the size and the sum of every component.
+Both add up over blocks of rows, so that memory, a file or a cluster of machines can hold the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from evidentia.solvers.blocks import row_blocks
+
+
+class LinearScores(NamedTuple):
+    """Component scores as linear functions of a row, see :func:`linear_scores`."""
+
+    coefficients: np.ndarray
+    precision: np.ndarray
+    normaliser: float
+
+
+def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarray) -> LinearScores:
+    r"""Coefficients :math:`w_j` of the linear part of :math:`\log \pi_j N(x; \mu_j, \Sigma)`.
+
+    .. math::
+        \log \pi_j N(x; \mu_j, \Sigma) = w_j \cdot (x, 1) - \tfrac12 x^T \Sigma^{-1} x + \text{normaliser}
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_components,)
+    centers : ndarray of shape (n_components, n_features)
+    covariance : ndarray of shape (n_features, n_features)
+
+    Returns
+    -------
+    coefficients : ndarray of shape (n_components, n_features + 1)
+    precision : ndarray of shape (n_features, n_features)
+    normaliser : float
+    """
+    precision = np.linalg.inv(covariance)
+    slopes = centers @ precision
+    with np.errstate(divide="ignore"):  # a component of weight zero scores -inf and gets nothing
+        intercepts = np.log(weights) - 0.5 * (slopes * centers).sum(axis=1)
+    normaliser = -0.5 * (len(covariance) * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1])
+    return LinearScores(np.column_stack([slopes, intercepts]), precision, float(normaliser))
+
+
+def with_ones(X: np.ndarray) -> np.ndarray:
+    """Rows ``(x, 1)``, as :func:`statistics` and :func:`posteriors` take them."""
+    return np.column_stack([X, np.ones(len(X))])
+
+
+def _posterior_blocks(rows: np.ndarray, coefficients: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Posteriors of a block with components as ROWS (max and sum then run along long contiguous rows), and log sums."""
+    for block in row_blocks(len(rows), len(coefficients)):
+        scores = coefficients @ rows[block].T
+        top = scores.max(axis=0)
+        scores -= top
+        np.exp(scores, out=scores)
+        total = scores.sum(axis=0)
+        scores /= total
+        yield block, scores, top + np.log(total)
+
+
+def statistics(
+    rows: np.ndarray, coefficients: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, float]:
+    r"""Size :math:`N_j = \sum_i m_{ij}`, sum :math:`T_j = \sum_i m_{ij} x_i` of each component, and the log-likelihood.
+
+    The log-likelihood lacks the two terms that do not depend on the component:
+    :math:`\sum_i (\text{normaliser} - \frac12 x_i^T \Sigma^{-1} x_i)`. No array of the size n × n_components is made.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_samples, n_features + 1)
+        From :func:`with_ones`.
+    coefficients : ndarray of shape (n_components, n_features + 1)
+        From :func:`linear_scores`.
+    weight : ndarray of shape (n_samples,), optional
+    """
+    moments = np.zeros_like(coefficients)
+    log_likelihood = 0.0
+    for block, posterior, log_sum in _posterior_blocks(rows, coefficients):
+        if weight is not None:
+            posterior *= weight[block]
+            log_sum *= weight[block]
+        moments += posterior @ rows[block]
+        log_likelihood += float(log_sum.sum())
+    return moments[:, -1], moments[:, :-1], log_likelihood
+
+
+def posteriors(rows: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Posterior of every row and component, shape (n_samples, n_components), and the linear part of its log density."""
+    masses = np.empty((len(rows), len(coefficients)))
+    log_density = np.empty(len(rows))
+    for block, posterior, log_sum in _posterior_blocks(rows, coefficients):
+        masses[block] = posterior.T
+        log_density[block] = log_sum
+    return masses, log_density

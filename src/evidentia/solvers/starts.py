@@ -1,0 +1,91 @@
+"""Starting centres that depend on the data and a seed, not on the order or the repetition of rows.
+
+Sampling rows by their number would let a shuffled table, or a table with weights in place of copies, start
+elsewhere. Here rows are first put in the order of a random projection, and a uniform number picks a row
+through the cumulative weights: the same table, however written, gives the same draw.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+REPRESENTATIVES = 20_000  # enough rows to place centres, whatever the size of the table
+
+
+class Rows(NamedTuple):
+    """Rows that stand for a table, in the order of a random projection, with their weights."""
+
+    X: np.ndarray
+    weight: np.ndarray
+
+
+def representatives(X: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState) -> Rows:
+    """All rows, or 20,000 of them at even steps of the cumulative weight, ordered along a random projection."""
+    weight = np.ones(len(X)) if weight is None else weight
+    order = np.argsort(X @ rng.normal(size=X.shape[1]), kind="stable")
+    if len(X) > REPRESENTATIVES:
+        steps = (np.arange(REPRESENTATIVES) + 0.5) / REPRESENTATIVES
+        return Rows(X[order[_pick(weight[order], steps)]], np.ones(REPRESENTATIVES))
+    return Rows(X[order], weight[order])
+
+
+def kmeans_starts(
+    X: np.ndarray,
+    n_clusters: int,
+    n_starts: int,
+    rng: np.random.RandomState,
+    weight: np.ndarray | None = None,
+) -> Iterator[np.ndarray]:
+    """Centres of ``n_starts`` k-means solutions from k-means++ seeds, each of shape (n_clusters, n_features)."""
+    rows = representatives(X, weight, rng)
+    for _ in range(n_starts):
+        seeds = kmeans_plus_plus(rows, rng.uniform(size=n_clusters))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than centres: the caller tells
+            yield (KMeans(n_clusters, init=seeds, n_init=1).fit(rows.X, sample_weight=rows.weight).cluster_centers_)
+
+
+def random_starts(
+    X: np.ndarray,
+    n_clusters: int,
+    n_starts: int,
+    rng: np.random.RandomState,
+    weight: np.ndarray | None = None,
+) -> Iterator[np.ndarray]:
+    """Rows drawn at random as centres, in proportion to their weights; equal rows only when there are no others.
+
+    Two centres that start at the same place would never part.
+    """
+    rows = representatives(X, weight, rng)
+    for _ in range(n_starts):
+        chosen, left = [], rows.weight.copy()
+        for draw in rng.uniform(size=n_clusters):
+            chosen.append(rows.X[_pick(left if left.any() else rows.weight, draw)])
+            left[(chosen[-1] == rows.X).all(axis=1)] = 0
+        yield np.array(chosen)
+
+
+def kmeans_plus_plus(rows: Rows, draws: np.ndarray) -> np.ndarray:
+    """Rows far from each other: each next one is drawn with probability proportional to its squared distance."""
+    chosen = [rows.X[_pick(rows.weight, draws[0])]]
+    nearest = np.full(len(rows.X), np.inf)
+    for draw in draws[1:]:
+        nearest = np.minimum(nearest, np.square(rows.X - chosen[-1]).sum(axis=1))
+        chances = nearest * rows.weight
+        chosen.append(rows.X[_pick(chances if chances.any() else rows.weight, draw)])
+    return np.array(chosen)
+
+
+def _pick(chances: np.ndarray, draws: Any) -> Any:
+    """Positions where the cumulative chances pass each uniform number."""
+    cumulative = np.cumsum(chances)
+    return np.minimum(np.searchsorted(cumulative, draws * cumulative[-1], side="right"), len(chances) - 1)
+
+
+START_RULES = {"k-means": kmeans_starts, "random": random_starts}

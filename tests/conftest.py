@@ -1,0 +1,30 @@
+"""What every test may use: reference numbers, a plotting backend without windows, settled hypothesis."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+os.environ["MPLBACKEND"] = "Agg"  # before anyone imports matplotlib: no test opens a window
+
+# The same examples in every run, and no deadline: a busy machine is not a bug.
+settings.register_profile("evidentia", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("evidentia")
+
+ROOT = Path(__file__).parents[1]
+DATA = Path(os.environ.get("EVIDENTIA_DATA") or ROOT.parent / "shared" / "data")
+
+
+@pytest.fixture(scope="session")
+def reference():
+    """Load a JSON file of reference numbers by name: ``reference("makeF")``."""
+
+    def load(name):
+        path = DATA.parent / "reference" / f"{name}.json"
+        if not path.exists():
+            pytest.skip(f"no reference numbers at {path}: set EVIDENTIA_DATA to the data directory beside 'reference'")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    return load

@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from evidentia import CredalPartition, FocalSets
+
+
+@pytest.fixture
+def partition():
+    masses = np.random.default_rng(0).dirichlet([1, 2, 3], size=4)
+    return CredalPartition(
+        masses, FocalSets(60, [{0}, {59, 3}, {}]), object_names=["a", "β", "c c", ""], cluster_names=map_names()
+    )
+
+
+def map_names():
+    return [f"cluster {k}" for k in range(60)]
+
+
+def test_what_is_saved_is_loaded(partition, tmp_path):
+    path = partition.save(tmp_path / "deep" / "partition.npz")
+    again = CredalPartition.load(path)
+    np.testing.assert_array_equal(again.masses, partition.masses)
+    assert again.focal_sets == partition.focal_sets
+    assert again.object_names == partition.object_names
+    assert again.cluster_names == partition.cluster_names
+    assert not list(path.parent.glob("*.part"))
+    bare = CredalPartition([[1.0]], FocalSets(1, [{0}]))
+    assert CredalPartition.load(bare.save(tmp_path / "bare.npz")).object_names is None
+
+
+def test_any_program_can_read_the_file(partition, tmp_path):
+    with np.load(partition.save(tmp_path / "p.npz"), allow_pickle=False) as archive:
+        assert str(archive["format"]) == "evidentia-partition"
+        assert int(archive["version"]) == 1
+        assert archive["masks"].tolist() == [1, (1 << 59) | 8, 0]
+
+
+def written(path, content):
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda p: p / "none.npz", FileNotFoundError, "There is no file"),
+        (lambda p: written(p / "x.npz", b"a,b\n1,2\n"), ValueError, "damaged or not an evidentia partition"),
+        (lambda p: written(p / "x.npz", b""), ValueError, "damaged or not an evidentia partition"),
+        (lambda p: written(p / "x.npz", b"PK\x03\x04 rubbish"), ValueError, "damaged or not an evidentia partition"),
+        (lambda p: np.savez(p / "x.npz", a=1) or p / "x.npz", ValueError, "not one written by evidentia"),
+        (lambda p: np.save(p / "x.npy", np.ones(3)) or p / "x.npy", ValueError, "holds a single array"),
+        (
+            lambda p: np.savez(p / "x.npz", format="evidentia-partition", version=9) or p / "x.npz",
+            ValueError,
+            "written by a newer evidentia",
+        ),
+        (
+            lambda p: np.savez(p / "x.npz", format="evidentia-partition", version=1, masks=[1]) or p / "x.npz",
+            ValueError,
+            "it lacks masses, n_clusters",
+        ),
+        (
+            lambda p: np.savez(p / "x.npz", a=np.array([{}], dtype=object)) or p / "x.npz",
+            ValueError,
+            "damaged or not an evidentia partition",
+        ),
+    ],
+)
+def test_a_foreign_or_damaged_file_is_explained(make, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        CredalPartition.load(make(tmp_path))
+
+
+def test_a_truncated_file_is_explained(partition, tmp_path):
+    path = partition.save(tmp_path / "p.npz")
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(ValueError, match="damaged"):
+        CredalPartition.load(path)
