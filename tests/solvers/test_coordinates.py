@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from evidentia.solvers.coordinates import unit_free
+
+
+def table(n=60):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, 3)) @ rng.normal(size=(3, 3)) * [1.0, 1e-5, 1e6] + [3.0, 1.0, -1e7]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("full", "identity"), ("diag", "ones"), ("spherical", "trace")])
+def test_coordinates_have_unit_spread_and_lead_back(kind, expected):
+    X = table()
+    weight = np.random.default_rng(1).uniform(0.1, 2, size=60)
+    frame = unit_free(X, weight, kind=kind)
+    Y = frame.to(X)
+    covariance = np.cov(Y.T, aweights=weight, bias=True)
+    np.testing.assert_allclose(weight @ Y / weight.sum(), 0, atol=1e-8)
+    if expected == "identity":
+        np.testing.assert_allclose(covariance, np.eye(3), atol=1e-8)
+    elif expected == "ones":
+        np.testing.assert_allclose(np.diag(covariance), 1)
+    else:
+        assert np.trace(covariance) == pytest.approx(3)
+    np.testing.assert_allclose(frame.back(Y), X, rtol=1e-8)
+    np.testing.assert_allclose(frame.log_jacobian, np.linalg.slogdet(frame.forward)[1])
+
+
+def test_directions_without_spread_are_left_out():
+    X = table()
+    wide = np.column_stack([X[:, 0], np.full(60, 0.1), X, X[:, 0] - 2 * X[:, 2]])
+    frame = unit_free(wide)
+    assert frame.forward.shape == (6, 3)
+    np.testing.assert_allclose(frame.back(frame.to(wide)), wide, rtol=1e-6)
+
+
+def test_missing_entries_count_neither_in_mean_nor_in_spread():
+    X = np.array([[1.0, 10.0], [3.0, np.nan], [np.nan, 30.0], [5.0, 50.0]])
+    frame = unit_free(X)
+    np.testing.assert_allclose(frame.origin, [3.0, 30.0])
+    np.testing.assert_allclose(np.diag(frame.backward), [np.sqrt(8 / 3), np.sqrt(800 / 3)])

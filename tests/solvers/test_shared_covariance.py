@@ -1,0 +1,48 @@
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal
+
+from evidentia.solvers import blocks
+from evidentia.solvers.shared_covariance import linear_scores, posteriors, statistics, with_ones
+
+
+def case(n=50, seed=0):
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(3, 3))
+    return (
+        rng.normal(size=(n, 3)) * 2,
+        np.array([0.2, 0.5, 0.0, 0.3]),
+        rng.normal(size=(4, 3)),
+        root @ root.T + np.eye(3),
+    )
+
+
+def test_posteriors_and_statistics_match_the_densities(monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8)  # the smallest blocks, so that 700 rows need several
+    X, weights, centers, covariance = case(700)
+    coefficients, precision, normaliser = linear_scores(weights, centers, covariance)
+    np.testing.assert_allclose(precision @ covariance, np.eye(3), atol=1e-12)
+    quadratic = np.einsum("ip,pq,iq->i", X, precision, X)
+    with np.errstate(divide="ignore"):
+        joint = np.log(weights) + np.column_stack([multivariate_normal(mu, covariance).logpdf(X) for mu in centers])
+    expected = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+
+    masses, log_density = posteriors(with_ones(X), coefficients)
+    np.testing.assert_allclose(masses, expected, atol=1e-12)
+    np.testing.assert_allclose(log_density + normaliser - quadratic / 2, logsumexp(joint, axis=1), rtol=1e-10)
+
+    w = np.random.default_rng(1).uniform(0, 3, size=700)
+    size, total, log_likelihood = statistics(with_ones(X), coefficients, w)
+    np.testing.assert_allclose(size, w @ expected, atol=1e-10)
+    np.testing.assert_allclose(total, (w[:, None] * expected).T @ X, atol=1e-10)
+    np.testing.assert_allclose(
+        log_likelihood + w.sum() * normaliser - w @ quadratic / 2, w @ logsumexp(joint, axis=1), rtol=1e-10
+    )
+
+
+def test_rows_far_from_every_component_do_not_underflow():
+    X, weights, centers, covariance = case()
+    coefficients, *_ = linear_scores(weights, centers, covariance)
+    masses, _ = posteriors(with_ones(X * 1e4), coefficients)
+    np.testing.assert_allclose(masses.sum(axis=1), 1)
+    assert (masses[:, 2] == 0).all()  # weight zero

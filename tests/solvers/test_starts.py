@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from evidentia.solvers import starts
+from evidentia.solvers.starts import Rows, kmeans_plus_plus, kmeans_starts, random_starts, representatives
+
+
+def groups(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)) * 0.3 + 5 * rng.integers(0, 3, size=(n, 1)) * [1.0, 2.0]
+
+
+@pytest.mark.parametrize("rule", [kmeans_starts, random_starts])
+def test_starts_do_not_depend_on_the_order_or_the_writing_of_rows(rule):
+    X = groups(60)
+    weight = np.random.default_rng(1).integers(1, 4, size=60).astype(float)
+    shuffle = np.random.default_rng(2).permutation(60)
+    a = list(rule(X, 3, 4, np.random.RandomState(7), weight))
+    b = list(rule(X[shuffle], 3, 4, np.random.RandomState(7), weight[shuffle]))
+    c = list(rule(np.repeat(X, weight.astype(int), axis=0), 3, 4, np.random.RandomState(7)))
+    assert len(a) == 4
+    np.testing.assert_allclose(a, b, atol=1e-9)
+    np.testing.assert_allclose(a, c, atol=1e-9)
+
+
+def test_kmeans_starts_find_groups_that_are_there():
+    for centers in kmeans_starts(groups(), 3, 3, np.random.RandomState(0)):
+        np.testing.assert_allclose(np.sort(centers[:, 0]), [0, 5, 10], atol=0.2)
+
+
+def test_the_next_seed_is_never_a_row_already_chosen():
+    rows = Rows(np.array([[0.0], [0.0], [1.0], [9.0]]), np.ones(4))
+    for draw in np.linspace(0.01, 0.99, 9):
+        seeds = kmeans_plus_plus(rows, np.array([0.1, draw, 0.5]))
+        assert len(np.unique(seeds)) == 3
+    # distances from 0: 0, 0, 1, 81: only draws below 1/82 give the row at 1
+    assert kmeans_plus_plus(rows, np.array([0.1, 0.0121]))[1, 0] == 1
+    assert kmeans_plus_plus(rows, np.array([0.1, 0.0123]))[1, 0] == 9
+
+
+def test_a_large_table_is_represented_in_proportion(monkeypatch):
+    monkeypatch.setattr(starts, "REPRESENTATIVES", 100)
+    X = np.repeat([[0.0], [1.0], [2.0]], [700, 200, 100], axis=0)
+    rows = representatives(X, None, np.random.RandomState(0))
+    np.testing.assert_array_equal(np.unique(rows.X, return_counts=True)[1], [70, 20, 10])
+    rows = representatives(X, np.repeat([1.0, 3.5, 0.0], [700, 200, 100]), np.random.RandomState(0))
+    np.testing.assert_array_equal(np.unique(rows.X, return_counts=True)[1], [50, 50])
