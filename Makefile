@@ -22,12 +22,17 @@ lint: $(VENV)/.installed-dev        ## style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-test      ## speed and memory, as ratios to peers in the same run
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "evclust==0.2.1"
+# The peer brings documentation tools of its own as dependencies, so it lives apart.
+.venv-peer/.installed:
+	$(PYTHON) -m venv .venv-peer
+	.venv-peer/bin/python -m pip install --quiet --disable-pip-version-check "evclust==0.2.1"
+	@touch $@
+
+bench: $(VENV)/.installed-test .venv-peer/.installed   ## speed and memory, as ratios to peers in the same run
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 docs: $(VENV)/.installed-docs       ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) out docs/_build .pytest_cache .mypy_cache .ruff_cache build dist
+	rm -rf $(VENV) .venv-peer out docs/_build .pytest_cache .mypy_cache .ruff_cache build dist

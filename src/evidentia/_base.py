@@ -108,7 +108,7 @@ def _check_observed(who: str, missing: np.ndarray, columns: Any) -> None:
         )
     if len(missing) > 1 and missing.all(axis=0).any():
         raise ValueError(
-            f"Column {_column(columns, missing.all(axis=0).argmax())} holds nothing but NaN. Drop it before {who}."
+            f"Column {_column(columns, int(missing.all(axis=0).argmax()))} holds nothing but NaN. Drop it before {who}."
         )
 
 

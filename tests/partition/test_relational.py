@@ -70,7 +70,8 @@ def test_blocks_and_chosen_pairs_agree(families):
     for whole, part in zip(partition.relational(), chosen):
         np.testing.assert_allclose(whole.ravel(), part, atol=1e-12)
     rows = [rows for rows, _ in pairwise_blocks(partition.masses, partition.focal_sets)]
-    assert rows == [slice(0, 256), slice(256, 512), slice(512, 600)]
+    assert len(rows) > 1
+    assert [row for block in rows for row in range(block.start, block.stop)] == list(range(600))
 
 
 def test_the_four_masses_add_up_to_one():

@@ -60,7 +60,12 @@ class Statistics(NamedTuple):
     log_likelihood: float
 
     def plus(self, other: Statistics) -> Statistics:
-        return Statistics(*(a + b for a, b in zip(self, other)))
+        return Statistics(
+            self.size + other.size,
+            self.sum + other.sum,
+            self.second + other.second,
+            self.log_likelihood + other.log_likelihood,
+        )
 
 
 def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
@@ -265,6 +270,8 @@ class EGMM(_base.EvidentialClusterer):
     focal_sets_ : FocalSets
     n_clusters_ : int
     ebic_, log_likelihood_ : float
+    collapsed_ : bool
+        Whether the covariance reached its floor, so that likelihood and EBIC mean nothing.
     selection_ : DataFrame
         EBIC, log-likelihood, parameters and remarks for each number of clusters that was tried.
     criterion_trace_ : ndarray
@@ -354,6 +361,7 @@ class EGMM(_base.EvidentialClusterer):
                 break
         chosen = max(fits, key=lambda count: (not fits[count].collapsed, fits[count].ebic))
         self._publish_model(problem, fits, chosen)
+        del problem  # a copy of the table; the masses need the room
         self._publish(X, self._masses(table))
         return self
 
@@ -418,6 +426,7 @@ class EGMM(_base.EvidentialClusterer):
     def _starts(self, problem: _Problem, focal_sets: FocalSets, rng: np.random.RandomState) -> Iterator[Parameters]:
         """Means by c-means, the covariance within those clusters, equal mixing probabilities (section 3.4)."""
         n_clusters, frame, (Y, weight) = focal_sets.n_clusters, problem.coordinates, problem.rows
+        centers_of_starts: Iterable[np.ndarray]
         if isinstance(self.init, str):
             # c-means is not blind to scale: it works on columns of equal spread, where whitening would hide clusters.
             deviation = np.linalg.norm(frame.backward, axis=0)
@@ -432,7 +441,7 @@ class EGMM(_base.EvidentialClusterer):
                     f"'init' of EGMM must have shape ({n_clusters}, {len(frame.origin)}): one row for each cluster. "
                     f"Got {given.shape}."
                 )
-            centers_of_starts = iter([frame.to(given)])
+            centers_of_starts = [frame.to(given)]
         for centers in centers_of_starts:
             residual = Y - centers[pairwise_distances_argmin(Y, centers)]
             within = residual.T @ (weight[:, None] * residual) / weight.sum()
@@ -484,6 +493,7 @@ class EGMM(_base.EvidentialClusterer):
         self.criterion_trace_ = problem.gain - problem.total * fit.run.trace
         self.log_likelihood_ = fit.log_likelihood
         self.start_criteria_, self.n_iter_, self.ebic_ = fit.criteria, fit.run.n_iter, fit.ebic
+        self.collapsed_ = fit.collapsed
         self.selection_ = pd.DataFrame(
             {
                 "n_clusters": list(fits),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from evidentia.belief import combination, decision
-from evidentia.belief.focal import FocalSets, Subset, format_mask
+from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions
-from evidentia.partition import relational, storage
+from evidentia.partition import storage
+from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,7 +150,7 @@ class CredalPartition(MassFunctions):
 
     # -- pairs of objects ---------------------------------------------------------------------------------------------
 
-    def relational(self, pairs: Any = None) -> relational.RelationalMasses:
+    def relational(self, pairs: Any = None) -> RelationalMasses:
         """Masses of "same cluster" and "different clusters", for chosen pairs or for all.
 
         Parameters
@@ -162,7 +163,7 @@ class CredalPartition(MassFunctions):
             pairs = np.asarray(pairs)
             if pairs.ndim != 2 or pairs.shape[1] != 2:
                 raise ValueError(f"'pairs' must have shape (n_pairs, 2). Got {pairs.shape}.")
-            return relational.pairwise(self.masses, self.focal_sets, pairs)
+            return pairwise(self.masses, self.focal_sets, pairs)
         needed = 4 * 8 * len(self) ** 2
         if needed > MATRIX_LIMIT:
             raise MemoryError(
@@ -170,11 +171,11 @@ class CredalPartition(MassFunctions):
                 "Name the pairs you want, or walk over relational_blocks()."
             )
         blocks = [part for _, part in self.relational_blocks()]
-        return relational.RelationalMasses(*(np.concatenate(arrays) for arrays in zip(*blocks)))
+        return RelationalMasses(*(np.concatenate(arrays) for arrays in zip(*blocks)))
 
-    def relational_blocks(self) -> Iterator[tuple[slice, relational.RelationalMasses]]:
+    def relational_blocks(self) -> Iterator[tuple[slice, RelationalMasses]]:
         """All pairs, a block of rows at a time: ``(rows, relational masses of rows × all)``."""
-        return relational.pairwise_blocks(self.masses, self.focal_sets)
+        return pairwise_blocks(self.masses, self.focal_sets)
 
     # -- other partitions ---------------------------------------------------------------------------------------------
 
@@ -204,7 +205,9 @@ class CredalPartition(MassFunctions):
         overlap = other.pignistic.T @ self.pignistic
         return self.relabel(linear_sum_assignment(overlap, maximize=True)[1])
 
-    def refine(self, refining: Sequence[Subset], *, cluster_names: Sequence[str] | None = None) -> CredalPartition:
+    def refine(
+        self, refining: Sequence[Collection[int]], *, cluster_names: Sequence[str] | None = None
+    ) -> CredalPartition:
         """The same knowledge over finer clusters: cluster ``k`` becomes the set ``refining[k]`` of fine clusters."""
         fine = combination.refine(self, refining)
         return self._like(fine.masses, fine.focal_sets, cluster_names=cluster_names)

@@ -15,5 +15,5 @@ def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
     >>> [block.stop - block.start for block in row_blocks(40_000, 8)]
     [16384, 16384, 7232]
     """
-    size = max(256, BLOCK_BYTES // (8 * max(width, 1)))
+    size = max(16, BLOCK_BYTES // (8 * max(width, 1)))
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))

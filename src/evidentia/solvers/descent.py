@@ -14,6 +14,10 @@ from tqdm.auto import tqdm
 Step = Callable[[Any], tuple[float, Any]]
 
 
+class InterruptedFit(ConvergenceWarning):
+    """A fit was stopped from the keyboard; the best solution so far was kept."""
+
+
 @dataclass(frozen=True)
 class Run:
     """Where one descent ended: ``trace[-1]`` is the objective of ``state``, not of a later or earlier one."""
@@ -101,7 +105,7 @@ def best_descent(
     if runs[-1].interrupted:
         warnings.warn(
             f"{name} was interrupted in start {len(runs)}; the best solution so far is kept.",
-            ConvergenceWarning,
+            InterruptedFit,
             stacklevel=3,
         )
     elif not best.converged:

@@ -1,0 +1,28 @@
+"""Pictures of credal partitions and of the models that made them.
+
+Each ``plot_…`` takes an ``ax`` or makes one, and returns it; its ``…_plot_data`` twin gives the numbers alone. A focal
+set looks the same in all of them, see :mod:`evidentia.plots.palette`.
+"""
+
+from evidentia.plots.contours import contour_plot_data, plot_contours
+from evidentia.plots.curves import plot_selection, plot_trace, selection_plot_data
+from evidentia.plots.ellipses import ellipse_plot_data, plot_ellipses
+from evidentia.plots.masses import mass_plot_data, plot_masses
+from evidentia.plots.palette import set_label, set_style
+from evidentia.plots.partition import partition_plot_data, plot_partition
+
+__all__ = [
+    "contour_plot_data",
+    "ellipse_plot_data",
+    "mass_plot_data",
+    "partition_plot_data",
+    "plot_contours",
+    "plot_ellipses",
+    "plot_masses",
+    "plot_partition",
+    "plot_selection",
+    "plot_trace",
+    "selection_plot_data",
+    "set_label",
+    "set_style",
+]

@@ -1,0 +1,108 @@
+"""What the drawing functions share: a place to draw, and the legend of focal sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evidentia.plots.palette import set_label, set_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEGEND_ROWS = 18  # beside a picture of the usual height
+LEGEND_SETS = 2 * LEGEND_ROWS - 4
+
+
+def new_axes(ax: Axes | None, **size: Any) -> Axes:
+    """The axes given, or those of a new figure that makes room for a legend outside."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(layout="constrained", **size)[1]
+
+
+def whole_steps(ax: Axes) -> None:
+    """A plain frame, and ticks at whole numbers only along x."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_columns(n_sets: int) -> int:
+    return 1 if n_sets <= LEGEND_ROWS else 2
+
+
+def count(number: float) -> str:
+    return f"{number:,.0f}"
+
+
+def percent(share: float) -> str:
+    """A share in words short enough for a legend.
+
+    Examples
+    --------
+    >>> percent(0.254), percent(0.0004)
+    ('25 %', '<1 %')
+    """
+    return "<1 %" if share < 0.005 else f"{100 * share:.0f} %"
+
+
+def legend_beside(ax: Axes, handles: Sequence[Any], words: Sequence[str], **look: Any) -> None:
+    """A small legend to the right of the axes."""
+    shared = {"fontsize": "small", "title_fontsize": "small", "alignment": "left", "frameon": False}
+    ax.legend(handles, words, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **{**shared, **look})
+
+
+def legend_entries(weights: Mapping[int, float], limit: int = LEGEND_SETS) -> tuple[list[int], list[int]]:
+    """Masks to list and masks to sum up in one line: the heaviest and the empty set are listed, in the order given.
+
+    Examples
+    --------
+    >>> legend_entries({1: 40, 2: 1, 4: 30, 3: 2, 5: 9}, limit=4)
+    ([1, 4, 5], [2, 3])
+    """
+    masks = list(weights)
+    if len(masks) <= limit:
+        return masks, []
+    listed = set(sorted(masks, key=lambda mask: (mask != 0, -weights[mask]))[: limit - 1])
+    return [mask for mask in masks if mask in listed], [mask for mask in masks if mask not in listed]
+
+
+def set_legend(
+    ax: Axes,
+    weights: Mapping[int, float],
+    n_clusters: int,
+    cluster_names: Sequence[str] | None,
+    *,
+    title: str,
+    number: Callable[[float], str],
+    patches: bool = False,
+    lines: Mapping[str, Any] | None = None,
+) -> None:
+    """A legend of focal sets with a number each, beside the axes where it hides nothing.
+
+    ``lines`` explains line styles: ``{words: style}``.
+    """
+    from matplotlib.lines import Line2D
+
+    def handle(mask: int) -> Line2D:
+        style = set_style(mask, n_clusters)
+        marker = "s" if patches else style.marker
+        edge = style.color if patches else style.edge
+        return Line2D([], [], ls="", marker=marker, ms=7 if patches else 6, mfc=style.color, mec=edge)
+
+    listed, rest = legend_entries(weights)
+    handles = [handle(mask) for mask in listed]
+    words = [f"{set_label(m, n_clusters, cluster_names)}  {number(weights[m])}" for m in listed]
+    if rest:
+        handles.append(Line2D([], [], ls=""))
+        words.append(f"{len(rest)} more  {number(sum(weights[m] for m in rest))}")
+    for meaning, dashes in (lines or {}).items():
+        handles.append(Line2D([], [], color="#5f5f5f", lw=1.3, ls=dashes))
+        words.append(meaning)
+    legend_beside(
+        ax, handles, words, title=title, ncols=legend_columns(len(words)), handletextpad=0.4, columnspacing=1.0
+    )

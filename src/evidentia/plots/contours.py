@@ -1,0 +1,185 @@
+"""Mass and plausibility over the plane, for methods that predict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evidentia.belief.focal import Subset, to_mask
+from evidentia.partition import CredalPartition
+from evidentia.plots._ink import legend_beside, new_axes
+from evidentia.plots.palette import set_label, set_style
+from evidentia.plots.partition import MANY
+from evidentia.plots.table import column_names, column_numbers, to_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WHAT = ("mass", "plausibility")
+RESOLUTION = 150  # grid lines each way: smooth on paper, and 22,500 rows to predict
+LEVELS = (0.25, 0.5, 0.75, 0.95)
+
+
+class ContourPlotData(NamedTuple):
+    """The numbers of :func:`plot_contours`.
+
+    Attributes
+    ----------
+    x, y : ndarray of shape (n_grid,)
+    masks : tuple of int
+        The sets whose values are given.
+    values : ndarray of shape (n_masks, n_grid, n_grid)
+        ``values[m, j, i]`` belongs to the point ``(x[i], y[j])``.
+    axis_names : tuple of two str
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    masks: tuple[int, ...]
+    values: np.ndarray
+    axis_names: tuple[str, str]
+
+
+def contour_plot_data(
+    model: Any,
+    X: Any,
+    *,
+    what: str = "mass",
+    subset: Subset | None = None,
+    columns: Sequence[int | str] = (0, 1),
+    n_grid: int = RESOLUTION,
+) -> ContourPlotData:
+    """Mass or plausibility on a grid, without drawing anything.
+
+    The parameters are those of :func:`plot_contours`; ``n_grid`` is the number of grid lines each way.
+    """
+    if what not in WHAT:
+        raise ValueError(f"'what' must be 'mass' or 'plausibility'. Got {what!r}.")
+    if not hasattr(model, "predict_partition"):
+        raise ValueError(
+            f"{type(model).__name__} cannot place new points, so there is nothing to draw between the objects. "
+            "Take a method with predict_partition, such as EGMM or ECM."
+        )
+    table = to_table(X)
+    names = column_names(X, None, table.shape[1])
+    i, j = column_numbers(columns, names)
+    x, y = (_grid_line(table[:, column], n_grid) for column in (i, j))
+    rows = np.tile(np.nanmean(table, axis=0), (n_grid * n_grid, 1))
+    rows[:, i], rows[:, j] = (lines.ravel() for lines in np.meshgrid(x, y))
+    partition = model.predict_partition(_like(X, rows))
+    n_clusters = partition.n_clusters
+    masks = tuple(1 << k for k in range(n_clusters)) if subset is None else (to_mask(subset, n_clusters),)
+    values = np.stack([_value(partition, mask, what) for mask in masks])
+    return ContourPlotData(x, y, masks, values.reshape(-1, n_grid, n_grid), (names[i], names[j]))
+
+
+def plot_contours(
+    model: Any,
+    X: Any,
+    *,
+    what: str = "mass",
+    subset: Subset | None = None,
+    columns: Sequence[int | str] = (0, 1),
+    ax: Axes | None = None,
+    **contour: Any,
+) -> Axes:
+    """Draw the mass or plausibility of a set of clusters over the plane of two columns.
+
+    Without ``subset`` every single cluster gets contour lines in its colour; with it, that set is drawn as a
+    filled map with a scale. When the table has more than two columns, all others are held at their means: the picture
+    is a cut through the middle of the data, not a summary of it.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``predict_partition``
+    X : array-like of shape (n_samples, n_features)
+        The table the model was fitted to: it gives the range of the picture, and its rows are drawn as dots.
+    what : {"mass", "plausibility"}
+    subset : collection of int, or int mask, optional
+        ``{1}`` or ``{0, 2}``. The plausibility of any set can be drawn, the mass of focal sets only.
+    columns : pair of int or str
+    ax : matplotlib.axes.Axes, optional
+        Without it a new figure is made.
+    **contour
+        Passed to :meth:`matplotlib.axes.Axes.contour`, or ``contourf`` for one set.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    See Also
+    --------
+    contour_plot_data : the same in numbers.
+    """
+    data = contour_plot_data(model, X, what=what, subset=subset, columns=columns)
+    table = to_table(X)
+    i, j = column_numbers(columns, column_names(X, None, table.shape[1]))
+    n_clusters = model.partition_.n_clusters
+    ax = new_axes(ax)
+    if subset is None:
+        _draw_lines(ax, data, n_clusters, model.partition_.cluster_names, what, contour)
+    else:
+        _draw_map(ax, data, n_clusters, model.partition_.cluster_names, what, contour)
+    size = float(np.clip(4000 / max(len(table), 1), 3, 12))
+    dots: dict[str, Any] = {
+        "s": size,
+        "color": "#404040",
+        "edgecolors": "white",
+        "linewidths": 0.25,
+        "alpha": 0.7,
+        "zorder": 2.5,
+    }
+    ax.scatter(table[:, i], table[:, j], rasterized=len(table) > MANY, **dots)
+    ax.set(xlabel=data.axis_names[0], ylabel=data.axis_names[1])
+    return ax
+
+
+def _like(X: Any, rows: np.ndarray) -> Any:
+    """Rows with the column names of X, which a model fitted to a DataFrame wants back."""
+    if not hasattr(X, "columns"):
+        return rows
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=list(X.columns))
+
+
+def _grid_line(values: np.ndarray, n_grid: int) -> np.ndarray:
+    low, high = np.nanmin(values), np.nanmax(values)
+    margin = 0.08 * (high - low) or 0.5  # a constant column still needs a width
+    return np.linspace(low - margin, high + margin, n_grid)
+
+
+def _value(partition: CredalPartition, mask: int, what: str) -> np.ndarray:
+    if what == "mass":
+        return partition.masses[:, partition.focal_sets.index(mask)]
+    return partition.masses[:, partition.focal_sets.masks & mask != 0].sum(axis=1)
+
+
+def _draw_lines(
+    ax: Axes, data: ContourPlotData, n_clusters: int, names: Any, what: str, contour: dict[str, Any]
+) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for mask, values in zip(data.masks, data.values):
+        color = set_style(mask, n_clusters).color
+        widths = np.linspace(0.7, 1.9, len(LEVELS))
+        look = {"levels": LEVELS, "colors": [color], "linewidths": widths}
+        ax.contour(data.x, data.y, values, **{**look, **contour})
+        handles.append(Line2D([], [], color=color))
+    words = [set_label(mask, n_clusters, names) for mask in data.masks]
+    legend_beside(ax, handles, words, title=f"{what}\n" + ", ".join(f"{level:g}" for level in LEVELS))
+
+
+def _draw_map(ax: Axes, data: ContourPlotData, n_clusters: int, names: Any, what: str, contour: dict[str, Any]) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    style = set_style(data.masks[0], n_clusters)
+    shades = LinearSegmentedColormap.from_list("set", list(dict.fromkeys(["white", style.color, style.edge])))
+    look = {"levels": np.linspace(0, 1, 11), "colors": shades(np.linspace(0, 1, 10))}  # nothing stays white
+    drawn = ax.contourf(data.x, data.y, np.clip(data.values[0], 0, 1), **{**look, **contour})
+    bar = ax.figure.colorbar(drawn, ax=ax, ticks=np.linspace(0, 1, 6))
+    bar.set_label(f"{what} of {set_label(data.masks[0], n_clusters, names)}")
+    bar.outline.set_linewidth(0.5)

@@ -1,0 +1,126 @@
+"""Curves: how a fit went, and how many clusters there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evidentia.plots._ink import legend_beside, new_axes, whole_steps
+from evidentia.plots.palette import HUES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from evidentia.selection import Selection
+
+
+def plot_trace(model: Any, *, ax: Axes | None = None, **line: Any) -> Axes:
+    """Draw the criterion of a fit against the iteration.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``criterion_trace_``
+    ax : matplotlib.axes.Axes, optional
+        Without it a new figure is made.
+    **line
+        Passed to :meth:`matplotlib.axes.Axes.plot`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> ax = plot_trace(SimpleNamespace(criterion_trace_=[5.0, 2.5, 2.0]))
+    >>> ax.lines[0].get_xydata()
+    array([[1. , 5. ],
+           [2. , 2.5],
+           [3. , 2. ]])
+    """
+    trace = getattr(model, "criterion_trace_", None)
+    if trace is None:
+        raise ValueError(f"{type(model).__name__} has no criterion_trace_: fit it first, or it is not iterative.")
+    trace = np.asarray(trace, dtype=float)
+    ax = new_axes(ax, figsize=(6, 3.6))
+    look = {"color": HUES[0], "lw": 1.5, "marker": "o" if len(trace) <= 60 else "", "ms": 3.5}
+    ax.plot(np.arange(1, len(trace) + 1), trace, **{**look, **line})
+    ax.set(xlabel="iteration", ylabel="criterion")
+    whole_steps(ax)
+    return ax
+
+
+def selection_plot_data(selection: Selection, *, criterion: str | None = None) -> dict[str, np.ndarray]:
+    """The curve of each method, shape (n_tried, 2): numbers of clusters in rising order, and the criterion.
+
+    Rows without a criterion (a fit that failed, a method the criterion does not speak of) are left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evidentia.selection import Selection
+    >>> table = pd.DataFrame({"method": "egmm", "n_clusters": [3, 2], "ebic": [-63.1, -55.9]})
+    >>> selection_plot_data(Selection(table, "ebic", ("egmm", 2), None))
+    {'egmm': array([[  2. , -55.9],
+           [  3. , -63.1]])}
+    """
+    table = selection.table
+    criterion = selection.criterion if criterion is None else criterion
+    numbers = [name for name in table.columns if name not in ("method", "n_clusters", "note")]
+    if criterion not in numbers:
+        raise ValueError(f"There is no criterion {criterion!r} in the table. It has: {', '.join(numbers)}.")
+    curves = {}
+    for method, rows in table.groupby("method", sort=False):
+        rows = rows.dropna(subset=[criterion]).sort_values("n_clusters")
+        if len(rows):
+            curves[str(method)] = rows[["n_clusters", criterion]].to_numpy(dtype=float)
+    if not curves:
+        raise ValueError(f"None of the fits has a value of {criterion!r}. The table has: {', '.join(numbers)}.")
+    return curves
+
+
+def plot_selection(selection: Selection, *, criterion: str | None = None, ax: Axes | None = None, **line: Any) -> Axes:
+    """Draw a criterion against the number of clusters, a line for each method, the best choice marked.
+
+    Parameters
+    ----------
+    selection : Selection
+        From :func:`evidentia.select`.
+    criterion : str, optional
+        A column of ``selection.table``; without it the criterion that made the choice.
+    ax : matplotlib.axes.Axes, optional
+        Without it a new figure is made.
+    **line
+        Passed to :meth:`matplotlib.axes.Axes.plot`.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    See Also
+    --------
+    selection_plot_data : the same in numbers.
+    """
+    from evidentia.selection import CRITERIA
+
+    curves = selection_plot_data(selection, criterion=criterion)
+    criterion = selection.criterion if criterion is None else criterion
+    ax = new_axes(ax, figsize=(6, 3.6))
+    for at, (method, curve) in enumerate(curves.items()):
+        look = {"color": HUES[at % len(HUES)], "marker": "o", "ms": 5, "lw": 1.5, "label": method}
+        ax.plot(*curve.T, **{**look, **line})
+    # The choice was made by one criterion; on the curve of another one a mark would claim too much.
+    if criterion == selection.criterion:
+        method, n_clusters = selection.best
+        best = curves[method][curves[method][:, 0] == n_clusters]
+        ax.plot(
+            *best.T, ls="", marker="o", ms=13, mfc="none", mec="black", mew=1.5, label=f"best: {n_clusters} clusters"
+        )
+    known = CRITERIA.get(criterion)
+    good = f"{known.words} ({'larger' if known.maximise else 'smaller'} is better)" if known else criterion
+    ax.set(xlabel="number of clusters", ylabel=good)
+    whole_steps(ax)
+    ax.margins(x=0.08, y=0.12)
+    legend_beside(ax, *ax.get_legend_handles_labels())
+    return ax

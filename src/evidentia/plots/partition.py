@@ -1,0 +1,216 @@
+"""The picture of a credal partition: every object by its set of clusters, and hulls of sure and of possible members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evidentia.partition import CredalPartition
+from evidentia.plots._ink import count, legend_columns, new_axes, set_legend
+from evidentia.plots.hull import convex_hull
+from evidentia.plots.palette import set_style
+from evidentia.plots.table import Columns, choose_plane, column_names, fill_missing, to_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SURE, POSSIBLE = "-", (0, (4, 2))
+HULL_LINES: dict[str | None, dict[str, Any]] = {
+    "both": {"surely in": SURE, "possibly in": POSSIBLE},
+    "lower": {"surely in": SURE},
+    "upper": {"possibly in": POSSIBLE},
+    None: {},
+}
+MANY = 2000  # points beyond which a vector file would be heavy
+
+
+class PartitionPlotData(NamedTuple):
+    """The numbers of :func:`plot_partition`.
+
+    Attributes
+    ----------
+    xy : ndarray of shape (n_samples, 2)
+    masks : ndarray of shape (n_samples,)
+        Set of largest mass of each object.
+    lower, upper : list of n_clusters ndarrays of shape (n_corners, 2)
+        Corners of the hulls of the objects surely and possibly in each cluster; two corners are a segment, one is a
+        point, none an empty approximation.
+    centers : ndarray of shape (n_clusters, 2) or None
+    axis_names : tuple of two str
+    """
+
+    xy: np.ndarray
+    masks: np.ndarray
+    lower: list[np.ndarray]
+    upper: list[np.ndarray]
+    centers: np.ndarray | None
+    axis_names: tuple[str, str]
+
+
+def partition_plot_data(
+    partition: CredalPartition,
+    X: Any,
+    *,
+    columns: Columns = None,
+    feature_names: Sequence[str] | None = None,
+    centers: Any = None,
+) -> PartitionPlotData:
+    """Coordinates, sets and hulls of a credal partition, without drawing anything.
+
+    The parameters are those of :func:`plot_partition`.
+
+    Examples
+    --------
+    >>> from evidentia import CredalPartition, FocalSets
+    >>> partition = CredalPartition([[1, 0, 0], [0.9, 0, 0.1], [0.2, 0.1, 0.7]], FocalSets(2, [{0}, {1}, {0, 1}]))
+    >>> data = partition_plot_data(partition, [[0, 0], [2, 0], [1, 3]])
+    >>> data.masks
+    array([1, 1, 3])
+    >>> [len(corners) for corners in data.lower], [len(corners) for corners in data.upper]
+    ([2, 0], [3, 1])
+    """
+    table = to_table(X)
+    if len(table) != len(partition):
+        raise ValueError(f"'X' must have a row for each of the {len(partition)} objects. Got {len(table)} rows.")
+    names = column_names(X, feature_names, table.shape[1])
+    middle = None if centers is None else to_table(centers)
+    if table.shape[1] == 1 and columns is None:  # one column: height shows how clear the best set is
+        table = np.column_stack([table, partition.masses.max(axis=1)])
+        names = [*names, "largest mass"]
+        middle = None if middle is None else np.column_stack([middle, np.ones(len(middle))])
+    if columns == "pca":
+        table = fill_missing(table)
+    plane = choose_plane(table, names, columns)
+    xy, masks = plane.project(table), partition.hard_masks
+    clusters = range(partition.n_clusters)
+    return PartitionPlotData(
+        xy=xy,
+        masks=masks,
+        lower=[convex_hull(xy[masks == 1 << k]) for k in clusters],
+        upper=[convex_hull(xy[masks >> k & 1 == 1]) for k in clusters],
+        centers=None if middle is None else plane.project(middle),
+        axis_names=plane.names,
+    )
+
+
+def plot_partition(
+    partition: CredalPartition,
+    X: Any,
+    *,
+    columns: Columns = None,
+    hulls: str | None = "both",
+    feature_names: Sequence[str] | None = None,
+    centers: Any = None,
+    ax: Axes | None = None,
+    **scatter: Any,
+) -> Axes:
+    """Draw the objects by their set of largest mass, with hulls of the sure and of the possible members.
+
+    A filled hull with a solid outline holds the lower approximation of a cluster (who is surely in it), a dashed one
+    the upper approximation (who may be in it). The legend counts the objects of each set.
+
+    Parameters
+    ----------
+    partition : CredalPartition
+    X : array-like of shape (n_samples, n_features)
+        The table that was clustered. An object with a missing coordinate is not drawn.
+    columns : pair of int or str, "pca", optional
+        Which columns to draw, by number or by name; ``"pca"`` draws the first two principal components (a missing
+        entry then counts as the mean of its column). Without it, the first two columns; a table with one column is
+        drawn against the largest mass.
+    hulls : {"both", "lower", "upper"} or None
+    feature_names : sequence of str, optional
+        Names of the columns, when X is not a DataFrame.
+    centers : array-like of shape (n_clusters, n_features), optional
+        For instance ``model.cluster_centers_``; each is marked and numbered.
+    ax : matplotlib.axes.Axes, optional
+        Without it a new figure is made. In your own figure, ``layout="constrained"`` leaves room for the legend.
+    **scatter
+        Passed to :meth:`matplotlib.axes.Axes.scatter`, for instance ``s=30, alpha=0.5``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    See Also
+    --------
+    partition_plot_data : the same in numbers.
+
+    Examples
+    --------
+    >>> from evidentia import CredalPartition, FocalSets
+    >>> partition = CredalPartition([[1, 0, 0], [0.9, 0, 0.1], [0.2, 0.1, 0.7]], FocalSets(2, [{0}, {1}, {0, 1}]))
+    >>> ax = plot_partition(partition, [[0, 0], [2, 0], [1, 3]], feature_names=["height", "weight"])
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('height', 'weight')
+    """
+    if hulls not in HULL_LINES:
+        raise ValueError(f"'hulls' must be one of {', '.join(map(repr, HULL_LINES))}. Got {hulls!r}.")
+    data = partition_plot_data(partition, X, columns=columns, feature_names=feature_names, centers=centers)
+    shown = {**partition.set_counts}
+    if 0 in shown:  # outliers last
+        shown[0] = shown.pop(0)
+    ax = new_axes(ax, figsize=(5.8 + 0.9 * legend_columns(len(shown)), 4.8))
+    for k in range(partition.n_clusters):
+        if hulls in ("both", "upper"):
+            _draw_hull(ax, data.upper[k], set_style(1 << k, partition.n_clusters).color, sure=False)
+        if hulls in ("both", "lower"):
+            _draw_hull(ax, data.lower[k], set_style(1 << k, partition.n_clusters).color, sure=True)
+    draw_points(ax, data.xy, data.masks, list(shown), partition.n_clusters, **scatter)
+    if data.centers is not None:
+        _draw_centers(ax, data.centers)
+    set_legend(
+        ax,
+        shown,
+        partition.n_clusters,
+        partition.cluster_names,
+        title="objects by set",
+        number=count,
+        lines=HULL_LINES[hulls],
+    )
+    ax.set(xlabel=data.axis_names[0], ylabel=data.axis_names[1])
+    return ax
+
+
+def draw_points(
+    ax: Axes, xy: np.ndarray, masks: np.ndarray, shown: Sequence[int], n_clusters: int, **scatter: Any
+) -> None:
+    """One scatter for each set, in the order given, so that the last lie on top."""
+    size = float(np.clip(20000 / max(len(xy), 1), 7, 36))
+    for mask in shown:
+        style = set_style(mask, n_clusters)
+        look: dict[str, Any] = {"s": size, "marker": style.marker, "color": style.color, "zorder": 2.5}
+        look["rasterized"] = len(xy) > MANY
+        if mask == 0:
+            look["linewidths"] = 1.2
+        elif len(xy) <= MANY:  # around the smallest points an outline would hide the colour
+            outline = style.edge if mask.bit_count() > 1 else "white"
+            look.update(edgecolors=outline, linewidths=size**0.5 / 10)
+        else:
+            look["linewidths"] = 0
+        ax.scatter(*xy[masks == mask].T, **{**look, **scatter})
+
+
+def _draw_hull(ax: Axes, corners: np.ndarray, color: str, *, sure: bool) -> None:
+    from matplotlib.patches import Polygon
+
+    line: dict[str, Any] = {"lw": 1.3, "ls": SURE, "zorder": 1.6}
+    if not sure:
+        line = {"lw": 1.1, "ls": POSSIBLE, "alpha": 0.8, "zorder": 1.5}
+    if len(corners) >= 3:
+        ax.add_patch(Polygon(corners, closed=True, fill=False, ec=color, **line))
+        if sure:
+            ax.add_patch(Polygon(corners, closed=True, fc=color, alpha=0.12, lw=0, zorder=1.4))
+    elif len(corners) == 2:
+        ax.plot(*corners.T, color=color, **line)
+    elif len(corners) == 1:
+        ax.plot(*corners.T, marker="o", ms=11, mfc="none", mec=color, mew=line["lw"], zorder=line["zorder"])
+
+
+def _draw_centers(ax: Axes, centers: np.ndarray) -> None:
+    """The number of each cluster, in a ring of its colour."""
+    for k, at in enumerate(centers):
+        ring = {"boxstyle": "circle,pad=0.2", "fc": "white", "ec": set_style(1 << k, len(centers)).color, "lw": 1.8}
+        ax.annotate(str(k), at, ha="center", va="center", fontsize="small", weight="bold", bbox=ring, zorder=3)

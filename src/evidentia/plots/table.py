@@ -1,0 +1,94 @@
+"""Two coordinates of every object for a picture: two columns of the table, or its principal components."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Columns = str | tuple[int | str, int | str] | None
+
+
+class Plane(NamedTuple):
+    """The plane a picture shows: coordinates are ``(X - origin) @ axes``, and ``names`` what they are called.
+
+    ``axes`` has shape (n_features, 2); for two columns it just picks them, and ``origin`` is zero.
+    """
+
+    origin: np.ndarray
+    axes: np.ndarray
+    names: tuple[str, str]
+
+    def project(self, X: np.ndarray) -> np.ndarray:
+        """Coordinates of rows, shape (n_samples, 2); a missing entry matters only where its column counts."""
+        centred = X - self.origin
+        used = [np.flatnonzero(weights) for weights in self.axes.T]
+        return np.column_stack([centred[:, at] @ self.axes[at, axis] for axis, at in enumerate(used)])
+
+
+def to_table(X: Any) -> np.ndarray:
+    """Rows as doubles, shape (n_samples, n_features)."""
+    try:
+        table = np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"'X' must hold numbers only: {error}. Drop or encode the other columns.") from error
+    if table.ndim != 2:
+        raise ValueError(f"'X' must be a table with rows and columns. Got an array of shape {table.shape}.")
+    return table
+
+
+def column_names(X: Any, feature_names: Sequence[str] | None, n_features: int) -> list[str]:
+    """What the columns are called: as given, as in the DataFrame, or by number."""
+    if feature_names is None:
+        feature_names = getattr(X, "columns", None)
+    if feature_names is None:
+        return [f"column {j}" for j in range(n_features)]
+    if len(feature_names) != n_features:
+        raise ValueError(f"'feature_names' must name {n_features} columns. Got {len(feature_names)} names.")
+    return [str(name) for name in feature_names]
+
+
+def column_numbers(columns: Sequence[int | str], names: Sequence[str]) -> tuple[int, int]:
+    """Positions of two different columns that were given by number or by name."""
+    if len(columns) != 2 or isinstance(columns, str):
+        raise ValueError(f"'columns' must be two columns, or 'pca'. Got {columns!r}.")
+    found = []
+    for column in columns:
+        if isinstance(column, str):
+            if column not in names:
+                raise ValueError(f"There is no column {column!r}. The columns are: {', '.join(names[:20])}.")
+            found.append(names.index(column))
+        elif -len(names) <= column < len(names):
+            found.append(int(column) % len(names))
+        else:
+            raise ValueError(f"There is no column {column}: the table has {len(names)}, counted from 0.")
+    return found[0], found[1]
+
+
+def choose_plane(table: np.ndarray, names: Sequence[str], columns: Columns) -> Plane:
+    """The plane of two columns (the first two when ``columns`` is None) or of two principal components."""
+    n_features = table.shape[1]
+    if isinstance(columns, str):
+        if columns != "pca":
+            raise ValueError(f"'columns' must be two columns, or 'pca'. Got {columns!r}.")
+        return _principal_plane(table)
+    i, j = column_numbers((0, 1) if columns is None else columns, names)
+    return Plane(np.zeros(n_features), np.eye(n_features)[:, [i, j]], (names[i], names[j]))
+
+
+def fill_missing(table: np.ndarray) -> np.ndarray:
+    """NaN replaced by the mean of its column, for projections that need every entry."""
+    missing = np.isnan(table)
+    return np.where(missing, np.nanmean(table, axis=0), table) if missing.any() else table
+
+
+def _principal_plane(table: np.ndarray) -> Plane:
+    origin = table.mean(axis=0)
+    _, spread, loadings = np.linalg.svd(table - origin, full_matrices=False)
+    axes = np.zeros((table.shape[1], 2))
+    axes[:, : min(2, len(loadings))] = loadings[:2].T
+    # An axis and its mirror image explain as much: let the largest loading be positive, so that pictures agree.
+    axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
+    share = np.append(spread**2 / max((spread**2).sum(), np.finfo(float).tiny), 0)
+    return Plane(origin, axes, (f"PC 1 ({100 * share[0]:.0f} %)", f"PC 2 ({100 * share[1]:.0f} %)"))

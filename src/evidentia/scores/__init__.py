@@ -1,0 +1,20 @@
+"""How good a partition is: against a truth, against another partition, and object by object.
+
+Hard labels: :func:`hard_scores` and the measures scikit-learn lacks. Credal partitions: :func:`credal_rand_index`,
+:func:`nonspecificity` and :func:`credal_scores`. Single objects: :func:`object_uncertainty`.
+"""
+
+from evidentia.scores.credal import credal_rand_index, credal_scores, nonspecificity
+from evidentia.scores.hard import hard_scores, pair_precision, pair_recall, purity
+from evidentia.scores.objects import object_uncertainty
+
+__all__ = [
+    "credal_rand_index",
+    "credal_scores",
+    "hard_scores",
+    "nonspecificity",
+    "object_uncertainty",
+    "pair_precision",
+    "pair_recall",
+    "purity",
+]

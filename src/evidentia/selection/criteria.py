@@ -1,0 +1,101 @@
+"""Criteria for the number of clusters: a number for a fitted model, or NaN where the criterion has nothing to say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evidentia.belief import normalized_nonspecificity
+
+
+def ebic(model: Any) -> float:
+    r"""Evidential Bayesian information criterion of a mixture model, to be maximised [1]_.
+
+    .. math:: \text{EBIC} = \log L - \tfrac12 \left(f - 1 + cp + \tfrac{p(p+1)}{2}\right) \log n
+
+    for f focal sets, c clusters and p features. Models without a likelihood have none.
+
+    References
+    ----------
+    .. [1] L. Jiao, T. Denœux, Z.-G. Liu, Q. Pan. EGMM: an evidential version of the Gaussian mixture model for
+       clustering. Applied Soft Computing 129, 109619, 2022.
+    """
+    return float(getattr(model, "ebic_", np.nan))
+
+
+def nonspecificity(model: Any) -> float:
+    r"""Normalised nonspecificity N*, to be minimised [1]_.
+
+    .. math::
+        N^* = \frac{1}{n \log_2 c} \sum_i \Big[ \sum_{A \neq \varnothing} m_i(A) \log_2 |A|
+              + m_i(\varnothing) \log_2 c \Big]
+
+    Needs sets of several clusters: without them it is zero whatever the number of clusters.
+
+    References
+    ----------
+    .. [1] M.-H. Masson, T. Denœux. ECM: an evidential version of the fuzzy c-means algorithm. Pattern
+       Recognition 41(4):1384-1397, 2008.
+    """
+    masses, focal_sets = model.partition_.masses, model.partition_.focal_sets
+    return normalized_nonspecificity(masses, focal_sets) if focal_sets.card.max() > 1 else np.nan
+
+
+def modified_partition_coefficient(memberships: np.ndarray) -> float:
+    r"""Crispness of fuzzy memberships, 0 when all are equal and 1 when all are certain, to be maximised [1]_.
+
+    .. math:: \text{MPC} = 1 - \frac{c}{c-1} \Big(1 - \frac1n \sum_i \sum_k u_{ik}^2\Big)
+
+    Parameters
+    ----------
+    memberships : ndarray of shape (n_samples, n_clusters)
+        Rows sum to one. With a single cluster there is no choice to make, and the answer is NaN.
+
+    References
+    ----------
+    .. [1] R. N. Davé. Validating fuzzy partitions obtained through c-shells clustering. Pattern Recognition
+       Letters 17(6):613-623, 1996.
+
+    Examples
+    --------
+    >>> modified_partition_coefficient(np.array([[1.0, 0.0], [0.5, 0.5]]))
+    0.5
+    """
+    n_samples, n_clusters = memberships.shape
+    if n_clusters == 1:
+        return np.nan
+    coefficient = np.vdot(memberships, memberships) / n_samples
+    return float(1 - n_clusters / (n_clusters - 1) * (1 - coefficient))
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion by name: how it is computed from a fitted model, and which values are good."""
+
+    name: str
+    words: str
+    evaluate: Callable[[Any], float]
+    maximise: bool
+    digits: int
+
+    def better(self, value: float, other: float) -> bool:
+        return value > other if self.maximise else value < other
+
+
+CRITERIA = {
+    criterion.name: criterion
+    for criterion in (
+        Criterion("ebic", "EBIC", ebic, maximise=True, digits=1),
+        Criterion("nonspecificity", "nonspecificity N*", nonspecificity, maximise=False, digits=3),
+        Criterion(
+            "mpc",
+            "modified partition coefficient",
+            lambda model: modified_partition_coefficient(model.partition_.pignistic),
+            maximise=True,
+            digits=3,
+        ),
+    )
+}

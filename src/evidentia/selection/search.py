@@ -1,0 +1,224 @@
+"""Fit every number of clusters by every method, and set the criteria side by side."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Integral
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state
+from tqdm.auto import tqdm
+
+import evidentia
+from evidentia.selection.criteria import CRITERIA, Criterion
+from evidentia.solvers.descent import InterruptedFit
+
+NAMED = {
+    "egmm": "EGMM",
+    "ecm": "ECM",
+    "fcm": "FCM",
+    "noise": "NoiseClustering",
+    "gustafson-kessel": "GustafsonKessel",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection:
+    """What was tried, and what came out best.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row for every fit: ``method``, ``n_clusters``, a column for each criterion (NaN where it does not apply or
+        the fit is of no use), ``seconds`` and ``note``.
+    criterion : str
+        The column that decided.
+    best : (str, int)
+        Method and number of clusters of the best row.
+    estimator_ : estimator
+        The fitted model of that row.
+    """
+
+    table: pd.DataFrame
+    criterion: str
+    best: tuple[str, int]
+    estimator_: Any
+
+    def __str__(self) -> str:
+        method, n_clusters = self.best
+        shown = self.table.drop(columns="note").dropna(axis="columns", how="all")
+        chosen = (shown["method"] == method) & (shown["n_clusters"] == n_clusters)
+        shown.insert(0, "", np.where(chosen, "*", ""))
+        digits = {name: CRITERIA[name].digits for name in shown.columns if name in CRITERIA} | {"seconds": 2}
+        formats = {name: f"{{:.{count}f}}".format for name, count in digits.items()}
+        criterion, value = CRITERIA[self.criterion], shown.loc[chosen, self.criterion].iloc[0]
+        lines = [
+            shown.to_string(index=False, formatters=formats, na_rep="-"),
+            f"Best: {method} with {n_clusters} clusters, by {'largest' if criterion.maximise else 'smallest'} "
+            f"{criterion.words} ({formats[self.criterion](value)}).",
+        ]
+        noted = self.table[self.table["note"] != ""]
+        lines += [f"{row.method}, {row.n_clusters} clusters: {row.note}" for row in noted.itertuples()]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return (
+            f"Selection({len(self.table)} fits, best: {self.best[0]} with {self.best[1]} clusters by {self.criterion})"
+        )
+
+
+def select(
+    X: Any,
+    methods: Any = "egmm",
+    *,
+    n_clusters: int | Iterable[int] = range(2, 7),
+    criteria: str | Iterable[str] | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Selection:
+    """Try numbers of clusters, and methods, and say which is best.
+
+    A fit that fails is a row with a note; the others go on. An interrupt keeps the rows finished so far.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+    methods : str, estimator, or list or dict of them
+        ``"egmm"``, ``"ecm"``, ``"fcm"``, ``"noise"``, ``"gustafson-kessel"``, or an estimator with the parameters you
+        want. The keys of a dict name the methods in the table.
+    n_clusters : int or iterable of int
+    criteria : {"ebic", "nonspecificity", "mpc"} or list of them, optional
+        In order of preference; all three by default. The first one that speaks of every method decides: EBIC for
+        mixtures alone, nonspecificity N* when all methods know sets of clusters, else the modified partition
+        coefficient.
+    random_state : int, RandomState or None
+        Given to every fit, so that each can be repeated alone.
+    verbose : int
+        1 shows progress.
+
+    Returns
+    -------
+    Selection
+
+    See Also
+    --------
+    evidentia.plots.plot_selection : the criterion against the number of clusters.
+
+    Examples
+    --------
+    >>> from evidentia.datasets import make_diamond
+    >>> selection = select(make_diamond().data, n_clusters=[2, 3], random_state=0)
+    >>> selection
+    Selection(2 fits, best: egmm with 2 clusters by ebic)
+    >>> selection.best, selection.criterion
+    (('egmm', 2), 'ebic')
+    """
+    estimators, used = _estimators(methods), _criteria(criteria)
+    counts = [n_clusters] if isinstance(n_clusters, Integral) else list(n_clusters)  # type: ignore[arg-type]
+    if not counts:
+        raise ValueError("'n_clusters' must hold at least one number. Got none.")
+    seed = _seed(random_state)
+    plan = [(method, count) for method in estimators for count in counts]
+    rows: list[dict[str, Any]] = []
+    leaders: dict[str, tuple[dict[str, Any], Any]] = {}  # best row and model by each criterion: no other model is kept
+    try:
+        for method, count in tqdm(plan, desc="select", unit="fit", disable=not verbose):
+            row, model, interrupted = _try(X, estimators[method], method, count, used, seed)
+            rows.append(row)
+            for name, criterion in used.items():
+                if not np.isnan(row[name]) and (
+                    name not in leaders or criterion.better(row[name], leaders[name][0][name])
+                ):
+                    leaders[name] = row, model
+            if interrupted:
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        if not leaders:
+            raise
+        message = f"select was interrupted after {len(rows)} of {len(plan)} fits; the table holds those."
+        warnings.warn(message, InterruptedFit, stacklevel=2)
+    table = pd.DataFrame(rows, columns=["method", "n_clusters", *used, "seconds", "note"])
+    if not leaders:
+        raise ValueError(
+            f"None of the {len(rows)} fits can be used. {rows[0]['method']} with {rows[0]['n_clusters']} clusters: "
+            f"{rows[0]['note'] or 'none of the criteria applies'}"
+        )
+    deciding = _deciding(table, list(leaders), list(used))
+    row, model = leaders[deciding]
+    return Selection(table, deciding, (row["method"], row["n_clusters"]), model)
+
+
+def _try(
+    X: Any, estimator: Any, method: str, n_clusters: int, used: Mapping[str, Criterion], seed: int | None
+) -> tuple[dict[str, Any], Any, bool]:
+    """A row of the table, the fitted model, and whether it was interrupted; whatever goes wrong ends in the note."""
+    row: dict[str, Any] = {"method": method, "n_clusters": n_clusters, **dict.fromkeys(used, np.nan)}
+    start, model = perf_counter(), None
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            model = clone(estimator).set_params(n_clusters=n_clusters)
+            if seed is not None and "random_state" in model.get_params():
+                model.set_params(random_state=seed)
+            model.fit(X)
+            if not getattr(model, "collapsed_", False):  # a collapsed fit looks crisp and likely, and is neither
+                row |= {name: criterion.evaluate(model) for name, criterion in used.items()}
+            problems = []
+        except Exception as error:
+            problems = [f"{type(error).__name__}: {error}"]
+    notes = [str(warning.message).split(". ")[0] for warning in said] + problems
+    row |= {"seconds": perf_counter() - start, "note": "; ".join(dict.fromkeys(notes))}
+    return row, model, any(issubclass(warning.category, InterruptedFit) for warning in said)
+
+
+def _deciding(table: pd.DataFrame, answered: list[str], preferred: list[str]) -> str:
+    """The first criterion that speaks of every method with a usable fit, else the first that speaks of any."""
+    speaks = table.groupby("method")[preferred].count() > 0
+    common = speaks.columns[speaks[speaks.any(axis=1)].all()]
+    return next(name for name in preferred if name in (common if len(common) else answered))
+
+
+def _estimators(methods: Any) -> dict[str, Any]:
+    if isinstance(methods, Mapping):
+        return {str(name): _estimator(method) for name, method in methods.items()}
+    if isinstance(methods, str | BaseEstimator):
+        methods = [methods]
+    found: dict[str, Any] = {}
+    for method in methods:
+        name = method if isinstance(method, str) else type(method).__name__
+        if name in found:
+            raise ValueError(f"Two methods are called {name!r}. Give a dict to name them apart.")
+        found[name] = _estimator(method)
+    if not found:
+        raise ValueError("'methods' must hold at least one method. Got none.")
+    return found
+
+
+def _estimator(method: Any) -> Any:
+    if isinstance(method, BaseEstimator):
+        return method
+    if method not in NAMED:
+        raise ValueError(f"A method must be an estimator or one of {', '.join(map(repr, NAMED))}. Got {method!r}.")
+    return getattr(evidentia, NAMED[method])()
+
+
+def _criteria(criteria: str | Iterable[str] | None) -> dict[str, Criterion]:
+    names = list(CRITERIA) if criteria is None else [criteria] if isinstance(criteria, str) else list(criteria)
+    unknown = [name for name in names if name not in CRITERIA]
+    if unknown or not names:
+        raise ValueError(
+            f"'criteria' must name some of {', '.join(map(repr, CRITERIA))}. Got {unknown[0] if unknown else names!r}."
+        )
+    return {name: CRITERIA[name] for name in names}
+
+
+def _seed(random_state: Any) -> int | None:
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return None if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))

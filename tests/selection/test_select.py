@@ -1,0 +1,211 @@
+"""The table of select, who wins, and what becomes of fits that fail, collapse or are interrupted."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from evidentia import EGMM, CredalPartition, FocalSets
+from evidentia.datasets import make_diamond
+from evidentia.selection import select
+from evidentia.solvers.descent import InterruptedFit
+
+X = np.zeros((6, 1))
+
+
+class Sketch(BaseEstimator):
+    """An estimator with planned results: ``doubt[c]`` is the mass on the frame, or an exception to raise."""
+
+    def __init__(self, doubt, n_clusters=2, random_state=None, ebic=None):
+        self.doubt = doubt
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+        self.ebic = ebic
+
+    def fit(self, X):
+        plan = self.doubt[self.n_clusters]
+        if isinstance(plan, BaseException) and not isinstance(plan, Warning):
+            raise plan
+        if isinstance(plan, str | Warning):
+            warnings.warn(plan, stacklevel=2)
+            plan = 0.01
+        focal_sets = FocalSets(self.n_clusters, empty=False)
+        masses = np.zeros((len(X), len(focal_sets)))
+        masses[:, 0], masses[:, -1] = 1 - plan, plan
+        self.partition_ = CredalPartition(masses, focal_sets)
+        if self.ebic is not None:
+            self.ebic_ = self.ebic[self.n_clusters]
+        return self
+
+
+class Crisp(Sketch):
+    """The same with single clusters only."""
+
+    def fit(self, X):
+        focal_sets = FocalSets(self.n_clusters, "singletons", empty=False, omega=False)
+        share = self.doubt[self.n_clusters] / (self.n_clusters - 1)
+        masses = np.full((len(X), self.n_clusters), share)
+        masses[:, 0] = 1 - self.doubt[self.n_clusters]
+        self.partition_ = CredalPartition(masses, focal_sets)
+        return self
+
+
+def test_the_largest_ebic_wins_and_the_table_holds_every_criterion():
+    selection = select(X, Sketch({2: 0.1, 3: 0.2}, ebic={2: -9.0, 3: -7.0}), n_clusters=[2, 3])
+    assert list(selection.table.columns) == [
+        "method",
+        "n_clusters",
+        "ebic",
+        "nonspecificity",
+        "mpc",
+        "seconds",
+        "note",
+    ]
+    assert selection.criterion == "ebic"
+    assert selection.best == ("Sketch", 3)
+    assert selection.estimator_.n_clusters == 3
+    assert selection.estimator_.partition_.n_clusters == 3
+    np.testing.assert_allclose(selection.table["nonspecificity"], [0.1, 0.2])
+    # pignistic: 0.95, 0.05 and 1 - 0.2 * 2/3 with the rest shared
+    crisp = [1 - 2 * (1 - 0.95**2 - 0.05**2), 1 - 1.5 * (1 - (1 - 0.4 / 3) ** 2 - 2 * (0.2 / 3) ** 2)]
+    np.testing.assert_allclose(selection.table["mpc"], crisp)
+    assert (selection.table["seconds"] >= 0).all()
+    assert selection.table["note"].tolist() == ["", ""]
+
+
+def test_without_a_likelihood_the_smallest_nonspecificity_wins():
+    selection = select(X, {"a": Sketch({2: 0.3, 4: 0.1}), "b": Sketch({2: 0.05, 4: 0.2})}, n_clusters=[2, 4])
+    assert selection.criterion == "nonspecificity"
+    assert selection.best == ("b", 2)
+    assert selection.table["ebic"].isna().all()
+
+
+def test_a_criterion_that_ignores_a_method_does_not_decide():
+    mixed = [Sketch({2: 0.3, 3: 0.1}, ebic={2: 5.0, 3: 4.0}), Crisp({2: 0.2, 3: 0.05})]
+    selection = select(X, mixed, n_clusters=[2, 3])
+    assert selection.criterion == "mpc"
+    assert selection.best == ("Crisp", 3)
+
+
+def test_the_caller_chooses_the_criterion():
+    plan = Sketch({2: 0.1, 3: 0.2}, ebic={2: -9.0, 3: -7.0})
+    by_width = select(X, plan, n_clusters=[2, 3], criteria="nonspecificity")
+    assert (by_width.criterion, by_width.best) == ("nonspecificity", ("Sketch", 2))
+    assert "ebic" not in by_width.table
+    by_rank = select(X, [plan, Crisp({2: 0.2, 3: 0.05})], n_clusters=[2, 3], criteria=["ebic"])
+    assert (by_rank.criterion, by_rank.best) == ("ebic", ("Sketch", 3))
+
+
+def test_a_fit_that_fails_is_a_row_with_a_note():
+    selection = select(X, Sketch({2: 0.3, 3: RuntimeError("no luck"), 4: 0.1}), n_clusters=[2, 3, 4])
+    assert selection.best == ("Sketch", 4)
+    assert selection.table["note"].tolist() == ["", "RuntimeError: no luck", ""]
+    assert selection.table.loc[1, ["ebic", "nonspecificity", "mpc"]].isna().all()
+
+
+def test_a_warning_is_a_note_and_the_fit_still_counts():
+    selection = select(X, Sketch({2: 0.3, 3: "Centres coincide. Ask for fewer."}), n_clusters=[2, 3])
+    assert selection.table["note"].tolist() == ["", "Centres coincide"]
+    assert selection.best == ("Sketch", 3)
+
+
+def test_when_every_fit_fails_the_first_reason_is_told():
+    with pytest.raises(
+        ValueError, match=r"None of the 2 fits can be used. Sketch with 2 clusters: ValueError: NaN in X"
+    ):
+        select(X, Sketch({2: ValueError("NaN in X"), 3: ValueError("other")}), n_clusters=[2, 3])
+
+
+def test_a_collapsed_mixture_never_wins():
+    class Collapsing(Sketch):
+        def fit(self, X):
+            super().fit(X)
+            self.n_clusters_ = self.n_clusters
+            self.collapsed_ = self.n_clusters == 3
+            return self
+
+    selection = select(X, Collapsing({2: 0.1, 3: 0.0}, ebic={2: -9.0, 3: 200.0}), n_clusters=[2, 3])
+    assert selection.best == ("Collapsing", 2)
+    assert selection.table.loc[1, ["ebic", "nonspecificity", "mpc"]].isna().all()
+
+
+@pytest.mark.parametrize("how", [KeyboardInterrupt(), InterruptedFit("stopped in start 3")])
+def test_an_interrupt_keeps_the_rows_so_far(how):
+    plan = Sketch({2: 0.3, 3: 0.2, 4: how, 5: 0.01})
+    with pytest.warns(InterruptedFit, match=r"select was interrupted after [23] of 4 fits; the table holds those"):
+        selection = select(X, plan, n_clusters=[2, 3, 4, 5])
+    stopped = isinstance(how, KeyboardInterrupt)
+    assert selection.table["n_clusters"].tolist() == ([2, 3] if stopped else [2, 3, 4])
+    assert selection.best == ("Sketch", 3 if stopped else 4)
+
+
+def test_an_interrupt_before_any_result_goes_through():
+    with pytest.raises(KeyboardInterrupt):
+        select(X, Sketch({2: KeyboardInterrupt()}), n_clusters=2)
+
+
+def test_every_fit_gets_the_seed_and_the_callers_estimator_is_left_alone():
+    plan = Sketch({2: 0.3, 3: 0.2})
+    assert select(X, plan, n_clusters=[2, 3], random_state=7).estimator_.random_state == 7
+    drawn = [
+        select(X, plan, n_clusters=3, random_state=np.random.RandomState(5)).estimator_.random_state for _ in range(2)
+    ]
+    assert drawn[0] == drawn[1] != 5
+    assert plan.random_state is None
+    assert plan.n_clusters == 2
+    assert not hasattr(plan, "partition_")
+    kept = Sketch({2: 0.3}, random_state=11)
+    assert select(X, kept, n_clusters=2).estimator_.random_state == 11
+
+
+def test_print_marks_the_best_and_tells_the_notes():
+    plan = Sketch({2: 0.25, 3: RuntimeError("no luck")}, ebic={2: -55.93})
+    text = str(select(X, {"mine": plan}, n_clusters=[2, 3]))
+    head, best, failed, words, note = text.splitlines()
+    assert head.split() == ["method", "n_clusters", "ebic", "nonspecificity", "mpc", "seconds"]
+    assert best.split()[:6] == ["*", "mine", "2", "-55.9", "0.250", "0.562"]
+    assert failed.split()[:5] == ["mine", "3", "-", "-", "-"]
+    assert words == "Best: mine with 2 clusters, by largest EBIC (-55.9)."
+    assert note == "mine, 3 clusters: RuntimeError: no luck"
+
+
+def test_columns_that_never_apply_are_not_printed():
+    text = str(select(X, Crisp({2: 0.2, 3: 0.05}), n_clusters=[2, 3]))
+    assert text.splitlines()[0].split() == ["method", "n_clusters", "mpc", "seconds"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"methods": "kmeanz"}, "must be an estimator or one of 'egmm', 'ecm', 'fcm', .* Got 'kmeanz'"),
+        ({"methods": []}, "'methods' must hold at least one method"),
+        ({"methods": [Sketch({}), Sketch({})]}, "Two methods are called 'Sketch'. Give a dict to name them apart"),
+        ({"methods": Sketch({}), "n_clusters": []}, "'n_clusters' must hold at least one number"),
+        ({"methods": Sketch({}), "criteria": "aic"}, "must name some of 'ebic', 'nonspecificity', 'mpc'. Got 'aic'"),
+        ({"methods": Sketch({}), "criteria": []}, "must name some of .* Got \\[\\]"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        select(X, **arguments)
+
+
+def test_egmm_on_the_diamond_set():
+    data = make_diamond().data
+    selection = select(data, n_clusters=[2, 3, 4], random_state=0)
+    assert selection.best == ("egmm", 2)
+    assert selection.table.loc[0, "ebic"] == pytest.approx(-55.9, abs=0.1)
+    alone = EGMM(2, random_state=0).fit(data)
+    np.testing.assert_array_equal(selection.estimator_.partition_.masses, alone.partition_.masses)
+
+
+@pytest.mark.parametrize(
+    ("method", "decides"),
+    [("egmm", "ebic"), ("ecm", "nonspecificity"), ("fcm", "mpc"), ("noise", "mpc"), ("gustafson-kessel", "mpc")],
+)
+def test_every_named_method_is_there_and_judged_by_its_own_criterion(method, decides):
+    centers = np.array([[0, 0], [0, 9], [9, 0]])
+    data = np.repeat(centers, 30, axis=0) + np.random.default_rng(1).normal(size=(90, 2))
+    selection = select(data, method, n_clusters=[2, 3, 4], random_state=0)
+    assert (selection.criterion, selection.best) == (decides, (method, 3))
