@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 os.environ["MPLBACKEND"] = "Agg"  # before anyone imports matplotlib: no test opens a window
+os.environ["SCIPY_ARRAY_API"] = "1"  # before anyone imports SciPy: scikit-learn then runs its array check too
 
 # The same examples in every run, and no deadline: a busy machine is not a bug.
 settings.register_profile("evidentia", derandomize=True, deadline=None, max_examples=60)

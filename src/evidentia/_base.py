@@ -180,7 +180,7 @@ def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -
     return weight
 
 
-def canonical_order(size: np.ndarray, tie: np.ndarray | None = None) -> np.ndarray:
+def largest_first(size: np.ndarray, tie: np.ndarray | None = None) -> np.ndarray:
     """Old numbers of the clusters in the order they are published: largest first, so that runs agree.
 
     Clusters of the same size are ordered by ``tie``, or keep their order.

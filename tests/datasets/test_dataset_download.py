@@ -156,9 +156,7 @@ def test_a_truncated_cache_is_refused(openml):
 
 
 def test_sets_without_a_download_say_where_they_come_from(openml):
-    with pytest.raises(
-        ValueError, match="'protein' cannot be downloaded; it comes from: R package evclust"
-    ) as error:
+    with pytest.raises(ValueError, match="'protein' cannot be downloaded; it comes from: R package evclust") as error:
         fetch("protein")
     assert "iris_uci, wine, ecoli_full" in str(error.value)
     assert openml.downloads == 0

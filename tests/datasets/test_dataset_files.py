@@ -14,9 +14,7 @@ from evidentia.datasets.registry import registry
 
 DIRECTORY = data_directory()
 if DIRECTORY is None:
-    pytest.skip(
-        "no data files here: set EVIDENTIA_DATA to the directory that holds them", allow_module_level=True
-    )
+    pytest.skip("no data files here: set EVIDENTIA_DATA to the directory that holds them", allow_module_level=True)
 
 
 @pytest.mark.parametrize("name", registry())

@@ -52,9 +52,7 @@ class TestBareMachine:
         assert "load('magic', download=True)" in str(error.value)
 
     def test_a_set_that_cannot_be_downloaded_does_not_offer_it(self):
-        with pytest.raises(
-            FileNotFoundError, match=r"protein\.dissimilarity\.npz and protein\.labels\.csv"
-        ) as error:
+        with pytest.raises(FileNotFoundError, match=r"protein\.dissimilarity\.npz and protein\.labels\.csv") as error:
             load("protein")
         assert "download" not in str(error.value)
 
@@ -67,9 +65,7 @@ class TestBareMachine:
 
 def test_the_directory_beside_a_checkout_is_found(bare_machine, monkeypatch):
     root = bare_machine / "checkout"
-    monkeypatch.setattr(
-        loading_module, "__file__", str(root / "src" / "evidentia" / "datasets" / "loading.py")
-    )
+    monkeypatch.setattr(loading_module, "__file__", str(root / "src" / "evidentia" / "datasets" / "loading.py"))
     (bare_machine / "shared" / "data").mkdir(parents=True)
     assert data_directory() is None  # an installed package could sit beside such a directory by chance
     root.mkdir()

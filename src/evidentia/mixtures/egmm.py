@@ -482,7 +482,7 @@ class EGMM(_base.EvidentialClusterer):
             )
         parameters, focal_sets = fit.run.state, fit.focal_sets
         if isinstance(self.init, str) and isinstance(self.focal_sets, str):  # else the caller has fixed the order
-            order = _base.canonical_order(parameters.weights @ averaging(focal_sets))
+            order = _base.largest_first(parameters.weights @ averaging(focal_sets))
             columns = [focal_sets.index(mask) for mask in focal_sets.relabel(np.argsort(order)).masks.tolist()]
             parameters = Parameters(parameters.weights[columns], parameters.centers[order], parameters.covariance)
         self._parameters, self._coordinates = parameters, frame

@@ -1,0 +1,206 @@
+"""What the methods with centres share: the fit from several starts, the default of rho, prediction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from evidentia import _base
+from evidentia.belief import FocalSets
+from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
+from evidentia.partition import CredalPartition
+from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses, descent_step
+from evidentia.solvers.coordinates import Coordinates, unit_free
+from evidentia.solvers.descent import Run, best_descent, descend
+from evidentia.solvers.starts import kmeans_starts, random_starts
+
+RHO_FACTOR = 3.0
+RHO_LEAST = 1e-6  # of the spread of the table: with an object on every centre, rounding errors are no yardstick
+
+
+class PrototypeClusterer(_base.EvidentialClusterer):
+    """Base of the methods that descend on the criterion of evidential c-means.
+
+    A subclass gives its focal sets. A parameter that its user cannot choose is a class attribute.
+    """
+
+    n_clusters: int
+    beta: float
+    n_init: int
+    init: Any
+    max_iter: int
+    tol: float
+    random_state: Any
+    verbose: int
+    alpha: float = 1.0  # single clusters only: the penalty of larger sets plays no part
+    rho: Any = "auto"
+    metric: str = "euclidean"
+    focal_sets: Any = "singletons"
+
+    def _family(self) -> FocalSets:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find clusters in the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers, none of them missing.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            An object of weight two counts as two objects.
+        """
+        table = _base.check_table(self, X)
+        weight = _base.check_weight(self, sample_weight, len(table))
+        weight = np.ones(len(table)) if weight is None else weight
+        self._check_params(table, weight)
+        focal_sets = self._family()
+        self._coordinates = unit_free(table, weight, kind="diag" if self._adaptive else "spherical")
+        unit = squared_unit(self._coordinates)
+        rows = np.ascontiguousarray(self._coordinates.to(table).T)
+
+        rng = check_random_state(self.random_state)
+        starts = self._starts(rows, weight, rng)
+        rho = self._distance_to_empty(rows, weight, starts, rng) if focal_sets.empty_index is not None else None
+        criterion = Criterion(focal_sets, self.alpha, self.beta, rho)
+        criterion, best, runs = self._search(rows, weight, criterion, starts)
+
+        self.rho_ = None if rho is None else float(rho * np.sqrt(unit))
+        self.criterion_trace_ = unit * best.trace
+        self.criterion_ = float(self.criterion_trace_[-1])
+        self.start_criteria_ = unit * np.array([run.objective for run in runs])
+        self.n_iter_ = best.n_iter
+        self._settle(table, weight, best.state, criterion)
+        self._publish(X, self._masses(table))
+        _base.warn_if_centers_coincide(self, self._prototypes.described(), np.sqrt(len(rows)))
+        return self
+
+    @property
+    def _adaptive(self) -> bool:
+        return self.metric == "mahalanobis"
+
+    @property
+    def _start_given(self) -> bool:
+        return not isinstance(self.init, str)
+
+    def _check_params(self, table: np.ndarray, weight: np.ndarray) -> None:
+        _base.check_number(self, "n_clusters", low=1, high=MAX_CLUSTERS, integer=True)
+        _base.check_number(self, "alpha", low=0, high=100)
+        _base.check_number(self, "beta", low=1, strict=True)
+        _base.check_number(self, "n_init", low=1, integer=True)
+        _base.check_number(self, "max_iter", low=1, integer=True)
+        _base.check_number(self, "tol", low=0)
+        _base.check_choice(self, "metric", ("euclidean", "mahalanobis"))
+        if isinstance(self.rho, str):
+            _base.check_choice(self, "rho", ("auto",))
+        else:
+            _base.check_number(self, "rho", low=0, strict=True)
+        _base.check_enough_rows(self, int(np.count_nonzero(weight)), self.n_clusters)
+        if not self._start_given:
+            _base.check_choice(self, "init", ("k-means", "random"))
+            return
+        given = np.asarray(self.init, dtype=float)
+        expected = (self.n_clusters, table.shape[1])
+        if given.shape != expected or not np.isfinite(given).all():
+            raise ValueError(
+                f"The 'init' parameter of {type(self).__name__} must be 'k-means', 'random' or an array of finite "
+                f"centres of shape {expected}, one row per cluster. Got an array of shape {given.shape}."
+            )
+
+    def _starts(self, rows: np.ndarray, weight: np.ndarray, rng: np.random.RandomState) -> list[Prototypes]:
+        if self._start_given:
+            return [self._at(self._coordinates.to(np.asarray(self.init, dtype=float)))]
+        share = (self.n_init + 1) // 2 if self.init == "k-means" else 0  # the rest begins at random rows
+        found = kmeans_starts(rows.T, self.n_clusters, share, rng, weight)
+        drawn = random_starts(rows.T, self.n_clusters, self.n_init - share, rng, weight)
+        return [self._at(centers) for centers in (*found, *drawn)]
+
+    def _at(self, centers: np.ndarray) -> Prototypes:
+        """Prototypes that start at the centres, with no shape yet."""
+        c, p = centers.shape
+        return Prototypes(centers, np.tile(np.eye(p), (c, 1, 1)) if self._adaptive else None)
+
+    def _distance_to_empty(
+        self, rows: np.ndarray, weight: np.ndarray, starts: list[Prototypes], rng: np.random.RandomState
+    ) -> float:
+        if self.rho != "auto":
+            return float(self.rho / np.sqrt(squared_unit(self._coordinates)))
+        candidates = starts[: (self.n_init + 1) // 2]
+        if self._start_given or self.init != "k-means":
+            candidates = [self._at(next(kmeans_starts(rows.T, self.n_clusters, 1, rng, weight)))]
+        distances = [nearest_distance(rows, weight, found) for found in candidates]
+        typical = min(distances)
+        if self._adaptive:
+            shaped = descend(
+                partial(descent_step, rows, weight, single_clusters(self.n_clusters, self.beta)),
+                candidates[int(np.argmin(distances))],
+                max_iter=self.max_iter,
+                tol=self.tol,
+                relative=True,
+            )
+            if shaped.interrupted:  # there is nothing to keep yet
+                raise KeyboardInterrupt
+            typical = nearest_distance(rows, weight, shaped.state)
+        return RHO_FACTOR * max(typical, RHO_LEAST * np.sqrt(len(rows)))
+
+    def _search(
+        self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, starts: list[Prototypes]
+    ) -> tuple[Criterion, Run, list[Run]]:
+        """The criterion that was descended on, the best run, and the runs from all starts."""
+        best, runs = best_descent(
+            partial(descent_step, rows, weight, criterion),
+            starts,
+            name=type(self).__name__,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            relative=True,
+            verbose=self.verbose,
+        )
+        return criterion, best, runs
+
+    def _settle(self, table: np.ndarray, weight: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> None:
+        """Number the clusters and publish the prototypes in the units of X."""
+        self._prototypes, self._criterion = prototypes, criterion
+        if isinstance(self.focal_sets, str) and not self._start_given:
+            found = CredalPartition(self._masses(table), criterion.focal_sets, copy=False).pignistic
+            order = _base.largest_first(weight @ found, tie=found.argmax(axis=0))
+            masks = canonical_order(criterion.focal_sets.relabel(order).masks.tolist())
+            self._prototypes = prototypes.reordered(order)
+            self._criterion = replace(criterion, focal_sets=FocalSets(self.n_clusters, masks))
+        self.focal_sets_ = self._criterion.focal_sets
+        self.cluster_centers_ = self._coordinates.back(self._prototypes.centers)
+        self.covariances_ = self.metric_ = None
+        if self._adaptive:
+            _, forward, backward, _ = self._coordinates
+            self.covariances_ = backward.T @ self._prototypes.covariances @ backward
+            self.metric_ = squared_unit(self._coordinates) * (forward @ self._prototypes.metric @ forward.T)
+
+    def _masses(self, X: np.ndarray) -> np.ndarray:
+        rows = np.ascontiguousarray(self._coordinates.to(X).T)
+        masses = np.empty((len(X), len(self._criterion.focal_sets)))
+        for block, _, _, found, _ in block_masses(rows, self._prototypes, self._criterion):
+            masses[block] = found.T
+        return masses
+
+
+def single_clusters(n_clusters: int, beta: float) -> Criterion:
+    """The criterion of fuzzy c-means: every cluster alone, no outliers."""
+    return Criterion(FocalSets(n_clusters, "singletons", empty=False, omega=False), 1.0, beta)
+
+
+def nearest_distance(rows: np.ndarray, weight: np.ndarray, prototypes: Prototypes) -> float:
+    """Root mean squared distance of the objects to their nearest centre."""
+    singles = single_clusters(len(prototypes.centers), 2.0)
+    found = block_masses(rows, prototypes, singles)
+    return float(np.sqrt(sum(weight[block] @ cost.min(axis=0) for block, _, cost, _, _ in found) / weight.sum()))
+
+
+def squared_unit(coordinates: Coordinates) -> float:
+    """Squared distances in X over those in the coordinates, when metrics have unit volume in both."""
+    return float(np.exp(-2 * coordinates.log_jacobian / len(coordinates.backward)))

@@ -1,0 +1,249 @@
+r"""The criterion of evidential c-means and the updates that lower it, for every method with centres.
+
+.. math::
+    J(M, V, S) = \sum_i w_i \Big[ \sum_{A_j \neq \varnothing} |A_j|^{\alpha} m_{ij}^{\beta} d_{ij}^2
+                 + \rho^2 m_{i\varnothing}^{\beta} \Big], \qquad
+    d_{ij}^2 = (x_i - \bar v_j)^T \bar S_j (x_i - \bar v_j)
+
+with :math:`\bar v_j`, :math:`\bar S_j` the means of the centres and of the metrics of the clusters in
+:math:`A_j` ([1]_, (11)-(14), (22), (23); [2]_). Fuzzy c-means, noise clustering and Gustafson-Kessel are this
+criterion on fewer focal sets.
+
+One observation carries the whole file: the squared distance is *linear* in the features of a row,
+:math:`\varphi(x) = (1, x, \|x\|^2)` for the Euclidean metric and :math:`(1, x, x x^T)` for an adaptive one. So the
+costs of a block of rows are one matrix product, and the sums :math:`\sum_i m_{ij}^{\beta} \varphi(x_i)`, a second
+product, are all that the new centres and metrics need. No array of objects by focal sets outlives its block.
+
+Rows are kept as columns, ``(n_features, n_rows)``: sums over the few focal sets run along contiguous memory.
+
+References
+----------
+.. [1] V. Antoine, B. Quost, M.-H. Masson, T. Denœux. CECM: Constrained evidential c-means algorithm.
+   Computational Statistics & Data Analysis 56(4):894-914, 2012.
+.. [2] M.-H. Masson, T. Denœux. ECM: an evidential version of the fuzzy c-means algorithm.
+   Pattern Recognition 41(4):1384-1397, 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from evidentia.belief.focal import FocalSets
+from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
+from evidentia.solvers.blocks import row_blocks
+
+GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's metric finite
+
+
+@dataclass(frozen=True)
+class Prototypes:
+    """What the descent moves: centres (c, p) and, when the metric adapts, covariances (c, p, p)."""
+
+    centers: np.ndarray
+    covariances: np.ndarray | None = None
+
+    @cached_property
+    def metric(self) -> np.ndarray | None:
+        return None if self.covariances is None else adapted_metric(self.covariances)
+
+    def described(self) -> np.ndarray:
+        """Centre and shape of each cluster in one row."""
+        c = len(self.centers)
+        return self.centers if self.covariances is None else np.c_[self.centers, self.covariances.reshape(c, -1)]
+
+    def reordered(self, order: np.ndarray) -> Prototypes:
+        return Prototypes(self.centers[order], None if self.covariances is None else self.covariances[order])
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The fixed part of J; ``rho`` belongs to the empty set and is None without it."""
+
+    focal_sets: FocalSets
+    alpha: float
+    beta: float
+    rho: float | None = None
+
+    @cached_property
+    def average(self) -> np.ndarray:
+        return averaging(self.focal_sets)
+
+    @cached_property
+    def penalty(self) -> np.ndarray:
+        return self.focal_sets.card.astype(float) ** self.alpha
+
+
+def lift(rows: np.ndarray, adaptive: bool) -> np.ndarray:
+    r"""Features :math:`\varphi(x)` in which squared distances are linear, shape (n_terms, n_rows).
+
+    Examples
+    --------
+    >>> row = np.array([[2.0], [3.0]])
+    >>> lift(row, adaptive=False).ravel(), lift(row, adaptive=True).ravel()
+    (array([ 1.,  2.,  3., 13.]), array([1., 2., 3., 4., 6., 9.]))
+    """
+    p, n = rows.shape
+    terms = np.empty((1 + p + (p * (p + 1) // 2 if adaptive else 1), n))
+    terms[0] = 1
+    terms[1 : 1 + p] = rows
+    if adaptive:
+        a, b = np.triu_indices(p)
+        np.multiply(rows[a], rows[b], out=terms[1 + p :])
+    else:
+        np.einsum("qi,qi->i", rows, rows, out=terms[1 + p])
+    return terms
+
+
+def adapted_metric(covariances: np.ndarray) -> np.ndarray:
+    r"""Metrics of unit volume, :math:`S_l = \det(\Sigma_l)^{1/p}\, \Sigma_l^{-1}` ([1]_ (42)), as (c, p, p).
+
+    Examples
+    --------
+    >>> adapted_metric(np.diag([4.0, 1.0])[None])
+    array([[[0.5, 0. ],
+            [0. , 2. ]]])
+    """
+    values, vectors = np.linalg.eigh(covariances)
+    volume = np.exp(np.log(values).mean(axis=1, keepdims=True))
+    return (vectors * (volume / values)[:, None, :]) @ vectors.transpose(0, 2, 1)
+
+
+def cost_terms(prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
+    r"""Coefficients of the costs :math:`|A_j|^\alpha d_{ij}^2`, :math:`\rho^2` in the features, (n_focal, n_terms)."""
+    average, p = criterion.average, prototypes.centers.shape[1]
+    centers = average @ prototypes.centers
+    if prototypes.metric is None:
+        terms = np.column_stack([np.einsum("jq,jq->j", centers, centers), -2 * centers, np.ones(len(centers))])
+    else:
+        metric = _mixed(average, prototypes.metric)
+        pulled = np.einsum("jab,jb->ja", metric, centers)
+        a, b = np.triu_indices(p)
+        products = metric[:, a, b] * np.where(a == b, 1, 2)
+        terms = np.column_stack([np.einsum("jq,jq->j", centers, pulled), -2 * pulled, products])
+    terms *= criterion.penalty[:, None]
+    if criterion.rho is not None:
+        terms[criterion.focal_sets.empty_index] = np.eye(1, terms.shape[1]) * criterion.rho**2
+    return terms
+
+
+def update_masses(cost: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Masses that minimise :math:`\sum_j \mathrm{cost}_{ij}\, m_{ij}^\beta`, and the minimum ([1]_ (A.1)).
+
+    .. math:: m_{ij} \propto \mathrm{cost}_{ij}^{-1/(\beta-1)}
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n_focal, n_rows)
+        Positive.
+    beta : float
+        Above one.
+
+    Returns
+    -------
+    masses : ndarray of shape (n_focal, n_rows)
+    least : ndarray of shape (n_rows,)
+
+    Examples
+    --------
+    >>> masses, least = update_masses(np.array([[1.0], [3.0]]), beta=2.0)
+    >>> masses.ravel(), least           # 1 * 0.75**2 + 3 * 0.25**2
+    (array([0.75, 0.25]), array([0.75]))
+    """
+    nearest = cost.min(axis=0)
+    masses = nearest / cost  # in (0, 1], so that no power overflows when beta is near 1
+    masses **= 1 / (beta - 1)
+    total = masses.sum(axis=0)
+    masses /= total
+    return masses, nearest * total ** (1 - beta)
+
+
+def block_masses(
+    rows: np.ndarray, prototypes: Prototypes, criterion: Criterion
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Block by block: which rows, their features, costs, masses and least costs."""
+    adaptive = prototypes.covariances is not None
+    terms = cost_terms(prototypes, criterion)
+    for block in row_blocks(rows.shape[1], 3 * len(terms) + terms.shape[1]):
+        features = lift(rows[:, block], adaptive)
+        cost = terms @ features
+        np.maximum(cost, np.finfo(float).tiny, out=cost)  # an object sitting on a prototype
+        yield block, features, cost, *update_masses(cost, criterion.beta)
+
+
+def weighted_sums(
+    rows: np.ndarray, weight: np.ndarray, prototypes: Prototypes, criterion: Criterion
+) -> tuple[float, np.ndarray]:
+    r"""J at its best masses, and :math:`\sum_i w_i m_{ij}^\beta \varphi(x_i)` of shape (n_focal, n_terms)."""
+    objective, sums = 0.0, np.zeros((1, 1))
+    for block, features, cost, masses, least in block_masses(rows, prototypes, criterion):
+        least *= weight[block]
+        objective += least.sum()
+        masses *= least  # m**beta = m * least / cost, as cost * m**(beta - 1) is the same for all focal sets
+        masses /= cost
+        sums = sums + masses @ features.T
+    return objective, sums
+
+
+def update_centers(sums: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
+    """Centres for given masses and metrics: the systems (A.5) and (33) of [1]_, of size c or cp for any n."""
+    average, previous = criterion.average, prototypes.centers
+    c, p = previous.shape
+    weight = criterion.penalty * sums[:, 0]
+    total = criterion.penalty[:, None] * sums[:, 1 : 1 + p]
+    if prototypes.metric is None:
+        return solve_centers(weight, total, average, previous)
+    metric = _mixed(average, prototypes.metric)
+    moved = average.T @ np.einsum("jab,jb->ja", metric, total - weight[:, None] * (average @ previous))
+    together = (average[:, :, None] * average[:, None, :]).reshape(-1, c * c)
+    gram = (together.T @ (weight[:, None, None] * metric).reshape(-1, p * p)).reshape(c, c, p, p)
+    gram = gram.transpose(0, 2, 1, 3).reshape(c * p, c * p)
+    return previous + solve_semidefinite(gram, moved.reshape(c * p, 1)).reshape(c, p)
+
+
+def update_covariances(sums: np.ndarray, centers: np.ndarray, criterion: Criterion, total_weight: float) -> np.ndarray:
+    """Evidential covariances of the clusters for given masses and centres ([1]_ (37), per unit of weight).
+
+    The table has unit variance in every column, and a share :data:`GUARD` of that variance is mixed in: a cluster
+    that is flat, or lost its objects, keeps a metric, and J with :func:`guard_cost` still never rises.
+    """
+    p = centers.shape[1]
+    a, b = np.triu_indices(p)
+    second = np.empty((len(sums), p, p))
+    second[:, a, b] = second[:, b, a] = sums[:, 1 + p :]
+    weight, total, middle = sums[:, 0], sums[:, 1 : 1 + p], criterion.average @ centers
+    cross = total[:, :, None] * middle[:, None, :]
+    scatter = second - cross - cross.transpose(0, 2, 1) + weight[:, None, None] * middle[:, :, None] * middle[:, None]
+    share = criterion.average * criterion.penalty[:, None]
+    values, vectors = np.linalg.eigh(_mixed(share.T, scatter))
+    prior = GUARD * total_weight
+    values = (np.maximum(values, 0) + prior) / (share.T @ weight + prior)[:, None]
+    return (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1)
+
+
+def guard_cost(prototypes: Prototypes, total_weight: float) -> float:
+    """What the guard adds to J, about 1e-8 of it; zero for the Euclidean metric."""
+    if prototypes.metric is None:
+        return 0.0
+    return GUARD * total_weight * float(np.trace(prototypes.metric, axis1=1, axis2=2).sum())
+
+
+def descent_step(
+    rows: np.ndarray, weight: np.ndarray, criterion: Criterion, prototypes: Prototypes
+) -> tuple[float, Prototypes]:
+    """J of the prototypes, and better prototypes: masses, then centres, then metrics, each at its optimum."""
+    objective, sums = weighted_sums(rows, weight, prototypes, criterion)
+    centers = update_centers(sums, prototypes, criterion)
+    if prototypes.covariances is None:
+        return objective, Prototypes(centers)
+    total_weight = weight.sum()
+    covariances = update_covariances(sums, centers, criterion, total_weight)
+    return objective + guard_cost(prototypes, total_weight), Prototypes(centers, covariances)
+
+
+def _mixed(mixing: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Weighted sums of matrices: ``mixing`` (m, k) times ``matrices`` (k, p, p)."""
+    return (mixing @ matrices.reshape(len(matrices), -1)).reshape(-1, *matrices.shape[1:])

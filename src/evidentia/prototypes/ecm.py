@@ -1,0 +1,195 @@
+"""Evidential c-means (Masson & Denœux, 2008), Euclidean or with an adaptive metric (Antoine et al., 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from evidentia import _base
+from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.belief.focal import Subset, canonical_order, to_mask
+from evidentia.prototypes._base import PrototypeClusterer
+from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses
+from evidentia.solvers.descent import Run
+from evidentia.solvers.overlap import mutual_near_pairs
+
+
+def shared_plausibility(
+    rows: np.ndarray, weight: np.ndarray, prototypes: Prototypes, criterion: Criterion
+) -> np.ndarray:
+    """Similarity of the clusters, ``Pl.T @ Pl`` (c, c): how far the same objects are plausible in both."""
+    member = criterion.focal_sets.member
+    similarity = np.zeros((member.shape[1], member.shape[1]))
+    for block, _, _, masses, _ in block_masses(rows, prototypes, criterion):
+        plausible = member.T @ masses
+        similarity += (weight[block] * plausible) @ plausible.T
+    return similarity
+
+
+class ECM(PrototypeClusterer):
+    r"""Evidential c-means [1]_: every object has a mass function over sets of clusters.
+
+    .. math::
+        J = \sum_i \Big[ \sum_{A \neq \varnothing} |A|^{\alpha} m_i(A)^{\beta} \|x_i - \bar v_A\|^2
+            + \rho^2 m_i(\varnothing)^{\beta} \Big], \qquad \bar v_A = \frac{1}{|A|} \sum_{k \in A} v_k
+
+    An object near a centre gets its mass on that cluster, one between two centres on the pair of them, and one far from
+    everything on the empty set.
+
+    Parameters
+    ----------
+    n_clusters : int
+    focal_sets : {"full", "pairs", "singletons", "near-pairs"}, list of subsets, FocalSets or callable
+        Sets of clusters that may hold mass. The named families hold the empty set and the set of all
+        clusters. ``"near-pairs"``, for many clusters, first fits single clusters and the empty set, then adds
+        the pairs of clusters that are among each other's ``n_near`` most similar ones [3]_, and the set of
+        all.
+    alpha : float >= 0
+        Penalty of larger sets: the larger, the fewer objects are torn.
+    beta : float > 1
+        Fuzzifier: near 1 each object has its mass on one set, large values spread it.
+    rho : float or "auto"
+        Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
+        outliers. ``"auto"`` is three times the root mean squared distance to the nearest centre of a k-means solution;
+        for the Mahalanobis metric, of a Gustafson-Kessel solution begun there, in its own metric.
+        The same value serves all starts.
+    metric : {"euclidean", "mahalanobis"}
+        ``"mahalanobis"`` learns a matrix of determinant one for each cluster [2]_, so that clusters may be
+        elongated; the matrix of a set is the mean of those of its clusters. The result then does not depend
+        on the units of the columns.
+    n_near : int
+        Neighbours of a cluster that ``"near-pairs"`` looks at.
+    n_init : int
+        Number of starts; the one that ends with the lowest criterion is kept.
+    init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
+        Start of the centres. ``"k-means"`` begins half of the starts at k-means solutions and half, as ``"random"``
+        does, at random rows: k-means gives far outliers a cluster of their own. An array makes one start and keeps
+        its order of clusters.
+    max_iter : int
+    tol : float
+        A descent ends when the criterion falls by less than this share of itself.
+    random_state : int, RandomState or None
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    partition_ : CredalPartition
+    labels_ : ndarray of shape (n_samples,)
+        Most plausible cluster of each object.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
+    focal_sets_ : FocalSets
+    pairs_ : list of (int, int)
+        Pairs of clusters among the focal sets.
+    rho_ : float or None
+        Distance to the empty set that was used.
+    criterion_ : float
+    criterion_trace_ : ndarray
+        Criterion after each iteration; it never rises. It is the plain sum above, not divided by the number of masses.
+    start_criteria_ : ndarray
+        Final criterion of every start (of the first fit for ``"near-pairs"``).
+    n_iter_ : int
+    covariances_, metric_ : ndarray of shape (n_clusters, n_features, n_features) or None
+        Evidential covariances of the clusters and their metrics (``metric="mahalanobis"``). A column that is constant
+        in the data has no part in the metric.
+
+    Notes
+    -----
+    An iteration costs two products of n × p by p × f matrices and n f powers for f focal sets (2**n_clusters for
+    ``"full"``), in blocks of rows; for the Mahalanobis metric p becomes p²/2, plus a linear system of n_clusters × p
+    unknowns. Memory beyond one copy of the table does not grow with n until the masses, n × f, are written at the end.
+
+    The published masses are those of the published centres, so ``predict_partition`` of the training rows repeats
+    ``partition_``. With the Mahalanobis metric a share of 1e-8 of the variance of the table is mixed into the
+    covariances, so a cluster may be flat; its part in the criterion is as small.
+
+    References
+    ----------
+    .. [1] M.-H. Masson, T. Denœux. ECM: an evidential version of the fuzzy c-means algorithm.
+       Pattern Recognition 41(4):1384-1397, 2008.
+    .. [2] V. Antoine, B. Quost, M.-H. Masson, T. Denœux. CECM: Constrained evidential c-means algorithm.
+       Computational Statistics & Data Analysis 56(4):894-914, 2012.
+    .. [3] T. Denœux, S. Sriboonchitta, O. Kanjanatarakul. Evidential clustering of large dissimilarity data.
+       Knowledge-Based Systems 106:179-195, 2016.
+
+    Examples
+    --------
+    Two groups, an object halfway between them, and one far away.
+
+    >>> X = [[-5, 0], [-3, 2], [-3, 0], [-3, -2], [-1, 0], [0, 0], [1, 0], [3, 2], [3, 0], [3, -2], [5, 0], [0, 12]]
+    >>> model = ECM(n_clusters=2, rho=5, random_state=0).fit(X)
+    >>> print(model.partition_)
+    12 objects in 2 clusters
+       8 ( 67 %) sure of one cluster       {0}: 4, {1}: 4
+       3 ( 25 %) torn between clusters     {0,1}: 3
+       1 (  8 %) outliers, in none of them
+    Nonspecificity 0.37 on average ...
+    >>> model.partition_.outliers(), model.predict([[-4, 1]]) == model.labels_[0]
+    (array([11]), array([ True]))
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "full",
+        alpha: float = 1.0,
+        beta: float = 2.0,
+        rho: float | str = "auto",
+        metric: str = "euclidean",
+        n_near: int = 2,
+        n_init: int = 10,
+        init: Any = "k-means",
+        max_iter: int = 300,
+        tol: float = 1e-10,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_clusters = n_clusters
+        self.focal_sets = focal_sets
+        self.alpha = alpha
+        self.beta = beta
+        self.rho = rho
+        self.metric = metric
+        self.n_near = n_near
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _family(self) -> FocalSets:
+        if isinstance(self.focal_sets, str):
+            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons", "near-pairs"))
+        if self._by_nearness:  # not yet the whole frame: its barycentre would make the middle cluster near to all
+            return FocalSets(self.n_clusters, "singletons", omega=False)
+        return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+
+    @property
+    def _by_nearness(self) -> bool:
+        return isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
+
+    def _check_params(self, table: np.ndarray, weight: np.ndarray) -> None:
+        super()._check_params(table, weight)
+        _base.check_number(self, "n_near", low=1, integer=True)
+
+    def _search(
+        self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, starts: list[Prototypes]
+    ) -> tuple[Criterion, Run, list[Run]]:
+        criterion, best, runs = super()._search(rows, weight, criterion, starts)
+        if self._by_nearness and not runs[-1].interrupted:
+            pairs = mutual_near_pairs(shared_plausibility(rows, weight, best.state, criterion), self.n_near)
+            named = FocalSets(self.n_clusters, "singletons").masks.tolist()
+            masks = canonical_order({*named, *(to_mask(pair, self.n_clusters) for pair in pairs)})
+            finer = replace(criterion, focal_sets=FocalSets(self.n_clusters, masks))
+            criterion, best, _ = super()._search(rows, weight, finer, [best.state])
+        return criterion, best, runs
+
+    def _settle(self, table: np.ndarray, weight: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> None:
+        super()._settle(table, weight, prototypes, criterion)
+        self.pairs_ = [(min(subset), max(subset)) for subset in self.focal_sets_ if len(subset) == 2]

@@ -1,0 +1,179 @@
+"""Agglomerative clustering under a Gaussian model: merge, again and again, the two groups that cost least likelihood.
+
+Banfield & Raftery (1993) and Fraley (1998): twice the loss of classification likelihood is a sum over groups,
+so a merge changes three terms only, and the cost of every pair can be kept and updated.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+
+class MergeTree(NamedTuple):
+    """Merges in order: row t joins two groups into group ``n_rows + t``; rows themselves are groups 0, 1, …
+
+    ``cost`` is the rise of the criterion by each merge; it need not be monotone for the unconstrained model.
+    """
+
+    merges: np.ndarray
+    cost: np.ndarray
+
+    def labels(self, n_groups: int) -> np.ndarray:
+        """Groups of the rows when ``n_groups`` are left, numbered by first appearance.
+
+        Examples
+        --------
+        >>> tree = agglomerate(np.array([[0.0], [5.0], [0.2], [5.1]]), model="EII")
+        >>> tree.labels(2)
+        array([0, 1, 0, 1])
+        """
+        n_rows = len(self.merges) + 1
+        group = np.arange(2 * n_rows - 1)
+        for t in range(n_rows - n_groups - 1, -1, -1):  # from the top down, each group hands its name to its parts
+            group[self.merges[t]] = group[n_rows + t]
+        return np.unique(_first_seen(group[:n_rows]), return_inverse=True)[1]
+
+
+def _first_seen(names: np.ndarray) -> np.ndarray:
+    """Each name replaced by the position of its first occurrence."""
+    _, first, which = np.unique(names, return_index=True, return_inverse=True)
+    return first[which]
+
+
+def agglomerate(rows: np.ndarray, weight: np.ndarray | None = None, *, model: str = "VVV") -> MergeTree:
+    r"""Model-based hierarchical agglomeration of all rows.
+
+    The criterion is :math:`\sum_k n_k \log(|W_k/n_k| + \mathrm{tr}(W_k)/n_k + \mathrm{tr}(W)/(nd))` for groups of any
+    shape (``"VVV"``), where the two traces keep groups of few objects, whose scatter :math:`W_k` is singular, apart from
+    each other; and :math:`\mathrm{tr}(\sum_k W_k)`, that of Ward, for equal spheres (``"EII"``).
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_samples, n_features)
+        ``"VVV"`` depends on their units: see :func:`scaled_svd`.
+    weight : ndarray of shape (n_samples,), optional
+        Positive; counts as copies.
+    model : {"VVV", "EII"}
+
+    Notes
+    -----
+    Memory is 8 n² bytes (32 MB for 2,000 rows) and time O(n² d³): take a sample of a large table.
+
+    References
+    ----------
+    J. D. Banfield, A. E. Raftery. Model-based Gaussian and non-Gaussian clustering. Biometrics 49:803-821, 1993.
+
+    C. Fraley. Algorithms for model-based Gaussian hierarchical clustering. SIAM J. Sci. Comput. 20:270-281, 1998.
+    """
+    size = np.ones(len(rows)) if weight is None else np.array(weight, dtype=float)
+    centred = rows - np.average(rows, axis=0, weights=size)
+    spread = float(size @ np.square(centred).sum(axis=1)) / (size.sum() * rows.shape[1])
+    return MergeTree(*_merge_all(np.ascontiguousarray(centred), size, model == "VVV", spread))
+
+
+def scaled_svd(rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+    """Principal coordinates of standardised rows, each divided by the root of its singular value.
+
+    This is halfway between principal components and whitened rows, which Scrucca & Raftery (2015) found to be the best
+    coordinates for starting values. Directions without spread are left out.
+    """
+    share = np.full(len(rows), 1 / len(rows)) if weight is None else weight / weight.sum()
+    centred = rows - share @ rows
+    deviation = np.sqrt(share @ np.square(centred))
+    standard = centred[:, deviation > 0] / deviation[deviation > 0]
+    variance, axes = np.linalg.eigh(standard.T @ (share[:, None] * standard))
+    kept = variance > 1e-10 * variance[-1]
+    return (standard @ axes[:, kept]) / variance[kept] ** 0.25
+
+
+@njit(cache=True)
+def _determinant(matrix):
+    """Of a positive semi-definite matrix, which is destroyed; zero when it is singular."""
+    d = len(matrix)
+    product = 1.0
+    for j in range(d):
+        pivot = matrix[j, j]
+        if pivot <= 0.0:
+            return 0.0
+        product *= pivot
+        for i in range(j + 1, d):
+            factor = matrix[i, j] / pivot
+            for k in range(j + 1, i + 1):
+                matrix[i, k] -= factor * matrix[k, j]
+    return product
+
+
+@njit(cache=True)
+def _term(size, scatter, free, spread, work):
+    """What one group adds to the criterion; of ``scatter`` only the lower triangle is read."""
+    d = len(scatter)
+    trace = 0.0
+    for i in range(d):
+        trace += scatter[i, i]
+    if not free:
+        return trace
+    for i in range(d):
+        for j in range(i + 1):
+            work[i, j] = scatter[i, j] / size
+    return size * np.log(_determinant(work) + trace / size + spread)
+
+
+@njit(cache=True)
+def _cost(i, j, size, mean, scatter, term, free, spread, joint, work):
+    """Rise of the criterion when groups i and j merge."""
+    total = size[i] + size[j]
+    shrink = size[i] * size[j] / total
+    for p in range(mean.shape[1]):
+        for q in range(p + 1):
+            gap = (mean[i, p] - mean[j, p]) * (mean[i, q] - mean[j, q])
+            joint[p, q] = scatter[i, p, q] + scatter[j, p, q] + shrink * gap
+    return _term(total, joint, free, spread, work) - term[i] - term[j]
+
+
+@njit(cache=True)
+def _merge_all(mean, size, free, spread):
+    """Greedy merges. Each row of the table of costs remembers its cheapest partner of higher number."""
+    n, d = mean.shape
+    scatter = np.zeros((n, d, d))
+    joint, work = np.zeros((d, d)), np.zeros((d, d))
+    term = np.array([_term(size[i], scatter[i], free, spread, work) for i in range(n)])
+    costs = np.empty((n, n))
+    partner, cheapest = np.zeros(n, np.int64), np.full(n, np.inf)
+    for i in range(n):
+        for j in range(i + 1, n):
+            costs[i, j] = _cost(i, j, size, mean, scatter, term, free, spread, joint, work)
+            if costs[i, j] < cheapest[i]:
+                cheapest[i], partner[i] = costs[i, j], j
+    name, alive = np.arange(n), np.ones(n, np.bool_)
+    merges, paid = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    for t in range(n - 1):
+        i = np.argmin(cheapest)
+        j = partner[i]
+        merges[t] = min(name[i], name[j]), max(name[i], name[j])
+        paid[t] = cheapest[i]
+        total = size[i] + size[j]
+        _cost(i, j, size, mean, scatter, term, free, spread, joint, work)
+        scatter[i] = joint
+        mean[i] = (size[i] * mean[i] + size[j] * mean[j]) / total
+        size[i] = total
+        term[i] += term[j] + paid[t]
+        name[i] = n + t
+        alive[j] = False
+        cheapest[j] = np.inf
+        for k in range(n):
+            if not alive[k] or k == i:
+                continue
+            low, high = min(i, k), max(i, k)
+            costs[low, high] = _cost(i, k, size, mean, scatter, term, free, spread, joint, work)
+            if low == k and costs[k, i] < cheapest[k]:
+                cheapest[k], partner[k] = costs[k, i], i
+        for k in range(n):  # rows whose cheapest partner has just changed or gone look again
+            if alive[k] and (k == i or partner[k] == i or partner[k] == j):
+                cheapest[k] = np.inf
+                for other in range(k + 1, n):
+                    if alive[other] and costs[k, other] < cheapest[k]:
+                        cheapest[k], partner[k] = costs[k, other], other
+    return merges, paid

@@ -1,0 +1,93 @@
+"""The package as a whole: the direction of imports, the speed of importing, and scikit-learn's own checks."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import evidentia
+from evidentia import ECM, EGMM, FCM, GustafsonKessel, NoiseClustering
+
+SOURCE = Path(evidentia.__file__).parent
+
+# Lower layers first; a module may import from its own layer and from those before it.
+LAYERS = [
+    {"belief", "solvers"},
+    {"partition"},
+    {"constraints", "metric_learning", "_base"},
+    {"prototypes", "mixtures", "relational", "neural", "hierarchy"},
+    {"scores", "selection", "datasets"},
+    {"plots"},
+    {"report"},
+    {"explorer"},
+    {"cli"},
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+SIDEWAYS = {("solvers", "belief")}  # neighbours do not know each other, but for this
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "evidentia":
+            rest = node.module.split(".")[1:]
+            yield from [rest[0]] if rest else [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from [alias.name.split(".")[1] for alias in node.names if alias.name.startswith("evidentia.")]
+
+
+def family(path):
+    return path.relative_to(SOURCE).with_suffix("").parts[0]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SOURCE.glob("*/**/*.py")) + [SOURCE / "_base.py"], ids=lambda p: str(p.relative_to(SOURCE))
+)
+def test_imports_point_downward(path):
+    here = family(path)
+    assert here in RANK, f"{here} has no place in the layers"
+    for other in imported(path):
+        if other in RANK and other != here:
+            assert RANK[other] <= RANK[here], f"{path.name} of {here} imports {other}, a layer above it"
+            if RANK[other] == RANK[here]:
+                assert (here, other) in SIDEWAYS, f"{path.name} of {here} imports its neighbour {other}"
+
+
+def seconds_to_import(module):
+    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3))
+
+
+def test_importing_evidentia_is_quicker_than_importing_scikit_learn():
+    assert seconds_to_import("evidentia") < seconds_to_import("sklearn")
+
+
+def test_importing_evidentia_loads_nothing_heavy():
+    code = "import sys, evidentia; print([m for m in ('numpy', 'sklearn', 'matplotlib', 'pandas') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_every_public_name_is_there():
+    for name in evidentia.__all__:
+        assert getattr(evidentia, name) is not None
+    assert set(evidentia.__all__) <= set(dir(evidentia))
+    with pytest.raises(AttributeError, match="no attribute 'EGGM'"):
+        _ = evidentia.EGGM
+
+
+@parametrize_with_checks(
+    [
+        EGMM(2, n_init=2),
+        EGMM(cluster_range=(2, 3), n_init=2),
+        FCM(),
+        NoiseClustering(),
+        GustafsonKessel(),
+        ECM(),
+        ECM(metric="mahalanobis", n_init=3),
+    ]
+)
+@pytest.mark.filterwarnings("ignore:EGMM with")  # the checks fit a few rows in ten dimensions: EGMM says it collapsed
+def test_scikit_learn_contract(estimator, check):
+    assert check(estimator) is None
