@@ -48,7 +48,7 @@ def written(path, content):
         (lambda p: written(p / "x.npz", b""), ValueError, "damaged or not an evidentia partition"),
         (lambda p: written(p / "x.npz", b"PK\x03\x04 rubbish"), ValueError, "damaged or not an evidentia partition"),
         (lambda p: np.savez(p / "x.npz", a=1) or p / "x.npz", ValueError, "not one written by evidentia"),
-        (lambda p: np.save(p / "x.npy", np.ones(3)) or p / "x.npy", ValueError, "holds a single array"),
+        (lambda p: np.save(p / "x.npy", np.ones(3)) or p / "x.npy", ValueError, "an .npz file is a zip archive"),
         (
             lambda p: np.savez(p / "x.npz", format="evidentia-partition", version=9) or p / "x.npz",
             ValueError,

@@ -71,8 +71,10 @@ def _family_masks(n_clusters: int, family: str, empty: bool, omega: bool) -> lis
         )
     whole = (1 << n_clusters) - 1
     masks = {sum(1 << k for k in ks) for size in sizes for ks in combinations(range(n_clusters), size)}
-    # A singleton is never dropped: with one cluster {0} is the frame and still the only cluster there is.
-    masks = masks | {whole} if omega or n_clusters == 1 else masks - {whole}
+    if omega:
+        masks |= {whole}
+    elif family == "full" and n_clusters > 1:  # elsewhere the frame is there as a pair or as a single cluster
+        masks -= {whole}
     if empty:
         masks |= {0}
     return canonical_order(masks)
@@ -89,7 +91,8 @@ class FocalSets:
         A named family is ordered by size, then by mask. A list keeps the order given; each element is a
         collection of cluster numbers or an ``int`` mask with bit ``k`` set when cluster ``k`` is in it.
     empty, omega : bool
-        Whether a *named* family holds the empty set (outliers) and the whole frame (complete ignorance).
+        Whether a *named* family holds the empty set (outliers) and the whole frame (complete ignorance). Pairs are
+        pairs: with two clusters ``"pairs"`` holds the frame in any case.
 
     Attributes
     ----------

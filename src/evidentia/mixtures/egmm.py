@@ -463,6 +463,7 @@ class EGMM(_base.EvidentialClusterer):
             max_iter=self.max_iter,
             tol=self.tol,
             rank=lambda run: (collapsed(run), run.objective),
+            n_starts=self.n_init if isinstance(self.init, str) else 1,
             verbose=self.verbose,
         )
         n_free = n_parameters(len(focal_sets), n_clusters, forward.shape[1], self.covariance)

@@ -95,7 +95,7 @@ class CredalPartition(MassFunctions):
         ----------
         rule : {"plausibility", "belief", "pignistic", "mass"}
         reject : float in [0, 1], optional
-            See :func:`evidentia.belief.decision.decide`.
+            See :func:`evidentia.belief.decide`.
         """
         return decision.decide(self.masses, self.focal_sets, rule=rule, reject=reject)
 

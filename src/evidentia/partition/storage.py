@@ -58,14 +58,14 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}. A partition is written by partition.save(path).")
+    if not zipfile.is_zipfile(path):
+        raise ValueError(f"{path} is damaged or not an evidentia partition: an .npz file is a zip archive, this is not.")
     try:
         with open(path, "rb") as file:
             archive = np.load(file, allow_pickle=False)
             content = {name: archive[name] for name in archive.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is damaged or not an evidentia partition (.npz): {error}") from error
-    except AttributeError as error:  # np.load gave a bare array: a .npy file
-        raise ValueError(f"{path} holds a single array, not an evidentia partition (.npz).") from error
     if str(content.get("format")) != FORMAT:
         raise ValueError(f"{path} is an .npz archive, but not one written by evidentia (no format={FORMAT!r} inside).")
     if int(content["version"]) > VERSION:

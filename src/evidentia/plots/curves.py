@@ -86,7 +86,7 @@ def plot_selection(selection: Selection, *, criterion: str | None = None, ax: Ax
     Parameters
     ----------
     selection : Selection
-        From :func:`evidentia.select`.
+        From :func:`evidentia.selection.select`.
     criterion : str, optional
         A column of ``selection.table``; without it the criterion that made the choice.
     ax : matplotlib.axes.Axes, optional

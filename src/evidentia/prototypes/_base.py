@@ -160,6 +160,7 @@ class PrototypeClusterer(_base.EvidentialClusterer):
             max_iter=self.max_iter,
             tol=self.tol,
             relative=True,
+            n_starts=len(starts),
             verbose=self.verbose,
         )
         return criterion, best, runs

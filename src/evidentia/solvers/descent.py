@@ -79,14 +79,15 @@ def best_descent(
     tol: float,
     relative: bool = False,
     rank: Callable[[Run], Any] = lambda run: run.objective,
+    n_starts: int | None = None,
     verbose: int = 0,
 ) -> tuple[Run, list[Run]]:
-    """Descend from every start; give the run of lowest ``rank`` and all of them.
+    """Descend from every start; give the run of lowest ``rank`` and all of them (``n_starts``: for the progress bar).
 
     An interrupt ends the search and keeps the best run so far. A best run that did not converge is said aloud.
     """
     runs: list[Run] = []
-    with tqdm(starts, desc=name, unit="start", disable=not verbose) as bar:
+    with tqdm(starts, desc=name, unit="start", total=n_starts, leave=False, disable=not verbose) as bar:
 
         def watch(iteration: int, objective: float) -> None:
             bar.set_postfix(iteration=iteration, objective=f"{objective:.6g}", refresh=False)

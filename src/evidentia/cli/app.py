@@ -1,0 +1,299 @@
+"""The commands. Heavy modules are imported inside them, so that ``evidentia --help`` answers at once."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import evidentia
+from evidentia.cli import terminal
+from evidentia.cli.errors import Commands, UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evidentia.partition import CredalPartition
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+DEMO = """\
+from evidentia import EGMM
+from evidentia.datasets import load
+
+iris = load("iris", as_frame=True)
+model = EGMM(n_clusters="auto", random_state=0).fit(iris.data)
+print(model.partition_)"""
+
+
+class Method(StrEnum):
+    egmm = "egmm"
+    ecm = "ecm"
+    fcm = "fcm"
+    noise = "noise"
+    gustafson_kessel = "gustafson-kessel"
+
+
+class FocalFamily(StrEnum):
+    full = "full"
+    pairs = "pairs"
+    singletons = "singletons"
+    near_pairs = "near-pairs"
+
+
+class Scale(StrEnum):
+    none = "none"
+    standard = "standard"
+    robust = "robust"
+    minmax = "minmax"
+
+
+class Covariance(StrEnum):
+    full = "full"
+    diag = "diag"
+    spherical = "spherical"
+
+
+class Missing(StrEnum):
+    error = "error"
+    drop = "drop"
+    em = "em"
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"evidentia {evidentia.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main_options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+    debug: Annotated[bool, typer.Option(help="Show tracebacks of errors.")] = False,
+) -> None:
+    """Find groups in a table, and see which objects the data cannot place."""
+
+
+@app.command()
+def fit(
+    ctx: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .parquet or .npz; one row an object.")
+    ],
+    method: Annotated[Method, typer.Option(help="Clustering method.")] = Method.egmm,
+    clusters: Annotated[
+        str,
+        typer.Option(metavar="auto|INT|FROM-TO", help="How many clusters, or the range to choose from; auto is 2-6."),
+    ] = "auto",
+    focal_sets: Annotated[
+        FocalFamily | None, typer.Option(help="Sets of clusters an object may lie between.", show_default="full")
+    ] = None,
+    scale: Annotated[Scale, typer.Option(help="Bring the columns to a common scale first.")] = Scale.none,
+    id_column: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Columns to leave out; repeat, or separate by commas.")
+    ] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all numeric ones.")
+    ] = None,
+    missing: Annotated[
+        Missing | None,
+        typer.Option(
+            help="Rows with missing values: stop, leave out, or use what is there (egmm).",
+            show_default="em for egmm, else error",
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts; the same seed gives the same result.")
+    ] = 0,
+    starts: Annotated[int | None, typer.Option(min=1, help="Number of starts.", show_default="10")] = None,
+    max_iter: Annotated[int | None, typer.Option(min=1, help="Most iterations of one start.")] = None,
+    covariance: Annotated[
+        Covariance | None, typer.Option(help="Form of the shared covariance (egmm).", show_default="full")
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(help="Penalty of large sets (ecm).")] = None,
+    beta: Annotated[float | None, typer.Option(help="Fuzziness, above 1 (all but egmm).")] = None,
+    rho: Annotated[
+        float | None, typer.Option(help="Distance to the empty set: smaller means more outliers (ecm, noise).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")] = False,
+) -> None:
+    """Cluster the rows of a table and say how sure each one is."""
+    from evidentia.cli import fitting, tables
+    from evidentia.cli.recipe import recipe
+    from evidentia.cli.running import check_out, print_table, run
+
+    counts = fitting.parse_clusters(clusters)
+    given = {
+        "focal_sets": None if focal_sets is None else focal_sets.value,
+        "covariance": None if covariance is None else covariance.value,
+        "n_init": starts,
+        "max_iter": max_iter,
+        "alpha": alpha,
+        "beta": beta,
+        "rho": rho,
+        "random_state": seed,
+    }
+    estimator = fitting.build(method.value, counts, given)
+    how = missing or (Missing.em if method is Method.egmm else Missing.error)
+    if how is Missing.em and method is not Method.egmm:
+        raise UserError(f"--missing em is an option of egmm; {method.value} takes error or drop.")
+
+    source = tables.read_table(file, id_column=id_column)
+    table = tables.choose_columns(source.frame, id_column=id_column, drop=drop or (), columns=columns or ())
+    data, holes = tables.check_values(table.data, missing=how.value)
+    check_out(out)
+    if not quiet:
+        print_table(file, source.frame, data, table.left_out)
+    run(
+        estimator,
+        data,
+        counts,
+        scale=scale.value,
+        out=out,
+        quiet=quiet,
+        notes=[*source.notes, *([holes] if holes else [])],
+        object_column=id_column,
+        settings={
+            "file": file,
+            "rows": len(data),
+            "columns": ", ".join(data.columns),
+            "left out": "; ".join(f"{name}: {why}" for name, why in table.left_out.items()) or "nothing",
+            "object names": id_column or "row numbers, from 0",
+            "scale": scale.value,
+        },
+        command=_command(ctx),
+        code=recipe(
+            read=source.code,
+            id_column=id_column,
+            columns=data.columns.tolist(),
+            left_out=list(table.left_out),
+            dropped=None if len(data) == len(table.data) else "any" if how is Missing.drop else "all",
+            scale=scale.value,
+            estimator=estimator,
+            clusters=counts,
+        ),
+        title=file.name,
+    )
+
+
+@app.command()
+def show(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="partition.npz, or the directory that holds it.")],
+    objects: Annotated[int, typer.Option(min=0, metavar="N", help="Also list the N most doubtful objects.")] = 0,
+) -> None:
+    """Print the summary of a finished partition again."""
+    from evidentia.cli.running import print_doubtful, print_summary
+    from evidentia.partition import CredalPartition
+
+    partition = CredalPartition.load(file / "partition.npz" if file.is_dir() else file)
+    print_summary(partition)
+    if objects:
+        typer.echo()
+        print_doubtful(partition, objects)
+
+
+@app.command()
+def demo(
+    ctx: typer.Context,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write.")] = Path("out/demo"),
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")] = False,
+) -> None:
+    """Cluster Fisher's irises, the number of clusters chosen from the data, and compare with the species."""
+    from evidentia.cli.fitting import DEFAULT_RANGE
+    from evidentia.cli.running import check_out, run
+    from evidentia.datasets import load
+    from evidentia.mixtures import EGMM
+
+    check_out(out)
+    iris = load("iris", as_frame=True)
+    if not quiet:
+        terminal.heading(f"Fisher's irises: {len(iris.data)} flowers, {iris.data.shape[1]} columns")
+        terminal.labelled("clustered", ", ".join(iris.data.columns))
+        terminal.labelled("left out", "the species, to compare with afterwards")
+    run(
+        EGMM(n_clusters="auto", cluster_range=DEFAULT_RANGE, random_state=0),
+        iris.data,
+        DEFAULT_RANGE,
+        out=out,
+        quiet=quiet,
+        remark=lambda partition: compared(partition, iris.target, "species"),
+        settings={"data": "Fisher's irises", "columns": ", ".join(iris.data.columns), "left out": "species"},
+        command=_command(ctx),
+        code=DEMO,
+        title="Fisher's irises",
+    )
+
+
+@app.command()
+def datasets(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Describe this one.", show_default=False)] = None,
+    to: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write it as CSV, the classes in column 'label'.")
+    ] = None,
+    download: Annotated[bool, typer.Option("--download", help="Fetch it from OpenML when it is not here.")] = False,
+) -> None:
+    """List the data sets that can be loaded, describe one, or write it to a file."""
+    from evidentia.datasets import available, load
+
+    if name is None:
+        if to is not None or download:
+            raise UserError("Which data set? 'evidentia datasets' lists the names.")
+        table = available().drop(columns="used_by")
+        names = table.index.str.ljust(table.index.str.len().max()).rename(None)
+        typer.echo(table.set_axis(names).astype(str).replace("<NA>", "-").to_string())
+        return
+    dataset = load(name, download=download)
+    if to is None:
+        typer.echo(str(dataset))
+        return
+    if dataset.data is None:
+        raise UserError(f"{name} is a matrix of dissimilarities, not a table, so there is no CSV of it.")
+    framed = dataset.as_frame()
+    frame = framed.data if framed.target is None else framed.data.assign(label=framed.target)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(to, index=dataset.object_names is not None, index_label="object")
+    typer.echo(f"{to}: {len(frame)} rows, {frame.shape[1]} columns")
+
+
+def compared(partition: CredalPartition, truth: pd.Series, what: str) -> str:
+    """How the clusters agree with known classes, in a sentence."""
+    import pandas as pd
+    from sklearn.metrics import adjusted_rand_score
+
+    labels = pd.Series(partition.labels(), index=truth.index)
+    held = pd.crosstab(labels, truth)
+    parts = [
+        f"cluster {k} holds {' and '.join(f'{n} {name}' for name, n in row.items() if n)}" for k, row in held.iterrows()
+    ]
+    return (
+        f"Compared with the {what}, which the clustering never saw: {', '.join(parts)} "
+        f"(adjusted Rand index {adjusted_rand_score(truth, labels):.2f})."
+    )
+
+
+def _command(ctx: typer.Context) -> str:
+    return shlex.join(["evidentia", *ctx.meta["arguments"]])
+
+
+def main() -> None:
+    """Entry point of the ``evidentia`` command."""
+    app()

@@ -1,0 +1,66 @@
+"""Python code that repeats what a command did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evidentia.cli.fitting import SCALERS
+
+WIDTH = 100
+
+
+def recipe(
+    *,
+    read: str,
+    id_column: str | None,
+    columns: Sequence[str],
+    left_out: Sequence[str],
+    dropped: str | None,
+    scale: str,
+    estimator: Any,
+    clusters: int | tuple[int, int],
+) -> str:
+    """Lines to paste: read the table, choose its columns, fit, print.
+
+    ``read`` is an expression for the whole table, ``dropped`` the ``how`` of ``dropna`` when rows were left out.
+
+    Examples
+    --------
+    >>> from evidentia import EGMM
+    >>> print(recipe(read="pd.read_csv('a.csv')", id_column=None, columns=["u", "v"], left_out=[], dropped=None,
+    ...              scale="standard", estimator=EGMM(n_clusters=3, random_state=0), clusters=3))
+    import pandas as pd
+    from sklearn.preprocessing import StandardScaler
+    <BLANKLINE>
+    from evidentia import EGMM
+    <BLANKLINE>
+    X = pd.read_csv('a.csv').astype(float)
+    X = StandardScaler().set_output(transform="pandas").fit_transform(X)
+    model = EGMM(n_clusters=3, random_state=0).fit(X)
+    print(model.partition_)
+    """
+    searched = not isinstance(clusters, int) and "cluster_range" not in estimator.get_params()
+    name = type(estimator).__name__
+    imports = ["import numpy as np"] * ("np." in read) + ["import pandas as pd"]
+    lines = [f"X = {read}"]
+    if id_column is not None:
+        lines.append(f"X = X.set_index({id_column!r})")
+    if left_out:
+        keep, lose = f"X = X[{list(columns)!r}]", f"X = X.drop(columns={list(left_out)!r})"
+        lines.append(keep if len(keep) <= max(len(lose), WIDTH) else lose)
+    lines[-1] += ".astype(float)"
+    if dropped is not None:
+        lines.append(f"X = X.dropna(how={dropped!r})")
+    if scale != "none":
+        imports.append(f"from sklearn.preprocessing import {SCALERS[scale]}")
+        lines.append(f'X = {SCALERS[scale]}().set_output(transform="pandas").fit_transform(X)')
+    imports += ["", f"from evidentia import {name}{', select' if searched else ''}"]
+    if searched:
+        low, high = clusters  # type: ignore[misc]
+        seed = estimator.random_state
+        lines.append(f"found = select(X, {estimator!r}, n_clusters=range({low}, {high + 1}), random_state={seed})")
+        lines.append("model = found.estimator_")
+    else:
+        lines.append(f"model = {estimator!r}.fit(X)")
+    return "\n".join([*imports, "", *lines, "print(model.partition_)"])

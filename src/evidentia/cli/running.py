@@ -1,0 +1,125 @@
+"""What ``fit`` and ``demo`` share: fit, print, write."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import typer
+
+from evidentia.cli import fitting, terminal
+from evidentia.cli.errors import INTERRUPTED, UserError
+from evidentia.partition import CredalPartition
+
+
+def run(
+    estimator: Any,
+    data: pd.DataFrame,
+    clusters: int | tuple[int, int],
+    *,
+    scale: str = "none",
+    out: Path | None,
+    quiet: bool,
+    notes: Sequence[str] = (),
+    remark: Callable[[CredalPartition], str] | None = None,
+    object_column: str | None = None,
+    **words: Any,
+) -> None:
+    """Fit, print the summary, write the files; an interrupt does the last two with the best solution so far.
+
+    ``notes`` go to stderr and into the report, ``remark`` adds a sentence about the result, ``words`` are those of
+    :func:`evidentia.report.write_report`.
+    """
+    if not quiet:
+        terminal.labelled("method", _what(estimator, clusters, scale))
+    estimator.set_params(verbose=int(not quiet and sys.stderr.isatty()))
+    fitted = fitting.fit(estimator, data, clusters, scale)
+    partition, notes = fitted.model.partition_, [*notes, *fitted.notes]
+    for text in notes:
+        terminal.note(text)
+    if not quiet:
+        typer.echo()
+        if fitted.selection is not None:
+            typer.echo(f"{fitted.selection}\n")
+    print_summary(partition)
+    sentence = None if remark is None else remark(partition)
+    if sentence is not None:
+        typer.echo(f"\n{sentence}")
+    if not quiet and out is None:
+        typer.echo("\nNothing was written; --out DIR keeps the report, the masses and the plots.")
+    if out is not None:
+        from evidentia.report import write_results
+
+        written = write_results(
+            out,
+            partition=partition,
+            model=fitted.model.set_params(verbose=0),
+            X=data,
+            selection=fitted.selection,
+            object_column=object_column,
+            notes=notes,
+            remark=sentence,
+            **words,
+        )
+        if not quiet:
+            typer.echo()
+            terminal.labelled("written", f"{written[0]}  (open it in a browser)")
+            terminal.labelled("", ", ".join(path.name for path in written[1:]))
+    if fitted.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def check_out(out: Path | None) -> None:
+    """Refuse a place that cannot be written to before the work is done, not after it."""
+    if out is None:
+        return
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out} is a file. Name a directory; it is made if it is not there.")
+    out.mkdir(parents=True, exist_ok=True)
+
+
+def print_table(file: Path, frame: pd.DataFrame, data: pd.DataFrame, left_out: Mapping[str, str]) -> None:
+    """Which columns are used, and which are not, and why."""
+    terminal.heading(f"{file}: {len(frame)} rows, {frame.shape[1]} columns")
+    terminal.labelled("clustered", _some(list(data.columns)))
+    if data.index.name is not None:
+        terminal.labelled("names", f"{data.index.name} (--id)")
+    if left_out:
+        terminal.labelled("left out", _some([f"{name} ({why})" for name, why in left_out.items()]))
+
+
+def print_summary(partition: CredalPartition) -> None:
+    first, *rest = partition.summary().splitlines()
+    terminal.heading(first)
+    typer.echo("\n".join(rest))
+
+
+def print_doubtful(partition: CredalPartition, count: int) -> None:
+    """The objects that are hardest to place, and where their mass goes."""
+    names = partition.focal_sets.names(partition.cluster_names)
+    order, masses = partition.largest(4)
+    rows = [("object", "set", "masses")]
+    for i in partition.most_doubtful(count).tolist():
+        shared = [f"{names[j]} {m:.2f}" for j, m in zip(order[i], masses[i]) if m >= 0.005]
+        rows.append((partition.name(i), names[order[i, 0]], "  ".join(shared)))
+    widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
+    for at, (name, best, shared_text) in enumerate(rows):
+        line = f"  {name:<{widths[0]}}  {best:<{widths[1]}}  {shared_text}"
+        typer.echo(terminal.styled(line, fg="cyan") if at == 0 else line)
+
+
+def _what(estimator: Any, clusters: int | tuple[int, int], scale: str) -> str:
+    count = (
+        f"{clusters} clusters"
+        if isinstance(clusters, int)
+        else f"{clusters[0]} to {clusters[1]} clusters to choose from"
+    )
+    scaled = "" if scale == "none" else f", columns on {scale} scale"
+    return f"{type(estimator).__name__}, {count}{scaled}, seed {estimator.random_state}"
+
+
+def _some(names: list[str], most: int = 30) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

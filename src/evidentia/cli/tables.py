@@ -1,0 +1,411 @@
+"""Tables from files: CSV, TSV, Parquet and NumPy archives, and the choice of the columns that are clustered.
+
+Whatever is wrong with a file ends in a :class:`~evidentia.cli.errors.UserError`: what was found, and what to do.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import shlex
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from evidentia.cli.errors import UserError, closest, listing
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
+SAMPLE = 1 << 16  # bytes that are looked at to guess the format
+MAGIC = {
+    b"\x89PNG": "a PNG picture",
+    b"\xff\xd8\xff": "a JPEG picture",
+    b"GIF8": "a GIF picture",
+    b"%PDF": "a PDF document",
+    b"PAR1": "a Parquet file",
+    b"\x93NUMPY": "a NumPy array (.npy)",
+    b"PK\x03\x04": "a zip archive (such as .npz or .xlsx)",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file",
+    b"\x89HDF": "an HDF5 file",
+    b"\x1f\x8b": "gzip-compressed",
+}
+KINDS = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".txt": "text",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".npz": "numpy",
+    ".npy": "numpy",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table as it stands in a file, and what is worth saying about how it was read."""
+
+    frame: pd.DataFrame
+    code: str  # a line of Python that reads the same table
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns to cluster (numbers, in the units of the file), and why the others were left out."""
+
+    data: pd.DataFrame
+    left_out: dict[str, str]
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_table(path: Path, *, id_column: str | None = None) -> Source:
+    """Read a file by the kind its name promises; values of ``id_column`` stay text, so that ``007`` stays ``007``."""
+    if path.is_dir():
+        raise UserError(f"{path} is a directory. Name a file: .csv, .tsv, .parquet or .npz.")
+    if not path.is_file():
+        neighbours = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
+        raise UserError(f"There is no file {path}.{closest(path.name, neighbours)}")
+    if path.stat().st_size == 0:
+        raise UserError(f"{path} is empty (0 bytes). Was it written to the end?")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    suffix = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else "".join(suffixes[-1:])
+    kind = KINDS.get(suffix)
+    if kind is None:
+        cure = " Save the sheet as CSV." if suffix in {".xls", ".xlsx", ".ods"} else ""
+        raise UserError(f"{path}: files of type {suffix or '(none)'} are not read, but {', '.join(KINDS)} are.{cure}")
+    read = {"text": _read_text, "parquet": _read_parquet, "numpy": _read_numpy}[kind]
+    source = read(path, id_column)
+    source.frame.columns = source.frame.columns.map(str)
+    if source.frame.empty:
+        raise UserError(f"{path} holds the names of {source.frame.shape[1]} columns, but no rows.")
+    return source
+
+
+def _read_text(path: Path, id_column: str | None) -> Source:
+    compressed = path.suffix.lower() == ".gz"
+    try:
+        with gzip.open(path) if compressed else open(path, "rb") as file:
+            head = file.read(SAMPLE)
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise UserError(f"{path} is named .gz, but is not a whole gzip file: {error}.") from error
+    _refuse_binary(path, head)
+    notes = []
+    encoding = _encoding(head)
+    if encoding == "latin-1":
+        notes.append("The file is not UTF-8 and was read as Latin-1: letters with accents may look wrong.")
+    lines = head.decode(encoding, errors="ignore").splitlines()
+    if len(head) == SAMPLE:
+        lines = lines[:-1] or lines  # the last line of the sample may be cut
+    lines = [line for line in lines if line.strip()]
+    if not lines:
+        raise UserError(f"{path} holds nothing but white space.")
+    separator = _separator(lines[:50])
+    options: dict[str, Any] = {} if separator == "," else {"sep": separator}
+    if encoding != "utf-8":
+        options["encoding"] = encoding
+    cells = list(csv.reader(lines[:50], delimiter=separator))
+    if separator != "," and _decimal_commas(cells):
+        options["decimal"] = ","
+        notes.append("Numbers are written with a decimal comma and were read so (1,5 is one and a half).")
+    if all(_is_number(cell, options.get("decimal", ".")) for cell in cells[0]):
+        options["header"] = None
+        notes.append("The first line holds numbers, not names: the columns are called x0, x1 and so on.")
+    if id_column is not None:
+        options["dtype"] = {id_column: str}
+    try:
+        frame = pd.read_csv(path, low_memory=False, **options)
+    except pd.errors.ParserError as error:
+        detail = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+        raise UserError(
+            f"{path} is not a regular table with {SEPARATORS[separator]}s between the columns: {detail}. "
+            "Each line needs as many cells as the first one; a cell with a separator inside needs quotes."
+        ) from error
+    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile) as error:
+        raise UserError(f"{path} is damaged or not text: {error}. Save it as CSV in UTF-8.") from error
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise UserError(
+            f"{path}: the rows have more cells than the first line has names ({len(cells[0])}). "
+            "Give each column a name."
+        )
+    keywords = "".join(f", {name}={_literal(value)}" for name, value in options.items())
+    code = f"pd.read_csv({str(path)!r}{keywords})"
+    if "header" in options:
+        frame, code = frame.add_prefix("x"), f'{code}.add_prefix("x")'
+    return Source(frame, code, notes)
+
+
+def _literal(value: Any) -> str:
+    return "{" + ", ".join(f"{key!r}: str" for key in value) + "}" if isinstance(value, dict) else repr(value)
+
+
+def _refuse_binary(path: Path, head: bytes) -> None:
+    found = next((what for magic, what in MAGIC.items() if head.startswith(magic)), None)
+    if found is None and b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        found = "a binary file"
+    if found is not None:
+        raise UserError(f"{path} is named like a text table, but it is {found}. Name the file after what it is.")
+
+
+def _encoding(head: bytes) -> str:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    if head.startswith(b"\xef\xbb\xbf"):
+        return "utf-8-sig"
+    try:
+        head[: head.rfind(b"\n") + 1 or None].decode("utf-8")  # a letter may be cut at the end of the sample
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """The separator that cuts the lines into the same number of cells, and into the most."""
+
+    def quality(separator: str) -> tuple[bool, int]:
+        counts = [len(row) for row in csv.reader(lines, delimiter=separator)]
+        return len(set(counts)) == 1 and counts[0] > 1, counts[0]
+
+    return max(SEPARATORS, key=quality)
+
+
+def _decimal_commas(cells: Sequence[Sequence[str]]) -> bool:
+    """Some column reads 1,5 all the way down and no cell reads 1.5."""
+    body = [cell for row in cells[1:] or cells for cell in row if cell.strip()]
+    if any("." in cell and _is_number(cell) for cell in body):
+        return False
+    with_comma = [cell for cell in body if "," in cell]
+    return bool(with_comma) and all(_is_number(cell, ",") for cell in with_comma)
+
+
+def _is_number(cell: str, decimal: str = ".") -> bool:
+    if decimal != "." and "." in cell:
+        return False
+    try:
+        float(cell.replace(decimal, "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _head(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(SAMPLE)
+
+
+def _instead(head: bytes) -> str:
+    """What a file is, given that it is not what its name says."""
+    found = next((what for magic, what in MAGIC.items() if head.startswith(magic)), None)
+    if found is not None:
+        return f" but {found}"
+    return "" if b"\0" in head else ". It looks like text: if it is a table, name it .csv"
+
+
+def _read_parquet(path: Path, id_column: str | None) -> Source:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise UserError("Parquet files need pyarrow: pip install 'evidentia[parquet]'. CSV needs nothing.") from error
+    head = _head(path)
+    if not head.startswith(b"PAR1"):
+        raise UserError(f"{path} is not a Parquet file{_instead(head)}.")
+    try:
+        frame = pd.read_parquet(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UserError(f"{path} is a damaged Parquet file: {str(error).splitlines()[0]}") from error
+    plain = isinstance(frame.index, pd.RangeIndex)
+    if not plain:
+        frame = frame.reset_index()  # the index of a stored DataFrame is a column like any other here
+    return Source(frame, f"pd.read_parquet({str(path)!r})" + ("" if plain else ".reset_index()"))
+
+
+def _read_numpy(path: Path, id_column: str | None) -> Source:
+    head = _head(path)
+    if not head.startswith((b"PK", b"\x93NUMPY")):
+        raise UserError(f"{path} is not a NumPy archive{_instead(head)}.")
+    try:
+        with open(path, "rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            bare = isinstance(loaded, np.ndarray)
+            arrays = {"X": loaded} if bare else {name: loaded[name] for name in loaded.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        cause = "Python objects cannot be read safely" if "pickle" in str(error) else str(error)
+        raise UserError(f"{path} cannot be used: {cause}. numpy.savez(path, X=array) writes what can.") from error
+    if str(arrays.get("format")) == "evidentia-partition":
+        raise UserError(f"{path} is a finished partition, not a table: 'evidentia show {path}' prints it.")
+    found = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    tables = {name: array for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "biuf"}
+    if "X" not in tables and len(tables) != 1:
+        raise UserError(f"{path} should hold one table of numbers (2-D), or one called X. Found {found or 'nothing'}.")
+    name = "X" if "X" in tables else next(iter(tables))
+    table = tables[name]
+    labels = next((arrays[key] for key in ("feature_names", "columns", "names") if key in arrays), None)
+    if labels is not None and labels.shape != (table.shape[1],):
+        raise UserError(f"{path}: {table.shape[1]} columns but names of shape {labels.shape}. Give one name a column.")
+    columns = [f"x{i}" for i in range(table.shape[1])] if labels is None else labels.astype(str).tolist()
+    part = "" if bare else f"[{name!r}]"
+    frame = pd.DataFrame(table, columns=columns)
+    code = f"pd.DataFrame(np.load({str(path)!r}){part})"
+    return Source(frame, f"{code}.add_prefix('x')" if labels is None else f"{code}.set_axis({columns!r}, axis=1)")
+
+
+# -- choosing columns -------------------------------------------------------------------------------------------------
+
+
+def split_names(given: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Column names from repeated or comma separated options; a name that holds a comma itself may be given whole."""
+    names = []
+    for text in given:
+        names += [text] if text in known else [part.strip() for part in text.split(",") if part.strip()]
+    return list(dict.fromkeys(names))
+
+
+def choose_columns(
+    frame: pd.DataFrame,
+    *,
+    id_column: str | None = None,
+    drop: Sequence[str] = (),
+    columns: Sequence[str] = (),
+) -> Table:
+    """Numbers to cluster, objects named by ``id_column``.
+
+    Without ``columns`` all numeric columns are taken that could tell objects apart; those given by ``columns`` are
+    taken or refused, never left out in silence.
+    """
+    known = frame.columns.tolist()
+    repeated = frame.columns[frame.columns.duplicated()].unique().tolist()
+    if repeated:
+        raise UserError(f"Several columns have the same name: {listing(repeated)}. Rename them.")
+    dropped, asked = split_names(drop, known), split_names(columns, known)
+    for option, names in (("--id", [id_column] if id_column else []), ("--drop", dropped), ("--columns", asked)):
+        for name in names:
+            if name not in frame:
+                near = closest(name, known)
+                raise UserError(f"{option}: there is no column {name!r}.{near} The columns are {listing(known, 20)}.")
+    contradicted = [name for name in asked if name in dropped or name == id_column]
+    if contradicted:
+        raise UserError(f"--columns asks for {contradicted[0]!r}, which --drop or --id takes away. Decide for one.")
+
+    left_out = {}
+    used = list(asked)
+    if asked:
+        for name in asked:
+            _refuse_text(frame[name])
+        left_out = {name: "not in --columns" for name in known if name not in asked and name != id_column}
+    else:
+        for name in known:
+            reason = "--drop" if name in dropped else _useless(frame[name])
+            if name == id_column:
+                continue
+            if reason:
+                left_out[name] = reason
+            else:
+                used.append(name)
+    if not used:
+        why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:8])
+        raise UserError(
+            f"No column of numbers is left to cluster ({why}). If the columns ran together, the separator is none of "
+            f"{', '.join(SEPARATORS.values())}; write missing values as empty cells."
+        )
+    data = pd.DataFrame({name: frame[name].to_numpy(dtype=float, na_value=np.nan) for name in used})
+    if id_column is not None:
+        data.index = pd.Index(_identifiers(frame[id_column]), name=id_column)
+    return Table(data, left_out)
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    return getattr(column.dtype, "kind", "O") in "biuf"
+
+
+def _useless(column: pd.Series) -> str | None:
+    """Why a column cannot help to tell objects apart, or None."""
+    values = column.dropna()
+    if values.empty:
+        return "empty"
+    if column.dtype.kind in "Mm":
+        return "dates or times"
+    if not _is_numeric(column):
+        return _text_reason(values)
+    if len(column) > 1 and values.nunique() == 1 and len(values) == len(column):
+        return f"always {values.iloc[0]}"
+    if len(column) >= 10 and column.dtype.kind in "iu" and (np.diff(column) == 1).all() and column.iloc[0] in (0, 1):
+        return f"only counts the rows; --id {shlex.quote(str(column.name))} takes it as their names"
+    return None
+
+
+def _text_reason(values: pd.Series) -> str:
+    bad = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
+    if len(bad) < len(values) / 2 and len(bad):
+        return f"text: {len(bad)} of {len(values)} values are no numbers, such as {bad.iloc[0]!r} in row {bad.index[0]}"
+    return "text"
+
+
+def _refuse_text(column: pd.Series) -> None:
+    if not _is_numeric(column):
+        reason = _useless(column) or "text"
+        raise UserError(
+            f"--columns: {column.name!r} is not a column of numbers ({reason}). "
+            "Encode it as numbers, write missing values as empty cells, or leave it out."
+        )
+
+
+def _identifiers(column: pd.Series) -> list[str]:
+    if column.isna().any():
+        raise UserError(
+            f"--id: column {column.name!r} is empty in {column.isna().sum()} of {len(column)} rows "
+            f"(first: row {int(column.isna().to_numpy().argmax())}). Each object needs a name."
+        )
+    names = column.astype(str)
+    repeated = names[names.duplicated()]
+    if len(repeated):
+        raise UserError(
+            f"--id: {repeated.iloc[0]!r} names {(names == repeated.iloc[0]).sum()} rows ({len(repeated)} of "
+            f"{len(names)} names are repetitions). Choose a column that names each row once, or leave --id out."
+        )
+    return names.tolist()
+
+
+# -- bad values -------------------------------------------------------------------------------------------------------
+
+
+def check_values(data: pd.DataFrame, *, missing: str) -> tuple[pd.DataFrame, str | None]:
+    """Rows that can be clustered, and a sentence about missing values.
+
+    ``missing`` is ``"error"``, ``"drop"`` (rows with a hole go) or ``"em"`` (only rows that are all holes go).
+    """
+    values = data.to_numpy()
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise UserError(
+            f"Column {data.columns[column]!r} holds inf (row {data.index[row]}; {infinite.any(axis=1).sum()} of "
+            f"{len(data)} rows in all). Look for a division by zero or a code for 'missing', and leave the cell empty."
+        )
+    holes = np.isnan(values)
+    rows = holes.any(axis=1)
+    sentence = None
+    if rows.any():
+        counts = [f"{name} {count}" for name, count in zip(data.columns, holes.sum(axis=0)) if count]
+        what = f"{rows.sum()} of {len(data)} rows have missing values ({listing(counts, 5)})"
+        if missing == "error":
+            raise UserError(
+                f"{what}. --missing drop leaves these rows out; --method egmm --missing em uses what is there."
+            )
+        gone = rows if missing == "drop" else holes.all(axis=1)
+        data = data[~gone]
+        sentence = f"{what}."
+        if gone.any():
+            sentence += (
+                f" {gone.sum()} rows were left out{' (--missing drop)' if missing == 'drop' else ': nothing in them'}."
+            )
+        if missing == "em":
+            sentence += " EM uses what is observed."
+    if len(data) < 2:
+        raise UserError(f"{len(data)} row{'s' * (len(data) != 1)} cannot be clustered: at least 2 are needed.")
+    return data, sentence

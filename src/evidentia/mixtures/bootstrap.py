@@ -1,0 +1,170 @@
+"""Bootstrap of a mixture: how much its posterior probabilities would move with other data.
+
+Any mixture can be bootstrapped that offers two methods::
+
+    class MyMixture(BaseEstimator):
+        def fit(self, X, y=None, sample_weight=None): ...    # weights are counts of copies
+        def predict_proba(self, X): ...                      # (n_samples, n_classes), rows sum to one
+
+and, for the parametric bootstrap, ``sample(n_samples, random_state=...) -> (X, component)``. It is then cloned and fitted
+once for each replicate. A mixture that can do better offers ``fit_replicates(X, weights)`` with weights of shape
+(n_replicates, n_samples), which gives an object like :class:`Refits`: ``valid`` and ``posteriors(X)``. Classes need
+no matching between replicates.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from tqdm.auto import tqdm
+
+from evidentia.solvers.descent import InterruptedFit
+
+CHUNK = 100  # replicates fitted together: what an interrupt may lose
+
+
+class Replicated(Protocol):
+    """Some fitted replicates of a mixture."""
+
+    valid: np.ndarray
+
+    def posteriors(self, X: np.ndarray) -> np.ndarray:
+        """Posterior probabilities under the valid replicates, shape (n_classes, n_samples, n_valid)."""
+        ...
+
+
+class Refits:
+    """Replicates of any mixture, each an estimator of its own; None stands for one that failed."""
+
+    def __init__(self, models: list[Any]):
+        self.models = [model for model in models if model is not None]
+        self.valid = np.array([model is not None for model in models])
+
+    def posteriors(self, X: np.ndarray) -> np.ndarray:
+        return np.stack([model.predict_proba(X).T for model in self.models], axis=2)
+
+
+class Bootstrap(NamedTuple):
+    """Replicates finished so far, in the order of their seeds."""
+
+    chunks: tuple[Replicated, ...] = ()
+
+    @property
+    def n_drawn(self) -> int:
+        return sum(len(chunk.valid) for chunk in self.chunks)
+
+    @property
+    def n_degenerate(self) -> int:
+        """Replicates left out because a component collapsed or the fit failed."""
+        return sum(int((~chunk.valid).sum()) for chunk in self.chunks)
+
+    def posteriors(self, X: np.ndarray) -> np.ndarray:
+        """Posterior probabilities, shape (n_classes, n_samples, n_valid), single precision."""
+        parts = [chunk.posteriors(X).astype(np.float32) for chunk in self.chunks if chunk.valid.any()]
+        return np.concatenate(parts, axis=2)
+
+
+def draw_weights(n_samples: int, replicates: range, seed: int) -> np.ndarray:
+    """How often each row is drawn in each replicate, shape (n_replicates, n_samples).
+
+    A replicate's draw depends on its number and the seed only, so it is the same in any grouping.
+    """
+    weights = np.empty((len(replicates), n_samples))
+    for row, b in enumerate(replicates):
+        drawn = np.random.default_rng([seed, b]).integers(0, n_samples, n_samples)
+        weights[row] = np.bincount(drawn, minlength=n_samples)
+    return weights
+
+
+def bootstrap(
+    mixture: Any,
+    X: np.ndarray,
+    *,
+    n_boot: int,
+    seed: int,
+    parametric: bool = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    done: Bootstrap | None = None,
+) -> Bootstrap:
+    """Fit a mixture to ``n_boot`` resampled tables.
+
+    Parameters
+    ----------
+    mixture : fitted estimator
+        See the head of this module for what it must offer.
+    X : ndarray of shape (n_samples, n_features)
+        Rows it was fitted to.
+    n_boot : int
+        Number of replicates.
+    seed : int
+        Replicate b depends on ``(seed, b)`` only: neither on ``n_jobs`` nor on an interruption.
+    parametric : bool
+        Draw tables from the mixture instead of rows from the table.
+    n_jobs : int, optional
+        For mixtures that are refitted one by one.
+    verbose : int
+        1 shows progress.
+    done : Bootstrap, optional
+        Replicates of an earlier call with the same arguments, to go on from.
+
+    Returns
+    -------
+    Bootstrap
+        An interrupt from the keyboard keeps the chunks that are finished, if any.
+    """
+    chunks = list(done.chunks) if done is not None else []
+    first = sum(len(chunk.valid) for chunk in chunks)
+    with tqdm(total=n_boot, initial=first, desc="bootstrap", unit="replicate", disable=not verbose) as bar:
+        try:
+            for start in range(first, n_boot, CHUNK):
+                replicates = range(start, min(start + CHUNK, n_boot))
+                chunks.append(_fit_chunk(mixture, X, replicates, seed, parametric, n_jobs))
+                bar.update(len(replicates))
+        except KeyboardInterrupt:
+            if not any(chunk.valid.any() for chunk in chunks):
+                raise
+            finished = sum(len(chunk.valid) for chunk in chunks)
+            warnings.warn(
+                f"The bootstrap was interrupted after {finished} of {n_boot} replicates; the intervals rest on those. "
+                "Fit again with warm_start=True to go on from them.",
+                InterruptedFit,
+                stacklevel=3,
+            )
+    return Bootstrap(tuple(chunks))
+
+
+def _fit_chunk(
+    mixture: Any, X: np.ndarray, replicates: range, seed: int, parametric: bool, n_jobs: int | None
+) -> Replicated:
+    if not parametric and hasattr(mixture, "fit_replicates"):
+        return mixture.fit_replicates(X, draw_weights(len(X), replicates, seed))
+    jobs = (delayed(_refit)(mixture, *job) for job in _jobs(mixture, X, replicates, seed, parametric))
+    return Refits(Parallel(n_jobs=n_jobs)(jobs))
+
+
+def _jobs(
+    mixture: Any, X: np.ndarray, replicates: range, seed: int, parametric: bool
+) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
+    for b in replicates:
+        if parametric:
+            yield mixture.sample(len(X), random_state=np.random.RandomState([seed, b]))[0], None
+        else:
+            yield X, draw_weights(len(X), range(b, b + 1), seed)[0]
+
+
+def _refit(mixture: Any, X: np.ndarray, weight: np.ndarray | None) -> Any | None:
+    """A clone fitted to one resampled table, or None when that fails."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # thousands of fits: what matters is whether the posteriors are usable
+        try:
+            model = clone(mixture).fit(X, **({} if weight is None else {"sample_weight": weight}))
+            usable = np.isfinite(model.predict_proba(X[:1])).all()
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+            return None
+    return model if usable else None

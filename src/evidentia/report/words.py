@@ -1,0 +1,136 @@
+"""What a credal partition says, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evidentia.partition import CredalPartition
+
+LISTED = 6  # sets of clusters that a sentence names one by one
+
+
+class Share(NamedTuple):
+    """A group of objects: how many, and what is true of them."""
+
+    kind: str
+    size: int
+    sentence: str
+    meaning: str
+
+
+def shares(partition: CredalPartition) -> list[Share]:
+    """Objects that are sure, torn, or outliers: the three always add up to all objects.
+
+    Examples
+    --------
+    >>> from evidentia import CredalPartition, FocalSets
+    >>> masses = [[0, 0.9, 0, 0.1], [0, 0.2, 0.1, 0.7], [0, 0, 1, 0], [0.8, 0.1, 0.1, 0]]
+    >>> for share in shares(CredalPartition(masses, FocalSets(2))):
+    ...     print(share.sentence)
+    2 of 4 objects (50 %) are surely in one cluster: 1 in cluster 0, 1 in cluster 1.
+    1 (25 %) lies between clusters: 1 between 0 and 1.
+    1 (25 %) is an outlier, far from every cluster.
+    """
+    return [_sure(partition), _torn(partition), _out(partition)]
+
+
+def _sure(partition: CredalPartition) -> Share:
+    sure = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() == 1}
+    size, n = sum(sure.values()), len(partition)
+    each = _listed(f"{count} in cluster {_members(partition, mask)}" for mask, count in sure.items())
+    said = f"{size} of {n} objects ({_percent(size, n)}) {_verb(size, 'is', 'are')} surely in one cluster"
+    meaning = "No set of several clusters holds more of their mass than their own cluster does."
+    return Share("sure", size, f"{said}: {each}." if size else f"{said}.", meaning)
+
+
+def _torn(partition: CredalPartition) -> Share:
+    if not (partition.focal_sets.card > 1).any():
+        return Share("none", 0, "This method always names one cluster.", "It cannot say that it does not know which.")
+    torn = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() > 1}
+    size, n = sum(torn.values()), len(partition)
+    if not size:
+        return Share("torn", 0, "No object lies between clusters.", "The data place every object that is no outlier.")
+    ranked = sorted(torn.items(), key=lambda item: -item[1])
+    between = _listed(f"{count} {_between(partition, mask)}" for mask, count in ranked)
+    said = f"{size} ({_percent(size, n)}) {_verb(size, 'lies', 'lie')} between clusters: {between}."
+    return Share(
+        "torn", size, said, "The data do not say which of these clusters it is; choosing one would be a guess."
+    )
+
+
+def _out(partition: CredalPartition) -> Share:
+    if partition.focal_sets.empty_index is None:
+        meaning = "An object far from everything is given a place too."
+        return Share("none", 0, "This method does not look for outliers.", meaning)
+    size, n = partition.set_counts.get(0, 0), len(partition)
+    meaning = "Most of the mass of an outlier is on the empty set: none of the clusters fits it."
+    if not size:
+        return Share("out", 0, "No object is an outlier.", meaning)
+    what = _verb(size, "is an outlier", "are outliers")
+    return Share("out", size, f"{size} ({_percent(size, n)}) {what}, far from every cluster.", meaning)
+
+
+def doubt(partition: CredalPartition) -> str:
+    """How much is left open, in one sentence."""
+    value = partition.normalized_nonspecificity
+    much = (
+        "hardly anything" if value < 0.05 else "a little" if value < 0.2 else "a good part" if value < 0.5 else "most"
+    )
+    return f"On average {much} is left open: nonspecificity {value:.2f} (0: every object sure, 1: nothing known)."
+
+
+def starts(model: Any) -> str | None:
+    """How far the starts of a fit agree, when the model tells.
+
+    Two starts agree when their criteria differ by less than a thousandth of the way that the best one went.
+    """
+    criteria = np.asarray(getattr(model, "start_criteria_", ()), dtype=float)
+    if len(criteria) < 2:
+        return None
+    trace = np.asarray(model.criterion_trace_, dtype=float)
+    best, way = float(trace[-1]), abs(trace[-1] - trace[0])
+    same = int((np.abs(criteria - best) <= max(1e-3 * way, 1e-9 * abs(best))).sum())
+    if same == len(criteria):
+        return f"All {len(criteria)} starts ended in the same solution."
+    worst = float(criteria[np.abs(criteria - best).argmax()])
+    return (
+        f"{same} of {len(criteria)} starts ended in the solution that was kept (criterion {best:.6g}); "
+        f"the one farthest from it ended at {worst:.6g}."
+    )
+
+
+def conjoined(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def cluster_name(partition: CredalPartition, k: int) -> str:
+    return str(k) if partition.cluster_names is None else partition.cluster_names[k]
+
+
+def _members(partition: CredalPartition, mask: int) -> str:
+    return conjoined([cluster_name(partition, k) for k in range(partition.n_clusters) if mask >> k & 1])
+
+
+def _between(partition: CredalPartition, mask: int) -> str:
+    whole = mask == (1 << partition.n_clusters) - 1 and partition.n_clusters > 2
+    return "could be in any" if whole else f"between {_members(partition, mask)}"
+
+
+def _listed(parts: Iterable[str]) -> str:
+    parts = list(parts)
+    more = f" and {len(parts) - LISTED} other groups" if len(parts) > LISTED else ""
+    return ", ".join(parts[:LISTED]) + more
+
+
+def _percent(count: int, n: int) -> str:
+    """Whole percents, but 0 and 100 only for nobody and everybody."""
+    share = 100 * count / n
+    return "under 1 %" if 0 < share < 0.5 else "over 99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
+
+
+def _verb(count: int, one: str, many: str) -> str:
+    return one if count == 1 else many

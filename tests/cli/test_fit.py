@@ -1,0 +1,252 @@
+"""``evidentia fit``, ``show``, ``demo`` and ``datasets``, from the file to the files."""
+
+import html
+import re
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evidentia import EGMM, CredalPartition
+from evidentia.cli import fitting
+from evidentia.cli.errors import UserError
+from evidentia.mixtures import egmm
+from evidentia.solvers import descent
+
+FILES = ["ellipses.png", "masses.csv", "masses.png", "partition.npz", "partition.png", "report.html", "trace.png"]
+
+
+def python_code(report):
+    """The Python code a report offers to repeat its result."""
+    return html.unescape(re.search(r"In Python</h3><pre><code>(.*?)</code>", report.read_text(), re.DOTALL)[1])
+
+
+def test_fit_says_what_it_used_and_writes_everything(run, table, patients, tmp_path):
+    out = tmp_path / "made" / "here"
+    code, said = run("fit", table, "--id", "patient", "--drop", "diagnosis", "--clusters", "auto", "--out", out)
+    assert code == 0
+    assert re.search(r"clustered +age, weight\n", said)
+    assert re.search(r"left out +sex \(text\), site \(always 3\), diagnosis \(--drop\)\n", said)
+    assert "40 objects in 2 clusters" in said
+    assert "Best: EGMM with 2 clusters" in said
+    assert sorted(path.name for path in out.iterdir()) == sorted([*FILES, "selection.png"])
+
+    masses = pd.read_csv(out / "masses.csv", dtype={"patient": str}, float_precision="round_trip")
+    assert masses["patient"].tolist() == patients["patient"].tolist()
+    np.testing.assert_allclose(masses.filter(like="m{").sum(axis=1), 1, rtol=1e-12)
+    assert pd.crosstab(masses["cluster"], patients["diagnosis"]).to_numpy().tolist() == [[20, 0], [0, 20]]
+    partition = CredalPartition.load(out / "partition.npz")
+    np.testing.assert_array_equal(masses.filter(like="m{"), partition.masses)
+    assert partition.object_names == tuple(patients["patient"])
+
+
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [
+        (["--clusters", "2-3", "--starts", "2"], False),
+        (["--clusters", "2", "--scale", "minmax", "--id", "patient", "--columns", "weight,age"], True),
+        (["--method", "ecm", "--scale", "standard", "--clusters", "3", "--focal-sets", "pairs", "--rho", "2"], False),
+        (["--method", "ecm", "--clusters", "2-3", "--starts", "2", "--alpha", "1.5", "--seed", "5"], False),
+        (["--method", "fcm", "--clusters", "2", "--beta", "1.7", "--missing", "drop"], True),
+        (["--method", "noise", "--clusters", "2", "--scale", "robust"], False),
+        (["--method", "gustafson-kessel", "--clusters", "2", "--drop", "diagnosis"], False),
+    ],
+)
+def test_the_code_in_the_report_repeats_the_result(run, patients, tmp_path, options, missing):
+    if missing:
+        patients.loc[3, "age"] = np.nan
+        patients.loc[9, ["age", "weight"]] = np.nan
+    patients["diagnosis"] += np.random.default_rng(0).normal(0, 0.3, 40)
+    path = tmp_path / "semi.csv"
+    patients.to_csv(path, index=False, sep=";", decimal=",")
+    code, said = run("fit", path, "--out", tmp_path / "out", *options)
+    assert code == 0, said
+    names = {}
+    exec(python_code(tmp_path / "out" / "report.html"), names)
+    partition = CredalPartition.load(tmp_path / "out" / "partition.npz")
+    np.testing.assert_allclose(names["model"].partition_.masses, partition.masses, atol=1e-12)
+    assert names["model"].partition_.object_names == partition.object_names
+
+
+def test_the_same_command_gives_the_same_bytes(run, table, tmp_path):
+    for name in ("a", "b"):
+        assert run("fit", table, "--method", "ecm", "--clusters", 3, "--out", tmp_path / name)[0] == 0
+    assert (tmp_path / "a" / "masses.csv").read_bytes() == (tmp_path / "b" / "masses.csv").read_bytes()
+
+
+def test_quiet_prints_the_summary_alone(run, table):
+    code, said = run("fit", table, "--id", "patient", "--clusters", 2, "--columns", "age,weight", "--quiet")
+    assert code == 0
+    assert said.startswith("40 objects in 2 clusters")
+    assert len(said.splitlines()) == 4
+
+
+def test_centres_and_covariance_come_back_to_the_units_of_the_file(patients):
+    data = patients[["age", "weight"]]
+    plain = fitting.fit(EGMM(2, random_state=0), data, 2, "none").model
+    for scale in fitting.SCALERS:
+        scaled = fitting.fit(EGMM(2, random_state=0), data, 2, scale).model
+        np.testing.assert_allclose(scaled.cluster_centers_, plain.cluster_centers_, rtol=1e-3)
+        np.testing.assert_allclose(scaled.covariance_, plain.covariance_, rtol=2e-2)
+
+
+def test_warnings_become_notes_also_in_the_report(run, table, tmp_path):
+    code, said = run(
+        "fit", table, "--clusters", 2, "--drop", "diagnosis", "--max-iter", 1, "--starts", 1, "--out", tmp_path
+    )
+    assert code == 0
+    assert "note: EGMM" in said
+    assert "max_iter=1" in said
+    assert "Warning" not in said
+    assert "max_iter=1" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--clusters", "many"], "Got 'many'"),
+        (["--clusters", "6-2"], "from the smaller to the larger"),
+        (["--clusters", "0"], "n_clusters"),
+        (["--clusters", "41"], "Ask for fewer clusters"),
+        (["--rho", "3"], "--rho means nothing to egmm: it is an option of ecm, noise"),
+        (["--method", "fcm", "--focal-sets", "pairs"], "--focal-sets means nothing to fcm"),
+        (["--method", "ecm", "--clusters", "2", "--beta", "1"], "'beta' parameter of ECM"),
+        (["--method", "ecm", "--missing", "em"], "--missing em is an option of egmm"),
+        (["--method", "k-means"], "k-means"),
+        (["--drop", "wieght"], "Did you mean 'weight'?"),
+        (["--seed", "-1"], "--seed"),
+    ],
+)
+def test_a_mistake_ends_in_code_2_and_a_message(run, table, options, words):
+    code, said = run("fit", table, *options)
+    assert code == 2
+    assert words in said
+    assert "Traceback" not in said
+
+
+def test_out_must_not_be_a_file_and_is_not_made_for_nothing(run, table, tmp_path):
+    code, said = run("fit", table, "--out", table)
+    assert code == 2
+    assert "is a file" in said
+    assert run("fit", table, "--drop", "nothing", "--out", tmp_path / "new")[0] == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_error_of_ours_is_one_line_with_code_1(run, table, monkeypatch):
+    def stumble(*arguments, **options):
+        raise RuntimeError("the floor was wet")
+
+    monkeypatch.setattr(EGMM, "fit", stumble)
+    code, said = run("fit", table, "--clusters", 2)
+    assert code == 1
+    assert "error: this should not have happened (RuntimeError: the floor was wet)" in said
+    assert "--debug" in said
+
+
+def interrupt_at(monkeypatch, call):
+    """Press Ctrl-C in a certain E-step of EGMM."""
+    calls = iter(range(10**9))
+    e_step = egmm.e_step
+
+    def pressed(*arguments):
+        if next(calls) == call:
+            signal.raise_signal(signal.SIGINT)
+        return e_step(*arguments)
+
+    monkeypatch.setattr(egmm, "e_step", pressed)
+
+
+def test_an_interrupt_keeps_the_best_result_so_far(run, table, tmp_path, monkeypatch):
+    before = signal.getsignal(signal.SIGINT)
+    interrupt_at(monkeypatch, 25)
+    code, said = run("fit", table, "--drop", "diagnosis", "--out", tmp_path / "out")
+    assert code == 130
+    assert "interrupted" in said
+    assert len(CredalPartition.load(tmp_path / "out" / "partition.npz")) == 40
+    assert "interrupted" in (tmp_path / "out" / "report.html").read_text()
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_before_any_result_leaves_nothing_but_the_code(run, table, tmp_path, monkeypatch):
+    interrupt_at(monkeypatch, 0)
+    code, said = run("fit", table, "--drop", "diagnosis", "--out", tmp_path / "out")
+    assert code == 130
+    assert said.splitlines()[-1] == "error: interrupted."
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_progress_is_shown_on_terminals_only(run, table, monkeypatch):
+    shown = []
+    tqdm = descent.tqdm
+    monkeypatch.setattr(
+        descent, "tqdm", lambda *a, **k: shown.append(not k["disable"]) or tqdm(*a, **{**k, "disable": True})
+    )
+    run("fit", table, "--clusters", 2)
+    assert shown
+    assert not any(shown)
+
+
+@pytest.mark.parametrize(("text", "meant"), [("auto", (2, 6)), ("3", 3), ("2-4", (2, 4)), (" 1 - 5 ", (1, 5))])
+def test_numbers_of_clusters(text, meant):
+    assert fitting.parse_clusters(text) == meant
+
+
+@pytest.mark.parametrize("text", ["", "-3", "2-", "2.5", "-", "3-2", "0-2"])
+def test_numbers_of_clusters_that_are_none(text):
+    with pytest.raises(UserError, match="--clusters"):
+        fitting.parse_clusters(text)
+
+
+def test_show_prints_the_summary_again(run, table, tmp_path):
+    run("fit", table, "--id", "patient", "--clusters", 2, "--columns", "age,weight", "--out", tmp_path / "out")
+    partition = CredalPartition.load(tmp_path / "out" / "partition.npz")
+    for path in (tmp_path / "out", tmp_path / "out" / "partition.npz"):
+        assert run("show", path) == (0, partition.summary() + "\n")
+    rows = run("show", tmp_path / "out", "--objects", 3)[1].splitlines()[-3:]
+    assert [row.split()[0] for row in rows] == [partition.name(i) for i in partition.most_doubtful(3)]
+
+
+def test_show_refuses_what_is_no_partition(run, table, tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.ones((3, 2)))
+    for path, words in ((tmp_path / "no.npz", "no file"), (tmp_path / "a.npz", "not one written by evidentia")):
+        code, said = run("show", path)
+        assert code == 2
+        assert words in said
+    code, said = run("show", table)
+    assert code == 2
+    assert "not an evidentia partition" in said
+
+
+def test_fit_sends_a_partition_to_show(run, tmp_path):
+    EGMM(2, random_state=0).fit([[0.0], [1], [9], [10]]).partition_.save(tmp_path / "p.npz")
+    code, said = run("fit", tmp_path / "p.npz")
+    assert code == 2
+    assert "evidentia show" in said
+
+
+def test_datasets_lists_describes_and_writes(run, tmp_path):
+    code, said = run("datasets")
+    assert code == 0
+    assert re.search(r"^iris +150 +4 +3 +here$", said, re.MULTILINE)
+    code, said = run("datasets", "iris")
+    assert (code, "setosa (50)" in said) == (0, True)
+    code, said = run("datasets", "iris", "--to", tmp_path / "new" / "iris.csv")
+    assert code == 0
+    frame = pd.read_csv(tmp_path / "new" / "iris.csv")
+    assert frame.shape == (150, 5)
+    assert frame["label"].value_counts().to_dict() == {"setosa": 50, "versicolor": 50, "virginica": 50}
+    assert run("datasets", "irsi")[0] == 2
+    assert run("datasets", "--to", tmp_path / "x.csv")[0] == 2
+
+
+def test_demo_clusters_iris_and_compares_with_the_species(run, tmp_path):
+    code, said = run("demo", "--out", tmp_path / "demo")
+    assert code == 0
+    assert "150 objects in" in said
+    assert re.search(r"Compared with the species.*50 setosa.*adjusted Rand index 0\.\d\d", said)
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == sorted([*FILES, "selection.png"])
+    names = {}
+    exec(python_code(tmp_path / "demo" / "report.html"), names)
+    masses = CredalPartition.load(tmp_path / "demo" / "partition.npz").masses
+    np.testing.assert_allclose(names["model"].partition_.masses, masses, atol=1e-12)

@@ -1,0 +1,78 @@
+"""The installed command as a user runs it: streams, exit codes, no traceback, quick to start."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = str(Path(sys.executable).with_name("evidentia"))
+
+
+def call(*arguments, **environment):
+    plain = {key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "NO_COLOR")}
+    return subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**plain, "OMP_NUM_THREADS": "1", **environment},
+    )
+
+
+def test_results_go_to_stdout_and_there_is_no_colour_or_bar_in_a_pipe(table):
+    done = call("fit", table, "--clusters", "2", "--columns", "age,weight")
+    assert done.returncode == 0
+    assert "40 objects in 2 clusters" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_mistake_is_one_line_on_stderr(table):
+    done = call("fit", table, "--drop", "wieght")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: --drop: there is no column 'wieght'. Did you mean 'weight'?")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_debug_shows_where(table):
+    done = call("--debug", "fit", table, "--drop", "wieght")
+    assert done.returncode != 0
+    assert "Traceback" in done.stderr
+
+
+def test_version_and_help():
+    import evidentia
+
+    assert call("--version").stdout == f"evidentia {evidentia.__version__}\n"
+    done = call("--help")
+    assert done.returncode == 0
+    for command in ("fit", "show", "demo", "datasets"):
+        assert command in done.stdout
+
+
+def test_help_loads_nothing_heavy():
+    code = "import sys, evidentia.cli; print(sorted({'numpy', 'pandas', 'sklearn', 'matplotlib'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colour_is_for_terminals_that_want_it(monkeypatch, environment, coloured):
+    from evidentia.cli import terminal
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for key, value in environment.items():
+        monkeypatch.setenv(key, value)
+
+    class Terminal:
+        def isatty(self):
+            return True
+
+    assert terminal.colourful(Terminal()) is coloured
+    assert ("\x1b[" in terminal.styled("x", Terminal(), bold=True)) is coloured

@@ -1,0 +1,225 @@
+"""Files become tables of numbers, or one message that names the cure."""
+
+import gzip
+import shutil
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evidentia.cli.errors import UserError
+from evidentia.cli.tables import check_values, choose_columns, read_table, split_names
+
+
+def numbers(source):
+    return choose_columns(source.frame, columns=["age", "weight"]).data.to_numpy()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "encoding"),
+    [
+        ("a.csv", {}, "utf-8"),
+        ("a.csv", {"sep": ";"}, "utf-8"),
+        ("a.csv", {"sep": "\t"}, "utf-8-sig"),
+        ("a.tsv", {"sep": "\t"}, "utf-8"),
+        ("a.txt", {"sep": ";", "decimal": ","}, "utf-8"),
+        ("a.tsv", {"sep": "\t", "decimal": ","}, "utf-16"),
+        ("a.csv.gz", {"sep": ";"}, "utf-8"),
+    ],
+)
+def test_separator_decimal_mark_and_encoding_are_found(patients, tmp_path, name, options, encoding):
+    path = tmp_path / name
+    patients.to_csv(path, index=False, encoding=encoding, **options)
+    source = read_table(path)
+    np.testing.assert_array_equal(numbers(source), patients[["age", "weight"]])
+    assert source.frame.columns.tolist() == patients.columns.tolist()
+    assert any("decimal comma" in note for note in source.notes) == ("decimal" in options)
+
+
+def test_commas_inside_quotes_do_not_separate(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('name;x\n"Doe, Jane";1\n"Roe, Ann, jr";2\n')
+    assert read_table(path).frame["name"].tolist() == ["Doe, Jane", "Roe, Ann, jr"]
+
+
+def test_thousands_are_not_taken_for_decimals_when_there_are_decimal_points(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x;y\n1.5;1,200\n2.5;1,300\n")
+    source = read_table(path)
+    assert source.frame["x"].tolist() == [1.5, 2.5]
+    assert source.notes == []
+
+
+def test_numbers_without_names_are_called_x0_x1(tmp_path):
+    path = tmp_path / "a.csv"
+    np.savetxt(path, [[1.5, 2.5], [3.5, 4.5], [5.5, 7.5]], delimiter=",")
+    source = read_table(path)
+    assert source.frame.columns.tolist() == ["x0", "x1"]
+    assert len(source.frame) == 3
+    assert "x0, x1" in source.notes[0]
+
+
+def test_latin_1_is_read_and_said(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("größe,b\n1,2\n3,5\n".encode("latin-1"))
+    source = read_table(path)
+    assert source.frame.columns.tolist() == ["größe", "b"]
+    assert "Latin-1" in source.notes[0]
+
+
+def test_identifiers_keep_their_zeros(table):
+    source = read_table(table, id_column="patient")
+    data = choose_columns(source.frame, id_column="patient").data
+    assert data.index[:2].tolist() == ["007", "008"]
+    assert data.index.name == "patient"
+
+
+def test_parquet_with_missing_integers_and_an_index(tmp_path):
+    frame = pd.DataFrame({"x": pd.array([1, None, 3], dtype="Int64"), "y": np.float32([1.5, 2, 3])}, index=list("abc"))
+    frame.to_parquet(tmp_path / "a.parquet")
+    chosen = choose_columns(read_table(tmp_path / "a.parquet").frame, id_column="index").data
+    np.testing.assert_array_equal(chosen, [[1, 1.5], [np.nan, 2], [3, 3]])
+    assert chosen.index.tolist() == ["a", "b", "c"]
+
+
+def test_numpy_archives(tmp_path):
+    X = np.arange(6.0).reshape(3, 2) ** 2
+    np.savez(tmp_path / "one.npz", whatever=X)
+    np.savez(tmp_path / "named.npz", X=X, names=["u", "v"], other=X)
+    np.save(tmp_path / "bare.npy", X)
+    for name, columns in (("one.npz", ["x0", "x1"]), ("named.npz", ["u", "v"]), ("bare.npy", ["x0", "x1"])):
+        frame = read_table(tmp_path / name).frame
+        np.testing.assert_array_equal(frame, X)
+        assert frame.columns.tolist() == columns
+
+
+BROKEN = {
+    "empty.csv": (b"", "is empty"),
+    "blank.csv": (b"\n  \n", "white space"),
+    "header.csv": (b"a,b\n", "no rows"),
+    "picture.csv": (b"\x89PNG\r\n\x1a\n\0\0", "a PNG picture"),
+    "binary.tsv": (b"a\tb\0\1\2", "a binary file"),
+    "table.parquet": (b"a,b\n1,2\n", "name it .csv"),
+    "broken.parquet": (b"PAR1 and no more", "damaged Parquet"),
+    "table.npz": (b"a,b\n1,2\n", "name it .csv"),
+    "broken.npz": (b"PK\x03\x04 and no more", "numpy.savez"),
+    "ragged.csv": (b"a,b\n1,2\n3,4,5\n", "line 3"),
+    "longer.csv": (b"a,b\n1,2,3\n4,5,6\n", "more cells"),
+    "sheet.xlsx": (b"PK\x03\x04", "Save the sheet as CSV"),
+    "short.csv.gz": (gzip.compress(b"a,b\n1,2\n" * 99)[:20], "gzip"),
+    "packed.csv": (gzip.compress(b"a,b\n1,2\n"), "gzip-compressed"),
+    "noname": (b"a,b\n1,2\n", ".parquet"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_is_not_what_it_should_be_is_refused(tmp_path, name):
+    content, words = BROKEN[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match=words.replace(".", r"\.")) as error:
+        read_table(tmp_path / name)
+    assert name in str(error.value)
+
+
+def test_archives_that_are_no_table_are_refused(tmp_path):
+    np.savez(tmp_path / "two.npz", a=np.ones((2, 2)), b=np.ones((3, 2)))
+    np.savez(tmp_path / "names.npz", X=np.ones((2, 2)), names=["a", "b", "c"])
+    np.save(tmp_path / "objects.npy", np.array([{}, []], dtype=object), allow_pickle=True)
+    for name, words in (("two.npz", "one called X"), ("names.npz", "one name a column"), ("objects.npy", "safely")):
+        with pytest.raises(UserError, match=words):
+            read_table(tmp_path / name)
+
+
+def test_a_missing_file_suggests_its_neighbour(table):
+    with pytest.raises(UserError, match=r"no file .*Did you mean 'patients\.csv'\?"):
+        read_table(table.with_name("patient.csv"))
+    with pytest.raises(UserError, match="is a directory"):
+        read_table(table.parent)
+
+
+def test_parquet_without_pyarrow_names_the_extra(table, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    path = table.with_suffix(".parquet")
+    shutil.copy(table, path)
+    with pytest.raises(UserError, match=r"evidentia\[parquet\]"):
+        read_table(path)
+
+
+def test_columns_are_left_out_for_a_reason(patients):
+    frame = patients.assign(
+        number=range(40),
+        note=["?"] + ["5"] * 39,
+        seen=pd.Timestamp("2020-01-01"),
+        nothing=np.nan,
+        holes=[np.nan, 4.0] * 20,
+    )
+    chosen = choose_columns(frame, id_column="patient", drop=["diagnosis"])
+    assert chosen.data.columns.tolist() == ["age", "weight", "holes"]
+    assert chosen.left_out == {
+        "sex": "text",
+        "site": "always 3",
+        "diagnosis": "--drop",
+        "number": "only counts the rows; --id number takes it as their names",
+        "note": "text: 1 of 40 values are no numbers, such as '?' in row 0",
+        "seen": "dates or times",
+        "nothing": "empty",
+    }
+
+
+def test_columns_asked_for_are_taken_in_that_order(patients):
+    chosen = choose_columns(patients, columns=["site,weight", "age"])
+    assert chosen.data.columns.tolist() == ["site", "weight", "age"]
+    assert chosen.left_out == dict.fromkeys(["patient", "sex", "diagnosis"], "not in --columns")
+
+
+def test_a_name_that_holds_a_comma_may_be_given_whole():
+    assert split_names(["a,b", "c, d", "c"], ["a,b", "c", "d"]) == ["a,b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        ({"drop": ["diagnosys"]}, "--drop: there is no column 'diagnosys'. Did you mean 'diagnosis'?"),
+        ({"columns": ["AGE"]}, "--columns: there is no column 'AGE'. Did you mean 'age'?"),
+        ({"id_column": "xyz"}, "--id: there is no column 'xyz'. The columns are patient, age, weight"),
+        ({"columns": ["age"], "drop": ["age"]}, "--columns asks for 'age', which --drop or --id takes away"),
+        ({"columns": ["sex"]}, "'sex' is not a column of numbers (text)"),
+        ({"drop": ["age,weight,diagnosis"]}, "No column of numbers is left to cluster (patient: text; age: --drop"),
+        ({"id_column": "sex"}, "'f' names 20 rows (38 of 40 names are repetitions)"),
+    ],
+)
+def test_wishes_that_cannot_be_met(patients, wish, words):
+    with pytest.raises(UserError) as error:
+        choose_columns(patients, **wish)
+    assert words in str(error.value)
+
+
+def test_every_object_needs_a_name_and_every_column_its_own(patients):
+    patients.loc[4, "patient"] = None
+    with pytest.raises(UserError, match=r"empty in 1 of 40 rows \(first: row 4\)"):
+        choose_columns(patients, id_column="patient")
+    with pytest.raises(UserError, match="same name: age"):
+        choose_columns(patients.rename(columns={"weight": "age"}))
+
+
+def test_missing_values_stop_drop_or_stay():
+    data = pd.DataFrame({"u": [1, np.nan, np.nan, 4], "v": [1.0, 2, np.nan, 5]})
+    with pytest.raises(UserError, match=r"2 of 4 rows have missing values \(u 2, v 1\)\. --missing drop"):
+        check_values(data, missing="error")
+    dropped, sentence = check_values(data, missing="drop")
+    assert dropped.index.tolist() == [0, 3]
+    assert "2 rows were left out (--missing drop)" in sentence
+    kept, sentence = check_values(data, missing="em")
+    assert kept.index.tolist() == [0, 1, 3]
+    assert "1 rows were left out: nothing in them" in sentence
+    assert check_values(data.dropna(), missing="error")[1] is None
+
+
+def test_infinity_and_too_few_rows_are_refused():
+    with pytest.raises(UserError, match=r"Column 'v' holds inf \(row 1; 1 of 3 rows"):
+        check_values(pd.DataFrame({"u": [1.0, 2, 3], "v": [1, -np.inf, 3]}), missing="em")
+    with pytest.raises(UserError, match="1 row cannot be clustered"):
+        check_values(pd.DataFrame({"u": [1.0]}), missing="error")
+    with pytest.raises(UserError, match="0 rows cannot be clustered"):
+        check_values(pd.DataFrame({"u": [np.nan, np.nan]}), missing="drop")

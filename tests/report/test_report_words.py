@@ -1,0 +1,77 @@
+"""Sentences about a partition, checked against partitions small enough to read."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from evidentia import CredalPartition, FocalSets
+from evidentia.report.words import doubt, shares, starts
+
+
+def crisp(masks, n_clusters, **names):
+    """A partition in which each object has all its mass on one set."""
+    focal_sets = FocalSets(n_clusters)
+    return CredalPartition(
+        np.eye(len(focal_sets))[[focal_sets.masks.tolist().index(m) for m in masks]], focal_sets, **names
+    )
+
+
+def test_sure_torn_and_outlying_objects_are_counted_and_named():
+    partition = crisp([1, 1, 1, 2, 3, 3, 5, 7, 0, 0], 3, cluster_names=["low", "mid", "high"])
+    sure, torn, out = shares(partition)
+    assert sure.sentence == "4 of 10 objects (40 %) are surely in one cluster: 3 in cluster low, 1 in cluster mid."
+    assert torn.sentence == (
+        "4 (40 %) lie between clusters: 2 between low and mid, 1 between low and high, 1 could be in any."
+    )
+    assert out.sentence == "2 (20 %) are outliers, far from every cluster."
+    assert [share.size for share in (sure, torn, out)] == [4, 4, 2]
+
+
+def test_nobody_torn_nobody_out():
+    _, torn, out = shares(crisp([1, 2], 2))
+    assert torn.sentence == "No object lies between clusters."
+    assert out.sentence == "No object is an outlier."
+
+
+def test_nobody_sure():
+    sure, torn, _ = shares(crisp([3, 3], 2))
+    assert sure.sentence == "0 of 2 objects (0 %) are surely in one cluster."
+    assert torn.sentence == "2 (100 %) lie between clusters: 2 between 0 and 1."
+
+
+def test_percents_never_hide_a_single_object():
+    sure, torn, _ = shares(crisp([1] * 299 + [3], 2))
+    assert "(over 99 %)" in sure.sentence
+    assert torn.sentence.startswith("1 (under 1 %) lies")
+
+
+def test_a_method_is_not_praised_for_what_it_cannot_say():
+    fuzzy = CredalPartition([[0.6, 0.4]], FocalSets(2, "singletons", empty=False, omega=False))
+    _, torn, out = shares(fuzzy)
+    assert torn.sentence == "This method always names one cluster."
+    assert out.sentence == "This method does not look for outliers."
+
+
+def test_many_sets_are_cut_short():
+    partition = crisp([1 << k for k in range(9)], 9)
+    assert shares(partition)[0].sentence.endswith("1 in cluster 5 and 3 other groups.")
+
+
+@pytest.mark.parametrize(
+    ("masks", "words"), [([1, 2], "hardly anything"), ([1, 3], "most"), ([1, 1, 1, 1, 3], "a good part")]
+)
+def test_doubt_grows_with_nonspecificity(masks, words):
+    assert words in doubt(crisp(masks, 2))
+
+
+def test_how_far_the_starts_agree():
+    def said(criteria):
+        return starts(SimpleNamespace(criterion_trace_=[-300.0, -210.0], start_criteria_=criteria))
+
+    assert said([-210.0]) is None
+    assert starts(SimpleNamespace()) is None
+    assert said([-210.0, -210.05]) == "All 2 starts ended in the same solution."
+    assert said([-210.0, -210.01, -212.5, -241.8]) == (
+        "2 of 4 starts ended in the solution that was kept (criterion -210); the one farthest from it ended at -241.8."
+    )
