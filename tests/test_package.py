@@ -43,7 +43,7 @@ def family(path):
 
 
 @pytest.mark.parametrize(
-    "path", sorted(SOURCE.glob("*/**/*.py")) + [SOURCE / "_base.py"], ids=lambda p: str(p.relative_to(SOURCE))
+    "path", [*sorted(SOURCE.glob("*/**/*.py")), SOURCE / "_base.py"], ids=lambda p: str(p.relative_to(SOURCE))
 )
 def test_imports_point_downward(path):
     here = family(path)

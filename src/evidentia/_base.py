@@ -103,8 +103,8 @@ def _check_observed(who: str, missing: np.ndarray, columns: Any) -> None:
     """EM over the observed entries still needs something observed in each row and column."""
     if missing.all(axis=1).any():
         raise ValueError(
-            f"{who} accepts missing values, but {missing.all(axis=1).sum()} of {len(missing)} rows hold nothing but NaN "
-            f"(first: row {missing.all(axis=1).argmax()}). Drop them."
+            f"{who} accepts missing values, but {missing.all(axis=1).sum()} of {len(missing)} rows "
+            f"hold nothing but NaN (first: row {missing.all(axis=1).argmax()}). Drop them."
         )
     if len(missing) > 1 and missing.all(axis=0).any():
         raise ValueError(
@@ -160,8 +160,8 @@ def check_enough_rows(estimator: BaseEstimator, n_samples: int, n_clusters: int)
     """Refuse to look for more clusters than there are objects."""
     if n_samples < n_clusters:
         raise ValueError(
-            f"{type(estimator).__name__} was asked for n_clusters={n_clusters} but X has only n_samples={n_samples} rows. "
-            "Ask for fewer clusters."
+            f"{type(estimator).__name__} was asked for n_clusters={n_clusters} but X has only "
+            f"n_samples={n_samples} rows. Ask for fewer clusters."
         )
 
 

@@ -42,7 +42,7 @@ def test_hard_rough_and_outlier_views(partition):
     assert partition.outliers().tolist() == [2]
     # plausibilities of object 3: 0.3, 0.1, 0.9
     assert partition.labels()[[0, 3]].tolist() == [0, 2]
-    with pytest.raises(ValueError, match="There are clusters 0 to 2. Got 3"):
+    with pytest.raises(ValueError, match=r"There are clusters 0 to 2. Got 3"):
         partition.lower(3)
 
 
@@ -107,7 +107,7 @@ def test_it_cannot_be_changed_nor_be_wrong(partition):
         partition.masses = MASSES
     with pytest.raises(ValueError, match=r"row 1 sums to 0.9 \(1 of 5 rows are off\)"):
         CredalPartition(MASSES - 0.1 * (np.arange(40).reshape(5, 8) == 8), FOCAL)
-    with pytest.raises(ValueError, match="'object_names' must hold 5 names. Got 2"):
+    with pytest.raises(ValueError, match=r"'object_names' must hold 5 names. Got 2"):
         CredalPartition(MASSES, FOCAL, object_names=["a", "b"])
     mine = MASSES.copy()
     CredalPartition(mine, FOCAL)

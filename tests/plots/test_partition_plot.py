@@ -10,7 +10,7 @@ import pytest
 from matplotlib.patches import Polygon
 
 from evidentia import CredalPartition, FocalSets
-from evidentia.plots import partition_plot_data, plot_partition
+from evidentia.plots import partition_plot_data, plot_masses, plot_partition
 from evidentia.plots.palette import EMPTY, HUES
 
 # {0}: a square; {1}: one object; {0,1}: one object right of the square; an outlier.
@@ -180,3 +180,19 @@ def test_nobody_and_a_single_object_can_be_drawn(n_samples):
     ax = plot_partition(partition_of([{0}] * n_samples), np.ones((n_samples, 2)))
     ax.figure.canvas.draw()
     assert sum(len(points.get_offsets()) for points in ax.collections) == n_samples
+
+
+def test_a_dollar_in_a_name_is_a_dollar():
+    """Column, cluster and object names go to the picture to the letter, whatever matplotlib could make of them."""
+    odd = "$ per $_{"
+    partition = CredalPartition(
+        [[0.9, 0.1], [0.2, 0.8]],
+        FocalSets(2, [{0}, {1}]),
+        object_names=[odd, "b"],
+        cluster_names=[odd, "y"],
+    )
+    ax = plot_partition(partition, np.eye(2), feature_names=[odd, "x"])
+    ax.figure.canvas.draw()
+    assert ax.get_xlabel() == odd
+    other = plot_masses(partition, objects=[0, 1])
+    other.figure.canvas.draw()

@@ -15,17 +15,15 @@ import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from evidentia import _base
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import Subset
-from evidentia.mixtures.bootstrap import Bootstrap, bootstrap
+from evidentia.belief.focal import Subset, canonical_order, to_mask
+from evidentia.mixtures.bootstrap import bootstrap
 from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
-from evidentia.partition import CredalPartition
+from evidentia.partition.relational import pairwise
 from evidentia.solvers.coordinates import unit_free
-from evidentia.solvers.irqp import irqp, place_rows, symmetric_pairs
+from evidentia.solvers.irqp import PairTargets, irqp, place_rows, symmetric_pairs
 from evidentia.solvers.overlap import mutual_near_pairs
 from evidentia.solvers.pair_quantiles import all_pairs, chosen_pairs
 
@@ -90,8 +88,8 @@ class BootGMM(_base.EvidentialClusterer):
     r"""Calibrated credal partition from a bootstrapped mixture [1]_.
 
     For objects i and j of a mixture with posteriors :math:`\pi_k(x)` the probability of a common class is
-    :math:`P_{ij} = \sum_k \pi_k(x_i) \pi_k(x_j)`. Its bootstrap quantiles :math:`P^l_{ij}, P^u_{ij}` bound it with the given
-    confidence, and the masses minimise
+    :math:`P_{ij} = \sum_k \pi_k(x_i) \pi_k(x_j)`. Its bootstrap quantiles :math:`P^l_{ij}, P^u_{ij}` bound it with the
+    given confidence, and the masses minimise
 
     .. math::
         J(M) = \sum_{i<j} \left( Bel_{ij} - P^l_{ij} \right)^2 + \left( Pl_{ij} - P^u_{ij} \right)^2,
@@ -219,8 +217,9 @@ class BootGMM(_base.EvidentialClusterer):
         done = getattr(self, "bootstrap_", None) if self.warm_start else None
         if done is None:
             self.mixture_ = self._fit_mixture(table)
-        self.n_clusters_ = self.mixture_.predict_proba(table[:1]).shape[1]
-        _base.check_enough_rows(self, len(table), self.n_clusters_)
+        posterior = self.mixture_.predict_proba(table)
+        self.n_clusters_ = posterior.shape[1]
+        self._check_memory(len(table))
         self.bootstrap_ = bootstrap(
             self.mixture_,
             table,
@@ -231,11 +230,144 @@ class BootGMM(_base.EvidentialClusterer):
             verbose=self.verbose,
             done=done,
         )
-        self._check_replicates()
-        posterior = self.mixture_.predict_proba(table)
         self.focal_sets_ = self._family(posterior)
-        targets = self._confidence_intervals(table, rng)
-        self._describe(posterior, targets)
-        self._publish(X, self._fitted_masses)
-        self._report_quality()
+        self.intervals_ = self._find_intervals(table, rng)
+        self._publish(X, self._find_masses(posterior))
+        self.approximation_ = self._quality()
+        self._train = table  # new rows are placed by their pairs with these
         return self
+
+    def _check_params(self, n_samples: int) -> None:
+        _base.check_number(self, "confidence", low=0, high=1, strict=True)
+        _base.check_number(self, "n_boot", low=1, integer=True)
+        _base.check_number(self, "n_near", low=1, integer=True)
+        _base.check_number(self, "tol", low=0)
+        _base.check_number(self, "max_iter", low=1, integer=True)
+        if self.confidence == 1:
+            raise ValueError("The 'confidence' parameter of BootGMM must be below 1. Got 1 instead.")
+        needed = int(np.ceil(2 / (1 - self.confidence)))
+        if self.n_boot < needed:
+            raise ValueError(
+                f"n_boot={self.n_boot} replicates cannot show a tail of {(1 - self.confidence) / 2:.3g}: with "
+                f"confidence={self.confidence:g} BootGMM needs at least n_boot={needed}, and some hundreds to be exact."
+            )
+        if isinstance(self.focal_sets, str):
+            _base.check_choice(self, "focal_sets", FAMILIES)
+        if self.n_pairs is not None:
+            _base.check_number(self, "n_pairs", low=1, integer=True)
+            if self.n_pairs >= n_samples:
+                raise ValueError(
+                    f"'n_pairs' of BootGMM must be below the number of rows, {n_samples}. Got {self.n_pairs}; "
+                    "leave it out to take all pairs."
+                )
+        if not isinstance(self.n_clusters, str):
+            _base.check_number(self, "n_clusters", low=1, integer=True)
+            _base.check_enough_rows(self, n_samples, self.n_clusters)
+
+    def _check_memory(self, n_samples: int) -> None:
+        """Refuse, before the work starts, what would not fit."""
+        pairs = n_samples * (self.n_pairs or n_samples)
+        needed = 32 * pairs + 8 * self.n_clusters_ * n_samples * self.n_boot
+        there = machine_memory()
+        if needed > 0.8 * there:
+            raise MemoryError(
+                f"BootGMM would need about {needed / 2**30:.1f} GiB for {pairs:,} pairs and {self.n_boot} replicates; "
+                f"this machine has {there / 2**30:.1f} GiB. Set n_pairs (for example 100), or lower n_boot."
+            )
+
+    def _fit_mixture(self, table: np.ndarray) -> Any:
+        if self.mixture is not None:
+            mixture = clone(self.mixture)
+            if not hasattr(mixture, "predict_proba"):
+                raise TypeError(
+                    f"'mixture' of BootGMM must offer fit(X, sample_weight=...) and predict_proba(X). Got {mixture!r}."
+                )
+            return mixture.fit(table)
+        return ParsimoniousGaussianMixture(
+            self.n_clusters, model=self.model, random_state=self.random_state, verbose=self.verbose
+        ).fit(table)
+
+    def _family(self, posterior: np.ndarray) -> FocalSets:
+        c = self.n_clusters_
+        if isinstance(self.focal_sets, str) and self.focal_sets != "full":
+            family = "pairs" if self.focal_sets == "pairs" else "singletons"
+            found = FocalSets(c, family, empty=False, omega=False)
+            if self.focal_sets == "near-pairs":
+                near = mutual_near_pairs(posterior.T @ posterior, self.n_near)
+                return FocalSets(c, canonical_order({*found.masks.tolist(), *(to_mask(pair, c) for pair in near)}))
+            return found
+        return resolve_focal_sets(self.focal_sets, c, empty=False)
+
+    def _find_intervals(self, table: np.ndarray, rng: np.random.RandomState) -> PairIntervals:
+        """Algorithm 1: percentile intervals for all pairs, or for chosen ones."""
+        share = (1 - self.confidence) / 2
+        posteriors = self.bootstrap_.posteriors(table)
+        n = len(table)
+        if self.n_pairs is not None:
+            pairs = choose_pairs(unit_free(table, kind="diag").to(table), self.n_pairs, rng)
+            return PairIntervals(pairs, *chosen_pairs(posteriors, pairs, share))
+        pairs = np.column_stack(np.triu_indices(n, 1))
+        lower, upper = np.empty(len(pairs), np.float32), np.empty(len(pairs), np.float32)
+        start = 0
+        for i, low, high in all_pairs(posteriors, share):
+            stop = start + n - 1 - i
+            lower[start:stop], upper[start:stop] = low, high
+            start = stop
+        return PairIntervals(pairs, lower, upper)
+
+    def _targets(self, n_samples: int) -> np.ndarray | PairTargets:
+        """Lower bounds for "same" and one minus upper bounds for "different", as the descent takes them (13)."""
+        pairs, lower, upper = self.intervals_
+        values = np.stack([lower, 1 - upper])
+        if self.n_pairs is not None:
+            return symmetric_pairs(pairs, values.astype(float), n_samples)
+        targets = np.zeros((2, n_samples, n_samples))
+        i, j = pairs.T
+        targets[:, i, j] = targets[:, j, i] = values
+        return targets
+
+    def _find_masses(self, posterior: np.ndarray) -> np.ndarray:
+        """Algorithm 2, begun at the mixture's own posteriors so that cluster k is its component k."""
+        start = np.zeros((len(posterior), len(self.focal_sets_)))
+        single = self.focal_sets_.singleton_index
+        if (single < 0).any():  # a list of focal sets without some singletons
+            start += 1 / start.shape[1]
+        else:
+            start[:, single] = posterior / posterior.sum(axis=1, keepdims=True)
+        targets = self._targets(len(posterior))
+        found = irqp(start, pair_forms(self.focal_sets_), targets, tol=self.tol, max_iter=self.max_iter)
+        self.criterion_trace_, self.n_iter_ = found.trace, len(found.trace) - 1
+        return found.masses
+
+    def _quality(self) -> dict[str, float]:
+        relation = pairwise(self.partition_.masses, self.focal_sets_, self.intervals_.pairs)
+        quality = {}
+        for name, said, wanted in (
+            ("lower", relation.same, self.intervals_.lower),
+            ("upper", relation.plausibility_same, self.intervals_.upper),
+        ):
+            quality[f"rmse_{name}"] = float(np.sqrt(np.square(said - wanted).mean()))
+            flat = np.ptp(said) == 0 or np.ptp(wanted) == 0
+            quality[f"correlation_{name}"] = np.nan if flat else float(np.corrcoef(said, wanted)[0, 1])
+        return quality
+
+    def pair_draws(self, i: int, j: int) -> np.ndarray:
+        """Bootstrap draws of the probability that fitted objects ``i`` and ``j`` share a class."""
+        one, other = self.bootstrap_.posteriors(self._train[[i, j]]).transpose(1, 0, 2)
+        return (one * other).sum(axis=0)
+
+    def _masses(self, X: np.ndarray) -> np.ndarray:
+        """Masses of new rows, by their intervals with (at most 500 of) the fitted objects, whose masses stay.
+
+        A fitted row given again is compared with itself too, so its masses may differ a little from the fit's.
+        """
+        known = np.random.RandomState(0).permutation(len(self._train))[:PARTNERS]
+        share = (1 - self.confidence) / 2
+        fitted = self.bootstrap_.posteriors(self._train[known])
+        pairs = np.column_stack([np.repeat(np.arange(len(X)), len(known)), np.tile(np.arange(len(known)), len(X))])
+        lower, upper = chosen_pairs(self.bootstrap_.posteriors(X), pairs, share, others=fitted)
+        targets = np.stack([lower, 1 - upper]).reshape(2, len(X), len(known))
+        masses = np.full((len(X), len(self.focal_sets_)), 1 / len(self.focal_sets_))
+        partners = np.tile(np.arange(len(known)), (len(X), 1))
+        place_rows(masses, pair_forms(self.focal_sets_), self.partition_.masses[known].copy(), partners, targets)
+        return masses

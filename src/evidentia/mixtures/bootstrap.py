@@ -6,8 +6,8 @@ Any mixture can be bootstrapped that offers two methods::
         def fit(self, X, y=None, sample_weight=None): ...    # weights are counts of copies
         def predict_proba(self, X): ...                      # (n_samples, n_classes), rows sum to one
 
-and, for the parametric bootstrap, ``sample(n_samples, random_state=...) -> (X, component)``. It is then cloned and fitted
-once for each replicate. A mixture that can do better offers ``fit_replicates(X, weights)`` with weights of shape
+and, for the parametric bootstrap, ``sample(n_samples, random_state=...) -> (X, component)``. It is then cloned and
+fitted once for each replicate. A mixture that can do better offers ``fit_replicates(X, weights)`` with weights of shape
 (n_replicates, n_samples), which gives an object like :class:`Refits`: ``valid`` and ``posteriors(X)``. Classes need
 no matching between replicates.
 """

@@ -2,8 +2,8 @@ r"""The fourteen covariance models of Gaussian clusters (Celeux & Govaert, 1995)
 
 The covariance of cluster k is :math:`\Sigma_k = \lambda_k D_k A_k D_k^T`: volume :math:`\lambda_k`, shape
 :math:`A_k` (diagonal, determinant one) and orientation :math:`D_k`. The three letters of a model say, in this order,
-whether each is equal (E) for all clusters, varies (V), or is trivial (I): ``"VEV"`` has clusters of their own volume and
-orientation with one shape.
+whether each is equal (E) for all clusters, varies (V), or is trivial (I): in ``"VEV"`` clusters have their own volume
+and orientation and one shape.
 
 Every rule below maximises the likelihood, that is, it minimises
 
@@ -28,9 +28,7 @@ TURN_TOLERANCE = 1e-6  # sine of the last turn of common axes; the likelihood fe
 GOLDEN = (5**0.5 - 1) / 2
 
 
-def covariances(
-    model: str, scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None = None
-) -> np.ndarray:
+def covariances(model: str, scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None = None) -> np.ndarray:
     """Covariances of highest likelihood under a model.
 
     Parameters

@@ -59,7 +59,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}. A partition is written by partition.save(path).")
     if not zipfile.is_zipfile(path):
-        raise ValueError(f"{path} is damaged or not an evidentia partition: an .npz file is a zip archive, this is not.")
+        raise ValueError(
+            f"{path} is damaged or not an evidentia partition: an .npz file is a zip archive, this is not."
+        )
     try:
         with open(path, "rb") as file:
             archive = np.load(file, allow_pickle=False)

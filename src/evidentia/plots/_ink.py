@@ -53,7 +53,15 @@ def percent(share: float) -> str:
 def legend_beside(ax: Axes, handles: Sequence[Any], words: Sequence[str], **look: Any) -> None:
     """A small legend to the right of the axes."""
     shared = {"fontsize": "small", "title_fontsize": "small", "alignment": "left", "frameon": False}
-    ax.legend(handles, words, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **{**shared, **look})
+    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
+    for text in ax.legend(handles, words, **{**place, **shared, **look}).get_texts():
+        text.set_parse_math(False)  # a dollar in a name is a dollar
+
+
+def name_axes(ax: Axes, names: Sequence[str]) -> None:
+    """Write the names of two columns at the axes, to the letter."""
+    ax.set_xlabel(names[0], parse_math=False)
+    ax.set_ylabel(names[1], parse_math=False)
 
 
 def legend_entries(weights: Mapping[int, float], limit: int = LEGEND_SETS) -> tuple[list[int], list[int]]:

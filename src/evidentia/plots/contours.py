@@ -9,7 +9,7 @@ import numpy as np
 
 from evidentia.belief.focal import Subset, to_mask
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import legend_beside, new_axes
+from evidentia.plots._ink import legend_beside, name_axes, new_axes
 from evidentia.plots.palette import set_label, set_style
 from evidentia.plots.partition import MANY
 from evidentia.plots.table import column_names, column_numbers, to_table
@@ -132,7 +132,7 @@ def plot_contours(
         "zorder": 2.5,
     }
     ax.scatter(table[:, i], table[:, j], rasterized=len(table) > MANY, **dots)
-    ax.set(xlabel=data.axis_names[0], ylabel=data.axis_names[1])
+    name_axes(ax, data.axis_names)
     return ax
 
 
@@ -181,5 +181,5 @@ def _draw_map(ax: Axes, data: ContourPlotData, n_clusters: int, names: Any, what
     look = {"levels": np.linspace(0, 1, 11), "colors": shades(np.linspace(0, 1, 10))}  # nothing stays white
     drawn = ax.contourf(data.x, data.y, np.clip(data.values[0], 0, 1), **{**look, **contour})
     bar = ax.figure.colorbar(drawn, ax=ax, ticks=np.linspace(0, 1, 6))
-    bar.set_label(f"{what} of {set_label(data.masks[0], n_clusters, names)}")
+    bar.set_label(f"{what} of {set_label(data.masks[0], n_clusters, names)}", parse_math=False)
     bar.outline.set_linewidth(0.5)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evidentia.plots._ink import new_axes, percent, set_legend
+from evidentia.plots._ink import name_axes, new_axes, percent, set_legend
 from evidentia.plots.palette import set_style
 from evidentia.plots.partition import plot_partition
 from evidentia.plots.table import column_names, column_numbers
@@ -141,7 +141,7 @@ def plot_ellipses(
             number=percent,
         )
     ax.autoscale_view()
-    ax.set(xlabel=data.axis_names[0], ylabel=data.axis_names[1])
+    name_axes(ax, data.axis_names)
     return ax
 
 

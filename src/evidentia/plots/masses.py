@@ -180,7 +180,7 @@ def _draw_bars(ax: Axes, data: MassPlotData, partition: CredalPartition, bars: d
         base = base + height
     names = [partition.name(i) for i in data.objects.tolist()]
     crowded = (len(x) + 1) * max(map(len, names), default=0) > LETTERS
-    ax.set_xticks(x, names, rotation=90 if crowded else 0, fontsize="small")
+    ax.set_xticks(x, names, rotation=90 if crowded else 0, fontsize="small", parse_math=False)
     ax.tick_params(axis="x", length=0)
     ax.set(xlim=(-0.6, len(x) - 0.4), xlabel="object")
 

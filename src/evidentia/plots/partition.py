@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import count, legend_columns, new_axes, set_legend
+from evidentia.plots._ink import count, legend_columns, name_axes, new_axes, set_legend
 from evidentia.plots.hull import convex_hull
 from evidentia.plots.palette import set_style
 from evidentia.plots.table import Columns, choose_plane, column_names, fill_missing, to_table
@@ -170,7 +170,7 @@ def plot_partition(
         number=count,
         lines=HULL_LINES[hulls],
     )
-    ax.set(xlabel=data.axis_names[0], ylabel=data.axis_names[1])
+    name_axes(ax, data.axis_names)
     return ax
 
 

@@ -156,12 +156,10 @@ def _picture(
     *,
     figsize: tuple[float, float] = (8, 5),
 ) -> Picture:
-    from matplotlib import rc_context
     from matplotlib.figure import Figure  # not pyplot: no window, no global state
 
     file = io.BytesIO()
-    with rc_context({"text.parse_math": False}):  # dollars in names of columns and objects are dollars
-        figure = Figure(figsize=figsize, layout="constrained")
-        paint(figure.add_subplot())
-        figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
+    figure = Figure(figsize=figsize, layout="constrained")
+    paint(figure.add_subplot())
+    figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
     return Picture(name, title, caption, alt, file.getvalue())

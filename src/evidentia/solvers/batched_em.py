@@ -20,8 +20,8 @@ from evidentia.solvers.small_matrices import inverses
 TILE = 1 << 17  # numbers in a tile of replicates × components × rows: one megabyte, which stays in the cache
 ROWS = 1024  # rows of a tile, at most
 KEPT_FEATURES = 1 << 23  # numbers; the features of a larger table are made anew in each pass
-SMALLEST_SHARE = 0.5  # of one row: a component that holds less has vanished
-NEGLIGIBLE = -40.0  # log of a posterior probability that does not change the sum of all
+SMALLEST_SIZE = 0.5  # rows: a component that holds less has vanished
+NEGLIGIBLE = -40.0  # log of a ratio of densities too small to change their sum
 
 CovarianceRule = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
 
@@ -41,8 +41,8 @@ class MixtureParameters(NamedTuple):
 class Replicates(NamedTuple):
     """What :func:`fit_replicates` found for each replicate.
 
-    ``degenerate`` says that a component vanished or that its covariance became singular: the likelihood of such a
-    replicate means nothing, and its parameters are those of the moment when it was found out.
+    ``degenerate``: a component vanished or its covariance became singular. The likelihood of such a replicate means
+    nothing, and its parameters are those of the moment when it was found out.
     """
 
     parameters: MixtureParameters
@@ -50,163 +50,6 @@ class Replicates(NamedTuple):
     n_iter: np.ndarray
     converged: np.ndarray
     degenerate: np.ndarray
-
-
-def whitening(mean: np.ndarray, covariance: np.ndarray) -> Coordinates:
-    """Coordinates of unit covariance. Directions without spread are kept, as if they had a very small one."""
-    deviation = np.sqrt(np.diag(covariance))
-    deviation[deviation == 0] = 1
-    correlation = covariance / deviation / deviation[:, None]
-    values, vectors = np.linalg.eigh(correlation + RANK_TOLERANCE * np.eye(len(mean)))
-    root = np.sqrt(np.maximum(values, RANK_TOLERANCE / 2))
-    log_jacobian = -float(np.log(root).sum() + np.log(deviation).sum())
-    return Coordinates(mean, vectors / root / deviation[:, None], (vectors * root).T * deviation, log_jacobian)
-
-
-def _features(Y: np.ndarray) -> np.ndarray:
-    """(1, y, vech(y y^T)) of each row."""
-    low, high = np.triu_indices(Y.shape[1])
-    return np.hstack([np.ones((len(Y), 1)), Y, Y[:, low] * Y[:, high]])
-
-
-class _Table:
-    """Whitened rows, served as blocks of features."""
-
-    def __init__(self, rows: np.ndarray, frame: Coordinates):
-        self.frame, self.rows, (self.n, self.d) = frame, rows, rows.shape
-        self.low, self.high = np.triu_indices(self.d)
-        self.vech = np.zeros((self.d, self.d), int)
-        self.vech[self.low, self.high] = self.vech[self.high, self.low] = np.arange(len(self.low))
-        width = 1 + self.d + len(self.low)
-        self._kept = list(self._make_blocks()) if self.n * width <= KEPT_FEATURES else None
-
-    def _make_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        for start in range(0, self.n, ROWS):
-            block = slice(start, min(start + ROWS, self.n))
-            yield block, _features(self.frame.to(self.rows[block]))
-
-    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        return self._make_blocks() if self._kept is None else iter(self._kept)
-
-    def groups(self, m: int, c: int) -> Iterator[slice]:
-        """Replicates that share a tile."""
-        step = max(1, TILE // (c * min(self.n, ROWS)))
-        return (slice(start, min(start + step, m)) for start in range(0, m, step))
-
-    def coefficients(self, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
-        """Theta (m c, width), and the trace of each precision in whitened coordinates (m, c)."""
-        weights, means, covariances = parameters
-        precision, log_det = inverses(_congruent(covariances.reshape(-1, self.d, self.d), self.frame.forward))
-        center = self.frame.to(means.reshape(-1, self.d))
-        linear = (precision @ center[:, :, None])[:, :, 0]
-        theta = np.empty((m * c, 1 + self.d + len(self.low)))
-        constant = log_det + (linear * center).sum(axis=1) + self.d * np.log(2 * np.pi)
-        theta[:, 0] = np.log(weights).ravel() - 0.5 * constant + self.frame.log_jacobian
-        theta[:, 1 : 1 + self.d] = linear
-        theta[:, 1 + self.d :] = precision[:, self.low, self.high] * np.where(self.low == self.high, -0.5, -1.0)
-        return theta, np.einsum("mjj->m", precision).reshape(m, c)
-
-    def moments(self, statistics: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sizes (m, c), means (m, c, d) and scatters (m, c, d, d), in the units of the rows."""
-        m, c, _ = statistics.shape
-        flat = statistics.reshape(m * c, -1)
-        size = flat[:, :1]
-        center = flat[:, 1 : 1 + self.d] / size
-        scatter = flat[:, 1 + self.d + self.vech] - (size * center)[:, :, None] * center[:, None, :]
-        scatter = _congruent(scatter, self.frame.backward)
-        means = self.frame.back(center)
-        return size.reshape(m, c), means.reshape(m, c, self.d), scatter.reshape(m, c, self.d, self.d)
-
-    def tiles(self, parameters: MixtureParameters) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray]]:
-        """``(replicates, rows, features, joint log densities)``, the last of shape (replicates, c, rows)."""
-        m, c = parameters.weights.shape
-        theta = self.coefficients(parameters)[0]
-        for block, features in self.blocks():
-            for group in self.groups(m, c):
-                scores = theta[group.start * c : group.stop * c] @ features.T
-                yield group, block, features, scores.reshape(-1, c, len(features))
-
-    def e_step(self, parameters: MixtureParameters, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Statistics (m, c, width) and log-likelihoods (m,)."""
-        m, c = parameters.weights.shape
-        statistics, log_likelihood = np.zeros((m, c, self.width)), np.zeros(m)
-        for group, block, features, scores in self.tiles(parameters):
-            share = weight[group if len(weight) > 1 else slice(None), block]
-            log_likelihood[group] += (share * _normalise(scores, share)).sum(axis=1)
-            statistics[group] += (scores.reshape(-1, len(features)) @ features).reshape(-1, c, self.width)
-        return statistics, log_likelihood
-
-    def statistics(self, posterior: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Statistics (m, c, width) of posterior probabilities (m, n, c)."""
-        return sum(
-            np.einsum("mnc,mn,np->mcp", posterior[:, block], weight[:, block], features, optimize=True)
-            for block, features in self.blocks()
-        )
-
-    def m_step(
-        self, statistics: np.ndarray, rule: CovarianceRule, reg_covar: float, previous: np.ndarray | None = None
-    ) -> MixtureParameters:
-        size, means, scatter = self.moments(statistics)
-        total = size.sum(axis=1, keepdims=True)
-        one_row = (total / self.n)[:, :, None, None] * (self.frame.backward.T @ self.frame.backward)
-        return MixtureParameters(size / total, means, rule(scatter + reg_covar * one_row, size, previous))
-
-
-def _congruent(matrices: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """F^T M F for symmetric M, by two large products."""
-    d = len(factor)
-    half = (np.ascontiguousarray(matrices).reshape(-1, d) @ factor).reshape(-1, d, d)
-    return (half.swapaxes(1, 2).reshape(-1, d) @ factor).reshape(-1, d, d)
-
-
-@njit(cache=True)
-def _normalise(scores, weight):
-    """Log densities (m, n) from joint ones (m, c, n), which turn into weighted posterior probabilities.
-
-    ``weight`` has m lines, or one for all.
-    """
-    m, c, n = scores.shape
-    log_density = np.zeros((m, n))
-    for r in range(m):
-        share = weight[r if len(weight) > 1 else 0]
-        for i in range(n):
-            if share[i] == 0.0:
-                scores[r, :, i] = 0.0
-                continue
-            top = scores[r, 0, i]
-            for k in range(1, c):
-                top = max(top, scores[r, k, i])
-            total = 0.0
-            for k in range(c):
-                gap = scores[r, k, i] - top
-                scores[r, k, i] = np.exp(gap) if gap > NEGLIGIBLE else 0.0
-                total += scores[r, k, i]
-            for k in range(c):
-                scores[r, k, i] *= share[i] / total
-            log_density[r, i] = top + np.log(total)
-    return log_density
-
-
-def _table(rows: np.ndarray, weight: np.ndarray) -> _Table:
-    """Rows whitened by their covariance under the mean weight."""
-    share = weight.mean(axis=0)
-    mean = np.average(rows, axis=0, weights=share)
-    centred = rows - mean
-    return _Table(rows, whitening(mean, centred.T @ (share[:, None] * centred) / share.sum()))
-
-
-def from_posteriors(
-    rows: np.ndarray,
-    weight: np.ndarray | None,
-    posterior: np.ndarray,
-    rule: CovarianceRule,
-    *,
-    reg_covar: float = 1e-8,
-) -> MixtureParameters:
-    """One M-step from given probabilities of the components, shape (m, n, c): a start for :func:`fit_replicates`."""
-    weight = np.ones((1, len(rows))) if weight is None else np.atleast_2d(weight)
-    table = _table(rows, weight)
-    return table.m_step(table.statistics(posterior, weight), rule, reg_covar)
 
 
 def fit_replicates(
@@ -224,60 +67,230 @@ def fit_replicates(
     Parameters
     ----------
     rows : ndarray of shape (n, d)
-    weight : ndarray of shape (m, n), (1, n) or None
-        Weights count as copies. None or one line serve several starts on the same data.
+    weight : ndarray of shape (m, n) or (1, n), or None
+        Weights count as copies. One line, or None, is for several starts on the same data.
     start : MixtureParameters
         m mixtures, or one for all.
     rule : callable
-        ``rule(scatter, size, previous) -> covariances``: the M-step of a covariance model, as
+        ``rule(scatter, size, previous) -> covariances``: the M-step of a covariance model, such as
         ``functools.partial(covariances, "VEV")``.
     tol : float
-        A replicate has converged when its log-likelihood per object rises by no more than this.
+        A replicate has converged when an iteration lifts its log-likelihood per row by no more than this.
     max_iter : int
     reg_covar : float
-        The covariance of the whole table times this is added to each scatter, and a component whose covariance is
-        smaller than it in some direction is called singular.
+        Relative to the covariance of the whole table: as much is added to the scatter of every component, and a
+        component whose covariance falls to it in some direction is singular.
 
     Returns
     -------
     Replicates
-        In the order of the weights. What a replicate gives does not depend on the others.
+        In the order of the weights. What becomes of one replicate does not depend, but for rounding, on the others.
 
     Notes
     -----
-    Memory is that of the results and of one tile of a megabyte, beyond the features of at most 8,192 k numbers.
+    Beyond its arguments and its result it needs the memory of one tile (1 MB) and of the features (at most 64 MB).
     """
-    n, d = rows.shape
-    weight = np.ones((1, n)) if weight is None else np.atleast_2d(weight)
-    m = max(len(weight), len(start.weights))
-    mean_weight = weight.mean(axis=0)
-    mean = np.average(rows, axis=0, weights=mean_weight)
-    covariance = (rows - mean).T @ (mean_weight[:, None] * (rows - mean)) / mean_weight.sum()
-    table = _Table(rows, whitening(mean, covariance))
-
-    parameters = MixtureParameters(*(np.array(np.broadcast_to(part, (m, *part.shape[1:]))) for part in start))
-    result = Replicates(parameters, np.empty(m), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
-    active, state, last = np.arange(m), parameters, np.full(m, -np.inf)
+    weight = _lines(weight, len(rows))
+    m, c = max(len(weight), len(start.weights)), start.weights.shape[1]
+    table = _Table.whitened(rows, weight)
+    kept = MixtureParameters(*(np.array(np.broadcast_to(part, (m, *part.shape[1:]))) for part in start))
+    result = Replicates(kept, np.empty(m), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
+    active, state, last = np.arange(m), kept, np.full(m, -np.inf)
     for iteration in range(max_iter + 1):
-        statistics, log_likelihood, trace = table.e_step(state, weight)
+        theta, narrowness = table.coefficients(state)
+        statistics, log_likelihood = table.e_step(theta, c, weight)
         size = statistics[:, :, 0]
         total = size.sum(axis=1)
-        vanished = (size < SMALLEST_SHARE / n * total[:, None]).any(axis=1)
-        degenerate = vanished | ~(trace <= 1 / reg_covar).all(axis=1)
+        healthy = (size >= SMALLEST_SIZE / table.n * total[:, None]) & (narrowness * reg_covar < SMALLEST_SIZE)
+        degenerate = ~healthy.all(axis=1)
         converged = (log_likelihood - last <= tol * total) & ~degenerate
         finished = converged | degenerate | (iteration == max_iter)
         if finished.any():
-            done = active[finished]
-            for part, found in zip(parameters, state):
+            done, going = active[finished], ~finished
+            for part, found in zip(kept, state):
                 part[done] = found[finished]
             result.log_likelihood[done], result.n_iter[done] = log_likelihood[finished], iteration
             result.converged[done], result.degenerate[done] = converged[finished], degenerate[finished]
-            going = ~finished
             if not going.any():
                 break
-            active, state, statistics = active[going], state.take(going), statistics[going]
-            log_likelihood = log_likelihood[going]
+            active, state, statistics, log_likelihood = (
+                active[going],
+                state.take(going),
+                statistics[going],
+                log_likelihood[going],
+            )
             weight = weight[going] if len(weight) > 1 else weight
         last = log_likelihood
         state = table.m_step(statistics, rule, reg_covar, state.covariances)
     return result
+
+
+def from_posteriors(
+    rows: np.ndarray,
+    weight: np.ndarray | None,
+    posterior: np.ndarray,
+    rule: CovarianceRule,
+    *,
+    reg_covar: float = 1e-8,
+) -> MixtureParameters:
+    """One M-step from given probabilities of the components, shape (m, n, c): a start for :func:`fit_replicates`."""
+    weight = _lines(weight, len(rows))
+    table = _Table.whitened(rows, weight)
+    share = posterior * weight[:, :, None]
+    statistics = sum(share[:, block].swapaxes(1, 2) @ features for block, features in table.blocks())
+    return table.m_step(statistics, rule, reg_covar)
+
+
+def posteriors(rows: np.ndarray, parameters: MixtureParameters) -> np.ndarray:
+    """Posterior probabilities of the components given each row, shape (m, n, c)."""
+    return evaluate(rows, parameters)[0]
+
+
+def evaluate(rows: np.ndarray, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
+    """Posterior probabilities (m, n, c) and log densities (m, n) of rows that need not be those of the fit."""
+    m, c = parameters.weights.shape
+    table = _Table(rows, whitening(*_overall(parameters)))
+    theta = table.coefficients(parameters)[0]
+    posterior, log_density = np.empty((m, table.n, c)), np.empty((m, table.n))
+    for group, block, features, scores in table.tiles(theta, c):
+        log_density[group, block] = _normalise(scores, np.ones((1, len(features))))
+        posterior[group, block] = scores.swapaxes(1, 2)
+    return posterior, log_density
+
+
+def whitening(mean: np.ndarray, covariance: np.ndarray) -> Coordinates:
+    """Coordinates of unit covariance. Directions without spread are kept, as if they had a very small one."""
+    deviation = np.sqrt(np.diag(covariance))
+    deviation = np.where(deviation == 0, 1, deviation)
+    correlation = covariance / deviation / deviation[:, None]
+    values, vectors = np.linalg.eigh(correlation)
+    root = np.sqrt(np.maximum(values, RANK_TOLERANCE))
+    log_jacobian = -float(np.log(root).sum() + np.log(deviation).sum())
+    return Coordinates(mean, vectors / root / deviation[:, None], (vectors * root).T * deviation, log_jacobian)
+
+
+def _overall(parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and covariance of all mixtures taken together."""
+    weights, means, covariances = parameters
+    share = weights / weights.sum()
+    mean = np.einsum("mk,mkp->p", share, means)
+    gap = means - mean
+    between = np.einsum("mk,mkp,mkq->pq", share, gap, gap, optimize=True)
+    return mean, between + np.einsum("mk,mkpq->pq", share, covariances)
+
+
+def _lines(weight: np.ndarray | None, n: int) -> np.ndarray:
+    return np.ones((1, n)) if weight is None else np.atleast_2d(np.asarray(weight, dtype=float))
+
+
+class _Table:
+    """Rows in whitened coordinates, served as blocks of features, and the two steps of EM on them."""
+
+    def __init__(self, rows: np.ndarray, frame: Coordinates):
+        self.frame, self.rows, (self.n, self.d) = frame, rows, rows.shape
+        self.low, self.high = np.triu_indices(self.d)
+        self.vech = np.empty((self.d, self.d), int)  # position of each entry of a symmetric matrix among the features
+        self.vech[self.low, self.high] = self.vech[self.high, self.low] = 1 + self.d + np.arange(len(self.low))
+        self.width = 1 + self.d + len(self.low)
+        self._kept = list(self._make_blocks()) if self.n * self.width <= KEPT_FEATURES else None
+
+    @classmethod
+    def whitened(cls, rows: np.ndarray, weight: np.ndarray) -> _Table:
+        """By the covariance of the rows; replicates have one frame, whichever of them are fitted together."""
+        share = weight[0] if len(weight) == 1 else np.ones(len(rows))
+        mean = np.average(rows, axis=0, weights=share)
+        centred = rows - mean
+        return cls(rows, whitening(mean, centred.T @ (share[:, None] * centred) / share.sum()))
+
+    def _make_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        for start in range(0, self.n, ROWS):
+            block = slice(start, min(start + ROWS, self.n))
+            Y = self.frame.to(self.rows[block])
+            yield block, np.hstack([np.ones((len(Y), 1)), Y, Y[:, self.low] * Y[:, self.high]])
+
+    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        """``(rows, features (rows, width))``, the features being (1, y, vech(y y^T))."""
+        return self._make_blocks() if self._kept is None else iter(self._kept)
+
+    def tiles(self, theta: np.ndarray, c: int) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray]]:
+        """``(replicates, rows, features, joint log densities (replicates, c, rows))``."""
+        step = max(1, TILE // (c * min(self.n, ROWS)))
+        for block, features in self.blocks():
+            for start in range(0, len(theta), step * c):
+                scores = theta[start : start + step * c] @ features.T
+                group = slice(start // c, start // c + len(scores) // c)
+                yield group, block, features, scores.reshape(-1, c, len(features))
+
+    def coefficients(self, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
+        """Theta (m c, width), and the trace of each precision in whitened coordinates, (m, c)."""
+        weights, means, covariances = parameters
+        precision, log_det = inverses(_congruent(covariances.reshape(-1, self.d, self.d), self.frame.forward))
+        center = self.frame.to(means.reshape(-1, self.d))
+        theta = np.empty((weights.size, self.width))
+        theta[:, 1 : 1 + self.d] = linear = (precision @ center[:, :, None])[:, :, 0]
+        theta[:, 1 + self.d :] = precision[:, self.low, self.high] * np.where(self.low == self.high, -0.5, -1.0)
+        constant = log_det + (linear * center).sum(axis=1) + self.d * np.log(2 * np.pi)
+        theta[:, 0] = np.log(weights.ravel()) - 0.5 * constant + self.frame.log_jacobian
+        return theta, np.einsum("mjj->m", precision).reshape(weights.shape)
+
+    def e_step(self, theta: np.ndarray, c: int, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Statistics (m, c, width) and log-likelihoods (m,)."""
+        m = len(theta) // c
+        statistics, log_likelihood = np.zeros((m, c, self.width)), np.zeros(m)
+        for group, block, features, scores in self.tiles(theta, c):
+            share = weight[group if len(weight) > 1 else slice(None), block]
+            log_likelihood[group] += (share * _normalise(scores, share)).sum(axis=1)
+            statistics[group] += (scores.reshape(-1, len(features)) @ features).reshape(-1, c, self.width)
+        return statistics, log_likelihood
+
+    def m_step(
+        self, statistics: np.ndarray, rule: CovarianceRule, reg_covar: float, previous: np.ndarray | None = None
+    ) -> MixtureParameters:
+        """Parameters, in the units of the rows, that maximise the expected likelihood."""
+        m, c, _ = statistics.shape
+        flat = statistics.reshape(m * c, self.width)
+        center = flat[:, 1 : 1 + self.d] / flat[:, :1]
+        scatter = flat[:, self.vech] - flat[:, 1 : 1 + self.d, None] * center[:, None, :]
+        scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.d)
+        size = statistics[:, :, 0]
+        total = size.sum(axis=1, keepdims=True)
+        spread = self.frame.backward.T @ self.frame.backward
+        scatter += (reg_covar / self.n * total)[:, :, None, None] * spread
+        means = self.frame.back(center).reshape(m, c, self.d)
+        return MixtureParameters(size / total, means, rule(scatter, size, previous))
+
+
+def _congruent(matrices: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """F^T M F for symmetric M, by two large products."""
+    d = len(factor)
+    half = (np.ascontiguousarray(matrices).reshape(-1, d) @ factor).reshape(-1, d, d)
+    return (half.swapaxes(1, 2).reshape(-1, d) @ factor).reshape(-1, d, d)
+
+
+@njit(cache=True)
+def _normalise(scores, weight):
+    """Log densities (m, n) from joint ones (m, c, n), which turn into posterior probabilities times weights.
+
+    ``weight`` has m lines, or one for all. A row of weight zero costs nothing.
+    """
+    m, c, n = scores.shape
+    log_density = np.zeros((m, n))
+    for r in range(m):
+        share = weight[r if len(weight) > 1 else 0]
+        for i in range(n):
+            if share[i] == 0.0:
+                for k in range(c):
+                    scores[r, k, i] = 0.0
+                continue
+            top = scores[r, 0, i]
+            for k in range(1, c):
+                top = max(top, scores[r, k, i])
+            total = 0.0
+            for k in range(c):
+                gap = scores[r, k, i] - top
+                scores[r, k, i] = np.exp(gap) if gap > NEGLIGIBLE else 0.0
+                total += scores[r, k, i]
+            for k in range(c):
+                scores[r, k, i] *= share[i] / total
+            log_density[r, i] = top + np.log(total)
+    return log_density

@@ -47,7 +47,7 @@ def agglomerate(rows: np.ndarray, weight: np.ndarray | None = None, *, model: st
     r"""Model-based hierarchical agglomeration of all rows.
 
     The criterion is :math:`\sum_k n_k \log(|W_k/n_k| + \mathrm{tr}(W_k)/n_k + \mathrm{tr}(W)/(nd))` for groups of any
-    shape (``"VVV"``), where the two traces keep groups of few objects, whose scatter :math:`W_k` is singular, apart from
+    shape (``"VVV"``), where the two traces tell groups of few objects, whose scatter :math:`W_k` is singular, from
     each other; and :math:`\mathrm{tr}(\sum_k W_k)`, that of Ward, for equal spheres (``"EII"``).
 
     Parameters

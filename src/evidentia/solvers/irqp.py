@@ -113,6 +113,28 @@ def _sweep_pairs(masses, forms, indptr, indices, values):
     return change
 
 
+@njit(cache=True)
+def place_rows(new, forms, masses, partners, targets):
+    """Minimise over rows that are not in the partition, each against its partners; ``new`` holds starts and results.
+
+    ``partners (n_new, k)`` number rows of ``masses``; ``targets (t, n_new, k)`` are what the pairs should give.
+    """
+    f = new.shape[1]
+    gram = np.empty((f, f))
+    pull = np.empty((len(forms), f))
+    for i in range(len(new)):
+        gram[:] = 0.0
+        pull[:] = 0.0
+        for at in range(partners.shape[1]):
+            partner = masses[partners[i, at]]
+            for k in range(f):
+                for m in range(f):
+                    gram[k, m] += partner[k] * partner[m]
+                for t in range(len(forms)):
+                    pull[t, k] += targets[t, i, at] * partner[k]
+        _move_row(new, i, gram, pull, forms)
+
+
 def criterion(masses: np.ndarray, forms: np.ndarray, targets: np.ndarray | PairTargets) -> float:
     """J(M), computed from scratch in blocks of rows."""
     total = 0.0

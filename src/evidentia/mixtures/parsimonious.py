@@ -1,0 +1,474 @@
+"""Gaussian mixtures with the fourteen covariance models, chosen by BIC, ICL or AIC.
+
+The mixtures themselves are fitted by :mod:`evidentia.solvers.batched_em`: all starts of one model at once.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
+
+from evidentia import _base
+from evidentia.belief import FocalSets
+from evidentia.mixtures.covariance_models import MODELS, covariances, n_covariance_parameters
+from evidentia.solvers.batched_em import (
+    MixtureParameters,
+    evaluate,
+    fit_replicates,
+    from_posteriors,
+)
+from evidentia.solvers.descent import InterruptedFit
+from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
+from evidentia.solvers.starts import Rows, kmeans_starts, representatives
+
+TREE_ROWS = 2_000  # an agglomeration needs the square of this in memory
+CRITERIA = ("bic", "icl", "aic")
+
+
+def information_criteria(
+    log_likelihood: float, n_free: int, posterior: np.ndarray, weight: np.ndarray
+) -> dict[str, float]:
+    r"""BIC, ICL and AIC, all to be maximised.
+
+    .. math::
+        \mathrm{BIC} = 2 \log L - \nu \log n, \qquad
+        \mathrm{ICL} = \mathrm{BIC} + 2 \sum_i \log \max_k r_{ik}, \qquad
+        \mathrm{AIC} = 2 \log L - 2 \nu
+    """
+    bic = 2 * log_likelihood - n_free * float(np.log(weight.sum()))
+    certainty = float(weight @ np.log(posterior.max(axis=1)))
+    return {"bic": bic, "icl": bic + 2 * certainty, "aic": 2 * (log_likelihood - n_free)}
+
+
+def n_parameters(model: str, n_components: int, n_features: int) -> int:
+    """Free parameters: mixing probabilities, means, covariances."""
+    return n_components - 1 + n_components * n_features + n_covariance_parameters(model, n_components, n_features)
+
+
+class _Start(NamedTuple):
+    """Rows with given probabilities of the components, shape (starts, rows, components)."""
+
+    rows: Rows
+    posterior: np.ndarray
+
+
+class _Problem(NamedTuple):
+    """Rows that count, in the columns that vary, and what starts are made from."""
+
+    rows: Rows
+    given: np.ndarray | None  # probabilities of the components, by the caller
+    sample: Rows  # rows of the merge trees
+    trees: list[MergeTree]
+
+
+class _Fit(NamedTuple):
+    """The best start of one model with one number of components."""
+
+    model: str
+    parameters: MixtureParameters
+    log_likelihood: float
+    n_iter: int
+    converged: bool
+    degenerate: bool
+    criteria: dict[str, float]
+    n_free: int
+
+    @property
+    def note(self) -> str:
+        if self.degenerate:
+            return "a component collapsed in every start"
+        return "" if self.converged else "not converged"
+
+
+class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
+    r"""Gaussian mixture with one of fourteen covariance models [1]_, [2]_.
+
+    The covariance of a component is :math:`\Sigma_k = \lambda_k D_k A_k D_k^T`; a model says whether volume λ, shape A
+    and orientation D are equal for all components (E), their own (V), or trivial (I).
+
+    Parameters
+    ----------
+    n_components : int or "auto"
+        ``"auto"`` takes the number in ``component_range`` with the best criterion.
+    model : "auto", str or list of str
+        ``EII VII EEI VEI EVI VVI EEE VEE EVE VVE EEV VEV EVV VVV``; the best of a list, or of all (``"auto"``).
+    component_range : (int, int)
+        Smallest and largest number of components that ``"auto"`` tries.
+    criterion : {"bic", "icl", "aic"}
+        What decides between models and numbers of components.
+    init : {"hierarchical", "k-means"} or array
+        Starts by model-based agglomeration [3]_, by k-means, or from labels (n_samples,) or probabilities
+        (n_samples, n_components) of the caller.
+    n_init : int
+        Number of starts. The first three of ``"hierarchical"`` are merge trees for free covariances (in two kinds
+        of coordinates) and for equal spheres; what is asked beyond them starts from k-means.
+    max_iter : int
+    tol : float
+        EM ends when the mean log-likelihood of an object rises by no more than this.
+    reg_covar : float
+        A component whose covariance falls below this fraction of the covariance of the whole table, in any
+        direction, has collapsed: the fit is not considered.
+    random_state : int, RandomState or None
+        For k-means, and for the rows that stand for a table of more than 2,000 in the agglomeration.
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        Components are numbered from the largest to the smallest, unless ``init`` is an array.
+    means_ : ndarray of shape (n_components, n_features)
+        Also ``cluster_centers_``.
+    covariances_ : ndarray of shape (n_components, n_features, n_features)
+    model_ : str
+    n_components_ : int
+    log_likelihood_ : float
+    n_parameters_ : int
+    selection_ : DataFrame
+        All criteria, log-likelihood, parameters, iterations and remarks for each model and number of components tried.
+    partition_ : CredalPartition
+        Posterior probabilities as masses on single clusters.
+    labels_ : ndarray of shape (n_samples,)
+    converged_ : bool
+    n_iter_ : int
+
+    Notes
+    -----
+    Models other than EEE, EVV and VVV depend on the units of the columns: scale columns first if units mean nothing. A
+    constant column is left out, with a warning. Weights count as copies.
+
+    References
+    ----------
+    .. [1] J. D. Banfield, A. E. Raftery. Model-based Gaussian and non-Gaussian clustering. Biometrics 49:803-821, 1993.
+    .. [2] G. Celeux, G. Govaert. Gaussian parsimonious clustering models. Pattern Recognition 28:781-793, 1995.
+    .. [3] C. Fraley. Algorithms for model-based Gaussian hierarchical clustering. SIAM J. Sci. Comput. 20:270-281,
+       1998.
+
+    Examples
+    --------
+    Two round clouds of different size.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal(0, 1, (60, 2)), rng.normal(8, 3, (40, 2))])
+    >>> mixture = ParsimoniousGaussianMixture().fit(X)
+    >>> mixture.model_, mixture.n_components_
+    ('VII', 2)
+    >>> mixture.weights_.round(1)
+    array([0.6, 0.4])
+    """
+
+    def __init__(
+        self,
+        n_components: int | str = "auto",
+        *,
+        model: str | Iterable[str] = "auto",
+        component_range: tuple[int, int] = (1, 9),
+        criterion: str = "bic",
+        init: Any = "hierarchical",
+        n_init: int = 3,
+        max_iter: int = 1000,
+        tol: float = 1e-6,
+        reg_covar: float = 1e-8,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_components = n_components
+        self.model = model
+        self.component_range = component_range
+        self.criterion = criterion
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ParsimoniousGaussianMixture:
+        """Find the mixture of highest likelihood, model and number of components by the criterion.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        table = _base.check_table(self, X)
+        weight = _base.check_weight(self, sample_weight, len(table))
+        rng = check_random_state(self.random_state)
+        given = self._given_start(len(table))
+        models, counts = self._check_params(table, given)
+        problem = self._prepare(table, weight, given, rng)
+        fits: list[_Fit] = []
+        try:
+            with tqdm(counts, desc=type(self).__name__, unit="size", disable=not self.verbose) as bar:
+                for count in bar:
+                    starts = self._starts(problem, count, rng)
+                    fits += [self._fit_one(problem.rows, starts, model) for model in models]
+        except KeyboardInterrupt:
+            if not fits:
+                raise
+            warnings.warn(
+                f"{type(self).__name__} was interrupted; the best of {len(fits)} finished fits is kept.",
+                InterruptedFit,
+                stacklevel=2,
+            )
+        self._publish_model(table, fits)
+        self._publish(X, self._masses(table))
+        return self
+
+    def _check_params(self, table: np.ndarray, given: np.ndarray | None) -> tuple[list[str], list[int]]:
+        """Every range and option in one place; gives the models and the numbers of components to try."""
+        _base.check_choice(self, "criterion", CRITERIA)
+        _base.check_number(self, "n_init", low=1, integer=True)
+        _base.check_number(self, "max_iter", low=1, integer=True)
+        _base.check_number(self, "tol", low=0)
+        _base.check_number(self, "reg_covar", low=0, high=1, strict=True)
+        if isinstance(self.model, str):
+            _base.check_choice(self, "model", ("auto", *MODELS))
+        models = [self.model] if isinstance(self.model, str) else list(self.model)
+        if unknown := [model for model in models if model not in ("auto", *MODELS)]:
+            raise ValueError(f"The 'model' parameter of {type(self).__name__} names unknown models {unknown}.")
+        if models == ["auto"]:  # in one dimension there is only volume
+            models = list(MODELS if table.shape[1] > 1 else MODELS[:2])
+        if isinstance(self.n_components, str):
+            _base.check_choice(self, "n_components", ("auto",))
+            low, high = self.component_range
+            if not 1 <= low <= high:
+                raise ValueError(
+                    f"'component_range' of {type(self).__name__} must be (low, high) with 1 <= low <= high. "
+                    f"Got ({low}, {high})."
+                )
+        else:
+            _base.check_number(self, "n_components", low=1, integer=True)
+            low = high = int(self.n_components)
+        if given is not None:
+            if not isinstance(self.n_components, str) and given.shape[1] != low:
+                raise ValueError(
+                    f"'init' of {type(self).__name__} has {given.shape[1]} groups but n_components={low}; "
+                    "make them equal."
+                )
+            low = high = given.shape[1]
+        if low > len(table):
+            raise ValueError(
+                f"{type(self).__name__} was asked for {low} components but X has only n_samples={len(table)} rows. "
+                "Ask for fewer."
+            )
+        return models, list(range(low, min(high, len(table)) + 1))
+
+    def _given_start(self, n_samples: int) -> np.ndarray | None:
+        """Probabilities of the components that the caller starts from."""
+        if isinstance(self.init, str):
+            _base.check_choice(self, "init", ("hierarchical", "k-means"))
+            return None
+        given = np.asarray(self.init)
+        if given.ndim == 1 and len(given) == n_samples:
+            names, which = np.unique(given, return_inverse=True)
+            return np.eye(len(names))[which]
+        if given.ndim != 2 or len(given) != n_samples or (given < 0).any() or abs(given.sum(axis=1) - 1).max() > 1e-6:
+            raise ValueError(
+                f"'init' of {type(self).__name__} must be a label for each of {n_samples} rows, or rows of "
+                f"probabilities that sum to 1. Got an array of shape {given.shape}."
+            )
+        return given.astype(float)
+
+    def _prepare(
+        self, table: np.ndarray, weight: np.ndarray | None, given: np.ndarray | None, rng: np.random.RandomState
+    ) -> _Problem:
+        weight = np.ones(len(table)) if weight is None else weight
+        used = weight > 0
+        table, weight = table[used], weight[used]
+        mean = np.average(table, axis=0, weights=weight)
+        deviation = np.sqrt(np.average(np.square(table - mean), axis=0, weights=weight))
+        self._varying = np.flatnonzero(deviation > 10 * np.finfo(float).eps * np.abs(mean))
+        if not len(self._varying):
+            raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
+        if len(self._varying) < table.shape[1]:
+            left_out = sorted(set(range(table.shape[1])) - set(self._varying.tolist()))
+            warnings.warn(
+                f"{type(self).__name__} leaves out constant columns {left_out}: they have no density.",
+                UserWarning,
+                stacklevel=3,
+            )
+        rows = sample = Rows(table[:, self._varying], weight)
+        trees: list[MergeTree] = []
+        if given is None and self.init == "hierarchical":
+            sample = _tree_rows(rows, rng)
+            kinds = ((scaled_svd, "VVV"), (standardised, "VVV"), (scaled_svd, "EII"))[: self.n_init]
+            trees = [agglomerate(kind(*sample), sample.weight, model=model) for kind, model in kinds]
+        return _Problem(rows, None if given is None else given[used], sample, trees)
+
+    def _starts(self, problem: _Problem, count: int, rng: np.random.RandomState) -> list[_Start]:
+        if problem.given is not None:
+            return [_Start(problem.rows, problem.given[None])]
+        identity, starts = np.eye(count), []
+        if problem.trees:
+            starts.append(_Start(problem.sample, np.stack([identity[tree.labels(count)] for tree in problem.trees])))
+        if self.n_init > len(problem.trees):
+            # k-means is not blind to scale: it works on columns of equal spread
+            Z = standardised(*problem.rows)
+            found = kmeans_starts(Z, count, self.n_init - len(problem.trees), rng, problem.rows.weight)
+            labels = [pairwise_distances_argmin(Z, centers) for centers in found]
+            starts.append(_Start(problem.rows, identity[np.stack(labels)]))
+        return starts
+
+    def _fit_one(self, rows: Rows, starts: list[_Start], model: str) -> _Fit:
+        """EM from every start; the best that did not collapse."""
+        rule = partial(covariances, model)
+        found = [
+            from_posteriors(start.rows.X, start.rows.weight, start.posterior, rule, reg_covar=self.reg_covar)
+            for start in starts
+        ]
+        runs = fit_replicates(
+            rows.X,
+            rows.weight,
+            MixtureParameters(*(np.concatenate(parts) for parts in zip(*found))),
+            rule,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            reg_covar=self.reg_covar,
+        )
+        best = np.lexsort([runs.log_likelihood, ~runs.degenerate])[-1]
+        parameters = runs.parameters.take(slice(best, best + 1))
+        log_likelihood = float(runs.log_likelihood[best])
+        _, n_components, n_features = parameters.means.shape
+        n_free = n_parameters(model, n_components, n_features)
+        criteria = information_criteria(log_likelihood, n_free, evaluate(rows.X, parameters)[0][0], rows.weight)
+        return _Fit(
+            model,
+            parameters,
+            log_likelihood,
+            int(runs.n_iter[best]),
+            bool(runs.converged[best]),
+            bool(runs.degenerate[best]),
+            criteria,
+            n_free,
+        )
+
+    def _publish_model(self, table: np.ndarray, fits: list[_Fit]) -> None:
+        best = max(fits, key=lambda fit: (not fit.degenerate, fit.criteria[self.criterion]))
+        weights, means, within = (part[0] for part in best.parameters)
+        if best.degenerate:
+            warnings.warn(
+                f"{type(self).__name__}: a component collapsed onto a few objects in every start of every model, so "
+                f"the likelihood means nothing ({best.model} with {len(weights)} components has {best.n_free} "
+                f"parameters for {len(table)} rows). Ask for fewer components or a simpler model such as 'EEI', or give "
+                "more objects.",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not best.converged:
+            warnings.warn(
+                f"{type(self).__name__} reached max_iter={self.max_iter} before tol={self.tol:g}; raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        order = _base.largest_first(weights) if isinstance(self.init, str) else np.arange(len(weights))
+        self._parameters = MixtureParameters(*(part[:, order] for part in best.parameters))
+        self.model_, self.n_components_ = best.model, len(weights)
+        self.focal_sets_ = FocalSets(len(weights), "singletons", empty=False, omega=False)
+        self.weights_ = weights[order]
+        self.means_ = np.tile(table[0], (len(weights), 1))
+        self.means_[:, self._varying] = means[order]
+        self.cluster_centers_ = self.means_
+        self.covariances_ = np.zeros((len(weights), table.shape[1], table.shape[1]))
+        self.covariances_[np.ix_(range(len(weights)), self._varying, self._varying)] = within[order]
+        self.log_likelihood_, self.n_parameters_ = best.log_likelihood, best.n_free
+        self.converged_, self.n_iter_ = best.converged, best.n_iter
+        self.selection_ = pd.DataFrame(
+            [
+                {
+                    "model": fit.model,
+                    "n_components": fit.parameters.weights.shape[1],
+                    **{name: np.nan if fit.degenerate else value for name, value in fit.criteria.items()},
+                    "log_likelihood": np.nan if fit.degenerate else fit.log_likelihood,
+                    "n_parameters": fit.n_free,
+                    "n_iter": fit.n_iter,
+                    "note": fit.note,
+                }
+                for fit in fits
+            ]
+        )
+
+    def _evaluate(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Posterior probabilities and log densities of rows not checked yet."""
+        check_is_fitted(self)
+        table = _base.check_table(self, X, reset=False)
+        posterior, log_density = evaluate(table[:, self._varying], self._parameters)
+        return posterior[0], log_density[0]
+
+    def _masses(self, X: np.ndarray) -> np.ndarray:
+        return evaluate(X[:, self._varying], self._parameters)[0][0]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Posterior probability of each component, shape (n_samples, n_components)."""
+        return self._evaluate(X)[0]
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Log density of each row, shape (n_samples,)."""
+        return self._evaluate(X)[1]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density of the rows."""
+        return float(self.score_samples(X).mean())
+
+    def _criteria(self, X: Any) -> dict[str, float]:
+        posterior, log_density = self._evaluate(X)
+        return information_criteria(float(log_density.sum()), self.n_parameters_, posterior, np.ones(len(posterior)))
+
+    def bic(self, X: Any) -> float:
+        """Bayesian information criterion 2 log L - ν log n of the rows; larger is better."""
+        return self._criteria(X)["bic"]
+
+    def icl(self, X: Any) -> float:
+        """Integrated completed likelihood: BIC less what is lost when each row is given to one component."""
+        return self._criteria(X)["icl"]
+
+    def aic(self, X: Any) -> float:
+        """Akaike's criterion 2 log L - 2 ν of the rows; larger is better."""
+        return self._criteria(X)["aic"]
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Draw objects from the fitted mixture.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        component : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        rng = check_random_state(random_state)
+        component = rng.choice(self.n_components_, size=n_samples, p=self.weights_ / self.weights_.sum())
+        roots = np.linalg.cholesky(self._parameters.covariances[0])
+        noise = rng.standard_normal((n_samples, len(self._varying)))
+        X = self.means_[component]
+        X[:, self._varying] += np.einsum("npq,nq->np", roots[component], noise)
+        return X, component
+
+
+def standardised(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Columns of mean zero and deviation one."""
+    centred = X - np.average(X, axis=0, weights=weight)
+    return centred / np.sqrt(np.average(np.square(centred), axis=0, weights=weight))
+
+
+def _tree_rows(rows: Rows, rng: np.random.RandomState) -> Rows:
+    """All rows in lexical order, so that ties do not depend on the order of the table; or a sample of a large one."""
+    if len(rows.X) <= TREE_ROWS:
+        order = np.lexsort(rows.X.T)
+        return Rows(rows.X[order], rows.weight[order])
+    some = representatives(*rows, rng)
+    cumulative = np.cumsum(some.weight)
+    picked = np.searchsorted(cumulative, (np.arange(TREE_ROWS) + 0.5) / TREE_ROWS * cumulative[-1])
+    return Rows(some.X[picked], np.ones(TREE_ROWS))
