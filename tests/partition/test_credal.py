@@ -193,3 +193,16 @@ def test_names_may_be_an_index(partition):
     frame = pd.Index(["x", "y", "z", "u", "v"])
     assert CredalPartition(MASSES, FOCAL, object_names=frame).name(2) == "z"
     assert CredalPartition(MASSES, FOCAL).name(2) == "2"
+
+
+def test_sure_with_little_mass_is_said_to_be_so():
+    partition = CredalPartition([[0.4, 0.3, 0.3], [0.9, 0.1, 0.0], [0.4, 0.2, 0.4]], FocalSets(2, [{0}, {1}, {0, 1}]))
+    assert partition.n_faint == 2
+    assert "3 (100 %) sure of one cluster       {0}: 3\n     but 2 of them with less than half" in str(partition)
+    assert partition.sets().sum(axis=1).tolist() == [1, 1, 1]  # the tie of the last object goes to the smaller set
+
+
+def test_a_tie_is_broken_alike_everywhere():
+    partition = CredalPartition([[0.4, 0.2, 0.4]], FocalSets(2, [{0, 1}, {0}, {1}]))
+    assert partition.set_counts == {2: 1}
+    assert partition.lower(1).tolist() == [0]

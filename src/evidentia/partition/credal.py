@@ -255,7 +255,7 @@ class CredalPartition(MassFunctions):
     @cached_property
     def hard_masks(self) -> np.ndarray:
         """Mask of the set of largest mass of each object, shape (n_samples,): the hard credal partition."""
-        return self.focal_sets.masks[self.masses.argmax(axis=1)]
+        return self.focal_sets.masks[decision.top_focal_set(self.masses, self.focal_sets)]
 
     @cached_property
     def set_counts(self) -> dict[int, int]:
@@ -263,6 +263,12 @@ class CredalPartition(MassFunctions):
         masks, counts = np.unique(self.hard_masks, return_counts=True)
         found = dict(zip(masks.tolist(), counts.tolist()))
         return dict(sorted(found.items(), key=lambda item: (item[0].bit_count(), item[0])))
+
+    @cached_property
+    def n_faint(self) -> int:
+        """How many of the objects counted as sure have less than half of their mass on their single cluster."""
+        single = np.isin(self.hard_masks, 1 << np.arange(self.n_clusters))
+        return int((self.masses.max(axis=1)[single] < 0.5).sum())
 
     def name(self, i: int) -> str:
         """Name of object ``i``, its number when it has none."""
@@ -295,6 +301,7 @@ class CredalPartition(MassFunctions):
         lines = [
             f"{len(self)} objects in {self.n_clusters} cluster{'s' if self.n_clusters > 1 else ''}",
             line("sure", "sure of one cluster  "),
+            *([f"     but {self.n_faint} of them with less than half of their mass on it"] if self.n_faint else []),
             line("torn", "torn between clusters"),
         ]
         if self.focal_sets.empty_index is not None:

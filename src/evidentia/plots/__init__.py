@@ -6,23 +6,30 @@ set looks the same in all of them, see :mod:`evidentia.plots.palette`.
 
 from evidentia.plots.contours import contour_plot_data, plot_contours
 from evidentia.plots.curves import plot_selection, plot_trace, selection_plot_data
+from evidentia.plots.dendrogram import dendrogram_plot_data, plot_dendrogram, plot_gaps
 from evidentia.plots.ellipses import ellipse_plot_data, plot_ellipses
 from evidentia.plots.masses import mass_plot_data, plot_masses
 from evidentia.plots.palette import set_label, set_style
 from evidentia.plots.partition import partition_plot_data, plot_partition
+from evidentia.plots.shepard import plot_shepard, shepard_plot_data
 
 __all__ = [
     "contour_plot_data",
+    "dendrogram_plot_data",
     "ellipse_plot_data",
     "mass_plot_data",
     "partition_plot_data",
     "plot_contours",
+    "plot_dendrogram",
     "plot_ellipses",
+    "plot_gaps",
     "plot_masses",
     "plot_partition",
     "plot_selection",
+    "plot_shepard",
     "plot_trace",
     "selection_plot_data",
     "set_label",
     "set_style",
+    "shepard_plot_data",
 ]

@@ -43,6 +43,8 @@ def _sure(partition: CredalPartition) -> Share:
     each = _listed(f"{count} in cluster {_members(partition, mask)}" for mask, count in sure.items())
     said = f"{size} of {n} objects ({_percent(size, n)}) {_verb(size, 'is', 'are')} surely in one cluster"
     meaning = "No set of several clusters holds more of their mass than their own cluster does."
+    if partition.n_faint:
+        meaning += f" But {partition.n_faint} of them have less than half of their mass on it."
     return Share("sure", size, f"{said}: {each}." if size else f"{said}.", meaning)
 
 

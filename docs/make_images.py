@@ -1,0 +1,86 @@
+"""Draw the pictures of the documentation again: ``python docs/make_images.py``."""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from evidentia import ECM, EGMM, select
+from evidentia.datasets import make_butterfly, make_egmm_four_class
+from evidentia.plots import plot_contours, plot_ellipses, plot_masses, plot_partition, plot_selection, plot_trace
+
+IMAGES = Path(__file__).parent / "images"
+
+
+def four_groups():
+    """The example of the README: a table of 800 objects, and EGMM fitted to it."""
+    X = make_egmm_four_class(random_state=0).as_frame().data
+    return X, EGMM(n_clusters="auto", focal_sets="pairs", random_state=0).fit(X)
+
+
+def first_result():
+    X, model = four_groups()
+    _, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
+    plot_partition(model.partition_, X, centers=model.cluster_centers_, ax=left, s=16)
+    left.set_title("Objects by the set that holds most of their mass")
+    walk = X[X["x2"].between(3.6, 4.4)].sort_values("x1").index.to_numpy()
+    walk = walk[np.linspace(0, len(walk) - 1, 24).astype(int)]
+    plot_masses(model.partition_, objects=walk, ax=right)
+    right.set(title="Masses of 24 objects on a walk from group 3 to group 0", xticks=[], xlabel="left to right")
+
+
+def reading():
+    X = make_butterfly().as_frame().data
+    partition = ECM(n_clusters=2, rho=5, random_state=0).fit(X).partition_
+    _, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
+    plot_partition(partition, X, ax=left, s=60)
+    left.get_legend().remove()
+    for number, point in enumerate(X.to_numpy()):
+        left.annotate(str(number), point, xytext=(-6, 8), textcoords="offset points", fontsize="small")
+    left.margins(0.12)
+    left.set_title("The objects")
+    plot_masses(partition, objects=range(len(X)), ax=right)
+    right.set_title("Their masses")
+
+
+def ellipses():
+    X, model = four_groups()
+    plot_ellipses(model, X)
+
+
+def contours():
+    X, model = four_groups()
+    _, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+    plot_contours(model, X, ax=left)
+    plot_contours(model, X, what="plausibility", subset={0}, ax=right)
+
+
+def masses():
+    _, model = four_groups()
+    plot_masses(model.partition_)
+
+
+def selection():
+    X, _ = four_groups()
+    families = {family: EGMM(focal_sets=family) for family in ("full", "pairs")}
+    plot_selection(select(X, families, criteria="ebic", random_state=0))
+
+
+def trace():
+    plot_trace(four_groups()[1])
+
+
+def main():
+    IMAGES.mkdir(exist_ok=True)
+    for draw in (first_result, reading, ellipses, contours, masses, selection, trace):
+        draw()
+        plt.savefig(IMAGES / f"{draw.__name__.replace('_', '-')}.png", dpi=110)
+        plt.close()
+
+
+if __name__ == "__main__":
+    main()
