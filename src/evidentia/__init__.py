@@ -14,13 +14,14 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from evidentia.belief import FocalSets, MassFunctions
-    from evidentia.mixtures import EGMM
+    from evidentia.mixtures import EGMM, BootGMM, ParsimoniousGaussianMixture
     from evidentia.partition import CredalPartition
     from evidentia.prototypes import ECM, FCM, GustafsonKessel, NoiseClustering
     from evidentia.selection import select
 
 # Where each public name lives. Sub-modules load on first use, so that ``import evidentia`` is quick.
 _HOMES = {
+    "BootGMM": "mixtures",
     "CredalPartition": "partition",
     "ECM": "prototypes",
     "EGMM": "mixtures",
@@ -29,6 +30,7 @@ _HOMES = {
     "GustafsonKessel": "prototypes",
     "MassFunctions": "belief",
     "NoiseClustering": "prototypes",
+    "ParsimoniousGaussianMixture": "mixtures",
     "select": "selection",
 }
 _SUBMODULES = ("belief", "datasets", "mixtures", "partition", "plots", "prototypes", "report", "scores", "selection")
@@ -37,11 +39,13 @@ __all__ = [
     "ECM",
     "EGMM",
     "FCM",
+    "BootGMM",
     "CredalPartition",
     "FocalSets",
     "GustafsonKessel",
     "MassFunctions",
     "NoiseClustering",
+    "ParsimoniousGaussianMixture",
     "select",
 ]
 

@@ -1,5 +1,24 @@
 """Clustering by mixtures of distributions."""
 
-from evidentia.mixtures.egmm import EGMM
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["EGMM"]
+if TYPE_CHECKING:
+    from evidentia.mixtures.bootgmm import BootGMM
+    from evidentia.mixtures.egmm import EGMM
+    from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
+
+# Each in its own file; numba is loaded only by those that need it.
+_HOMES = {"BootGMM": "bootgmm", "EGMM": "egmm", "ParsimoniousGaussianMixture": "parsimonious"}
+
+__all__ = ["EGMM", "BootGMM", "ParsimoniousGaussianMixture"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"evidentia.mixtures.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'evidentia.mixtures' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

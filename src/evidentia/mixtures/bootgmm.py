@@ -245,7 +245,7 @@ class BootGMM(_base.EvidentialClusterer):
         _base.check_number(self, "max_iter", low=1, integer=True)
         if self.confidence == 1:
             raise ValueError("The 'confidence' parameter of BootGMM must be below 1. Got 1 instead.")
-        needed = int(np.ceil(2 / (1 - self.confidence)))
+        needed = int(np.ceil(round(2 / (1 - self.confidence), 9)))
         if self.n_boot < needed:
             raise ValueError(
                 f"n_boot={self.n_boot} replicates cannot show a tail of {(1 - self.confidence) / 2:.3g}: with "

@@ -26,6 +26,7 @@ from evidentia.solvers.batched_em import (
     evaluate,
     fit_replicates,
     from_posteriors,
+    posteriors,
 )
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
@@ -53,6 +54,35 @@ def information_criteria(
 def n_parameters(model: str, n_components: int, n_features: int) -> int:
     """Free parameters: mixing probabilities, means, covariances."""
     return n_components - 1 + n_components * n_features + n_covariance_parameters(model, n_components, n_features)
+
+
+def just_below(model: str) -> list[str]:
+    """Models that this one contains with nothing in between: one letter is a step simpler.
+
+    Examples
+    --------
+    >>> just_below("VVV")
+    ['VVE', 'VEV', 'EVV']
+    """
+    step = {"I": 0, "E": 1, "V": 2}
+
+    def distance(other: str) -> int:
+        steps = [step[a] - step[b] for a, b in zip(model, other)]
+        return sum(steps) if min(steps) >= 0 else -1
+
+    return [other for other in MODELS if distance(other) == 1]
+
+
+class GaussianReplicates(NamedTuple):
+    """Mixtures fitted to resampled tables; ``parameters`` are those of the valid ones, where no component collapsed."""
+
+    parameters: MixtureParameters
+    valid: np.ndarray
+    columns: np.ndarray
+
+    def posteriors(self, X: np.ndarray) -> np.ndarray:
+        """Posterior probabilities under the valid replicates, shape (n_components, n_samples, n_valid)."""
+        return posteriors(np.asarray(X, dtype=float)[:, self.columns], self.parameters).transpose(2, 1, 0)
 
 
 class _Start(NamedTuple):
@@ -214,7 +244,11 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
             with tqdm(counts, desc=type(self).__name__, unit="size", disable=not self.verbose) as bar:
                 for count in bar:
                     starts = self._starts(problem, count, rng)
-                    fits += [self._fit_one(problem.rows, starts, model) for model in models]
+                    solved: dict[str, _Fit] = {}
+                    for model in sorted(models, key=MODELS.index):  # a model comes after those it contains
+                        within = [solved[other].parameters for other in just_below(model) if other in solved]
+                        solved[model] = self._fit_one(problem.rows, starts, within, model)
+                        fits.append(solved[model])
         except KeyboardInterrupt:
             if not fits:
                 raise
@@ -322,10 +356,10 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
             starts.append(_Start(problem.rows, identity[np.stack(labels)]))
         return starts
 
-    def _fit_one(self, rows: Rows, starts: list[_Start], model: str) -> _Fit:
-        """EM from every start; the best that did not collapse."""
+    def _fit_one(self, rows: Rows, starts: list[_Start], within: list[MixtureParameters], model: str) -> _Fit:
+        """EM from every start and from solutions of models contained in this one; the best that did not collapse."""
         rule = partial(covariances, model)
-        found = [
+        found = within + [
             from_posteriors(start.rows.X, start.rows.weight, start.posterior, rule, reg_covar=self.reg_covar)
             for start in starts
         ]
@@ -362,8 +396,8 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
             warnings.warn(
                 f"{type(self).__name__}: a component collapsed onto a few objects in every start of every model, so "
                 f"the likelihood means nothing ({best.model} with {len(weights)} components has {best.n_free} "
-                f"parameters for {len(table)} rows). Ask for fewer components or a simpler model such as 'EEI', or give "
-                "more objects.",
+                f"parameters for {len(table)} rows). Ask for fewer components or a simpler model such as 'EEI', or "
+                "give more objects.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -383,7 +417,7 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         self.means_[:, self._varying] = means[order]
         self.cluster_centers_ = self.means_
         self.covariances_ = np.zeros((len(weights), table.shape[1], table.shape[1]))
-        self.covariances_[np.ix_(range(len(weights)), self._varying, self._varying)] = within[order]
+        self.covariances_[:, self._varying[:, None], self._varying] = within[order]
         self.log_likelihood_, self.n_parameters_ = best.log_likelihood, best.n_free
         self.converged_, self.n_iter_ = best.converged, best.n_iter
         self.selection_ = pd.DataFrame(
@@ -438,6 +472,30 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
     def aic(self, X: Any) -> float:
         """Akaike's criterion 2 log L - 2 ν of the rows; larger is better."""
         return self._criteria(X)["aic"]
+
+    def fit_replicates(self, X: Any, weights: np.ndarray, *, tol: float = 1e-5) -> GaussianReplicates:
+        """Fit the same model to many weightings of the rows at once, each from the present estimate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        weights : ndarray of shape (n_replicates, n_samples)
+            Such as how often each row was drawn in a bootstrap sample.
+        tol : float
+            As for the estimator; the default is the looser one that suits a bootstrap.
+        """
+        check_is_fitted(self)
+        table = _base.check_table(self, X, reset=False)
+        found = fit_replicates(
+            table[:, self._varying],
+            weights,
+            self._parameters,
+            partial(covariances, self.model_),
+            tol=tol,
+            max_iter=self.max_iter,
+            reg_covar=self.reg_covar,
+        )
+        return GaussianReplicates(found.parameters.take(~found.degenerate), ~found.degenerate, self._varying)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw objects from the fitted mixture.

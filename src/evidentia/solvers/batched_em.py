@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from evidentia.solvers.coordinates import RANK_TOLERANCE, Coordinates
+from evidentia.solvers.coordinates import Coordinates
 from evidentia.solvers.small_matrices import inverses
 
 TILE = 1 << 17  # numbers in a tile of replicates × components × rows: one megabyte, which stays in the cache
 ROWS = 1024  # rows of a tile, at most
 KEPT_FEATURES = 1 << 23  # numbers; the features of a larger table are made anew in each pass
 SMALLEST_SIZE = 0.5  # rows: a component that holds less has vanished
+SMALLEST_SPREAD = 1e-4  # of the correlation matrix: a direction with less is not stretched to unit variance
 NEGLIGIBLE = -40.0  # log of a ratio of densities too small to change their sum
 
 CovarianceRule = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
@@ -159,12 +160,12 @@ def evaluate(rows: np.ndarray, parameters: MixtureParameters) -> tuple[np.ndarra
 
 
 def whitening(mean: np.ndarray, covariance: np.ndarray) -> Coordinates:
-    """Coordinates of unit covariance. Directions without spread are kept, as if they had a very small one."""
+    """Coordinates of unit covariance. Directions without spread are kept, as if they had a small one."""
     deviation = np.sqrt(np.diag(covariance))
     deviation = np.where(deviation == 0, 1, deviation)
     correlation = covariance / deviation / deviation[:, None]
     values, vectors = np.linalg.eigh(correlation)
-    root = np.sqrt(np.maximum(values, RANK_TOLERANCE))
+    root = np.sqrt(np.maximum(values, SMALLEST_SPREAD))
     log_jacobian = -float(np.log(root).sum() + np.log(deviation).sum())
     return Coordinates(mean, vectors / root / deviation[:, None], (vectors * root).T * deviation, log_jacobian)
 
@@ -189,9 +190,8 @@ class _Table:
     def __init__(self, rows: np.ndarray, frame: Coordinates):
         self.frame, self.rows, (self.n, self.d) = frame, rows, rows.shape
         self.low, self.high = np.triu_indices(self.d)
-        self.vech = np.empty((self.d, self.d), int)  # position of each entry of a symmetric matrix among the features
-        self.vech[self.low, self.high] = self.vech[self.high, self.low] = 1 + self.d + np.arange(len(self.low))
         self.width = 1 + self.d + len(self.low)
+        self.spread = frame.backward.T @ frame.backward
         self._kept = list(self._make_blocks()) if self.n * self.width <= KEPT_FEATURES else None
 
     @classmethod
@@ -224,14 +224,11 @@ class _Table:
     def coefficients(self, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
         """Theta (m c, width), and the trace of each precision in whitened coordinates, (m, c)."""
         weights, means, covariances = parameters
-        precision, log_det = inverses(_congruent(covariances.reshape(-1, self.d, self.d), self.frame.forward))
-        center = self.frame.to(means.reshape(-1, self.d))
-        theta = np.empty((weights.size, self.width))
-        theta[:, 1 : 1 + self.d] = linear = (precision @ center[:, :, None])[:, :, 0]
-        theta[:, 1 + self.d :] = precision[:, self.low, self.high] * np.where(self.low == self.high, -0.5, -1.0)
-        constant = log_det + (linear * center).sum(axis=1) + self.d * np.log(2 * np.pi)
-        theta[:, 0] = np.log(weights.ravel()) - 0.5 * constant + self.frame.log_jacobian
-        return theta, np.einsum("mjj->m", precision).reshape(weights.shape)
+        within = _congruent(covariances.reshape(-1, self.d, self.d), self.frame.forward)
+        centers = self.frame.to(means.reshape(-1, self.d))
+        constant = self.frame.log_jacobian - 0.5 * self.d * np.log(2 * np.pi)
+        theta, narrowness = _coefficients(np.log(weights.ravel()) + constant, centers, *inverses(within))
+        return theta, narrowness.reshape(weights.shape)
 
     def e_step(self, theta: np.ndarray, c: int, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Statistics (m, c, width) and log-likelihoods (m,)."""
@@ -248,15 +245,12 @@ class _Table:
     ) -> MixtureParameters:
         """Parameters, in the units of the rows, that maximise the expected likelihood."""
         m, c, _ = statistics.shape
-        flat = statistics.reshape(m * c, self.width)
-        center = flat[:, 1 : 1 + self.d] / flat[:, :1]
-        scatter = flat[:, self.vech] - flat[:, 1 : 1 + self.d, None] * center[:, None, :]
-        scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.d)
         size = statistics[:, :, 0]
         total = size.sum(axis=1, keepdims=True)
-        spread = self.frame.backward.T @ self.frame.backward
-        scatter += (reg_covar / self.n * total)[:, :, None, None] * spread
-        means = self.frame.back(center).reshape(m, c, self.d)
+        centers, scatter = _moments(statistics.reshape(m * c, self.width), self.d)
+        means = self.frame.back(centers).reshape(m, c, self.d)
+        scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.d)
+        scatter += (reg_covar / self.n * total)[:, :, None, None] * self.spread
         return MixtureParameters(size / total, means, rule(scatter, size, previous))
 
 
@@ -265,6 +259,50 @@ def _congruent(matrices: np.ndarray, factor: np.ndarray) -> np.ndarray:
     d = len(factor)
     half = (np.ascontiguousarray(matrices).reshape(-1, d) @ factor).reshape(-1, d, d)
     return (half.swapaxes(1, 2).reshape(-1, d) @ factor).reshape(-1, d, d)
+
+
+@njit(cache=True)
+def _coefficients(constant, centers, precision, log_det):
+    """Coefficients of (1, y, vech(y y^T)) in the joint log densities, (m, width), and the traces of the precisions.
+
+    An infinite precision has no coefficients; its trace tells.
+    """
+    m, d = centers.shape
+    theta, trace = np.zeros((m, 1 + d + d * (d + 1) // 2)), np.zeros(m)
+    for r in range(m):
+        if log_det[r] == -np.inf:
+            trace[r] = np.inf
+            continue
+        theta[r, 0] = constant[r] - 0.5 * log_det[r]
+        at = 1 + d
+        for p in range(d):
+            linear = 0.0
+            for q in range(d):
+                linear += precision[r, p, q] * centers[r, q]
+            theta[r, 1 + p] = linear
+            theta[r, 0] -= 0.5 * linear * centers[r, p]
+            theta[r, at] = -0.5 * precision[r, p, p]
+            for q in range(p + 1, d):
+                theta[r, at + q - p] = -precision[r, p, q]
+            at += d - p
+            trace[r] += precision[r, p, p]
+    return theta, trace
+
+
+@njit(cache=True)
+def _moments(statistics, d):
+    """Means (m, d) and scatters about them (m, d, d) from sums of (1, y, vech(y y^T))."""
+    m = len(statistics)
+    centers, scatter = np.empty((m, d)), np.empty((m, d, d))
+    for r in range(m):
+        at = 1 + d
+        for p in range(d):
+            centers[r, p] = statistics[r, 1 + p] / statistics[r, 0]
+        for p in range(d):
+            for q in range(p, d):
+                scatter[r, p, q] = scatter[r, q, p] = statistics[r, at] - statistics[r, 1 + p] * centers[r, q]
+                at += 1
+    return centers, scatter
 
 
 @njit(cache=True)

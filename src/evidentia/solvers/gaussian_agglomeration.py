@@ -81,9 +81,10 @@ def scaled_svd(rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray
     coordinates for starting values. Directions without spread are left out.
     """
     share = np.full(len(rows), 1 / len(rows)) if weight is None else weight / weight.sum()
-    centred = rows - share @ rows
-    deviation = np.sqrt(share @ np.square(centred))
-    standard = centred[:, deviation > 0] / deviation[deviation > 0]
+    mean = share @ rows
+    deviation = np.sqrt(share @ np.square(rows - mean))
+    spread = deviation > 10 * np.finfo(float).eps * np.abs(mean)
+    standard = (rows - mean)[:, spread] / deviation[spread]
     variance, axes = np.linalg.eigh(standard.T @ (share[:, None] * standard))
     kept = variance > 1e-10 * variance[-1]
     return (standard @ axes[:, kept]) / variance[kept] ** 0.25
@@ -137,43 +138,49 @@ def _cost(i, j, size, mean, scatter, term, free, spread, joint, work):
 def _merge_all(mean, size, free, spread):
     """Greedy merges. Each row of the table of costs remembers its cheapest partner of higher number."""
     n, d = mean.shape
-    scatter = np.zeros((n, d, d))
-    joint, work = np.zeros((d, d)), np.zeros((d, d))
-    term = np.array([_term(size[i], scatter[i], free, spread, work) for i in range(n)])
-    costs = np.empty((n, n))
-    partner, cheapest = np.zeros(n, np.int64), np.full(n, np.inf)
+    scatter, joint, work = np.zeros((n, d, d)), np.zeros((d, d)), np.zeros((d, d))
+    term, costs = np.zeros(n), np.empty((n, n))
+    partner, cheapest = np.zeros(n, np.int64), np.empty(n)
+    name, alive = np.arange(n), np.ones(n, np.bool_)
+    merges, paid = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+    for i in range(n):
+        term[i] = _term(size[i], scatter[i], free, spread, work)
     for i in range(n):
         for j in range(i + 1, n):
             costs[i, j] = _cost(i, j, size, mean, scatter, term, free, spread, joint, work)
-            if costs[i, j] < cheapest[i]:
-                cheapest[i], partner[i] = costs[i, j], j
-    name, alive = np.arange(n), np.ones(n, np.bool_)
-    merges, paid = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
+        cheapest[i] = _look(i, costs, alive, partner)
     for t in range(n - 1):
-        i = np.argmin(cheapest)
-        j = partner[i]
-        merges[t] = min(name[i], name[j]), max(name[i], name[j])
-        paid[t] = cheapest[i]
-        total = size[i] + size[j]
-        _cost(i, j, size, mean, scatter, term, free, spread, joint, work)
-        scatter[i] = joint
-        mean[i] = (size[i] * mean[i] + size[j] * mean[j]) / total
-        size[i] = total
-        term[i] += term[j] + paid[t]
-        name[i] = n + t
-        alive[j] = False
-        cheapest[j] = np.inf
+        i = 0
         for k in range(n):
-            if not alive[k] or k == i:
-                continue
-            low, high = min(i, k), max(i, k)
-            costs[low, high] = _cost(i, k, size, mean, scatter, term, free, spread, joint, work)
-            if low == k and costs[k, i] < cheapest[k]:
-                cheapest[k], partner[k] = costs[k, i], i
-        for k in range(n):  # rows whose cheapest partner has just changed or gone look again
+            if cheapest[k] < cheapest[i]:
+                i = k
+        j, paid[t] = partner[i], cheapest[i]
+        merges[t, 0], merges[t, 1] = min(name[i], name[j]), max(name[i], name[j])
+        _cost(i, j, size, mean, scatter, term, free, spread, joint, work)  # leaves the joint scatter
+        for p in range(d):
+            mean[i, p] = (size[i] * mean[i, p] + size[j] * mean[j, p]) / (size[i] + size[j])
+            for q in range(p + 1):
+                scatter[i, p, q] = joint[p, q]
+        size[i] += size[j]
+        term[i] += term[j] + paid[t]
+        name[i], alive[j], cheapest[j] = n + t, False, np.inf
+        for k in range(n):
+            if alive[k] and k != i:
+                cost = _cost(i, k, size, mean, scatter, term, free, spread, joint, work)
+                costs[min(i, k), max(i, k)] = cost
+                if k < i and cost < cheapest[k]:
+                    cheapest[k], partner[k] = cost, i
+        for k in range(n):  # whose cheapest partner has changed or gone
             if alive[k] and (k == i or partner[k] == i or partner[k] == j):
-                cheapest[k] = np.inf
-                for other in range(k + 1, n):
-                    if alive[other] and costs[k, other] < cheapest[k]:
-                        cheapest[k], partner[k] = costs[k, other], other
+                cheapest[k] = _look(k, costs, alive, partner)
     return merges, paid
+
+
+@njit(cache=True)
+def _look(k, costs, alive, partner):
+    """Find the cheapest partner of group k among those of higher number; gives its cost."""
+    lowest = np.inf
+    for other in range(k + 1, len(costs)):
+        if alive[other] and costs[k, other] < lowest:
+            lowest, partner[k] = costs[k, other], other
+    return lowest

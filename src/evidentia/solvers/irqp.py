@@ -3,16 +3,18 @@ r"""Row-wise quadratic programming: fit a credal partition to numbers given for 
 The criterion is
 
 .. math::
-    J(M) = \sum_t \sum_{i < j} \left( m_i^T A_t m_j - d^t_{ij} \right)^2
+    J(M) = \sum_t \sum_{i < j} \left( m_i^T A_t m_j - d^t_{ij} \right)^2 + \sum_{i < j} w_{ij}\, m_i^T B m_j
 
-with small symmetric matrices :math:`A_t`. EVCLUS has one, the disjointness table, and dissimilarities as targets;
-bootGMM has two, for "same" and "different", and the bounds of confidence intervals. In one row :math:`m_i` it is a
-quadratic programme on the simplex, so a sweep over the rows never raises it (ter Braak, Kourmpetis, Kiers & Bink
-2009; Denœux, Sriboonchitta & Kanjanatarakul 2016).
+with small symmetric matrices :math:`A_t`, :math:`B`. EVCLUS has one :math:`A`, the disjointness table, and
+dissimilarities as targets; bootGMM has two, for "same" and "different", and the bounds of confidence intervals. The
+second sum is there when an expert links some pairs (CEVCLUS). In one row :math:`m_i` it is a quadratic programme on the
+simplex, so a sweep over the rows never raises it (ter Braak, Kourmpetis, Kiers & Bink 2009; Denœux, Sriboonchitta &
+Kanjanatarakul 2016).
 
 With all pairs given, :math:`\sum_{j \ne i} m_j m_j^T` is one f × f matrix that two rank-one terms keep up to date,
 and a sweep is one pass over the targets: O(n² f) time. With k partners per object it is O(n k f²) time and O(n k)
-memory.
+memory; when groups of objects share their partners, the matrix is made once a group, and all but O(n k f) of the time
+goes into products of matrices.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
 
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.simplex_qp import minimize_on_simplex
@@ -38,23 +41,50 @@ class PairTargets(NamedTuple):
     values: np.ndarray
 
 
+class GroupTargets(NamedTuple):
+    """Targets for pairs of objects whose groups are partners of each other.
+
+    Position p belongs to object ``order[p]`` and to group ``p // size``; the last places of the last groups are empty.
+    ``partners (n_groups, n_partners)`` holds groups: symmetric, and never the group itself, so that the rows of a group
+    do not touch each other. ``values (t, n_groups, size, n_partners * size)`` are the targets, zero at empty places.
+    """
+
+    order: np.ndarray
+    partners: np.ndarray
+    values: np.ndarray
+
+    @property
+    def places(self) -> np.ndarray:
+        """Positions of the partners of each group, shape (n_groups, n_partners * size)."""
+        size = self.values.shape[2]
+        return (self.partners[:, :, None] * size + np.arange(size)).reshape(len(self.partners), -1)
+
+
+class Links(NamedTuple):
+    """The second sum of J: ``form`` is B and the rest a symmetric sparse matrix of weights, each link in both rows.
+
+    ``constant`` is added to J, which must not fall below zero.
+    """
+
+    form: np.ndarray
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray
+    constant: float
+
+
 class Descent(NamedTuple):
-    """Masses, the criterion after each sweep (first: at the start), and whether the stopping rule was met."""
+    """Masses, the criterion after each sweep (first: at the start), whether the stopping rule was met, or a key was."""
 
     masses: np.ndarray
     trace: np.ndarray
     converged: bool
+    interrupted: bool = False
 
 
 @njit(cache=True)
-def _move_row(masses, i, gram, pull, forms):
-    """Minimise over row i; ``pull[t]`` is the sum of its targets times its partners. Gives the change of J."""
-    f = masses.shape[1]
-    Q = np.zeros((f, f))
-    u = np.zeros(f)
-    for t in range(len(forms)):
-        Q += forms[t] @ gram @ forms[t]
-        u -= 2 * (forms[t] @ pull[t])
+def _improve_row(masses, i, Q, u):
+    """Minimise x'Qx + u'x over row i. Gives the change."""
     old = masses[i].copy()
     minimize_on_simplex(Q, u, masses[i])
     new = masses[i]
@@ -66,7 +96,46 @@ def _move_row(masses, i, gram, pull, forms):
 
 
 @njit(cache=True)
-def _sweep_dense(masses, forms, targets):
+def _quadratic(gram, forms):
+    Q = forms[0] @ gram @ forms[0]
+    for t in range(1, len(forms)):
+        Q += forms[t] @ gram @ forms[t]
+    return Q
+
+
+@njit(cache=True)
+def _linear(pull, forms):
+    """``pull[t]`` is the sum of a row's targets times its partners."""
+    u = np.zeros(forms.shape[1])
+    for t in range(len(forms)):
+        u -= 2 * (forms[t] @ pull[t])
+    return u
+
+
+@njit(cache=True)
+def _add_links(u, masses, i, form, indptr, indices, weights):
+    for at in range(indptr[i], indptr[i + 1]):
+        u += weights[at] * (form @ masses[indices[at]])
+
+
+@njit(cache=True)
+def _meet_partners(masses, partners, targets, gram, pull):
+    """Sums over the partners of one row; masses are sparse, and zeros are passed over."""
+    f = masses.shape[1]
+    gram[:] = 0.0
+    pull[:] = 0.0
+    for at in range(len(partners)):
+        partner = masses[partners[at]]
+        for k in range(f):
+            if partner[k] != 0.0:
+                for m in range(f):
+                    gram[k, m] += partner[k] * partner[m]
+                for t in range(len(pull)):
+                    pull[t, k] += targets[t, at] * partner[k]
+
+
+@njit(cache=True)
+def _sweep_dense(masses, forms, targets, form, indptr, indices, weights):
     """One pass over all rows when every pair has a target, ``targets (t, n, n)``."""
     n, f = masses.shape
     gram = masses.T @ masses
@@ -85,7 +154,9 @@ def _sweep_dense(masses, forms, targets):
         for k in range(f):
             for m in range(f):
                 gram[k, m] -= masses[i, k] * masses[i, m]
-        change += _move_row(masses, i, gram, pull, forms)
+        u = _linear(pull, forms)
+        _add_links(u, masses, i, form, indptr, indices, weights)
+        change += _improve_row(masses, i, _quadratic(gram, forms), u)
         for k in range(f):
             for m in range(f):
                 gram[k, m] += masses[i, k] * masses[i, m]
@@ -93,23 +164,40 @@ def _sweep_dense(masses, forms, targets):
 
 
 @njit(cache=True)
-def _sweep_pairs(masses, forms, indptr, indices, values):
+def _sweep_pairs(masses, forms, starts, partners, values, form, indptr, indices, weights):
     """One pass over all rows when each has some partners."""
     n, f = masses.shape
     gram = np.empty((f, f))
     pull = np.empty((len(forms), f))
     change = 0.0
     for i in range(n):
-        gram[:] = 0.0
-        pull[:] = 0.0
-        for at in range(indptr[i], indptr[i + 1]):
-            partner = masses[indices[at]]
-            for k in range(f):
-                for m in range(f):
-                    gram[k, m] += partner[k] * partner[m]
-                for t in range(len(forms)):
-                    pull[t, k] += values[t, at] * partner[k]
-        change += _move_row(masses, i, gram, pull, forms)
+        mine = slice(starts[i], starts[i + 1])
+        _meet_partners(masses, partners[mine], values[:, mine], gram, pull)
+        u = _linear(pull, forms)
+        _add_links(u, masses, i, form, indptr, indices, weights)
+        change += _improve_row(masses, i, _quadratic(gram, forms), u)
+    return change
+
+
+@njit(cache=True)
+def _sweep_groups(masses, forms, n, groups, values, form, indptr, indices, weights):
+    """One pass over the n rows that are objects, when groups of them share their partners."""
+    n_groups, size = values.shape[1:3]
+    partners = np.empty((groups.shape[1] * size, masses.shape[1]))
+    change = 0.0
+    for g in range(n_groups):
+        for at in range(groups.shape[1]):
+            other = groups[g, at] * size
+            partners[at * size : (at + 1) * size] = masses[other : other + size]
+        Q = _quadratic(partners.T @ partners, forms)
+        U = (values[0, g] @ partners) @ forms[0]
+        for t in range(1, len(forms)):
+            U += (values[t, g] @ partners) @ forms[t]
+        for row in range(min(size, n - g * size)):
+            i = g * size + row
+            u = -2 * U[row]
+            _add_links(u, masses, i, form, indptr, indices, weights)
+            change += _improve_row(masses, i, Q, u)
     return change
 
 
@@ -119,46 +207,69 @@ def place_rows(new, forms, masses, partners, targets):
 
     ``partners (n_new, k)`` number rows of ``masses``; ``targets (t, n_new, k)`` are what the pairs should give.
     """
-    f = new.shape[1]
-    gram = np.empty((f, f))
-    pull = np.empty((len(forms), f))
+    gram = np.empty((new.shape[1], new.shape[1]))
+    pull = np.empty((len(forms), new.shape[1]))
     for i in range(len(new)):
-        gram[:] = 0.0
-        pull[:] = 0.0
-        for at in range(partners.shape[1]):
-            partner = masses[partners[i, at]]
-            for k in range(f):
-                for m in range(f):
-                    gram[k, m] += partner[k] * partner[m]
-                for t in range(len(forms)):
-                    pull[t, k] += targets[t, i, at] * partner[k]
-        _move_row(new, i, gram, pull, forms)
+        _meet_partners(masses, partners[i], targets[:, i], gram, pull)
+        _improve_row(new, i, _quadratic(gram, forms), _linear(pull, forms))
 
 
-def criterion(masses: np.ndarray, forms: np.ndarray, targets: np.ndarray | PairTargets) -> float:
+@njit(cache=True)
+def place_among(new, forms, masses, targets):
+    """The same when all rows of ``masses`` are partners, ``targets (t, n_new, n_samples)``: one Q serves every row."""
+    Q = _quadratic(masses.T @ masses, forms)
+    for i in range(len(new)):
+        u = np.zeros(len(Q))
+        for t in range(len(forms)):
+            u -= 2 * (forms[t] @ (masses.T @ targets[t, i]))
+        _improve_row(new, i, Q, u)
+
+
+def criterion(
+    masses: np.ndarray, forms: np.ndarray, targets: np.ndarray | PairTargets | GroupTargets, links: Links | None = None
+) -> float:
     """J(M), computed from scratch in blocks of rows."""
     total = 0.0
-    if isinstance(targets, PairTargets):
+    if isinstance(targets, GroupTargets):
+        placed, size = _placed(masses, targets), targets.values.shape[2]
+        for form, values in zip(forms, targets.values):
+            moved = placed @ form
+            for g, places in enumerate(targets.places):
+                total += float(np.square(moved[g * size : (g + 1) * size] @ placed[places].T - values[g]).sum())
+    elif isinstance(targets, PairTargets):
         rows = np.repeat(np.arange(len(masses)), np.diff(targets.indptr))
         for form, values in zip(forms, targets.values):
             moved = masses @ form
             for block in row_blocks(len(rows), 2 * masses.shape[1]):
                 found = np.einsum("pf,pf->p", moved[rows[block]], masses[targets.indices[block]])
                 total += float(np.square(found - values[block]).sum())
+    else:
+        for form, wanted in zip(forms, targets):
+            for block in row_blocks(len(masses), len(masses)):
+                gap = masses[block] @ form @ masses.T - wanted[block]
+                np.fill_diagonal(gap[:, block], 0)
+                total += float(np.square(gap).sum())
+    if links is None:
         return total / 2
-    for form, wanted in zip(forms, targets):
-        for block in row_blocks(len(masses), len(masses)):
-            gap = masses[block] @ form @ masses.T - wanted[block]
-            np.fill_diagonal(gap[:, block], 0)
-            total += float(np.square(gap).sum())
-    return total / 2
+    rows = np.repeat(np.arange(len(masses)), np.diff(links.indptr))
+    found = np.einsum("pf,pf->p", masses[rows] @ links.form, masses[links.indices])
+    return (total + float(links.weights @ found)) / 2 + links.constant
+
+
+def _placed(masses: np.ndarray, targets: GroupTargets) -> np.ndarray:
+    """Masses by position, zero at empty places."""
+    _, n_groups, size, _ = targets.values.shape
+    placed = np.zeros((n_groups * size, masses.shape[1]))
+    placed[: len(masses)] = masses[targets.order]
+    return placed
 
 
 def irqp(
     masses: np.ndarray,
     forms: np.ndarray,
-    targets: np.ndarray | PairTargets,
+    targets: np.ndarray | PairTargets | GroupTargets,
     *,
+    links: Links | None = None,
     tol: float = 1e-3,
     max_iter: int = 1000,
     watch: Callable[[int, float], Any] | None = None,
@@ -173,8 +284,10 @@ def irqp(
         Start; it is not changed.
     forms : ndarray of shape (n_forms, n_focal, n_focal)
         The symmetric matrices :math:`A_t`.
-    targets : ndarray of shape (n_forms, n_samples, n_samples) or PairTargets
+    targets : ndarray of shape (n_forms, n_samples, n_samples), PairTargets or GroupTargets
         The diagonal is not looked at.
+    links : Links, optional
+        The second sum of J.
     tol : float
         Threshold of the stopping rule.
     max_iter : int
@@ -189,22 +302,41 @@ def irqp(
     """
     masses = np.ascontiguousarray(masses, dtype=float).copy()
     forms = np.ascontiguousarray(forms, dtype=float)
-    trace = [criterion(masses, forms, targets)]
-    error, converged = 1.0, trace[0] == 0
+    trace = [criterion(masses, forms, targets, links)]
+    error, converged, interrupted = 1.0, trace[0] == 0, False
+    rows, sweep = masses, _sweeper(len(masses), forms, targets, links)
+    if isinstance(targets, GroupTargets):
+        rows = _placed(masses, targets)
     try:
         while not converged and len(trace) <= max_iter:
-            if isinstance(targets, PairTargets):
-                change = _sweep_pairs(masses, forms, *targets)
-            else:
-                change = _sweep_dense(masses, forms, targets)
+            change = sweep(rows)
             trace.append(max(trace[-1] + change, 0.0))
             error = 0.5 * error + 0.5 * -change / trace[-2]
             converged = error < tol or trace[-1] == 0
             if watch is not None:
                 watch(len(trace) - 1, trace[-1])
     except KeyboardInterrupt:
-        pass
-    return Descent(masses, np.array(trace), converged)
+        interrupted = True
+    if isinstance(targets, GroupTargets):
+        masses[targets.order] = rows[: len(masses)]
+    return Descent(masses, np.array(trace), converged, interrupted)
+
+
+def _sweeper(
+    n: int, forms: np.ndarray, targets: np.ndarray | PairTargets | GroupTargets, links: Links | None
+) -> Callable[[np.ndarray], float]:
+    """A pass over the rows as a function of the masses, which it changes; it gives the change of J."""
+    if links is None:
+        f = forms.shape[1]
+        links = Links(np.zeros((f, f)), np.zeros(n + 1, np.int64), np.zeros(0, np.int64), np.zeros(0), 0.0)
+    if isinstance(targets, GroupTargets):
+        numbered = csr_array((links.weights, links.indices, links.indptr), shape=(n, n))
+        numbered = numbered[targets.order][:, targets.order]  # from objects to positions
+        linked = links.form, numbered.indptr.astype(np.int64), numbered.indices.astype(np.int64), numbered.data
+        return lambda rows: _sweep_groups(rows, forms, n, targets.partners, targets.values, *linked)
+    if isinstance(targets, PairTargets):
+        return lambda rows: _sweep_pairs(rows, forms, *targets, *links[:4])
+    return lambda rows: _sweep_dense(rows, forms, targets, *links[:4])
 
 
 def symmetric_pairs(pairs: np.ndarray, values: np.ndarray, n_samples: int) -> PairTargets:

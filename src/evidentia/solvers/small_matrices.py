@@ -1,7 +1,8 @@
 """Thousands of small symmetric matrices at once.
 
 LAPACK is called once a matrix, and for a 4 × 4 matrix the call costs more than the work: compiled loops are
-several times faster. Matrices stand along the leading axis; their number and order never change a result.
+several times faster. Matrices stand along the leading axis; their number and order never change a result. The loops
+are spelled out, because array expressions take seconds to compile.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-SWEEPS = 50  # of Jacobi rotations; fewer than ten are needed
+SWEEPS = 50  # over all pairs of axes, for one matrix; fewer than ten are needed
+COMMON_SWEEPS = 500  # for axes common to several matrices, where progress can be slow
 ROUNDING = 1e-15  # an entry off the diagonal smaller than this, relative to the diagonal, is zero
 
 
@@ -37,12 +39,15 @@ def inverses(matrices):
     A matrix that is not positive definite has an infinite inverse and log determinant -inf.
     """
     m, d, _ = matrices.shape
-    inverse, log_det = np.full((m, d, d), np.inf), np.full(m, -np.inf)
+    inverse, log_det = np.empty((m, d, d)), np.zeros(m)
     factor, column = np.zeros((d, d)), np.zeros(d)
     for r in range(m):
         if not _cholesky(matrices[r], factor):
+            log_det[r] = -np.inf
+            for i in range(d):
+                for j in range(d):
+                    inverse[r, i, j] = np.inf
             continue
-        log_det[r] = 0.0
         for j in range(d):
             log_det[r] += 2.0 * np.log(factor[j, j])
             for i in range(d):  # solve L L^T x = e_j
@@ -55,7 +60,7 @@ def inverses(matrices):
                 for k in range(i + 1, d):
                     rest -= factor[k, i] * column[k]
                 column[i] = rest / factor[i, i]
-            inverse[r, :, j] = column
+                inverse[r, i, j] = column[i]
     return inverse, log_det
 
 
@@ -81,11 +86,12 @@ def _turn(axes, p, q, cosine, sine):
 def eigenvectors(matrices):
     """Eigenvalues, largest first, and eigenvectors (columns) by cyclic Jacobi rotations: (m, d) and (m, d, d)."""
     m, d, _ = matrices.shape
-    values, vectors = np.empty((m, d)), np.empty((m, d, d))
-    matrix, axes = np.empty((d, d)), np.empty((d, d))
+    values, vectors = np.empty((m, d)), np.zeros((m, d, d))
+    work = matrices.copy()
     for r in range(m):
-        matrix[:] = matrices[r]
-        axes[:] = np.eye(d)
+        matrix, axes = work[r], vectors[r]
+        for j in range(d):
+            axes[j, j] = 1.0
         for _ in range(SWEEPS):
             moved = False
             for p in range(d - 1):
@@ -101,11 +107,28 @@ def eigenvectors(matrices):
                     _turn(axes, p, q, cosine, tangent * cosine)
             if not moved:
                 break
-        order = np.argsort(-np.diag(matrix))
-        for j in range(d):
-            values[r, j] = matrix[order[j], order[j]]
-            vectors[r, :, j] = axes[:, order[j]]
+        for j in range(d):  # sort
+            largest = j
+            for i in range(j + 1, d):
+                if matrix[i, i] > matrix[largest, largest]:
+                    largest = i
+            values[r, j], matrix[largest, largest] = matrix[largest, largest], matrix[j, j]
+            for i in range(d):
+                axes[i, j], axes[i, largest] = axes[i, largest], axes[i, j]
     return values, vectors
+
+
+@njit(cache=True)
+def _congruent(matrix, factor, result):
+    """F^T M F."""
+    d = len(matrix)
+    for p in range(d):
+        for q in range(d):
+            total = 0.0
+            for i in range(d):
+                for j in range(d):
+                    total += factor[i, p] * matrix[i, j] * factor[j, q]
+            result[p, q] = total
 
 
 @njit(cache=True)
@@ -127,12 +150,11 @@ def common_axes(matrices, size, equal_volume, start, tol):
         Largest sine of a turn in the last sweep.
     """
     m, c, d, _ = matrices.shape
-    axes = start.copy()
-    turned = np.empty((c, d, d))
+    axes, turned = start.copy(), np.empty((c, d, d))
     for r in range(m):
         for k in range(c):
-            turned[k] = axes[r].T @ matrices[r, k] @ axes[r]
-        for _ in range(SWEEPS):
+            _congruent(matrices[r, k], axes[r], turned[k])
+        for _ in range(COMMON_SWEEPS):
             largest = 0.0
             for p in range(d - 1):
                 for q in range(p + 1, d):

@@ -1,0 +1,53 @@
+"""Give each node of a weighted graph the label that most of the weight around it has, one node at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def sweep(start, neighbor, weight, order, labels, score):
+    """Visit the nodes in the given order and relabel them in place; returns the number of nodes that changed.
+
+    Node i has the edges ``start[i]`` to ``start[i + 1]`` of ``neighbor`` and ``weight``. A node keeps its label unless
+    another one has more weight around it; of several the one met first wins. ``score`` holds a zero for each label,
+    before and after.
+    """
+    n_moved = 0
+    for i in order:
+        best = labels[i]
+        for e in range(start[i], start[i + 1]):
+            score[labels[neighbor[e]]] += weight[e]
+        highest = score[best]
+        for e in range(start[i], start[i + 1]):
+            label = labels[neighbor[e]]
+            if score[label] > highest:
+                best, highest = label, score[label]
+        for e in range(start[i], start[i + 1]):
+            score[labels[neighbor[e]]] = 0.0
+        if best != labels[i]:
+            labels[i] = best
+            n_moved += 1
+    return n_moved
+
+
+@njit(cache=True)
+def weight_between(start, neighbor, weight, labels):
+    """Sum of the weights of edges whose ends have different labels."""
+    total = 0.0
+    for i in range(len(labels)):
+        for e in range(start[i], start[i + 1]):
+            if labels[neighbor[e]] != labels[i]:
+                total += weight[e]
+    return total
+
+
+@njit(cache=True)
+def weight_by_label(start, neighbor, weight, labels, n_labels):
+    """Weight around each node that has each label, shape (n_nodes, n_labels)."""
+    support = np.zeros((len(start) - 1, n_labels))
+    for i in range(len(start) - 1):
+        for e in range(start[i], start[i + 1]):
+            support[i, labels[neighbor[e]]] += weight[e]
+    return support

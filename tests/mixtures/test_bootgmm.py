@@ -1,0 +1,174 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from evidentia import BootGMM, FocalSets
+from evidentia.datasets import load, make_bootgmm_mixture
+from evidentia.mixtures import bootgmm as module
+from evidentia.mixtures.bootgmm import choose_pairs, pair_forms
+from evidentia.solvers.descent import InterruptedFit
+
+X = make_bootgmm_mixture(1, 60, random_state=1).data
+
+
+@pytest.fixture(scope="module")
+def model():
+    return BootGMM(3, model="EII", n_boot=200, random_state=0).fit(X)
+
+
+def test_intervals_are_quantiles_of_the_draws(model):
+    pairs, lower, upper = model.intervals_
+    assert len(pairs) == 60 * 59 // 2
+    for at in (0, 17, 1500):
+        i, j = pairs[at]
+        assert i < j
+        low, high = np.quantile(model.pair_draws(i, j), [0.05, 0.95])
+        assert (lower[at], upper[at]) == pytest.approx((low, high), abs=1e-6)
+        assert model.intervals_.of(j, i) == pytest.approx((low, high), abs=1e-6)
+
+
+def test_belief_and_plausibility_follow_the_bounds(model):
+    """The criterion is that of the paper, (6), and the descent lowered it."""
+    pairs, lower, upper = model.intervals_
+    relation = model.partition_.relational(pairs)
+    J = np.square(relation.same - lower).sum() + np.square(relation.plausibility_same - upper).sum()
+    assert model.criterion_trace_[-1] == pytest.approx(J, rel=1e-5)
+    assert (np.diff(model.criterion_trace_) <= 0).all()
+    assert J < 0.2 * model.criterion_trace_[0]
+    assert model.approximation_["rmse_lower"] == pytest.approx(np.sqrt(np.square(relation.same - lower).mean()))
+    assert model.approximation_["correlation_upper"] > 0.95
+
+
+def test_forms_are_the_matrices_s_and_c():
+    same, different = pair_forms(FocalSets(2, empty=False))  # {0}, {1}, {0,1}
+    np.testing.assert_array_equal(same, np.diag([1, 1, 0]))
+    np.testing.assert_array_equal(different, [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+def test_clusters_keep_the_numbers_of_the_components(model):
+    agreement = (model.labels_ == model.mixture_.predict(X)).mean()
+    assert agreement > 0.9
+
+
+def test_a_higher_confidence_leaves_more_open(model):
+    wide = BootGMM(3, model="EII", n_boot=200, random_state=0, confidence=0.99).fit(X)
+    assert (wide.intervals_.upper >= model.intervals_.upper - 1e-6).all()
+    assert (wide.intervals_.lower <= model.intervals_.lower + 1e-6).all()
+    assert wide.partition_.normalized_nonspecificity > model.partition_.normalized_nonspecificity
+
+
+@pytest.mark.parametrize("focal_sets", ["full", "singletons", "near-pairs", [{0}, {1}, {2}, {0, 1, 2}], [{0, 1}, {2}]])
+def test_any_focal_sets_will_do(focal_sets):
+    found = BootGMM(3, model="EII", n_boot=100, focal_sets=focal_sets, random_state=0).fit(X)
+    np.testing.assert_allclose(found.partition_.masses.sum(axis=1), 1)
+    assert (np.diff(found.criterion_trace_) <= 0).all()
+    if focal_sets == "full":  # more room, better fit
+        pairs = BootGMM(3, model="EII", n_boot=100, random_state=0).fit(X)
+        assert found.criterion_trace_[-1] <= pairs.criterion_trace_[-1] * 1.05
+
+
+def test_two_clusters_use_the_frame():
+    found = BootGMM(2, model="EII", n_boot=100, random_state=0).fit(X)
+    assert found.focal_sets_.names() == ["{0}", "{1}", "{0,1}"]
+    assert found.partition_.masses[:, 2].max() > 0.2
+
+
+def test_new_rows_are_placed_like_their_neighbours(model):
+    again = model.predict_partition(X)
+    assert np.abs(again.masses - model.partition_.masses).mean() < 0.05
+    assert (model.predict(X) == model.labels_).mean() > 0.95
+    middle = model.predict_partition([X[model.labels_ == k].mean(axis=0) for k in range(3)])
+    assert middle.labels().tolist() == [0, 1, 2]
+
+
+def test_few_partners_tell_nearly_what_all_pairs_tell():
+    data = make_bootgmm_mixture(1, 200, random_state=2)
+    every = BootGMM(3, model="EII", n_boot=150, random_state=0).fit(data.data)
+    some = BootGMM(3, model="EII", n_boot=150, n_pairs=30, random_state=0).fit(data.data)
+    assert len(some.intervals_.lower) < 0.3 * len(every.intervals_.lower)
+    assert np.abs(some.partition_.contour - every.partition_.contour).mean() < 0.06
+    missing = set(map(tuple, every.intervals_.pairs)) - set(map(tuple, some.intervals_.pairs))
+    with pytest.raises(ValueError, match="no interval for objects"):
+        some.intervals_.of(*next(iter(missing)))
+
+
+def test_partners_are_near_and_far_and_never_oneself():
+    Y = np.random.default_rng(0).normal(size=(100, 2))
+    pairs = choose_pairs(Y, 10, np.random.RandomState(0))
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    assert len(np.unique(pairs, axis=0)) == len(pairs)
+    assert np.bincount(pairs.ravel(), minlength=100).min() >= 8  # 10, less what was drawn twice
+    nearest = np.linalg.norm(Y[:, None] - Y, axis=2).argsort(axis=1)[:, 1:6]
+    known = set(map(tuple, pairs))
+    assert all((min(i, j), max(i, j)) in known for i in range(100) for j in nearest[i])
+
+
+def test_same_seed_same_result(model):
+    again = BootGMM(3, model="EII", n_boot=200, random_state=0).fit(X)
+    np.testing.assert_array_equal(again.partition_.masses, model.partition_.masses)
+
+
+def test_iris_is_like_the_papers_table():
+    data = load("iris")
+    found = BootGMM(3, model="VEV", n_boot=500, random_state=0).fit(data.data)
+    assert adjusted_rand_score(data.target, found.labels_) >= 0.9
+    table = pd.crosstab(data.target, found.partition_.sets().sum(axis=1))
+    assert table.loc[0].to_dict() == {
+        1: 50,
+        2: 0,
+    }  # setosa is sure; the paper's Table 6: 11 versicolor, 3 virginica torn
+    assert 5 <= table.loc[1, 2] <= 16
+    assert 0 <= table.loc[2, 2] <= 6
+
+
+def test_an_interrupt_keeps_the_replicates_and_a_warm_start_goes_on(monkeypatch):
+    from evidentia.mixtures import bootstrap
+
+    monkeypatch.setattr(bootstrap, "CHUNK", 50)
+    fits = bootstrap._fit_chunk
+
+    def stop(mixture, X, replicates, *rest):
+        if replicates.start >= 100:
+            raise KeyboardInterrupt
+        return fits(mixture, X, replicates, *rest)
+
+    monkeypatch.setattr(bootstrap, "_fit_chunk", stop)
+    found = BootGMM(3, model="EII", n_boot=200, random_state=0, warm_start=True)
+    with pytest.warns(InterruptedFit, match="after 100 of 200 replicates"):
+        found.fit(X)
+    assert found.bootstrap_.n_drawn == 100
+    monkeypatch.setattr(bootstrap, "_fit_chunk", fits)
+    found.fit(X)
+    whole = BootGMM(3, model="EII", n_boot=200, random_state=0).fit(X)
+    np.testing.assert_allclose(found.partition_.masses, whole.partition_.masses)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"confidence": 1.0}, "'confidence' parameter of BootGMM must be below 1"),
+        ({"confidence": 0.0}, "'confidence' parameter of BootGMM must be a number > 0"),
+        ({"n_boot": 15}, r"n_boot=15 replicates cannot show a tail of 0.05: .* at least n_boot=20"),
+        ({"n_pairs": 60}, "'n_pairs' of BootGMM must be below the number of rows, 60. Got 60"),
+        ({"focal_sets": "triples"}, "must be one of 'pairs', 'near-pairs', 'singletons', 'full'"),
+        ({"focal_sets": [[], [0], [1], [2]]}, "has no empty set"),
+        ({"n_clusters": 61}, "n_clusters=61 but X has only n_samples=60 rows"),
+    ],
+)
+def test_wrong_parameters_are_named(changed, message):
+    with pytest.raises(ValueError, match=message):
+        BootGMM(**{"n_clusters": 3, "model": "EII", "n_boot": 50, **changed}).fit(X)
+
+
+def test_what_does_not_fit_in_memory_is_refused_before_the_work(monkeypatch):
+    monkeypatch.setattr(module, "machine_memory", lambda: 1e5)
+    with pytest.raises(MemoryError, match=r"about 0.0 GiB for 3,600 pairs and 50 replicates; .* Set n_pairs"):
+        BootGMM(3, model="EII", n_boot=50).fit(X)
+
+
+def test_something_that_is_no_mixture_is_refused():
+    from sklearn.cluster import DBSCAN
+
+    with pytest.raises(TypeError, match=r"must offer fit\(X, sample_weight=...\) and predict_proba\(X\). Got DBSCAN"):
+        BootGMM(mixture=DBSCAN(), n_boot=50).fit(X)
