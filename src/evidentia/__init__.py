@@ -14,7 +14,7 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from evidentia.belief import FocalSets, MassFunctions
-    from evidentia.mixtures import EGMM, BootGMM, ParsimoniousGaussianMixture
+    from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, ParsimoniousGaussianMixture
     from evidentia.partition import CredalPartition
     from evidentia.prototypes import ECM, FCM, GustafsonKessel, NoiseClustering
     from evidentia.selection import select
@@ -28,6 +28,7 @@ _HOMES = {
     "FCM": "prototypes",
     "FocalSets": "belief",
     "GustafsonKessel": "prototypes",
+    "LatentClassMixture": "mixtures",
     "MassFunctions": "belief",
     "NoiseClustering": "prototypes",
     "ParsimoniousGaussianMixture": "mixtures",
@@ -43,6 +44,7 @@ __all__ = [
     "CredalPartition",
     "FocalSets",
     "GustafsonKessel",
+    "LatentClassMixture",
     "MassFunctions",
     "NoiseClustering",
     "ParsimoniousGaussianMixture",

@@ -37,12 +37,15 @@ class EvidentialClusterer(ClusterMixin, BaseEstimator):
         CredalPartition
         """
         check_is_fitted(self)
-        table = check_table(self, X, reset=False)
+        table = self._check_table(X, reset=False)
         return CredalPartition(self._masses(table), self.focal_sets_, object_names=row_names(X), copy=False)
 
     def predict(self, X: Any) -> np.ndarray:
         """Most plausible cluster of new rows, shape (n_samples,)."""
         return self.predict_partition(X).labels()
+
+    def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
+        return check_table(self, X, reset=reset)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -77,6 +80,17 @@ def check_table(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -
     )
     _check_finite(estimator, table, getattr(X, "columns", None))
     return table
+
+
+def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
+    """Rows of categories: text or whole numbers, missing entries kept."""
+    if hasattr(X, "dtypes") and hasattr(X, "columns"):
+        X = X.astype(object)  # columns of several kinds have no other type in common
+    elif isinstance(X, list | tuple):
+        X = np.array(X, dtype=object)  # NumPy would write numbers, and NaN, beside text as text
+    return validate_data(
+        estimator, X, dtype=None, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
+    )
 
 
 def _check_finite(estimator: EvidentialClusterer, table: np.ndarray, columns: Any) -> None:

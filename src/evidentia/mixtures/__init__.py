@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evidentia.mixtures.bootgmm import BootGMM
     from evidentia.mixtures.egmm import EGMM
+    from evidentia.mixtures.latent_class import LatentClassMixture
     from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 
 # Each in its own file; numba is loaded only by those that need it.
-_HOMES = {"BootGMM": "bootgmm", "EGMM": "egmm", "ParsimoniousGaussianMixture": "parsimonious"}
+_HOMES = {
+    "BootGMM": "bootgmm",
+    "EGMM": "egmm",
+    "LatentClassMixture": "latent_class",
+    "ParsimoniousGaussianMixture": "parsimonious",
+}
 
-__all__ = ["EGMM", "BootGMM", "ParsimoniousGaussianMixture"]
+__all__ = ["EGMM", "BootGMM", "LatentClassMixture", "ParsimoniousGaussianMixture"]
 
 
 def __getattr__(name: str) -> Any:

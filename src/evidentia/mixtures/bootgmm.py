@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.spatial import cKDTree
 from sklearn.base import clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 
 from evidentia import _base
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -210,7 +211,7 @@ class BootGMM(_base.EvidentialClusterer):
         X : array-like of shape (n_samples, n_features)
         y : ignored
         """
-        table = _base.check_table(self, X)
+        table = self._check_table(X, reset=True)
         self._check_params(len(table))
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(np.iinfo(np.int32).max))
@@ -236,6 +237,14 @@ class BootGMM(_base.EvidentialClusterer):
         self.approximation_ = self._quality()
         self._train = table  # new rows are placed by their pairs with these
         return self
+
+    @property
+    def _categorical(self) -> bool:
+        return self.mixture is not None and get_tags(self.mixture).input_tags.categorical
+
+    def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
+        check = _base.check_categories if self._categorical else _base.check_table
+        return check(self, X, reset=reset)
 
     def _check_params(self, n_samples: int) -> None:
         _base.check_number(self, "confidence", low=0, high=1, strict=True)
@@ -304,7 +313,11 @@ class BootGMM(_base.EvidentialClusterer):
         posteriors = self.bootstrap_.posteriors(table)
         n = len(table)
         if self.n_pairs is not None:
-            pairs = choose_pairs(unit_free(table, kind="diag").to(table), self.n_pairs, rng)
+            if self._categorical:
+                Y = pd.get_dummies(pd.DataFrame(table).astype(object)).to_numpy(float)
+            else:
+                Y = unit_free(table, kind="diag").to(table)
+            pairs = choose_pairs(Y, self.n_pairs, rng)
             return PairIntervals(pairs, *chosen_pairs(posteriors, pairs, share))
         pairs = np.column_stack(np.triu_indices(n, 1))
         lower, upper = np.empty(len(pairs), np.float32), np.empty(len(pairs), np.float32)

@@ -144,7 +144,7 @@ def _fit_chunk(
 ) -> Replicated:
     if not parametric and hasattr(mixture, "fit_replicates"):
         return mixture.fit_replicates(X, draw_weights(len(X), replicates, seed))
-    jobs = (delayed(_refit)(mixture, *job) for job in _jobs(mixture, X, replicates, seed, parametric))
+    jobs = (delayed(_refit)(mixture, X, *job) for job in _jobs(mixture, X, replicates, seed, parametric))
     return Refits(Parallel(n_jobs=n_jobs)(jobs))
 
 
@@ -158,13 +158,13 @@ def _jobs(
             yield X, draw_weights(len(X), range(b, b + 1), seed)[0]
 
 
-def _refit(mixture: Any, X: np.ndarray, weight: np.ndarray | None) -> Any | None:
-    """A clone fitted to one resampled table, or None when that fails."""
+def _refit(mixture: Any, rows: np.ndarray, X: np.ndarray, weight: np.ndarray | None) -> Any | None:
+    """A clone fitted to one resampled table, or None when that fails or cannot place the rows of the table."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # thousands of fits: what matters is whether the posteriors are usable
         try:
             model = clone(mixture).fit(X, **({} if weight is None else {"sample_weight": weight}))
-            usable = np.isfinite(model.predict_proba(X[:1])).all()
+            usable = np.isfinite(model.predict_proba(rows)).all()
         except (ValueError, ArithmeticError, np.linalg.LinAlgError):
             return None
     return model if usable else None

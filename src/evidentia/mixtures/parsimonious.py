@@ -32,7 +32,7 @@ from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
 from evidentia.solvers.starts import Rows, kmeans_starts, representatives
 
-TREE_ROWS = 2_000  # an agglomeration needs the square of this in memory
+START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
 CRITERIA = ("bic", "icl", "aic")
 
 
@@ -96,8 +96,8 @@ class _Problem(NamedTuple):
     """Rows that count, in the columns that vary, and what starts are made from."""
 
     rows: Rows
-    given: np.ndarray | None  # probabilities of the components, by the caller
-    sample: Rows  # rows of the merge trees
+    given: _Start | None  # the caller's
+    sample: Rows  # rows of the merge trees and of k-means
     trees: list[MergeTree]
 
 
@@ -149,7 +149,7 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         A component whose covariance falls below this fraction of the covariance of the whole table, in any
         direction, has collapsed: the fit is not considered.
     random_state : int, RandomState or None
-        For k-means, and for the rows that stand for a table of more than 2,000 in the agglomeration.
+        For k-means, and for the 2,000 rows that stand for a larger table in the starts.
     verbose : int
         1 shows progress.
 
@@ -176,6 +176,9 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
     -----
     Models other than EEE, EVV and VVV depend on the units of the columns: scale columns first if units mean nothing. A
     constant column is left out, with a warning. Weights count as copies.
+
+    Among several models, each also starts from the solutions of the simpler ones it contains: it is then at least as
+    likely as they are, unless a component collapses on the way.
 
     References
     ----------
@@ -243,12 +246,14 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         try:
             with tqdm(counts, desc=type(self).__name__, unit="size", disable=not self.verbose) as bar:
                 for count in bar:
-                    starts = self._starts(problem, count, rng)
+                    start = self._start(problem, count, rng)
                     solved: dict[str, _Fit] = {}
                     for model in sorted(models, key=MODELS.index):  # a model comes after those it contains
                         within = [solved[other].parameters for other in just_below(model) if other in solved]
-                        solved[model] = self._fit_one(problem.rows, starts, within, model)
-                        fits.append(solved[model])
+                        fit = self._fit_one(problem.rows, start, within, model)
+                        fits.append(fit)
+                        if not fit.degenerate:
+                            solved[model] = fit
         except KeyboardInterrupt:
             if not fits:
                 raise
@@ -334,39 +339,33 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
                 UserWarning,
                 stacklevel=3,
             )
-        rows = sample = Rows(table[:, self._varying], weight)
-        trees: list[MergeTree] = []
-        if given is None and self.init == "hierarchical":
-            sample = _tree_rows(rows, rng)
+        rows = Rows(table[:, self._varying], weight)
+        if given is not None:
+            return _Problem(rows, _Start(rows, given[used][None]), rows, [])
+        sample, trees = _start_rows(rows, rng), []
+        if self.init == "hierarchical":
             kinds = ((scaled_svd, "VVV"), (standardised, "VVV"), (scaled_svd, "EII"))[: self.n_init]
             trees = [agglomerate(kind(*sample), sample.weight, model=model) for kind, model in kinds]
-        return _Problem(rows, None if given is None else given[used], sample, trees)
+        return _Problem(rows, None, sample, trees)
 
-    def _starts(self, problem: _Problem, count: int, rng: np.random.RandomState) -> list[_Start]:
+    def _start(self, problem: _Problem, count: int, rng: np.random.RandomState) -> _Start:
         if problem.given is not None:
-            return [_Start(problem.rows, problem.given[None])]
-        identity, starts = np.eye(count), []
-        if problem.trees:
-            starts.append(_Start(problem.sample, np.stack([identity[tree.labels(count)] for tree in problem.trees])))
-        if self.n_init > len(problem.trees):
-            # k-means is not blind to scale: it works on columns of equal spread
-            Z = standardised(*problem.rows)
-            found = kmeans_starts(Z, count, self.n_init - len(problem.trees), rng, problem.rows.weight)
-            labels = [pairwise_distances_argmin(Z, centers) for centers in found]
-            starts.append(_Start(problem.rows, identity[np.stack(labels)]))
-        return starts
+            return problem.given
+        labels = [tree.labels(count) for tree in problem.trees]
+        if self.n_init > len(labels):
+            Z = standardised(*problem.sample)  # k-means is not blind to scale
+            centers_of_starts = kmeans_starts(Z, count, self.n_init - len(labels), rng, problem.sample.weight)
+            labels += [pairwise_distances_argmin(Z, centers) for centers in centers_of_starts]
+        return _Start(problem.sample, np.eye(count)[np.stack(labels)])
 
-    def _fit_one(self, rows: Rows, starts: list[_Start], within: list[MixtureParameters], model: str) -> _Fit:
+    def _fit_one(self, rows: Rows, start: _Start, within: list[MixtureParameters], model: str) -> _Fit:
         """EM from every start and from solutions of models contained in this one; the best that did not collapse."""
         rule = partial(covariances, model)
-        found = within + [
-            from_posteriors(start.rows.X, start.rows.weight, start.posterior, rule, reg_covar=self.reg_covar)
-            for start in starts
-        ]
+        first = from_posteriors(start.rows.X, start.rows.weight, start.posterior, rule, reg_covar=self.reg_covar)
         runs = fit_replicates(
             rows.X,
             rows.weight,
-            MixtureParameters(*(np.concatenate(parts) for parts in zip(*found))),
+            MixtureParameters(*(np.concatenate(parts) for parts in zip(first, *within))),
             rule,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -521,12 +520,12 @@ def standardised(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return centred / np.sqrt(np.average(np.square(centred), axis=0, weights=weight))
 
 
-def _tree_rows(rows: Rows, rng: np.random.RandomState) -> Rows:
+def _start_rows(rows: Rows, rng: np.random.RandomState) -> Rows:
     """All rows in lexical order, so that ties do not depend on the order of the table; or a sample of a large one."""
-    if len(rows.X) <= TREE_ROWS:
+    if len(rows.X) <= START_ROWS:
         order = np.lexsort(rows.X.T)
         return Rows(rows.X[order], rows.weight[order])
     some = representatives(*rows, rng)
     cumulative = np.cumsum(some.weight)
-    picked = np.searchsorted(cumulative, (np.arange(TREE_ROWS) + 0.5) / TREE_ROWS * cumulative[-1])
-    return Rows(some.X[picked], np.ones(TREE_ROWS))
+    picked = np.searchsorted(cumulative, (np.arange(START_ROWS) + 0.5) / START_ROWS * cumulative[-1])
+    return Rows(some.X[picked], np.ones(START_ROWS))

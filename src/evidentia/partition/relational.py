@@ -88,14 +88,14 @@ def _assemble(empty_i: Any, empty_j: Any, same: np.ndarray, different: np.ndarra
 
 def pairwise(masses: np.ndarray, focal_sets: FocalSets, pairs: np.ndarray) -> RelationalMasses:
     """Relational masses of chosen pairs, ``pairs (n_pairs, 2)``; memory grows with the number of pairs only."""
-    i, j = np.asarray(pairs).T
+    pairs = np.asarray(pairs)
     empty, single, solid, apart = PairFactors.of(masses, focal_sets)
-    return _assemble(
-        empty[i],
-        empty[j],
-        np.einsum("pf,pf->p", single[i], single[j]),
-        np.einsum("pf,pf->p", solid[i], apart[j]),
-    )
+    same, different = np.empty(len(pairs)), np.empty(len(pairs))
+    for block in row_blocks(len(pairs), 4 * len(focal_sets)):
+        i, j = pairs[block].T
+        np.einsum("pf,pf->p", single[i], single[j], out=same[block])
+        np.einsum("pf,pf->p", solid[i], apart[j], out=different[block])
+    return _assemble(empty[pairs[:, 0]], empty[pairs[:, 1]], same, different)
 
 
 def pairwise_blocks(masses: np.ndarray, focal_sets: FocalSets) -> Iterator[tuple[slice, RelationalMasses]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
@@ -43,6 +44,14 @@ def nearest(
     return found[0], found[1]
 
 
-def distances_from(X: np.ndarray, some: np.ndarray, *, metric: Any = "euclidean") -> np.ndarray:
-    """Distances of some rows to all rows, shape (n_some, n)."""
-    return X[some] if metric == "precomputed" else pairwise_distances(X[some], X, metric=metric)
+def distances(one: np.ndarray, other: np.ndarray, *, metric: Any = "euclidean") -> np.ndarray:
+    """Distances of some rows to others, shape (n_one, n_other).
+
+    Examples
+    --------
+    >>> distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0], [1.0, 0.0]]))
+    array([[5., 1.]])
+    """
+    if isinstance(metric, str) and metric == "euclidean":  # scikit-learn's loses digits when rows are near each other
+        return cdist(one, other)
+    return pairwise_distances(one, other, metric=metric)
