@@ -1,5 +1,7 @@
 """Fourteen Gaussian models: against the reference tables, as a scikit-learn estimator, and on awkward input."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,10 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from evidentia.datasets import load
+from evidentia.datasets import load, make_bootgmm_mixture
 from evidentia.mixtures import parsimonious
-from evidentia.mixtures.covariance_models import MODELS
+from evidentia.mixtures.bootstrap import draw_weights
+from evidentia.mixtures.covariance_models import MODELS, covariances
 from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture, just_below
+from evidentia.solvers.batched_em import fit_replicates
 from evidentia.solvers.descent import InterruptedFit
 
 
@@ -313,3 +317,19 @@ def test_wrong_arguments_are_named(change, message):
 def test_a_table_of_equal_rows_is_refused():
     with pytest.raises(ValueError, match="All rows of X are equal"):
         ParsimoniousGaussianMixture(2).fit(np.ones((10, 2)))
+
+
+def test_replicates_choose_their_model_anew_by_their_own_bic():
+    X = make_bootgmm_mixture(3, 120, random_state=5).data
+    weights = draw_weights(120, range(12), 3)
+    chosen = ParsimoniousGaussianMixture(3, random_state=0).fit(X)
+    found = chosen.fit_replicates(X, weights)
+    assert len(set(found.models)) > 1
+    for b in range(12):
+        log_likelihood = {}
+        for rival in chosen._rivals:
+            fits = fit_replicates(X, weights[b : b + 1], rival.parameters, partial(covariances, rival.model))
+            log_likelihood[rival.model] = 2 * fits.log_likelihood[0] - rival.n_free * np.log(120)
+        assert found.models[b] == max(log_likelihood, key=log_likelihood.get)
+    fixed = ParsimoniousGaussianMixture(3, model="EEE", random_state=0).fit(X).fit_replicates(X, weights)
+    assert set(fixed.models) == {"EEE"}

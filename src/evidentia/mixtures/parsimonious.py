@@ -34,6 +34,7 @@ from evidentia.solvers.starts import Rows, kmeans_starts, representatives
 
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
 CRITERIA = ("bic", "icl", "aic")
+RIVAL_GAP = 30.0  # a model this far below the best BIC is the best of hardly any resampled table
 
 
 def information_criteria(
@@ -74,9 +75,13 @@ def just_below(model: str) -> list[str]:
 
 
 class GaussianReplicates(NamedTuple):
-    """Mixtures fitted to resampled tables; ``parameters`` are those of the valid ones, where no component collapsed."""
+    """Mixtures fitted to resampled tables; ``parameters`` are those of the valid ones, where no component collapsed.
+
+    ``models`` names the covariance model of each valid replicate.
+    """
 
     parameters: MixtureParameters
+    models: np.ndarray
     valid: np.ndarray
     columns: np.ndarray
 
@@ -418,6 +423,14 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         self.covariances_ = np.zeros((len(weights), table.shape[1], table.shape[1]))
         self.covariances_[:, self._varying[:, None], self._varying] = within[order]
         self.log_likelihood_, self.n_parameters_ = best.log_likelihood, best.n_free
+        self._rivals = [best] + [
+            fit
+            for fit in fits
+            if fit is not best
+            and not fit.degenerate
+            and fit.parameters.weights.shape == best.parameters.weights.shape
+            and fit.criteria["bic"] > best.criteria["bic"] - RIVAL_GAP
+        ]
         self.converged_, self.n_iter_ = best.converged, best.n_iter
         self.selection_ = pd.DataFrame(
             [
@@ -473,7 +486,11 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         return self._criteria(X)["aic"]
 
     def fit_replicates(self, X: Any, weights: np.ndarray, *, tol: float = 1e-5) -> GaussianReplicates:
-        """Fit the same model to many weightings of the rows at once, each from the present estimate.
+        """Repeat the fit for many weightings of the rows at once, each from the present estimate.
+
+        The whole procedure is repeated: when the covariance model was chosen among several, each replicate chooses
+        anew, by its own BIC, among those that came near the best. A bootstrap of the chosen model alone would
+        not show the uncertainty of the choice, and its intervals would be too short.
 
         Parameters
         ----------
@@ -484,17 +501,25 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
             As for the estimator; the default is the looser one that suits a bootstrap.
         """
         check_is_fitted(self)
-        table = _base.check_table(self, X, reset=False)
-        found = fit_replicates(
-            table[:, self._varying],
-            weights,
-            self._parameters,
-            partial(covariances, self.model_),
-            tol=tol,
-            max_iter=self.max_iter,
-            reg_covar=self.reg_covar,
+        table = _base.check_table(self, X, reset=False)[:, self._varying]
+        settings = {"tol": tol, "max_iter": self.max_iter, "reg_covar": self.reg_covar}
+        found = [
+            fit_replicates(table, weights, rival.parameters, partial(covariances, rival.model), **settings)
+            for rival in self._rivals
+        ]
+        size = np.log(weights.sum(axis=1))
+        scores = np.array(
+            [
+                np.where(fits.degenerate, -np.inf, 2 * fits.log_likelihood - rival.n_free * size)
+                for rival, fits in zip(self._rivals, found)
+            ]
         )
-        return GaussianReplicates(found.parameters.take(~found.degenerate), ~found.degenerate, self._varying)
+        chosen, each = scores.argmax(axis=0), np.arange(len(weights))
+        valid = np.isfinite(scores[chosen, each])
+        parts = zip(*(fits.parameters for fits in found))
+        parameters = MixtureParameters(*(np.stack(part)[chosen, each][valid] for part in parts))
+        models = np.array([rival.model for rival in self._rivals])[chosen][valid]
+        return GaussianReplicates(parameters, models, valid, self._varying)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw objects from the fitted mixture.
