@@ -502,11 +502,8 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         """
         check_is_fitted(self)
         table = _base.check_table(self, X, reset=False)[:, self._varying]
-        settings = {"tol": tol, "max_iter": self.max_iter, "reg_covar": self.reg_covar}
-        found = [
-            fit_replicates(table, weights, rival.parameters, partial(covariances, rival.model), **settings)
-            for rival in self._rivals
-        ]
+        repeat = partial(fit_replicates, table, weights, tol=tol, max_iter=self.max_iter, reg_covar=self.reg_covar)
+        found = [repeat(rival.parameters, partial(covariances, rival.model)) for rival in self._rivals]
         size = np.log(weights.sum(axis=1))
         scores = np.array(
             [

@@ -41,11 +41,11 @@ class KnownMixture(NamedTuple):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Posterior probabilities of the components, shape (n_samples, c)."""
-        joint = [
+        parts = [
             np.log(weight) + multivariate_normal(mean, covariance).logpdf(X)
             for weight, mean, covariance in zip(self.weights, self.means, self.covariances)
         ]
-        joint = np.column_stack(joint)
+        joint = np.column_stack(parts)
         return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
 
 
