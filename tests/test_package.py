@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import evidentia
-from evidentia import ECM, EGMM, FCM, GustafsonKessel, NoiseClustering
+from evidentia import ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering
 
 SOURCE = Path(evidentia.__file__).parent
 
@@ -86,6 +86,8 @@ def test_every_public_name_is_there():
         GustafsonKessel(),
         ECM(),
         ECM(metric="mahalanobis", n_init=3),
+        BeliefHierarchical(),
+        BootGMM(2, model="EII", n_boot=30),
     ]
 )
 @pytest.mark.filterwarnings("ignore:EGMM with")  # the checks fit a few rows in ten dimensions: EGMM says it collapsed

@@ -14,6 +14,7 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from evidentia.belief import FocalSets, MassFunctions
+    from evidentia.hierarchy import BeliefHierarchical
     from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, ParsimoniousGaussianMixture
     from evidentia.partition import CredalPartition
     from evidentia.prototypes import ECM, FCM, GustafsonKessel, NoiseClustering
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives. Sub-modules load on first use, so that ``import evidentia`` is quick.
 _HOMES = {
+    "BeliefHierarchical": "hierarchy",
     "BootGMM": "mixtures",
     "CredalPartition": "partition",
     "ECM": "prototypes",
@@ -34,12 +36,13 @@ _HOMES = {
     "ParsimoniousGaussianMixture": "mixtures",
     "select": "selection",
 }
-_SUBMODULES = ("belief", "datasets", "mixtures", "partition", "plots", "prototypes", "report", "scores", "selection")
+_SUBMODULES = ("belief", "datasets", "hierarchy", "mixtures", "partition", "plots", "prototypes", "report", "scores", "selection")
 
 __all__ = [
     "ECM",
     "EGMM",
     "FCM",
+    "BeliefHierarchical",
     "BootGMM",
     "CredalPartition",
     "FocalSets",

@@ -126,7 +126,9 @@ def plot_dendrogram(
     known = {"belief": model.linkage_, "classical": None}
     if isinstance(tree, str) and tree not in known:
         raise ValueError(f"'tree' must be 'belief', 'classical' or a linkage matrix. Got {tree!r}.")
-    chosen = np.asarray(tree) if not isinstance(tree, str) else model.linkage_ if tree == "belief" else model.classical()
+    chosen = (
+        np.asarray(tree) if not isinstance(tree, str) else model.linkage_ if tree == "belief" else model.classical()
+    )
     data = dendrogram_plot_data(chosen, clusters)
 
     ax = new_axes(ax, figsize=(7.5, 4))
@@ -182,7 +184,7 @@ def plot_gaps(model: BeliefHierarchical, *, ax: Axes | None = None, **line: Any)
     ax.plot(numbers, gaps, **{"color": HUES[0], "marker": "o", "ms": 5, "lw": 1.5, "label": "gap", **line})
     if len(gaps) and gaps.max() > 0:
         best = int(gaps.argmax())
-        mark = {"ls": "", "marker": "o", "ms": 13, "mfc": "none", "mec": "black", "mew": 1.5}
+        mark: dict[str, Any] = {"ls": "", "marker": "o", "ms": 13, "mfc": "none", "mec": "black", "mew": 1.5}
         ax.plot(numbers[best], gaps[best], label=f"largest: {int(numbers[best])} clusters", **mark)
     ax.set(xlabel="number of clusters", ylabel="fall of the logarithm of the merging mass")
     whole_steps(ax)

@@ -1,0 +1,5 @@
+"""Hierarchies whose merges are driven by belief."""
+
+from evidentia.hierarchy.bhc import BeliefHierarchical
+
+__all__ = ["BeliefHierarchical"]

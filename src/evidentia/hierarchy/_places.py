@@ -1,0 +1,109 @@
+"""Where the objects are: distances of certain and uncertain objects, and groups of them to begin with."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist, pdist
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.neighbors import kneighbors_graph
+
+from evidentia.belief import FocalSets
+
+SAMPLE = 1_000_000  # distances that a quantile is taken from
+QUANTILE = 0.25
+NEIGHBOURS = 10
+
+
+class Places(NamedTuple):
+    """The leaves of the tree.
+
+    Attributes
+    ----------
+    table : ndarray of shape (n_leaves, n_features), or (n_leaves, n_leaves) of given distances
+    spread : ndarray of shape (n_leaves,)
+        Sum of the variances of the values of each; zero when they are certain.
+    weight : ndarray of shape (n_leaves,)
+        Objects in each.
+    given : bool
+        Whether the table holds distances.
+    """
+
+    table: np.ndarray
+    spread: np.ndarray
+    weight: np.ndarray
+    given: bool
+
+    def squared_from(self, rows: np.ndarray, spread: np.ndarray | None = None) -> np.ndarray:
+        r"""Expected squared distances :math:`\|x - y\|^2 + \sum_p (\sigma_{xp}^2 + \sigma_{yp}^2)` of rows to all."""
+        if self.given:
+            return rows * rows
+        squared = cdist(rows, self.table, "sqeuclidean") + self.spread
+        return squared if spread is None else squared + spread[:, None]
+
+    def packed(self) -> np.ndarray:
+        """Squared distances of all pairs as a packed lower triangle, see :mod:`evidentia.hierarchy._merge`."""
+        n = len(self.table)
+        if not self.given:
+            # The triangle of the pairs in reverse order, read backwards, is the one of the other side.
+            out = pdist(self.table[::-1], "sqeuclidean")[::-1].copy()
+            if not self.spread.any():
+                return out
+        else:
+            out = np.empty(n * (n - 1) // 2)
+        for i in range(1, n):
+            row = slice(i * (i - 1) // 2, i * (i + 1) // 2)
+            if self.given:
+                np.multiply(self.table[i, :i], self.table[i, :i], out=out[row])
+            else:
+                out[row] += self.spread[:i] + self.spread[i]
+        return out
+
+
+def yardstick(squared: np.ndarray) -> float:
+    """Lower quartile of the squared distances above zero: that of objects in the same cluster, one if there is none."""
+    seen = squared[:: max(1, len(squared) // SAMPLE)]
+    seen = seen[seen > 0]
+    return float(np.quantile(seen, QUANTILE)) if seen.size else 1.0
+
+
+def jousselme_coordinates(masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+    r"""Coordinates whose Euclidean distances are Jousselme's between mass functions, shape (n_samples, n_focal).
+
+    The matrix D of Jaccard indices has a root, so :math:`\tfrac12 (m - m')^T D (m - m')` is a squared distance between
+    the rows :math:`m D^{1/2} / \sqrt 2`.
+
+    Examples
+    --------
+    >>> rows = jousselme_coordinates(np.eye(4)[1:], FocalSets(2))  # {0}, {1} and ignorance
+    >>> cdist(rows, rows).round(3)
+    array([[0.   , 1.   , 0.707],
+           [1.   , 0.   , 0.707],
+           [0.707, 0.707, 0.   ]])
+    """
+    shared = focal_sets.member @ focal_sets.member.T
+    joined = focal_sets.card[:, None] + focal_sets.card - shared
+    jaccard = np.divide(shared, joined, out=np.ones_like(shared), where=joined > 0)
+    values, vectors = np.linalg.eigh(jaccard)
+    return masses @ (vectors * np.sqrt(np.maximum(values, 0) / 2)) @ vectors.T
+
+
+def group_rows(table: np.ndarray, n_groups: int, grouping: str, rng: Any) -> np.ndarray:
+    """Group of each row, numbered from 0: by k-means, or by Ward merges along a graph of nearest neighbours."""
+    if grouping == "k-means":
+        found = KMeans(n_groups, n_init=1, random_state=rng).fit_predict(table)
+    else:
+        graph = kneighbors_graph(table, min(NEIGHBOURS, len(table) - 1))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "the number of connected components", UserWarning)  # bridged, as wanted
+            found = AgglomerativeClustering(n_groups, connectivity=graph, linkage="ward").fit_predict(table)
+    return np.unique(found, return_inverse=True)[1]
+
+
+def group_means(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Mean of the rows of each group."""
+    total = np.zeros((groups.max() + 1, *values.shape[1:]))
+    np.add.at(total, groups, values)
+    return (total.T / np.bincount(groups)).T
