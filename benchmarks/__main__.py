@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import credal_rand, ecm, egmm
+from benchmarks import bootgmm, constrained, credal_rand, density, ecm, egmm, gaussian_models, hierarchy, relational
 from benchmarks.harness import HEAD, ROOT, Line
 
 
@@ -13,6 +13,12 @@ def every_line(quick: bool, peer_python: str) -> Iterator[Line]:
     yield from egmm.lines(quick)
     yield from ecm.lines(quick, peer_python)
     yield from credal_rand.lines(quick)
+    yield from gaussian_models.lines(quick)
+    yield from bootgmm.lines(quick)
+    yield from constrained.lines(quick)
+    yield from hierarchy.lines(quick)
+    yield from relational.lines(quick, peer_python)
+    yield from density.lines(quick, peer_python)
 
 
 def main() -> int:

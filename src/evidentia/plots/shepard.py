@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 BINS = 20
 FEWEST = 10  # pairs in a bin that make a median worth drawing
 POINTS = 3000  # dots that can still be told apart
+FEW = 300  # dots that may be large
 
 
 def shepard_plot_data(model: Any) -> dict[str, np.ndarray]:
@@ -27,8 +28,8 @@ def shepard_plot_data(model: Any) -> dict[str, np.ndarray]:
     Returns
     -------
     dict
-        ``wanted``, ``conflict`` (n_pairs,); ``center``, ``low``, ``median``, ``high`` (n_bins,): quartiles in 20 bins of
-        equal width, those with fewer than 10 pairs left out.
+        ``wanted``, ``conflict`` (n_pairs,); ``center``, ``low``, ``median``, ``high`` (n_bins,): quartiles in 20 bins
+        of equal width, those with fewer than 10 pairs left out.
 
     Examples
     --------
@@ -80,13 +81,17 @@ def plot_shepard(model: Any, *, ax: Axes | None = None, **scatter: Any) -> Axes:
     data = shepard_plot_data(model)
     ax = new_axes(ax, figsize=(5.2, 4.8))
     shown = np.linspace(0, len(data["wanted"]) - 1, min(POINTS, len(data["wanted"]))).astype(int)
-    look = {"s": 6, "color": HUES[0], "alpha": 0.25, "linewidths": 0, "label": "pairs of objects"}
-    ax.scatter(data["wanted"][shown], data["conflict"][shown], **{**look, **scatter})
-    ax.fill_between(data["center"], data["low"], data["high"], color="black", alpha=0.15, lw=0, label="middle half")
-    ax.plot(data["center"], data["median"], color="black", lw=1.5, label="median")
+    few = len(shown) < FEW
+    look = {"s": 18 if few else 6, "color": HUES[0], "alpha": 0.6 if few else 0.25, "linewidths": 0}
+    ax.scatter(data["wanted"][shown], data["conflict"][shown], **{**look, "label": "pairs of objects", **scatter})
+    if len(data["center"]) > 1:
+        ax.fill_between(data["center"], data["low"], data["high"], color="black", alpha=0.15, lw=0, label="middle half")
+        ax.plot(data["center"], data["median"], color="black", lw=1.5, label="median")
     ax.plot([0, 1], [0, 1], color="#5f5f5f", lw=1, ls="--", label="exact")
     ax.set(xlabel="transformed dissimilarity", ylabel="degree of conflict", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.set_aspect("equal")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="upper left", fontsize="small", frameon=False)
+    for handle in ax.legend(loc="upper left", fontsize="small", frameon=False, markerscale=1.5).legend_handles[:1]:
+        if handle is not None:
+            handle.set_alpha(1)
     return ax

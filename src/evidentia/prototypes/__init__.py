@@ -1,8 +1,34 @@
-"""Methods with centres: evidential c-means and the classical methods it contains."""
+"""Methods with centres: evidential c-means, its relatives, and those that listen to links between objects."""
 
+from evidentia.prototypes.bcm import BCM
+from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
+from evidentia.prototypes.bpec import BPEC
+from evidentia.prototypes.ccm import CCM
+from evidentia.prototypes.cecm import CECM
+from evidentia.prototypes.cfcm import CFCM
+from evidentia.prototypes.cop_kmeans import COPKMeans, UnsatisfiedLinks
 from evidentia.prototypes.ecm import ECM
 from evidentia.prototypes.fcm import FCM
 from evidentia.prototypes.gustafson_kessel import GustafsonKessel
+from evidentia.prototypes.mecm import MECM
+from evidentia.prototypes.medoids import SECMdd, WECMdd
 from evidentia.prototypes.noise import NoiseClustering
 
-__all__ = ["ECM", "FCM", "GustafsonKessel", "NoiseClustering"]
+__all__ = [
+    "BCM",
+    "BPEC",
+    "CCM",
+    "CECM",
+    "CFCM",
+    "ECM",
+    "FCM",
+    "MECM",
+    "BeliefPeaks",
+    "COPKMeans",
+    "GustafsonKessel",
+    "NoiseClustering",
+    "SECMdd",
+    "UnsatisfiedLinks",
+    "WECMdd",
+    "belief_peaks",
+]

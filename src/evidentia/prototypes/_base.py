@@ -15,7 +15,7 @@ from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
 from evidentia.partition import CredalPartition
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses, descent_step
 from evidentia.solvers.coordinates import Coordinates, unit_free
-from evidentia.solvers.descent import Run, best_descent, descend
+from evidentia.solvers.descent import Run, Step, best_descent, descend
 from evidentia.solvers.starts import kmeans_starts, random_starts
 
 RHO_FACTOR = 3.0
@@ -72,14 +72,19 @@ class PrototypeClusterer(_base.EvidentialClusterer):
         criterion, best, runs = self._search(rows, weight, criterion, starts)
 
         self.rho_ = None if rho is None else float(rho * np.sqrt(unit))
-        self.criterion_trace_ = unit * best.trace
+        scale = unit * self._share(focal_sets, weight)
+        self.criterion_trace_ = scale * best.trace
         self.criterion_ = float(self.criterion_trace_[-1])
-        self.start_criteria_ = unit * np.array([run.objective for run in runs])
+        self.start_criteria_ = scale * np.array([run.objective for run in runs])
         self.n_iter_ = best.n_iter
         self._settle(table, weight, best.state, criterion)
-        self._publish(X, self._masses(table))
+        self._publish(X, self._training_masses(table))
         _base.warn_if_centers_coincide(self, self._prototypes.described(), np.sqrt(len(rows)))
         return self
+
+    def _share(self, focal_sets: FocalSets, weight: np.ndarray) -> float:
+        """What the plain sum of the kernel is multiplied by when the criterion is published."""
+        return 1.0
 
     @property
     def _adaptive(self) -> bool:
@@ -105,17 +110,40 @@ class PrototypeClusterer(_base.EvidentialClusterer):
         if not self._start_given:
             _base.check_choice(self, "init", ("k-means", "random"))
             return
-        given = np.asarray(self.init, dtype=float)
+        centers, covariances = self._given_start()
         expected = (self.n_clusters, table.shape[1])
-        if given.shape != expected or not np.isfinite(given).all():
+        if centers.shape != expected or not np.isfinite(centers).all():
             raise ValueError(
                 f"The 'init' parameter of {type(self).__name__} must be 'k-means', 'random' or an array of finite "
-                f"centres of shape {expected}, one row per cluster. Got an array of shape {given.shape}."
+                f"centres of shape {expected}, one row per cluster. Got an array of shape {centers.shape}."
             )
+        if covariances is not None and (
+            covariances.shape != (*expected, table.shape[1]) or not np.isfinite(covariances).all()
+        ):
+            raise ValueError(
+                f"The covariances in the 'init' parameter of {type(self).__name__} must be finite and of shape "
+                f"{(*expected, table.shape[1])}. Got {covariances.shape}."
+            )
+
+    def _given_start(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Centres, and covariances when ``init`` is a pair of both."""
+        if isinstance(self.init, tuple) and len(self.init) == 2 and np.ndim(self.init[1]) == 3:
+            return np.asarray(self.init[0], dtype=float), np.asarray(self.init[1], dtype=float)
+        return np.asarray(self.init, dtype=float), None
 
     def _starts(self, rows: np.ndarray, weight: np.ndarray, rng: np.random.RandomState) -> list[Prototypes]:
         if self._start_given:
-            return [self._at(self._coordinates.to(np.asarray(self.init, dtype=float)))]
+            centers, covariances = self._given_start()
+            start = self._at(self._coordinates.to(centers))
+            if covariances is None or not self._adaptive:
+                return [start]
+            forward = self._coordinates.forward
+            covariances = forward.T @ covariances @ forward
+            if not (np.linalg.eigvalsh(covariances) > 0).all():
+                raise ValueError(
+                    f"The covariances in the 'init' parameter of {type(self).__name__} must be positive definite."
+                )
+            return [replace(start, covariances=covariances)]
         share = (self.n_init + 1) // 2 if self.init == "k-means" else 0  # the rest begins at random rows
         found = kmeans_starts(rows.T, self.n_clusters, share, rng, weight)
         drawn = random_starts(rows.T, self.n_clusters, self.n_init - share, rng, weight)
@@ -150,30 +178,30 @@ class PrototypeClusterer(_base.EvidentialClusterer):
         return RHO_FACTOR * max(typical, RHO_LEAST * np.sqrt(len(rows)))
 
     def _search(
-        self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, starts: list[Prototypes]
+        self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, starts: Any
     ) -> tuple[Criterion, Run, list[Run]]:
         """The criterion that was descended on, the best run, and the runs from all starts."""
         best, runs = best_descent(
-            partial(descent_step, rows, weight, criterion),
+            self._step(rows, weight, criterion),
             starts,
             name=type(self).__name__,
             max_iter=self.max_iter,
             tol=self.tol,
             relative=True,
-            n_starts=len(starts),
+            n_starts=len(starts) if hasattr(starts, "__len__") else None,
             verbose=self.verbose,
         )
         return criterion, best, runs
 
-    def _settle(self, table: np.ndarray, weight: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> None:
+    def _step(self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion) -> Step:
+        return partial(descent_step, rows, weight, criterion)
+
+    def _settle(self, table: np.ndarray, weight: np.ndarray, prototypes: Any, criterion: Criterion) -> None:
         """Number the clusters and publish the prototypes in the units of X."""
         self._prototypes, self._criterion = prototypes, criterion
         if isinstance(self.focal_sets, str) and not self._start_given:
-            found = CredalPartition(self._masses(table), criterion.focal_sets, copy=False).pignistic
-            order = _base.largest_first(weight @ found, tie=found.argmax(axis=0))
-            masks = canonical_order(criterion.focal_sets.relabel(order).masks.tolist())
-            self._prototypes = prototypes.reordered(order)
-            self._criterion = replace(criterion, focal_sets=FocalSets(self.n_clusters, masks))
+            found = CredalPartition(self._training_masses(table), criterion.focal_sets, copy=False).pignistic
+            self._renumber(_base.largest_first(weight @ found, tie=found.argmax(axis=0)))
         self.focal_sets_ = self._criterion.focal_sets
         self.cluster_centers_ = self._coordinates.back(self._prototypes.centers)
         self.covariances_ = self.metric_ = None
@@ -181,6 +209,15 @@ class PrototypeClusterer(_base.EvidentialClusterer):
             _, forward, backward, _ = self._coordinates
             self.covariances_ = backward.T @ self._prototypes.covariances @ backward
             self.metric_ = squared_unit(self._coordinates) * (forward @ self._prototypes.metric @ forward.T)
+
+    def _renumber(self, order: np.ndarray) -> None:
+        """Old cluster ``order[k]`` becomes cluster ``k``."""
+        masks = canonical_order(self._criterion.focal_sets.relabel(order).masks.tolist())
+        self._prototypes = self._prototypes.reordered(order)
+        self._criterion = replace(self._criterion, focal_sets=FocalSets(self.n_clusters, masks))
+
+    def _training_masses(self, table: np.ndarray) -> np.ndarray:
+        return self._masses(table)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         rows = np.ascontiguousarray(self._coordinates.to(X).T)

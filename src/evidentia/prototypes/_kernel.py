@@ -36,6 +36,7 @@ from evidentia.belief.focal import FocalSets
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 from evidentia.solvers.blocks import row_blocks
 
+LEAST_COST = 1e-150  # of an object sitting on a prototype: its inverse and products of the two are finite
 GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's metric finite
 
 
@@ -165,12 +166,11 @@ def block_masses(
     rows: np.ndarray, prototypes: Prototypes, criterion: Criterion
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Block by block: which rows, their features, costs, masses and least costs."""
-    adaptive = prototypes.covariances is not None
     terms = cost_terms(prototypes, criterion)
     for block in row_blocks(rows.shape[1], 3 * len(terms) + terms.shape[1]):
-        features = lift(rows[:, block], adaptive)
+        features = lift(rows[:, block], prototypes.covariances is not None)
         cost = terms @ features
-        np.maximum(cost, np.finfo(float).tiny, out=cost)  # an object sitting on a prototype
+        np.maximum(cost, LEAST_COST, out=cost)
         yield block, features, cost, *update_masses(cost, criterion.beta)
 
 
@@ -231,17 +231,24 @@ def guard_cost(prototypes: Prototypes, total_weight: float) -> float:
     return GUARD * total_weight * float(np.trace(prototypes.metric, axis1=1, axis2=2).sum())
 
 
+def update_prototypes(
+    sums: np.ndarray, prototypes: Prototypes, criterion: Criterion, total_weight: float
+) -> Prototypes:
+    """Better prototypes for given masses: centres, then metrics, each at its optimum."""
+    centers = update_centers(sums, prototypes, criterion)
+    if prototypes.covariances is None:
+        return Prototypes(centers)
+    return Prototypes(centers, update_covariances(sums, centers, criterion, total_weight))
+
+
 def descent_step(
     rows: np.ndarray, weight: np.ndarray, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
     """J of the prototypes, and better prototypes: masses, then centres, then metrics, each at its optimum."""
     objective, sums = weighted_sums(rows, weight, prototypes, criterion)
-    centers = update_centers(sums, prototypes, criterion)
-    if prototypes.covariances is None:
-        return objective, Prototypes(centers)
     total_weight = weight.sum()
-    covariances = update_covariances(sums, centers, criterion, total_weight)
-    return objective + guard_cost(prototypes, total_weight), Prototypes(centers, covariances)
+    objective += guard_cost(prototypes, total_weight)
+    return objective, update_prototypes(sums, prototypes, criterion, total_weight)
 
 
 def _mixed(mixing: np.ndarray, matrices: np.ndarray) -> np.ndarray:

@@ -35,9 +35,9 @@ def check_dissimilarities(matrix: np.ndarray, who: str) -> np.ndarray:
         )
     diagonal = np.diagonal(matrix)
     if diagonal.max() > ROUNDING * largest:
-        i = int(diagonal.argmax())
+        at = int(diagonal.argmax())
         raise ValueError(
-            f"{who} needs zeros on the diagonal (an object is like itself), but entry [{i}, {i}] = {diagonal[i]:g}."
+            f"{who} needs zeros on the diagonal (an object is like itself), but entry [{at}, {at}] = {diagonal[at]:g}."
         )
     skew = np.abs(matrix - matrix.T)
     i, j = np.unravel_index(skew.argmax(), skew.shape)

@@ -79,7 +79,9 @@ def _sweep(cost, masses, pushed, tables, start, partner, kind, strength):
     for i in range(n):
         slope[:] = 0.0
         for at in range(start[i], start[i + 1]):
-            slope += strength[at] * pushed[kind[at], partner[at]]
+            push = pushed[kind[at], partner[at]]
+            for j in range(f):
+                slope[j] += strength[at] * push[j]
         diagonal_qp(cost[i], slope, found)
         gain = 0.0
         for j in range(f):
@@ -88,7 +90,11 @@ def _sweep(cost, masses, pushed, tables, start, partner, kind, strength):
             change += gain
             masses[i] = found
             for t in range(len(tables)):
-                pushed[t, i] = tables[t] @ found
+                for j in range(f):
+                    total = 0.0
+                    for k in range(f):
+                        total += tables[t, j, k] * found[k]
+                    pushed[t, i, j] = total
     return change
 
 

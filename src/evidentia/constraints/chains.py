@@ -1,0 +1,138 @@
+"""What links say together: chains of must-links, what follows from them, and what contradicts them.
+
+A chain is as certain as its least certain link, and two objects joined by several chains are as certainly joined as the
+strongest one says. With this reading the strongest chains are those of a maximum spanning forest, and everything that
+follows from the links comes out of one pass over them from the most to the least certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
+
+
+class Contradiction(NamedTuple):
+    """A cannot-link between two objects that must-links join.
+
+    Attributes
+    ----------
+    chain : tuple
+        The objects from one end of the cannot-link to the other; each two neighbours are a must-link.
+    certainty : float
+        Of the least certain link involved, the cannot-link included.
+    """
+
+    chain: tuple
+    certainty: float
+
+
+def compact(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The objects that occur in the pairs, and the pairs renumbered by their positions among them."""
+    objects, inverse = np.unique(pairs, return_inverse=True)
+    return objects, inverse.reshape(-1, 2)
+
+
+def strongest_forest(pairs: np.ndarray, certainty: np.ndarray, n_objects: int) -> csr_array:
+    """Maximum spanning forest of must-links; an edge of certainty s is stored as 2 - s."""
+    return csr_array(minimum_spanning_tree(csr_array((2 - certainty, tuple(pairs.T)), shape=(n_objects, n_objects))))
+
+
+def find_contradictions(pairs: np.ndarray, must: np.ndarray, certainty: np.ndarray) -> list[Contradiction]:
+    """Every cannot-link whose ends are joined by must-links, with the strongest chain that joins them."""
+    objects, pairs = compact(pairs)
+    forest = strongest_forest(pairs[must], certainty[must], len(objects))
+    group = connected_components(forest, directed=False)[1]
+    inside = np.flatnonzero(~must & (group[pairs[:, 0]] == group[pairs[:, 1]]))
+    if not inside.size:
+        return []
+    parent = _parents(forest, group)
+    found = []
+    for at in inside:
+        chain = _path(pairs[at, 0], pairs[at, 1], parent)
+        weakest = min(2 - max(forest[a, b], forest[b, a]) for a, b in pairwise(chain))
+        found.append(Contradiction(tuple(objects[chain].tolist()), float(min(certainty[at], weakest))))
+    return found
+
+
+def _parents(forest: csr_array, group: np.ndarray) -> np.ndarray:
+    """Next object on the way to the root of each tree, by one search from a node above all roots."""
+    above, links = len(group), forest.tocoo()
+    roots = np.unique(group, return_index=True)[1]
+    rows = np.concatenate([links.coords[0], np.full(len(roots), above)])
+    columns = np.concatenate([links.coords[1], roots])
+    joined = csr_array((np.ones(len(rows)), (rows, columns)), shape=(above + 1, above + 1))
+    return breadth_first_order(joined, above, directed=False)[1]
+
+
+def _path(i: int, j: int, parent: np.ndarray) -> list[int]:
+    """Objects between two nodes of a tree, both ends included."""
+    climbs: list[list[int]] = []
+    for node in (i, j):
+        climb = [node]
+        while parent[climb[-1]] >= 0:
+            climb.append(int(parent[climb[-1]]))
+        climbs.append(climb)
+    up, down = climbs
+    while len(up) > 1 and len(down) > 1 and up[-2] == down[-2]:  # what both have above their meeting point
+        up.pop(), down.pop()
+    return up + down[-2::-1]
+
+
+def find_closure(
+    pairs: np.ndarray, must: np.ndarray, certainty: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All links that follow from some that do not contradict each other, as ``(pairs, must, certainty)``.
+
+    Links are taken from the most to the least certain. A must-link joins two groups: all pairs across become
+    must-links, and each group inherits what the other cannot be with. A cannot-link parts two groups: all pairs across
+    become cannot-links. Each pair is written once, by the strongest chain, so that time grows with what is written.
+    """
+    objects, pairs = compact(pairs)
+    group = np.arange(len(objects))  # of each object
+    members = {k: np.array([k]) for k in range(len(objects))}
+    apart: dict[int, set[int]] = {k: set() for k in members}
+    written: list[tuple[np.ndarray, bool, float]] = []
+
+    def write(a: int, b: int, together: bool, s: float) -> None:
+        first, second = members[a], members[b]
+        crossed = np.c_[np.repeat(first, len(second)), np.tile(second, len(first))]
+        written.append((objects[np.sort(crossed, axis=1)], together, s))
+
+    for at in np.argsort(-certainty, kind="stable").tolist():
+        a, b = sorted(group[pairs[at]].tolist(), key=lambda k: len(members[k]))
+        s = float(certainty[at])
+        if must[at] and a != b:
+            write(a, b, True, s)
+            for other in apart[a] - apart[b]:
+                write(b, other, False, s)
+            for other in apart[b] - apart[a]:
+                write(a, other, False, s)
+            for other in apart.pop(a):
+                apart[other].discard(a)
+                apart[other].add(b)
+                apart[b].add(other)
+            group[members[a]] = b
+            members[b] = np.concatenate([members[b], members.pop(a)])
+        elif not must[at] and b not in apart[a]:
+            write(a, b, False, s)
+            apart[a].add(b)
+            apart[b].add(a)
+    return _gathered(written)
+
+
+def _gathered(written: Sequence[tuple[np.ndarray, bool, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    sizes = [len(pairs) for pairs, _, _ in written]
+    pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(pairs for pairs, _, _ in written)])
+    must = np.repeat(np.array([together for _, together, _ in written], dtype=bool), sizes)
+    return pairs, must, np.repeat(np.array([s for _, _, s in written], dtype=float), sizes)
+
+
+def must_link_groups(pairs: np.ndarray, n_objects: int) -> np.ndarray:
+    """Number of the group of each of all objects, when must-links join; shape (n_objects,)."""
+    graph = csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n_objects, n_objects))
+    return connected_components(graph, directed=False)[1]

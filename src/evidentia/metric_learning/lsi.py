@@ -1,0 +1,185 @@
+"""Learning with side information (Xing, Ng, Jordan & Russell, 2002): a metric from similar and dissimilar pairs."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+
+def objective(
+    root: np.ndarray, scatter: np.ndarray, apart: np.ndarray, certainty: np.ndarray
+) -> tuple[float, np.ndarray]:
+    r"""Value and gradient in L of :math:`\mathrm{tr}(A S) - \log \sum_{\mathcal C} s_{ij} \|x_i - x_j\|_A`, A = L Lᵀ.
+
+    Parameters
+    ----------
+    root : ndarray of shape (p, q)
+        L.
+    scatter : ndarray of shape (p, p)
+        :math:`S = \sum_{\mathcal M} s_{ij} (x_i - x_j)(x_i - x_j)^T`.
+    apart : ndarray of shape (n_cannot_links, p)
+        Differences :math:`x_i - x_j`.
+    certainty : ndarray of shape (n_cannot_links,)
+
+    Returns
+    -------
+    value : float
+    gradient : ndarray of shape (p, q)
+    """
+    moved = apart @ root
+    length = np.sqrt(np.einsum("lq,lq->l", moved, moved))
+    total = certainty @ length
+    pull = np.divide(certainty, total * length, out=np.zeros_like(length), where=length > 0)
+    value = np.einsum("pq,pq->", root, scatter @ root) - np.log(total)
+    return float(value), 2 * scatter @ root - (pull[:, None] * apart).T @ moved
+
+
+class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Mahalanobis metric in which must-links are short while cannot-links stay long [1]_.
+
+    .. math::
+        \min_{A \succeq 0} \sum_{(i, j) \in \mathcal M} \|x_i - x_j\|_A^2
+        \quad\text{with}\quad \sum_{(i, j) \in \mathcal C} \|x_i - x_j\|_A \ge 1
+
+    ``transform`` moves the rows so that their Euclidean distances are those of A; any clustering method may follow.
+
+    Parameters
+    ----------
+    diagonal : bool
+        Only scale the columns.
+    prior : float >= 0
+        The table as a whole counts as this many must-links whose scatter is that of two random rows. Zero is the
+        problem of [1]_, which is unbounded when the must-links leave out some direction.
+    max_iter : int
+    tol : float
+        Largest entry of the gradient at which the descent ends, in scaled columns.
+
+    Attributes
+    ----------
+    metric_ : ndarray of shape (n_features, n_features)
+        A, scaled so that the total variance of the table stays what it is.
+    components_ : ndarray of shape (n_features, n_features)
+        Symmetric root of A: ``transform(X)`` is ``X @ components_``.
+    n_iter_ : int
+
+    Notes
+    -----
+    With :math:`A = L L^T`, the problem is, up to the scale of A, the minimum of
+    :math:`\sum_{\mathcal M} \|.\|_A^2 - \log \sum_{\mathcal C} \|.\|_A`, which is convex in A; it is found by L-BFGS in
+    a square L, where every local minimum is global. Each link counts by its certainty.
+
+    References
+    ----------
+    .. [1] E. P. Xing, A. Y. Ng, M. I. Jordan, S. Russell. Distance metric learning, with application to clustering with
+       side-information. NIPS 15, 505-512, 2002.
+
+    Examples
+    --------
+    The first column tells the groups apart, the second is noise of the same size.
+
+    >>> from evidentia.constraints import PairwiseConstraints
+    >>> X = np.array([[0, 0], [0.1, 3], [0.2, 1.2], [3, 3.1], [3.1, 0.2], [2.9, 1.6]])
+    >>> links = PairwiseConstraints.from_labels([0, 0, 0, 1, 1, 1])
+    >>> metric = LSI().fit(X, constraints=links).metric_
+    >>> bool(metric[0, 0] > 10 * metric[1, 1])
+    True
+    """
+
+    def __init__(self, *, diagonal: bool = False, prior: float = 1.0, max_iter: int = 500, tol: float = 1e-7):
+        self.diagonal = diagonal
+        self.prior = prior
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Links by name need a DataFrame whose index holds the names.
+        y : None
+            Ignored.
+        constraints : PairwiseConstraints
+            At least one cannot-link and, without a prior, must-links in every direction.
+        """
+        table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self._check_params()
+        if constraints is None or not hasattr(constraints, "for_table"):
+            raise TypeError(f"LSI learns from links: fit(X, constraints=PairwiseConstraints...). Got {constraints!r}.")
+        links = constraints.for_table(X)
+        deviation = table.std(axis=0)
+        deviation[deviation == 0] = 1
+        rows = (table - table.mean(axis=0)) / deviation
+        together, apart = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (links.must_link, links.cannot_link))
+        if not apart.any():
+            raise ValueError(
+                "LSI needs a cannot-link between objects that differ: without one the best metric is zero."
+            )
+        scatter = (links.certainty[links.must][:, None] * together).T @ together
+        covariance = rows.T @ rows / len(rows)
+        scatter = scatter + self.prior * 2 * covariance
+        varies = covariance.diagonal() > 0
+        if np.linalg.matrix_rank(scatter[np.ix_(varies, varies)], hermitian=True) < varies.sum():
+            raise ValueError(
+                f"The {len(together)} must-links leave out some direction, so no metric is best. "
+                "Give more of them, or a prior above 0."
+            )
+        root = self._descend(scatter, apart, links.certainty[~links.must]) / deviation[:, None]
+        metric = root @ root.T
+        centred = table - table.mean(axis=0)
+        metric *= np.square(centred).sum() / np.square(centred @ root).sum()
+        values, vectors = np.linalg.eigh(metric)
+        self.metric_ = metric
+        self.components_ = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+        self._n_features_out = table.shape[1]
+        return self
+
+    def _check_params(self) -> None:
+        name: str
+        kind: Any
+        for name, kind, low in (("prior", Real, 0), ("max_iter", Integral, 1), ("tol", Real, 0)):
+            value = getattr(self, name)
+            if not isinstance(value, kind) or isinstance(value, bool) or not value >= low:
+                what = "an integer" if kind is Integral else "a number"
+                raise ValueError(f"The '{name}' parameter of LSI must be {what} >= {low}. Got {value!r} instead.")
+
+    def _descend(self, scatter: np.ndarray, apart: np.ndarray, certainty: np.ndarray) -> np.ndarray:
+        """Root of the best metric in scaled columns."""
+        p = len(scatter)
+
+        def unpacked(parameters: np.ndarray) -> np.ndarray:
+            return np.diag(parameters) if self.diagonal else parameters.reshape(p, p)
+
+        def value_and_gradient(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = objective(unpacked(parameters), scatter, apart, certainty)
+            return value, gradient.diagonal() if self.diagonal else gradient.ravel()
+
+        start = np.eye(p) / np.sqrt(2 * np.trace(scatter))  # the best multiple of the identity
+        found = minimize(
+            value_and_gradient,
+            start.diagonal() if self.diagonal else start.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": self.max_iter, "gtol": self.tol, "ftol": 0},
+        )
+        self.n_iter_ = found.nit
+        if found.nit >= self.max_iter:
+            warnings.warn(
+                f"LSI reached max_iter={self.max_iter} before tol={self.tol:g}; raise one of them.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return unpacked(found.x)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Rows in the learned metric, shape (n_samples, n_features)."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, reset=False) @ self.components_

@@ -1,0 +1,131 @@
+r"""Credal and belief c-means: a set of clusters costs by the centres of its clusters, not by its barycentre alone.
+
+Both methods minimise :math:`J = \sum_i w_i [ \sum_{A \neq \varnothing} m_{iA}^\beta D_{iA}^2 + \rho^2
+m_{i\varnothing}^\beta ]`, and in both the cost of a set is
+
+.. math::
+    D_{iA}^2 = \sum_B L_{AB}\, \|x_i - \bar v_B\|^2 + g_A \sum_{x < y \in A} \|v_x - v_y\|^2,
+
+a mixture L of plain squared distances to centres and barycentres, and g times the spread of the set's centres. So one
+step serves both: costs are the mixed costs of evidential c-means, and for given masses the centres solve the linear
+system of evidential c-means with mixed sums, plus springs between the centres that share a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from evidentia import _base
+from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.prototypes._base import PrototypeClusterer
+from evidentia.prototypes._kernel import LEAST_COST, Criterion, Prototypes, cost_terms, lift, update_masses
+from evidentia.solvers.barycentric import solve_semidefinite
+from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.descent import Step
+
+
+class SetCosts(NamedTuple):
+    """The mixture L, shape (n_focal, n_focal), and the weight g of the spread of the centres, shape (n_focal,)."""
+
+    mixing: np.ndarray
+    spring: np.ndarray
+
+
+def spread(focal_sets: FocalSets, centers: np.ndarray) -> np.ndarray:
+    r"""Sum of squared distances between the centres of each set, :math:`\sum_{x<y \in A} \|v_x - v_y\|^2`.
+
+    Examples
+    --------
+    >>> spread(FocalSets(3, [{0}, {0, 1}, {0, 1, 2}]), np.array([[0.0], [1.0], [3.0]]))
+    array([ 0.,  1., 14.])
+    """
+    gaps = np.square(centers[:, None] - centers).sum(axis=2)
+    return np.einsum("jx,xy,jy->j", focal_sets.member, gaps, focal_sets.member) / 2
+
+
+def block_masses(
+    rows: np.ndarray, prototypes: Prototypes, criterion: Criterion, costs: SetCosts
+) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Block by block: which rows, their features, costs, masses and least costs."""
+    terms = costs.mixing @ cost_terms(prototypes, criterion)
+    terms[:, 0] += costs.spring * spread(criterion.focal_sets, prototypes.centers)
+    for block in row_blocks(rows.shape[1], 3 * len(terms) + terms.shape[1]):
+        features = lift(rows[:, block], adaptive=False)
+        cost = terms @ features
+        np.maximum(cost, LEAST_COST, out=cost)
+        yield block, features, cost, *update_masses(cost, criterion.beta)
+
+
+def credal_step(
+    rows: np.ndarray, weight: np.ndarray, criterion: Criterion, costs: SetCosts, prototypes: Prototypes
+) -> tuple[float, Prototypes]:
+    """J of the centres, and better centres: masses, then centres, each at its optimum."""
+    objective, sums = 0.0, np.zeros((1, 1))
+    for block, features, cost, masses, least in block_masses(rows, prototypes, criterion, costs):
+        least *= weight[block]
+        objective += least.sum()
+        masses *= least / cost  # m**beta, as cost * m**(beta - 1) is the same for all focal sets
+        sums = sums + masses @ features.T
+    return objective, Prototypes(update_centers(sums, prototypes.centers, criterion.focal_sets, costs))
+
+
+def update_centers(sums: np.ndarray, previous: np.ndarray, focal_sets: FocalSets, costs: SetCosts) -> np.ndarray:
+    r"""Centres for given masses: :math:`(S^T \mathrm{diag}(L^T n) S + \mathrm{springs})\, V = S^T L^T T`."""
+    member, average = focal_sets.member, focal_sets.member / np.maximum(focal_sets.card, 1)[:, None]
+    mixed = costs.mixing.T @ sums[:, : 1 + previous.shape[1]]
+    pull = costs.spring * sums[:, 0]
+    together = member.T @ (pull[:, None] * member)
+    springs = np.diag(together.sum(axis=1)) - together  # Laplacian: the diagonals of both cancel
+    gram = average.T @ (mixed[:, :1] * average) + springs
+    return previous + solve_semidefinite(gram, average.T @ mixed[:, 1:] - gram @ previous)
+
+
+class CredalMeans(PrototypeClusterer):
+    """Base of the two methods; a subclass gives its :class:`SetCosts`."""
+
+    gamma: float
+    alpha = 0.0  # sets are not penalised by their size, but by the distances to all their clusters
+
+    def _set_costs(self, focal_sets: FocalSets) -> SetCosts:
+        raise NotImplementedError
+
+    def _family(self) -> FocalSets:
+        if isinstance(self.focal_sets, str):
+            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons"))
+        found = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+        if (found.singleton_index < 0).any():
+            missing = int(np.flatnonzero(found.singleton_index < 0)[0])
+            raise ValueError(
+                f"{type(self).__name__} measures sets by the centres of single clusters, so each must be a focal set. "
+                f"{{{missing}}} is not among: {', '.join(found.names())}."
+            )
+        return found
+
+    def _check_params(self, table: np.ndarray, weight: np.ndarray) -> None:
+        super()._check_params(table, weight)
+        _base.check_number(self, "gamma", low=0, strict=True)
+
+    def _step(self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion) -> Step:
+        costs = self._set_costs(criterion.focal_sets)
+        return lambda prototypes: credal_step(rows, weight, criterion, costs, prototypes)
+
+    def _masses(self, X: np.ndarray) -> np.ndarray:
+        rows = np.ascontiguousarray(self._coordinates.to(X).T)
+        masses = np.empty((len(X), len(self._criterion.focal_sets)))
+        costs = self._set_costs(self._criterion.focal_sets)
+        for block, _, _, found, _ in block_masses(rows, self._prototypes, self._criterion, costs):
+            masses[block] = found.T
+        return masses
+
+
+def mixed_with_centres(focal_sets: FocalSets, own: float, total: np.ndarray) -> np.ndarray:
+    """L that gives a set weight 1 on each of its centres and ``own`` on its barycentre, divided by ``total``."""
+    mixing = np.eye(len(focal_sets))
+    larger = np.flatnonzero(focal_sets.card > 1)
+    mixing[larger] *= own
+    mixing[np.ix_(larger, focal_sets.singleton_index)] += focal_sets.member[larger]
+    mixing[larger] /= total[larger, None]
+    return mixing

@@ -1,0 +1,411 @@
+"""RECM: relational evidential c-means (Masson & Denœux, 2009)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import eigvalsh
+from sklearn.utils import check_random_state
+
+from evidentia import _base
+from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.belief.focal import Subset
+from evidentia.partition import CredalPartition
+from evidentia.relational._base import RelationalClusterer, given_masses
+from evidentia.solvers.barycentric import averaging, solve_centers
+from evidentia.solvers.descent import Run, best_descent
+from evidentia.solvers.memory import refuse_beyond_memory
+
+ROUNDING = 1e-9  # of the largest eigenvalue or dissimilarity: below it, a negative number is a zero
+COINCIDE = 1e-2  # of the typical distance of an object from its prototype
+
+
+class NotEuclidean(ValueError):
+    """Prototypes lie at negative squared distances from objects."""
+
+
+class Problem(NamedTuple):
+    """The fixed part of J: squared dissimilarities (n, n), focal sets, and the parameters of the criterion."""
+
+    square: np.ndarray
+    focal_sets: FocalSets
+    alpha: float
+    beta: float
+    rho: float | None
+
+    @property
+    def penalty(self) -> np.ndarray:
+        return self.focal_sets.card.astype(float) ** self.alpha
+
+
+class Prototypes(NamedTuple):
+    r"""Prototypes as combinations of the objects, :math:`v_k = \sum_i \lambda_{ki} x_i`, without any coordinates.
+
+    ``weights (n_clusters, n_samples)`` are the :math:`\lambda`, rows summing to one, and
+    ``spread (n_clusters, n_clusters)`` is :math:`\Lambda \Delta \Lambda^T`, :math:`\Delta` the squared dissimilarities.
+    """
+
+    weights: np.ndarray
+    spread: np.ndarray
+
+
+def prototypes_of(weights: np.ndarray, square: np.ndarray) -> tuple[Prototypes, np.ndarray]:
+    r"""Prototypes and :math:`\Delta \Lambda^T` (n_samples, n_clusters)."""
+    reach = square @ weights.T
+    return Prototypes(weights, weights @ reach), reach
+
+
+def squared_distances(reach: np.ndarray, spread: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+    r"""Squared distances to the barycentres of the focal sets, shape (n, n_focal); the column of {} means nothing.
+
+    .. math:: d_{ij}^2 = (\Delta \bar\lambda_j)_i - \tfrac12 \bar\lambda_j^T \Delta \bar\lambda_j
+
+    Examples
+    --------
+    Two objects at 0 and 2 on a line, each its own prototype; {0,1} lies at 1:
+
+    >>> square = np.array([[0.0, 4.0], [4.0, 0.0]])
+    >>> prototypes, reach = prototypes_of(np.eye(2), square)
+    >>> squared_distances(reach, prototypes.spread, FocalSets(2, empty=False))
+    array([[0., 4., 1.],
+           [4., 0., 1.]])
+    """
+    average = averaging(focal_sets)
+    return reach @ average.T - np.einsum("jk,kl,jl->j", average, spread, average) / 2
+
+
+def update_masses(sq_dist: np.ndarray, problem: Problem) -> tuple[np.ndarray, float]:
+    """Masses that minimise J for given prototypes, and J."""
+    cost = problem.penalty * sq_dist
+    if problem.rho is not None:
+        cost[:, problem.focal_sets.empty_index] = problem.rho**2
+    cost = np.maximum(cost, np.finfo(float).tiny)  # an object sitting on a prototype
+    nearest = cost.min(axis=1, keepdims=True)
+    masses = (nearest / cost) ** (1 / (problem.beta - 1))
+    total = masses.sum(axis=1, keepdims=True)
+    return masses / total, float((nearest * total ** (1 - problem.beta)).sum())
+
+
+def update_weights(masses: np.ndarray, problem: Problem, previous: np.ndarray) -> np.ndarray:
+    """Prototypes that minimise J for given masses: those of evidential c-means, with objects as coordinates."""
+    share = (problem.penalty * masses**problem.beta).T
+    return solve_centers(share.sum(axis=1), share, averaging(problem.focal_sets), previous)
+
+
+def recm_step(problem: Problem, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    """J of the prototypes at its best masses, and better prototypes."""
+    prototypes, reach = prototypes_of(weights, problem.square)
+    sq_dist = squared_distances(reach, prototypes.spread, problem.focal_sets)
+    held = problem.focal_sets.card > 0
+    lowest = sq_dist[:, held].min()
+    if lowest < -ROUNDING * problem.square.max():
+        raise NotEuclidean(
+            f"A squared distance to a prototype is {lowest:g}: the dissimilarities are not Euclidean, and the 'shift' "
+            "given to RECM is too small. Take shift='auto', or EVCLUS, which needs no geometry."
+        )
+    masses, objective = update_masses(sq_dist, problem)
+    return objective, update_weights(masses, problem, weights)
+
+
+def euclidean_shift(square: np.ndarray) -> float:
+    r"""What must be added to all squared dissimilarities of different objects to make them Euclidean [1]_.
+
+    Twice the size of the most negative eigenvalue of :math:`-\tfrac12 H \Delta H`, H the centring matrix; zero when
+    there is none.
+
+    References
+    ----------
+    .. [1] J. C. Lingoes. Some boundary conditions for a monotone analysis of symmetric matrices. Psychometrika
+       36(2):195-203, 1971.
+
+    Examples
+    --------
+    Three objects on a line, 3 - 1 - 1: the triangle inequality is broken.
+
+    >>> square = np.square([[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
+    >>> shift = euclidean_shift(square)
+    >>> round(shift, 6), euclidean_shift(square + shift * (1 - np.eye(3))) < 1e-9
+    (1.666667, True)
+    """
+    gram = square - square.mean(axis=0)
+    gram -= gram.mean(axis=1, keepdims=True)
+    gram *= -0.5
+    n = len(square)
+    lowest = eigvalsh(gram, subset_by_index=[0, 0])[0]
+    highest = eigvalsh(gram, subset_by_index=[n - 1, n - 1])[0]
+    return float(-2 * lowest) if lowest < -ROUNDING * highest else 0.0
+
+
+class RECM(RelationalClusterer):
+    r"""Evidential c-means of dissimilarities [1]_.
+
+    The criterion is that of :class:`~evidentia.ECM`, with prototypes that are combinations of the objects, so that no
+    coordinates are needed. On Euclidean distances it gives what ECM gives on the coordinates.
+
+    Parameters
+    ----------
+    n_clusters : int
+    focal_sets : {"full", "pairs", "singletons"}, list of subsets, FocalSets or callable
+        Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
+    alpha : float >= 0
+        Penalty of larger sets.
+    beta : float > 1
+        Fuzzifier. The larger it is, the more the prototypes draw together: see Notes.
+    rho : float or "auto"
+        Distance of every object to the empty set, in the unit of the dissimilarities (in the unit of their square root
+        when ``squared``). ``"auto"`` is the square root of the 0.95 quantile of the squared dissimilarities.
+    squared : bool
+        Whether the dissimilarities are squared distances already. Otherwise they are squared.
+    shift : "auto" or float >= 0
+        Added to the squared dissimilarities of different objects that are not Euclidean, because squared distances to
+        prototypes could else become negative and J could rise [2]_. ``"auto"`` is zero where that does not happen, and
+        else the least of L/1024, L/512, ..., L that prevents it, L the shift that makes all dissimilarities Euclidean.
+        A large shift makes all objects equally unlike: then EVCLUS is the better choice.
+    metric : str or callable
+        ``"precomputed"``, ``"gower"``, a metric of SciPy or scikit-learn, or a function of two objects.
+    metric_params : dict, optional
+        Further arguments of the metric.
+    n_init : int
+        Number of starts; the one that ends with the lowest criterion is kept.
+    init : {"objects", "random"}, CredalPartition or array-like of shape (n_samples, n_focal)
+        ``"objects"`` begins at objects drawn far from each other as prototypes, ``"random"`` at random masses. Given
+        masses make one start and keep its order of clusters; their mass on the empty set plays no part.
+    max_iter : int
+    tol : float
+        A descent ends when the criterion falls by less than this share of itself.
+    random_state : int, RandomState or None
+    verbose : int
+        1 shows progress.
+
+    Attributes
+    ----------
+    partition_ : CredalPartition
+    labels_ : ndarray of shape (n_samples,)
+    prototype_weights_ : ndarray of shape (n_clusters, n_samples)
+        Each prototype as a combination of the objects.
+    focal_sets_ : FocalSets
+    rho_ : float or None
+    shift_ : float
+    criterion_ : float
+    criterion_trace_ : ndarray
+        It never rises.
+    start_criteria_ : ndarray
+    n_iter_ : int
+
+    Warns
+    -----
+    UserWarning
+        When prototypes coincide, so that the data do not tell clusters apart.
+
+    Notes
+    -----
+    Descents here run until the criterion rests. A loose stopping rule can show clusters on the way that are not there
+    at the end: with ``beta=1.5`` and single clusters, prototypes of the Protein data coincide at the minimum, and the
+    fit says so. ``beta=1.1`` and ``alpha=0.2`` keep them apart.
+
+    An iteration costs O(n² c); all n² dissimilarities are held.
+
+    New objects come with dissimilarities to all fitted ones. With ``shift_ = 0``, ``predict_partition`` of the fitted
+    objects repeats ``partition_``; with a shift they are treated as others that lie at the same place.
+
+    References
+    ----------
+    .. [1] M.-H. Masson, T. Denœux. RECM: relational evidential c-means algorithm. Pattern Recognition Letters
+       30:1015-1026, 2009.
+    .. [2] R. J. Hathaway, J. C. Bezdek. NERF c-means: non-Euclidean relational fuzzy clustering. Pattern Recognition
+       27(3):429-437, 1994.
+
+    Examples
+    --------
+    >>> from scipy.spatial.distance import cdist
+    >>> X = [[-5, 0], [-3, 2], [-3, 0], [-3, -2], [-1, 0], [0, 0], [1, 0], [3, 2], [3, 0], [3, -2], [5, 0], [0, 12]]
+    >>> model = RECM(2, rho=5, metric="precomputed", random_state=0).fit(cdist(X, X))
+    >>> model.partition_.outliers(), model.shift_
+    (array([11]), 0.0)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "full",
+        alpha: float = 1.0,
+        beta: float = 2.0,
+        rho: float | str = "auto",
+        squared: bool = False,
+        shift: float | str = "auto",
+        metric: Any = "euclidean",
+        metric_params: dict[str, Any] | None = None,
+        n_init: int = 10,
+        init: Any = "objects",
+        max_iter: int = 1000,
+        tol: float = 1e-10,
+        random_state: Any = None,
+        verbose: int = 0,
+    ):
+        self.n_clusters = n_clusters
+        self.focal_sets = focal_sets
+        self.alpha = alpha
+        self.beta = beta
+        self.rho = rho
+        self.squared = squared
+        self.shift = shift
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_init = n_init
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find clusters among objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or what the metric takes
+            With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples).
+        y : None
+            Ignored.
+        """
+        source = self._read(X)
+        n = len(source)
+        self._check_params(n)
+        refuse_beyond_memory(32 * n**2, f"RECM on {n:,} objects", "EVCLUS with n_pairs needs no n × n numbers.")
+        square = self._squared(source.block(slice(None), slice(None)))
+        if not square.any():
+            raise ValueError("All dissimilarities are zero, so RECM finds no clusters in them.")
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        for shift in self._shifts(square):
+            problem = self._problem(square, shift)
+            try:
+                best, runs = self._descend(problem, np.random.RandomState(seed))
+            except NotEuclidean:
+                if self.shift != "auto":
+                    raise
+                continue
+            if all((np.diff(run.trace) <= ROUNDING * run.trace[0]).all() for run in runs):
+                break
+        self.rho_, self.shift_ = problem.rho, shift
+        self.criterion_trace_, self.criterion_ = best.trace, best.objective
+        self.start_criteria_ = np.array([run.objective for run in runs])
+        self.n_iter_ = best.n_iter
+        self._settle(X, problem, best.state)
+        return self
+
+    def _shifts(self, square: np.ndarray) -> list[float]:
+        """Shifts to be tried, in rising order; the last one is safe."""
+        if self.shift != "auto":
+            return [float(self.shift)]
+        safe = euclidean_shift(square)
+        return [0.0, *(safe / 2**k for k in range(10, -1, -1))] if safe else [0.0]
+
+    def _problem(self, square: np.ndarray, shift: float) -> Problem:
+        n = len(square)
+        moved = square + shift * (1 - np.eye(n)) if shift else square
+        focal_sets, rho = self._family(), None
+        if focal_sets.empty_index is not None:
+            rho = float(np.sqrt(np.quantile(moved[np.triu_indices(n, 1)], 0.95)) if self.rho == "auto" else self.rho)
+        return Problem(moved, focal_sets, self.alpha, self.beta, rho)
+
+    def _descend(self, problem: Problem, rng: np.random.RandomState) -> tuple[Run, list[Run]]:
+        return best_descent(
+            partial(recm_step, problem),
+            self._starts(problem, rng),
+            name=type(self).__name__,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            relative=True,
+            n_starts=self.n_init if isinstance(self.init, str) else 1,
+            verbose=self.verbose,
+        )
+
+    def _squared(self, dissimilarity: np.ndarray) -> np.ndarray:
+        return dissimilarity if self.squared else np.square(dissimilarity)
+
+    def _check_params(self, n_samples: int) -> None:
+        super()._check_params(n_samples)
+        _base.check_number(self, "alpha", low=0, high=100)
+        _base.check_number(self, "beta", low=1, strict=True)
+        for name, low, strict in (("rho", 0, True), ("shift", 0, False)):
+            if isinstance(getattr(self, name), str):
+                _base.check_choice(self, name, ("auto",))
+            else:
+                _base.check_number(self, name, low=low, strict=strict)
+        if isinstance(self.init, str):
+            _base.check_choice(self, "init", ("objects", "random"))
+
+    def _family(self) -> FocalSets:
+        if isinstance(self.focal_sets, str):
+            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons"))
+        return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+
+    def _starts(self, problem: Problem, rng: np.random.RandomState) -> Iterator[np.ndarray]:
+        """Prototypes to begin with, as combinations of the objects."""
+        n = len(problem.square)
+        equal = np.full((self.n_clusters, n), 1 / n)
+        if not isinstance(self.init, str):
+            yield update_weights(given_masses(type(self).__name__, self.init, problem.focal_sets, n), problem, equal)
+            return
+        for _ in range(self.n_init):
+            if self.init == "objects":
+                yield np.eye(n)[far_objects(problem.square, self.n_clusters, rng)]
+            else:
+                masses = rng.uniform(size=(n, len(problem.focal_sets)))
+                yield update_weights(masses / masses.sum(axis=1, keepdims=True), problem, equal)
+
+    def _settle(self, X: Any, problem: Problem, weights: np.ndarray) -> None:
+        """Number the clusters from the largest to the smallest, unless the caller fixed them, and publish."""
+        self.focal_sets_ = problem.focal_sets
+        self._criterion = problem._replace(square=np.empty((0, 0)))
+        if isinstance(self.focal_sets, str) and isinstance(self.init, str):
+            prototypes, reach = prototypes_of(weights, problem.square)
+            found = CredalPartition(self._place(reach, prototypes), self.focal_sets_, copy=False).pignistic
+            weights = weights[_base.largest_first(found.sum(axis=0), tie=found.argmax(axis=0))]
+        self._prototypes, reach = prototypes_of(weights, problem.square)
+        self.prototype_weights_ = weights
+        self._publish(X, self._place(reach, self._prototypes))
+        warn_if_prototypes_coincide(self._prototypes, reach)
+
+    def _place(self, reach: np.ndarray, prototypes: Prototypes) -> np.ndarray:
+        return update_masses(squared_distances(reach, prototypes.spread, self.focal_sets_), self._criterion)[0]
+
+    def _masses(self, X: Any) -> np.ndarray:
+        known = np.arange(len(self.partition_))
+        reach = [
+            (self._squared(distance) + self.shift_) @ self.prototype_weights_.T
+            for distance in self._distance_blocks(X, known)
+        ]
+        return self._place(np.concatenate(reach), self._prototypes)
+
+
+def far_objects(square: np.ndarray, count: int, rng: np.random.RandomState) -> np.ndarray:
+    """Objects drawn one after the other, with chances in proportion to the squared distance to the nearest so far."""
+    chosen = [int(rng.randint(len(square)))]
+    nearest = square[chosen[0]]
+    while len(chosen) < count:
+        chances = nearest if nearest.any() else np.ones(len(square))
+        chosen.append(int(rng.choice(len(square), p=chances / chances.sum())))
+        nearest = np.minimum(nearest, square[chosen[-1]])
+    return np.array(chosen)
+
+
+def warn_if_prototypes_coincide(prototypes: Prototypes, reach: np.ndarray) -> None:
+    """Say so when the data do not tell two clusters apart."""
+    spread = prototypes.spread
+    gaps = spread - np.add.outer(np.diag(spread), np.diag(spread)) / 2 + np.where(np.eye(len(spread)), np.inf, 0)
+    typical = (reach - np.diag(spread) / 2).min(axis=1).mean()
+    if len(spread) > 1 and gaps.min() <= COINCIDE**2 * typical:
+        a, b = np.unravel_index(gaps.argmin(), gaps.shape)
+        together = "all prototypes" if gaps.max(where=np.isfinite(gaps), initial=0) <= COINCIDE**2 * typical else ""
+        warnings.warn(
+            f"RECM: {together or f'the prototypes of clusters {a} and {b}'} coincide, so the data do not tell these "
+            "clusters apart. Lower beta (towards 1.1) and alpha, ask for fewer clusters, or take EVCLUS.",
+            UserWarning,
+            stacklevel=4,
+        )

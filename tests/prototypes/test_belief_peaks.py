@@ -1,0 +1,201 @@
+"""The δ–Bel graph against its definition and outside numbers, and BPEC around the peaks."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from tests.conftest import DATA
+
+from evidentia.datasets import load
+from evidentia.prototypes import BPEC, CCM, ECM, belief_peaks
+
+
+def plain_graph(D, n_neighbors, q):
+    """Belief and δ as the paper writes them, object by object."""
+    n = len(D)
+    others = [[j for j in np.argsort(D[i], kind="stable") if j != i][:n_neighbors] for i in range(n)]
+    scale = [np.quantile(D[i, others[i]], q) for i in range(n)]
+    belief = np.array(
+        [1 - np.prod([1 - np.exp(-((D[i, j] / scale[j]) ** 2)) / n_neighbors for j in others[i]]) for i in range(n)]
+    )
+    delta = np.array([min((D[i, j] for j in range(n) if belief[j] > belief[i]), default=-1) for i in range(n)])
+    delta[belief.argmax()] = delta.max()
+    return belief, delta
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs([60, 50, 40], centers=[[0, 0], [7, 0], [0, 8]], random_state=3)
+
+
+@pytest.mark.parametrize(("n_neighbors", "q"), [(3, 0.9), (7, 0.3), (20, 1.0)])
+def test_the_graph_is_its_definition(blobs, n_neighbors, q):
+    X = blobs[0]
+    D = np.sqrt(np.square(X[:, None] - X).sum(axis=2))
+    belief, delta = plain_graph(D, n_neighbors, q)
+    for graph in (
+        belief_peaks(X, n_neighbors=n_neighbors, q=q),
+        belief_peaks(D, n_neighbors=n_neighbors, q=q, metric="precomputed"),
+    ):
+        np.testing.assert_allclose(graph.belief, belief, rtol=1e-9)
+        np.testing.assert_allclose(graph.delta, delta, rtol=1e-9)
+        at = np.flatnonzero(graph.parent >= 0)
+        np.testing.assert_allclose(graph.delta[at], D[at, graph.parent[at]])
+        assert (graph.belief[graph.parent[at]] > graph.belief[at]).all()
+
+
+def test_fourclass_matches_the_reference_graph():
+    path = DATA.parent / "reference" / "delta_Bel_fourclass_K50.csv"
+    theirs = pd.read_csv(path, skipinitialspace=True).astype(float)
+    graph = belief_peaks(theirs[["x1", "x2"]].to_numpy(), n_neighbors=50, q=0.9)
+    np.testing.assert_allclose(graph.belief, theirs["BelC"], atol=1e-12)
+    np.testing.assert_allclose(graph.delta, theirs["delta"], atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "n_clusters"), [("fourclass", 4), ("s2", 15), ("s4", 15), ("d31", 31)])
+def test_the_widest_gap_finds_the_number_of_clusters(name, n_clusters):
+    assert len(belief_peaks(load(name).data).choose()) == n_clusters
+
+
+def test_peaks_are_chosen_by_gap_by_number_or_by_thresholds(blobs):
+    X, truth = blobs
+    graph = belief_peaks(X, n_neighbors=15)
+    peaks = graph.choose()
+    assert sorted(truth[peaks]) == [0, 1, 2]
+    assert (np.diff(graph.score[peaks]) <= 0).all()
+    np.testing.assert_array_equal(graph.choose(3), peaks)
+    np.testing.assert_array_equal(graph.choose(5)[:3], peaks)
+    drawn = graph.choose(min_belief=0.3, min_delta=3.0)
+    assert set(drawn) == set(np.flatnonzero((graph.belief >= 0.3) & (graph.delta >= 3)))
+    assert set(peaks) <= set(drawn)
+
+
+def test_copies_of_a_centre_are_not_centres_too(blobs):
+    X = np.vstack([blobs[0], np.repeat(blobs[0][:1], 30, axis=0)])
+    peaks = belief_peaks(X, n_neighbors=10).choose(3)
+    assert len(np.unique(X[peaks], axis=0)) == 3
+
+
+def test_a_table_of_copies_still_has_finite_numbers():
+    graph = belief_peaks(np.repeat([[0.0], [1.0]], 6, axis=0), n_neighbors=3)
+    assert np.isfinite(graph.belief).all()
+    assert np.isfinite(graph.delta).all()
+
+
+def test_units_do_not_matter(blobs):
+    plain, scaled = (belief_peaks(X, n_neighbors=12) for X in (blobs[0], 1e-6 * blobs[0] + 3))
+    np.testing.assert_allclose(scaled.belief, plain.belief, rtol=1e-6)
+    np.testing.assert_allclose(scaled.delta, 1e-6 * plain.delta, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"n_neighbors": 150}, "'n_neighbors' must be 'auto' or a number from 1 to 149. Got 150"),
+        ({"n_neighbors": "many"}, "'n_neighbors' must be 'auto' or a number from 1 to 149. Got 'many'"),
+        ({"q": 0.0}, "'q' must be a quantile above 0 and at most 1. Got 0.0"),
+        ({"metric": "precomputed"}, r"belief_peaks with metric='precomputed' needs a square matrix.*\(150, 2\)"),
+    ],
+)
+def test_bad_arguments_are_named(blobs, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        belief_peaks(blobs[0], **arguments)
+
+
+def test_bad_choices_are_named(blobs):
+    graph = belief_peaks(blobs[0])
+    with pytest.raises(ValueError, match=r"No object has a belief of at least 0.99 and a delta of at least -inf"):
+        graph.choose(min_belief=0.99)
+    with pytest.raises(ValueError, match=r"'n_clusters' must be 'auto' or a number from 1 to 150. Got 'some'"):
+        graph.choose("some")
+    with pytest.raises(ValueError, match="must be a table of finite numbers"):
+        belief_peaks([[0.0], [np.nan]])
+
+
+# -- BPEC -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "ari"), [("fourclass", 0.73), ("s2", 0.93), ("s4", 0.64), ("d31", 0.94)])
+def test_bpec_finds_the_clusters_of_the_papers_data(name, ari):
+    data = load(name)
+    model = BPEC().fit(data.data)
+    assert adjusted_rand_score(data.target, model.labels_) > ari
+    assert (np.diff(model.criterion_trace_) <= 1e-12 * model.criterion_).all()
+
+
+def test_centres_stay_at_the_peaks(blobs):
+    model = BPEC().fit(blobs[0])
+    np.testing.assert_allclose(model.cluster_centers_, blobs[0][model.peaks_], atol=1e-12)
+    assert set(model.peaks_) == set(model.graph_.choose())
+    size = model.partition_.pignistic.sum(axis=0)
+    assert (np.diff(size) <= 0).all()
+
+
+def test_the_masses_are_those_of_evidential_c_means_at_the_peaks(blobs):
+    X, model = blobs[0], BPEC(metric="euclidean", focal_sets="full", alpha=1.5, beta=1.7, rho=4.0).fit(blobs[0])
+    cost = np.empty((len(X), 8))
+    for j, subset in enumerate(model.focal_sets_):
+        middle = model.cluster_centers_[list(subset)].mean(axis=0) if subset else None
+        cost[:, j] = 16.0 if middle is None else len(subset) ** 1.5 * np.square(X - middle).sum(axis=1)
+    masses = np.maximum(cost, 1e-300) ** (-1 / 0.7)
+    masses /= masses.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.partition_.masses, masses, atol=1e-9)
+    assert model.criterion_ == pytest.approx((cost * masses**1.7).sum(), rel=1e-9)
+
+
+def test_the_adaptive_metric_is_at_its_optimum_around_fixed_centres(blobs):
+    X, model = blobs[0] * [3, 1], BPEC(focal_sets="singletons", tol=1e-14, max_iter=2000).fit(blobs[0] * [3, 1])
+    share = model.partition_.masses[:, model.focal_sets_.singleton_index] ** 2
+    frame = model.partition_.masses[:, model.focal_sets_.omega_index] ** 2
+    for k, center in enumerate(model.cluster_centers_):
+        off, far = X - center, X - model.cluster_centers_.mean(axis=0)
+        scatter = (share[:, k, None] * off).T @ off + 3 / 3 * (frame[:, None] * far).T @ far
+        expected = np.sqrt(np.linalg.det(scatter)) * np.linalg.inv(scatter)
+        np.testing.assert_allclose(model.metric_[k], expected, rtol=1e-4)
+
+
+def test_peaks_may_be_given_or_cut_by_thresholds(blobs):
+    X = blobs[0]
+    graph = belief_peaks(X)
+    given = BPEC(peaks=graph.choose(2)).fit(X)
+    assert given.n_clusters_ == 2
+    np.testing.assert_array_equal(BPEC(2).fit(X).partition_.masses, given.partition_.masses)
+    low = graph.score[graph.choose(3)].min()
+    cut = BPEC(min_delta=float(np.sort(graph.delta)[-3]), min_belief=0.2).fit(X)
+    assert cut.n_clusters_ == 3
+    assert low > 0
+
+
+def test_prediction_of_the_training_rows_repeats_the_fit(blobs):
+    model = BPEC().fit(blobs[0])
+    np.testing.assert_array_equal(model.predict_partition(blobs[0]).masses, model.partition_.masses)
+
+
+def test_evidential_and_credal_c_means_start_at_the_peaks():
+    data = load("d31")
+    X = np.asarray(data.data)
+    start = X[belief_peaks(X).choose(31)]
+    for model in (ECM(31, focal_sets="singletons", init=start), CCM(31, focal_sets="singletons", init=start)):
+        assert adjusted_rand_score(data.target, model.fit(X).labels_) > 0.94
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"n_clusters": 0}, "'n_clusters' parameter of BPEC must be an integer >= 1. Got 0"),
+        ({"n_neighbors": 150}, "'n_neighbors' parameter of BPEC must be an integer >= 1 and <= 149. Got 150"),
+        ({"q": 1.5}, "'q' parameter of BPEC must be a number > 0 and <= 1. Got 1.5"),
+        ({"peaks": [0, 400]}, "'peaks' parameter of BPEC must list objects by number, 0 to 149"),
+        ({"beta": 1.0}, "'beta' parameter of BPEC must be a number > 1. Got 1.0"),
+    ],
+)
+def test_bad_parameters_of_bpec_are_named(blobs, params, words):
+    with pytest.raises(ValueError, match=words):
+        BPEC(**params).fit(blobs[0])
+
+
+def test_bpec_says_when_it_did_not_converge(blobs):
+    with pytest.warns(ConvergenceWarning, match="BPEC reached max_iter=1"):
+        BPEC(max_iter=1, rho=5.0).fit(blobs[0] * [4, 1])

@@ -1,0 +1,185 @@
+"""CEVCLUS: correct links help, and the criterion is the paper's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from evidentia import FocalSets
+from evidentia.constraints import ContradictoryLinks, PairwiseConstraints
+from evidentia.datasets import load
+from evidentia.relational import CEVCLUS, EVCLUS
+from evidentia.relational.cevclus import link_form
+from evidentia.solvers import irqp as solver
+from evidentia.solvers.descent import InterruptedFit
+
+
+@pytest.fixture(scope="module")
+def corners():
+    """Four groups on a rectangle, two classes along its short side: dissimilarities alone find the long one."""
+    X, group = make_blobs([15] * 4, centers=[[0, 0], [0, 8], [6, 0], [6, 8]], shuffle=False, random_state=0)
+    return X, group // 2
+
+
+def slow_penalty(partition, constraints, xi):
+    """(17), (18) from the relational masses, which share no code with the descent."""
+    found = partition.relational(constraints.pairs)
+    same, different = found.plausibility_same, found.plausibility_different
+    broken = np.where(constraints.must, different + 1 - same, same + 1 - different)
+    return xi / (2 * len(constraints)) * (constraints.certainty * broken).sum()
+
+
+def test_link_form_is_made_of_the_two_plausibilities():
+    """m'Qm = Pl(different) + 1 - Pl(same), (16) and (19), with 1 - Pl(same) the conflict, the empty set included."""
+    focal_sets = FocalSets(3)
+    one, other = np.random.default_rng(0).dirichlet(np.ones(8), size=2)
+    empty = one[0] + other[0] - one[0] * other[0]
+    same = sum(one[focal_sets.index({k})] * other[focal_sets.index({k})] for k in range(3))
+    conflict = sum(one[a] * other[b] for a, A in enumerate(focal_sets) for b, B in enumerate(focal_sets) if not A & B)
+    assert one @ link_form(focal_sets) @ other == pytest.approx((1 - empty - same) + conflict)
+
+
+@pytest.mark.parametrize("n_pairs", [None, 25])
+def test_the_criterion_is_the_papers_and_never_rises(corners, n_pairs):
+    X, y = corners
+    drawn = PairwiseConstraints.sample(y, 20, random_state=0)
+    links = PairwiseConstraints(drawn.pairs, drawn.must, np.linspace(0.3, 1, 20))
+    model = CEVCLUS(2, xi=0.8, n_pairs=n_pairs, random_state=0, n_init=3).fit(X, constraints=links)
+    assert (np.diff(model.criterion_trace_) <= 0).all()
+    shepard = model.shepard_
+    stress = np.square(shepard.conflict - shepard.wanted).mean()
+    assert model.criterion_ == pytest.approx(stress + slow_penalty(model.partition_, links, 0.8))
+    assert model.constraints_ is not None
+    assert np.abs(model.partition_.masses.sum(axis=1) - 1).max() < 1e-12
+
+
+def test_the_descent_begins_at_the_solution_without_links(corners, monkeypatch):
+    X, y = corners
+    links = PairwiseConstraints.sample(y, 20, random_state=0)
+    free = EVCLUS(2, random_state=0, n_init=1).fit(X)
+    start = free.criterion_ + slow_penalty(free.partition_, links, 0.5)
+    monkeypatch.setattr("evidentia.relational.cevclus.GROWTH", (1,))
+    model = CEVCLUS(2, random_state=0, n_init=1).fit(X, constraints=links)
+    assert model.criterion_trace_[0] == pytest.approx(start)
+    assert model.criterion_ < start
+
+
+def test_links_that_grow_lead_to_a_lower_criterion(monkeypatch):
+    data = load("ecoli_nnevclus")
+    X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
+
+    def criteria():
+        drawn = [PairwiseConstraints.sample(data.target, 25, random_state=seed) for seed in range(3)]
+        models = [CEVCLUS(3, random_state=0, n_init=1).fit(X, constraints=links) for links in drawn]
+        return np.array([model.criterion_ for model in models])
+
+    growing = criteria()
+    monkeypatch.setattr("evidentia.relational.cevclus.GROWTH", (1,))
+    assert growing.mean() < 0.8 * criteria().mean()
+
+
+def test_an_interrupt_while_links_grow_keeps_the_masses_and_their_true_loss(corners, monkeypatch):
+    X, y = corners
+    links = PairwiseConstraints.sample(y, 20, random_state=0)
+    plain = len(EVCLUS(2, random_state=0, n_init=1).fit(X).criterion_trace_) - 1
+    sweeps, once = [], solver._sweep_dense
+
+    def interrupted(*arguments):
+        sweeps.append(1)
+        if len(sweeps) == plain + 3:
+            raise KeyboardInterrupt
+        return once(*arguments)
+
+    monkeypatch.setattr(solver, "_sweep_dense", interrupted)
+    with pytest.warns(InterruptedFit, match="CEVCLUS was interrupted"):
+        model = CEVCLUS(2, random_state=0, n_init=1).fit(X, constraints=links)
+    shepard = model.shepard_
+    stress = np.square(shepard.conflict - shepard.wanted).mean()
+    assert model.criterion_ == pytest.approx(stress + slow_penalty(model.partition_, links, 0.5))
+
+
+def test_links_turn_the_wrong_partition_into_the_right_one(corners):
+    X, y = corners
+    assert adjusted_rand_score(y, EVCLUS(2, random_state=0).fit(X).labels_) < 0.1
+    links = PairwiseConstraints.from_labels(np.where(np.arange(60) % 3 == 0, y, -1))
+    model = CEVCLUS(2, xi=5.0, random_state=0).fit(X, constraints=links)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+@pytest.mark.parametrize("name", ["iris", "heart", "ecoli_nnevclus"])
+def test_adding_correct_links_does_not_lower_the_mean_ari(name):
+    data = load(name)
+    y = data.target
+    X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
+    counts, found = (0, 25, 50, 100, 200), []
+    for seed in range(4):
+        drawn = PairwiseConstraints.sample(y, max(counts), random_state=seed)
+        for count in counts:
+            links = PairwiseConstraints(drawn.pairs[:count], drawn.must[:count])
+            model = CEVCLUS(len(np.unique(y)), random_state=seed, n_init=1).fit(X, constraints=links)
+            found.append(adjusted_rand_score(y, model.labels_))
+    mean = np.reshape(found, (4, 5)).mean(axis=0)
+    assert (np.diff(mean) >= 0).all(), mean
+    assert mean[-1] > mean[0] + 0.05
+
+
+def test_without_links_it_is_evclus(corners):
+    X, _ = corners
+    plain = EVCLUS(2, random_state=0).fit(X)
+    for constraints in (None, PairwiseConstraints.from_links()):
+        model = CEVCLUS(2, random_state=0).fit(X, constraints=constraints)
+        np.testing.assert_array_equal(model.partition_.masses, plain.partition_.masses)
+        assert model.constraints_ is None
+
+
+def test_a_stronger_link_is_broken_less():
+    data = load("heart")
+    X, y = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0), data.target
+    drawn = PairwiseConstraints.sample(y, 60, random_state=1)
+    broken = []
+    for certainty in (0.05, 0.3, 1.0):
+        links = PairwiseConstraints(drawn.pairs, drawn.must, certainty)
+        model = CEVCLUS(2, random_state=0).fit(X, constraints=links)
+        broken.append(links.violations(model.partition_)["plausibility"].mean())
+    assert broken[0] > broken[1] > broken[2]
+
+
+def test_links_by_name_and_precomputed_dissimilarities(corners):
+    X, _ = corners
+    names = [f"p{i}" for i in range(60)]
+    D = pd.DataFrame(cdist(X, X), index=names, columns=names)
+    named = PairwiseConstraints.from_links([("p0", "p20"), ("p35", "p50")], [("p0", "p35")])
+    plain = PairwiseConstraints.from_links([(0, 20), (35, 50)], [(0, 35)])
+    model = CEVCLUS(2, metric="precomputed", random_state=0).fit(D, constraints=named)
+    other = CEVCLUS(2, metric="precomputed", random_state=0).fit(D.to_numpy(), constraints=plain)
+    np.testing.assert_allclose(model.partition_.masses, other.partition_.masses)
+    assert model.partition_.object_names == tuple(names)
+    np.testing.assert_array_equal(model.constraints_.pairs, plain.pairs)
+
+
+def test_partners_and_near_pairs_go_with_links(corners):
+    X, y = corners
+    links = PairwiseConstraints.sample(y, 20, random_state=0)
+    partners = (np.arange(60)[:, None] + np.arange(1, 60, 3)) % 60
+    model = CEVCLUS(2, focal_sets="near-pairs", random_state=0).fit(X, constraints=links, partners=partners)
+    assert (np.diff(model.criterion_trace_) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("constraints", "error", "words"),
+    [
+        ([(0, 1)], TypeError, "'constraints' of CEVCLUS must be a PairwiseConstraints"),
+        (PairwiseConstraints.from_links([(0, 99)]), ValueError, "X has objects 0..59"),
+        (PairwiseConstraints.from_links([(0, 1), (1, 2)], [(0, 2)]), ContradictoryLinks, "0 = 1 = 2"),
+    ],
+)
+def test_bad_links_are_refused(corners, constraints, error, words):
+    with pytest.raises(error, match=words):
+        CEVCLUS(2).fit(corners[0], constraints=constraints)
+
+
+def test_bad_weight_is_refused(corners):
+    with pytest.raises(ValueError, match="The 'xi' parameter of CEVCLUS must be a number >= 0"):
+        CEVCLUS(2, xi=-1).fit(corners[0])

@@ -1,0 +1,188 @@
+"""RECM against an independent program, against ECM on coordinates, and on dissimilarities that are not Euclidean."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+from evidentia import ECM, FocalSets
+from evidentia.datasets import load
+from evidentia.relational import RECM
+from evidentia.relational.recm import euclidean_shift, far_objects
+
+
+@pytest.fixture(scope="module")
+def protein():
+    data = load("protein")
+    return data.dissimilarity, data.target
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs([30, 20, 15], centers=[[0, 0, 1], [5, 1, 0], [1, 6, 2]], shuffle=False, random_state=1)[0]
+
+
+def run_of(reference, kind, **changed):
+    run = reference("recm_protein")[kind]
+    family = {"full": "full", "simple": "singletons"}[kind]
+    focal_sets = FocalSets(4, family)
+    columns = [focal_sets.index(np.flatnonzero(row).tolist()) for row in run["tight"]["F"]]
+    start, expected = np.empty((2, 213, len(focal_sets)))
+    start[:, columns], expected[:, columns] = run["m0"], run["tight"]["mass"]
+    model = RECM(
+        4,
+        focal_sets=family,
+        alpha=run["params"]["alpha"],
+        beta=run["params"]["beta"],
+        rho=np.sqrt(run["params"]["delta2"]),
+        squared=True,
+        metric="precomputed",
+        init=start / start.sum(axis=1, keepdims=True),
+        **changed,
+    )
+    return run, model, expected
+
+
+def test_the_criterion_follows_the_reference(protein, reference):
+    run, model, expected = run_of(reference, "full", tol=1e-15)
+    model.fit(protein[0])
+    trace = np.array(run["tight"]["trace_J_DeltaM"])[:, 0]
+    shared = min(len(trace), len(model.criterion_trace_))
+    assert shared > 20
+    np.testing.assert_allclose(model.criterion_trace_[:shared], trace[:shared], rtol=1e-6)
+    assert model.criterion_ == pytest.approx(run["tight"]["crit"], rel=1e-9)
+    np.testing.assert_allclose(model.partition_.masses, expected, atol=2e-6)
+    assert adjusted_rand_score(protein[1], model.labels_) == pytest.approx(run["ARI"])
+    assert model.shift_ == 0
+
+
+def test_coinciding_prototypes_are_found_where_the_reference_has_them(protein, reference):
+    run, model, expected = run_of(reference, "simple", tol=1e-13)
+    with pytest.warns(UserWarning, match="RECM: all prototypes coincide"):
+        model.fit(protein[0])
+    assert model.criterion_ == pytest.approx(run["tight"]["crit"], rel=1e-9)
+    np.testing.assert_allclose(model.partition_.masses, expected, atol=1e-3)
+    np.testing.assert_allclose(model.partition_.masses[:, 1:5].std(axis=1), 0, atol=1e-3)
+
+
+def test_two_coinciding_prototypes_are_named(protein):
+    with pytest.warns(UserWarning, match=r"RECM: the prototypes of clusters \d and \d coincide.*Lower beta"):
+        RECM(4, focal_sets="singletons", beta=1.5, squared=True, metric="precomputed", random_state=0).fit(protein[0])
+
+
+def test_protein_classes_are_found_when_prototypes_stay_apart(protein):
+    D, y = protein
+    model = RECM(4, alpha=0.2, beta=1.1, rho=np.sqrt(20), squared=True, metric="precomputed", random_state=1).fit(D)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("family", "alpha", "beta"), [("full", 1.0, 2.0), ("pairs", 1.7, 1.6), ([{0}, {1}, {2}, {1, 2}], 0.4, 2.3)]
+)
+def test_on_euclidean_distances_it_is_ecm(blobs, family, alpha, beta):
+    """ECM from three objects as centres: the same centres, masses and criterion after each iteration."""
+    settings = {"focal_sets": family, "alpha": alpha, "beta": beta, "rho": 4.0}
+    chosen = [3, 40, 60]
+    ecm = ECM(3, init=blobs[chosen], tol=1e-14, max_iter=500, **settings).fit(blobs)
+    first = ECM(3, init=blobs[chosen], tol=1, **settings).fit(blobs)  # masses of the second iteration's start
+    model = RECM(3, init=first.partition_, tol=1e-14, **settings).fit(blobs)
+    np.testing.assert_allclose(model.prototype_weights_ @ blobs, ecm.cluster_centers_, atol=1e-5)
+    np.testing.assert_allclose(model.partition_.masses, ecm.partition_.masses, atol=1e-5)
+    assert model.criterion_ == pytest.approx(ecm.criterion_, rel=1e-9)
+    np.testing.assert_allclose(model.prototype_weights_.sum(axis=1), 1)
+    again = model.predict_partition(blobs)
+    np.testing.assert_allclose(again.masses, model.partition_.masses, atol=1e-9)
+    new = blobs[[0, 31, 55]] + 0.7
+    np.testing.assert_allclose(model.predict_partition(new).masses, ecm.predict_partition(new).masses, atol=1e-5)
+
+
+def bent(X):
+    """Dissimilarities that break the triangle inequality."""
+    return cdist(X, X) ** 1.4
+
+
+def test_the_shift_makes_other_dissimilarities_safe(blobs):
+    D = bent(blobs)
+    lowest = np.linalg.eigvalsh(centred(D**2))[0]
+    assert lowest < -1
+    assert (bent(blobs)[:, :, None] > bent(blobs)[:, None, :] + bent(blobs)[None]).any()
+    safe = euclidean_shift(D**2)
+    assert safe == pytest.approx(-2 * lowest)
+    assert np.linalg.eigvalsh(centred(D**2 + safe * (1 - np.eye(65))))[0] > -1e-6 * D.max() ** 2
+    model = RECM(3, metric="precomputed", random_state=0).fit(D)
+    assert model.shift_ == pytest.approx(safe / 4)  # half of it would give negative squared distances
+    with pytest.raises(ValueError, match="A squared distance to a prototype is -"):
+        RECM(3, metric="precomputed", shift=safe / 8, random_state=0).fit(D)
+    assert (np.diff(model.criterion_trace_) <= 0).all()
+    assert np.abs(model.partition_.masses.sum(axis=1) - 1).max() < 1e-12
+    assert adjusted_rand_score(np.repeat([0, 1, 2], [30, 20, 15]), model.labels_) > 0.9
+    np.testing.assert_array_equal(model.predict(D), model.labels_)
+
+
+def test_a_shift_that_drowns_the_dissimilarities_is_heard_of(blobs):
+    with pytest.warns(UserWarning, match=r"RECM: .*coincide"):
+        model = RECM(3, metric="precomputed", shift=3000, random_state=0).fit(bent(blobs))
+    assert model.shift_ == 3000
+    assert (np.diff(model.criterion_trace_) <= 0).all()
+
+
+def centred(square):
+    H = np.eye(len(square)) - 1 / len(square)
+    return -0.5 * H @ square @ H
+
+
+def test_a_shift_too_small_is_refused():
+    """Three objects 10, 1 and 1 apart: the middle one lies at a negative squared distance from the others' mean."""
+    D = np.array([[0.0, 1, 10, 9], [1, 0, 1, 9], [10, 1, 0, 9], [9, 9, 9, 0]])
+    with pytest.raises(ValueError, match=r"A squared distance to a prototype is -.*shift='auto', or EVCLUS"):
+        RECM(2, shift=0, metric="precomputed", random_state=0, focal_sets="singletons").fit(D)
+    model = RECM(2, metric="precomputed", random_state=0, focal_sets="singletons").fit(D)
+    assert 0 < model.shift_ <= euclidean_shift(D**2)
+
+
+def test_a_metric_is_squared_unless_it_is_a_square(blobs):
+    one = RECM(3, random_state=0).fit(blobs)
+    other = RECM(3, metric="sqeuclidean", squared=True, random_state=0).fit(blobs)
+    np.testing.assert_allclose(one.partition_.masses, other.partition_.masses, atol=1e-7)
+    assert one.rho_ == pytest.approx(np.quantile(cdist(blobs, blobs)[np.triu_indices(65, 1)], 0.95), rel=1e-2)
+
+
+@pytest.mark.parametrize("init", ["objects", "random"])
+def test_starts_are_repeatable_and_the_best_is_kept(blobs, init):
+    one, other = (RECM(3, init=init, n_init=4, random_state=7).fit(blobs) for _ in range(2))
+    np.testing.assert_array_equal(one.partition_.masses, other.partition_.masses)
+    assert one.criterion_ == one.start_criteria_.min()
+    assert (np.diff(one.partition_.pignistic.sum(axis=0)) <= 0).all()
+
+
+def test_far_objects_are_different_ones():
+    square = cdist([[0.0], [0.0], [0.0], [5.0], [5.0], [9.0]], [[0.0], [0.0], [0.0], [5.0], [5.0], [9.0]]) ** 2
+    for seed in range(20):
+        chosen = far_objects(square, 3, np.random.RandomState(seed))
+        assert sorted({0: 0, 1: 0, 2: 0, 3: 1, 4: 1, 5: 2}[k] for k in chosen.tolist()) == [0, 1, 2]
+    assert len(far_objects(square, 5, np.random.RandomState(0))) == 5
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"alpha": -1}, "alpha"),
+        ({"beta": 1.0}, "The 'beta' parameter of RECM must be a number > 1"),
+        ({"rho": 0}, "rho"),
+        ({"rho": "large"}, "The 'rho' parameter of RECM must be one of 'auto'"),
+        ({"shift": -2}, "shift"),
+        ({"shift": "some"}, "must be one of 'auto'"),
+        ({"init": "k-means"}, "must be one of 'objects', 'random'"),
+        ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'singletons'"),
+        ({"init": np.ones((3, 3))}, "Got shape"),
+    ],
+)
+def test_bad_parameters_are_refused(blobs, changed, words):
+    with pytest.raises(ValueError, match=words):
+        RECM(3, **changed).fit(blobs)
+
+
+def test_equal_objects_are_refused():
+    with pytest.raises(ValueError, match="All dissimilarities are zero, so RECM finds no clusters"):
+        RECM(2).fit(np.ones((4, 2)))
