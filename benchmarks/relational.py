@@ -1,7 +1,7 @@
 """k-EVCLUS on S2 and on 100,000 objects; EVCLUS and RECM against the PyPI package evclust.
 
-The seconds of R 4.2 with evclust 2.0.3 on S2 (``kevclus``: 15 clusters, singletons and the frame, 20 sweeps) were
-measured once, single-threaded, and are constants here; evclust 0.2.1 from PyPI runs beside ours.
+The seconds of R with evclust on S2 (``kevclus``: 15 clusters, singletons and the frame, 20 sweeps) are constants from
+an earlier measurement, not of this run or machine; evclust 0.2.1 from PyPI runs beside ours.
 """
 
 from __future__ import annotations

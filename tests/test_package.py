@@ -9,7 +9,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import evidentia
-from evidentia import ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering
+from evidentia import BCM, BPEC, CCM, ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering
 
 SOURCE = Path(evidentia.__file__).parent
 
@@ -88,8 +88,13 @@ def test_every_public_name_is_there():
         ECM(metric="mahalanobis", n_init=3),
         BeliefHierarchical(),
         BootGMM(2, model="EII", n_boot=30),
+        BPEC(2),
+        BPEC(),
+        CCM(),
+        BCM(),
     ]
 )
+@pytest.mark.filterwarnings("ignore:.*the centres of clusters .* coincide")
 @pytest.mark.filterwarnings("ignore:EGMM with")  # the checks fit a few rows in ten dimensions: EGMM says it collapsed
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None

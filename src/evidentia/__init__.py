@@ -19,28 +19,53 @@ if TYPE_CHECKING:
     from evidentia.metric_learning import LSI
     from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, ParsimoniousGaussianMixture
     from evidentia.partition import CredalPartition
-    from evidentia.prototypes import CECM, CFCM, ECM, FCM, COPKMeans, GustafsonKessel, NoiseClustering
+    from evidentia.prototypes import (
+        BCM,
+        BPEC,
+        CCM,
+        CECM,
+        CFCM,
+        ECM,
+        FCM,
+        MECM,
+        COPKMeans,
+        GustafsonKessel,
+        NoiseClustering,
+        SECMdd,
+        WECMdd,
+    )
+    from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.selection import select
 
 # Where each public name lives. Sub-modules load on first use, so that ``import evidentia`` is quick.
 _HOMES = {
+    "BCM": "prototypes",
+    "BPEC": "prototypes",
     "BeliefHierarchical": "hierarchy",
     "BootGMM": "mixtures",
+    "CCM": "prototypes",
     "CECM": "prototypes",
+    "CEVCLUS": "relational",
     "CFCM": "prototypes",
     "COPKMeans": "prototypes",
     "CredalPartition": "partition",
     "ECM": "prototypes",
     "EGMM": "mixtures",
+    "EVCLUS": "relational",
+    "EkNNclus": "relational",
     "FCM": "prototypes",
     "FocalSets": "belief",
     "GustafsonKessel": "prototypes",
     "LSI": "metric_learning",
     "LatentClassMixture": "mixtures",
+    "MECM": "prototypes",
     "MassFunctions": "belief",
     "NoiseClustering": "prototypes",
     "PairwiseConstraints": "constraints",
     "ParsimoniousGaussianMixture": "mixtures",
+    "RECM": "relational",
+    "SECMdd": "prototypes",
+    "WECMdd": "prototypes",
     "select": "selection",
 }
 _SUBMODULES = (
@@ -53,22 +78,31 @@ _SUBMODULES = (
     "partition",
     "plots",
     "prototypes",
+    "relational",
     "report",
     "scores",
     "selection",
 )
 
 __all__ = [
+    "BCM",
+    "BPEC",
+    "CCM",
     "CECM",
+    "CEVCLUS",
     "CFCM",
     "ECM",
     "EGMM",
+    "EVCLUS",
     "FCM",
     "LSI",
+    "MECM",
+    "RECM",
     "BeliefHierarchical",
     "BootGMM",
     "COPKMeans",
     "CredalPartition",
+    "EkNNclus",
     "FocalSets",
     "GustafsonKessel",
     "LatentClassMixture",
@@ -76,6 +110,8 @@ __all__ = [
     "NoiseClustering",
     "PairwiseConstraints",
     "ParsimoniousGaussianMixture",
+    "SECMdd",
+    "WECMdd",
     "select",
 ]
 

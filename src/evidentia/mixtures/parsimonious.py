@@ -34,7 +34,7 @@ from evidentia.solvers.starts import Rows, kmeans_starts, representatives
 
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
 CRITERIA = ("bic", "icl", "aic")
-RIVAL_GAP = 30.0  # a model this far below the best BIC is the best of hardly any resampled table
+RIVAL_GAP = 20.0  # a model this far below the best BIC is the best of hardly any resampled table
 
 
 def information_criteria(

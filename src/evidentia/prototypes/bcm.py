@@ -65,6 +65,11 @@ class BCM(CredalMeans):
         Final criterion of every start.
     n_iter_ : int
 
+    Notes
+    -----
+    The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
+    the authors' program in details.
+
     References
     ----------
     .. [1] Z. Liu, J. Dezert, G. Mercier, Q. Pan. Belief c-means: an extension of fuzzy c-means algorithm in belief

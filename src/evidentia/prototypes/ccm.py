@@ -66,6 +66,9 @@ class CCM(CredalMeans):
 
     Notes
     -----
+    The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
+    the authors' program in details.
+
     For sets of three and more the paper asks for a point as far from each of their centres; the barycentre, the same
     thing for pairs, keeps the centres a linear system and the criterion monotone.
 

@@ -110,6 +110,9 @@ class SECMdd(MedoidClusterer):
 
     Notes
     -----
+    The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
+    the authors' program in details.
+
     A new medoid :math:`v_k` minimises the part of J that contains it, for given masses and :math:`\bar v_A`; these
     follow the medoids and may raise J again, in which case the step is not taken and the descent ends. All pairs of
     objects are compared: n × n dissimilarities are held.
@@ -279,6 +282,9 @@ class WECMdd(MedoidClusterer):
 
     Notes
     -----
+    The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
+    the authors' program in details.
+
     New weights :math:`v_{kl}` minimise the part of J that contains them, for given masses and :math:`\bar v_A`; these
     follow the weights and may raise J again, in which case the step is not taken and the descent ends. All pairs of
     objects are compared: n × n dissimilarities are held.

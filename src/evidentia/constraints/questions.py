@@ -1,0 +1,130 @@
+"""Which pair of objects to ask about next: rules that look at a credal partition.
+
+A rule yields pairs from the most to the least worth asking; the first one whose answer does not follow from earlier
+answers is asked. Rules never loop over all pairs of a large table: where they compare pairs, they do so among the
+:data:`POOL` most doubtful objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from evidentia.constraints.building import random_pairs
+from evidentia.constraints.pairwise import PairwiseConstraints
+from evidentia.partition import CredalPartition
+
+Pair = tuple[int, int]
+POOL = 300
+
+
+class Known:
+    """What follows from must-links and cannot-links between ``n_objects``, without writing out their closure."""
+
+    def __init__(self, links: PairwiseConstraints, n_objects: int, asked: set[frozenset[int]]):
+        self.group = links.groups(n_objects)
+        self.apart = {frozenset(pair) for pair in self.group[links.cannot_link].tolist()}
+        self.asked = asked
+
+    def __contains__(self, pair: Pair) -> bool:
+        a, b = self.group[list(pair)].tolist()
+        return a == b or frozenset((a, b)) in self.apart or frozenset(pair) in self.asked
+
+
+def probability_same(partition: CredalPartition, pairs: Any) -> np.ndarray:
+    r"""Probability that two objects share a cluster, :math:`\sum_k BetP_i(k)\, BetP_j(k)`, shape (n_pairs,).
+
+    Examples
+    --------
+    >>> from evidentia import FocalSets
+    >>> partition = CredalPartition([[1, 0, 0], [0.5, 0.1, 0.4]], FocalSets(2, empty=False))  # {0}, {1}, {0,1}
+    >>> probability_same(partition, [(0, 1)]).round(2)
+    array([0.7])
+    """
+    first, second = np.asarray(pairs).T
+    return np.einsum("ik,ik->i", partition.pignistic[first], partition.pignistic[second])
+
+
+def surest_objects(model: Any, table: np.ndarray) -> np.ndarray:
+    """For each cluster the object nearest to its centre in its own metric; without centres, the one with most belief."""
+    centers = getattr(model, "cluster_centers_", None)
+    if centers is None:
+        singles = model.partition_.focal_sets.singleton_index
+        return np.where(singles >= 0, model.partition_.masses, -1.0)[:, singles].argmax(axis=0)
+    apart = table - np.asarray(centers)[:, None, :]
+    metric = getattr(model, "metric_", None)
+    shaped = apart if metric is None else apart @ metric
+    return np.einsum("kip,kip->ki", shaped, apart).argmin(axis=1)
+
+
+def boundary_pairs(model: Any, table: np.ndarray) -> Iterator[Pair]:
+    """The rule of Antoine et al. (2012): a torn object, and the object nearest to a centre of one of its clusters.
+
+    First objects come in the order of their largest mass on a set of two clusters. Of the two, the cluster that the
+    object is more likely to be in comes first: "same" then settles it.
+    """
+    partition = model.partition_
+    twos = np.flatnonzero(partition.focal_sets.card == 2)
+    if not twos.size:
+        raise ValueError(
+            "The rule 'boundary' looks at sets of two clusters, and the focal sets have none. Choose focal_sets='full' "
+            "or 'pairs', or another rule."
+        )
+    sure = surest_objects(model, table)
+    masses = partition.masses[:, twos]
+    for i in np.argsort(-masses.max(axis=1), kind="stable").tolist():
+        clusters = np.flatnonzero(partition.focal_sets.member[twos[masses[i].argmax()]])
+        for k in clusters[np.argsort(-partition.pignistic[i, clusters], kind="stable")].tolist():
+            if sure[k] != i:
+                yield i, int(sure[k])
+
+
+def uncertain_pairs(model: Any, table: np.ndarray) -> Iterator[Pair]:
+    """Pairs by the mass that says neither "same" nor "different", among the most doubtful objects."""
+    partition = model.partition_
+    pool = np.sort(partition.most_doubtful(POOL))
+    i, j = np.triu_indices(len(pool), 1)
+    unknown = partition.relational(np.c_[pool[i], pool[j]]).unknown
+    for at in np.argsort(-unknown, kind="stable").tolist():
+        yield int(pool[i[at]]), int(pool[j[at]])
+
+
+def drawn_pairs(table: np.ndarray, rng: np.random.RandomState) -> Iterator[Pair]:
+    """Pairs at random, as often as somebody asks for one."""
+    while True:
+        yield tuple(random_pairs(len(table), 1, rng)[0].tolist())  # type: ignore[misc]
+
+
+def first_unknown(pairs: Iterator[Pair], known: Known, tries: int | None = None) -> Pair | None:
+    """The first pair that is not known, of all or of so many tries."""
+    for count, pair in enumerate(pairs, start=1):
+        if pair not in known:
+            return pair
+        if count == tries:
+            break
+    return None
+
+
+def any_unknown(known: Known) -> Pair | None:
+    """A pair that is not known when one is left: what to ask when a rule has no more to say."""
+    n_objects = len(known.group)
+    return first_unknown(((i, j) for i in range(n_objects) for j in range(i + 1, n_objects)), known)
+
+
+def expected_change(
+    partition: CredalPartition, pair: Pair, refit: Callable[[Pair, bool], CredalPartition]
+) -> float:
+    """How far the probabilities of the clusters move when the pair is answered, on average over the two answers.
+
+    The change is the mean over objects of half the sum of absolute differences, between 0 and 1, and each answer has
+    its present probability.
+    """
+    p = float(probability_same(partition, [pair])[0])
+
+    def change(same: bool) -> float:
+        moved = refit(pair, same).align(partition)
+        return float(np.abs(moved.pignistic - partition.pignistic).sum(axis=1).mean() / 2)
+
+    return p * change(True) + (1 - p) * change(False)
