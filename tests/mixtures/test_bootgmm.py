@@ -5,8 +5,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from evidentia import BootGMM, FocalSets, LatentClassMixture
 from evidentia.datasets import load, make_bootgmm_mixture
-from evidentia.mixtures import bootgmm as module
 from evidentia.mixtures.bootgmm import choose_pairs, pair_forms
+from evidentia.solvers import memory
 from evidentia.solvers.descent import InterruptedFit
 
 X = make_bootgmm_mixture(1, 60, random_state=1).data
@@ -162,8 +162,8 @@ def test_wrong_parameters_are_named(changed, message):
 
 
 def test_what_does_not_fit_in_memory_is_refused_before_the_work(monkeypatch):
-    monkeypatch.setattr(module, "machine_memory", lambda: 1e5)
-    with pytest.raises(MemoryError, match=r"about 0.0 GiB for 3,600 pairs and 50 replicates; .* Set n_pairs"):
+    monkeypatch.setattr(memory, "machine_memory", lambda: 1e5)
+    with pytest.raises(MemoryError, match=r"3,600 pairs and 50 replicates needs about 0.0 GiB; .* Set n_pairs"):
         BootGMM(3, model="EII", n_boot=50).fit(X)
 
 

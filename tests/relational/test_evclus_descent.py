@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from evidentia import FocalSets
 from evidentia.relational.dissimilarity import Matrix
 from evidentia.relational.pairs import random_pairs
-from evidentia.solvers.irqp import Links, criterion, irqp, place_among, place_rows, symmetric_pairs
+from evidentia.solvers.irqp import Links, criterion, irqp, place_among, symmetric_pairs
 
 
 def case(n=30, k=8, n_forms=1, seed=0):
@@ -123,11 +123,17 @@ def test_links_mean_the_same_whatever_the_layout(layout):
     assert (np.diff(expected.trace) <= 0).all()
 
 
-def test_placing_among_all_is_placing_with_all_as_partners():
+def test_a_placed_row_is_the_best_answer_to_its_targets():
+    """No step towards another mass function lowers the squared errors of a row placed among fitted ones."""
     focal, forms, _, masses = case(25, 5, 2, seed=5)
     targets = np.random.default_rng(0).uniform(size=(2, 6, 25))
-    one, other = np.full((2, 6, len(focal)), 1 / len(focal))
-    place_rows(one, forms, masses, np.tile(np.arange(25), (6, 1)), targets)
-    place_among(other, forms, masses, targets)
-    np.testing.assert_allclose(one, other, atol=1e-9)
-    assert (one.std(axis=0) > 0).any()
+    placed = np.full((6, len(focal)), 1 / len(focal))
+    place_among(placed, forms, masses, targets)
+    assert (placed.std(axis=0) > 0).any()
+
+    def errors(rows):
+        return sum(np.square(rows @ form @ masses.T - wanted).sum(axis=1) for form, wanted in zip(forms, targets))
+
+    for other in np.random.default_rng(1).dirichlet(np.full(len(focal), 0.3), size=(40, 6)):
+        for step in (1e-3, 0.1, 1.0):
+            assert (errors(placed) <= errors((1 - step) * placed + step * other) + 1e-9).all()

@@ -7,7 +7,7 @@ answers is asked. Rules never loop over all pairs of a large table: where they c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -48,11 +48,10 @@ def probability_same(partition: CredalPartition, pairs: Any) -> np.ndarray:
 
 
 def surest_objects(model: Any, table: np.ndarray) -> np.ndarray:
-    """For each cluster the object nearest to its centre in its own metric; without centres, the one with most belief."""
+    """For each cluster the object nearest to its centre in its metric; the likeliest one when there are no centres."""
     centers = getattr(model, "cluster_centers_", None)
     if centers is None:
-        singles = model.partition_.focal_sets.singleton_index
-        return np.where(singles >= 0, model.partition_.masses, -1.0)[:, singles].argmax(axis=0)
+        return model.partition_.pignistic.argmax(axis=0)
     apart = table - np.asarray(centers)[:, None, :]
     metric = getattr(model, "metric_", None)
     shaped = apart if metric is None else apart @ metric
@@ -91,10 +90,10 @@ def uncertain_pairs(model: Any, table: np.ndarray) -> Iterator[Pair]:
         yield int(pool[i[at]]), int(pool[j[at]])
 
 
-def drawn_pairs(table: np.ndarray, rng: np.random.RandomState) -> Iterator[Pair]:
+def random_questions(n_objects: int, rng: np.random.RandomState) -> Iterator[Pair]:
     """Pairs at random, as often as somebody asks for one."""
     while True:
-        yield tuple(random_pairs(len(table), 1, rng)[0].tolist())  # type: ignore[misc]
+        yield tuple(random_pairs(n_objects, 1, rng)[0].tolist())  # type: ignore[misc]
 
 
 def first_unknown(pairs: Iterator[Pair], known: Known, tries: int | None = None) -> Pair | None:
@@ -113,18 +112,21 @@ def any_unknown(known: Known) -> Pair | None:
     return first_unknown(((i, j) for i in range(n_objects) for j in range(i + 1, n_objects)), known)
 
 
-def expected_change(
-    partition: CredalPartition, pair: Pair, refit: Callable[[Pair, bool], CredalPartition]
-) -> float:
-    """How far the probabilities of the clusters move when the pair is answered, on average over the two answers.
+def expected_change(before: CredalPartition, same: CredalPartition, different: CredalPartition, pair: Pair) -> float:
+    """How far the probabilities of the clusters move when a pair is answered, on average over the two answers.
 
-    The change is the mean over objects of half the sum of absolute differences, between 0 and 1, and each answer has
+    The change is the mean over objects of half the sum of absolute differences, between 0 and 1. Each answer counts by
     its present probability.
+
+    Examples
+    --------
+    >>> from evidentia import FocalSets
+    >>> family = FocalSets(2, "singletons", empty=False, omega=False)
+    >>> before = CredalPartition([[1, 0], [0.25, 0.75]], family)  # "same" has probability 0.25
+    >>> same, different = CredalPartition([[1, 0], [1, 0]], family), CredalPartition([[1, 0], [0, 1]], family)
+    >>> expected_change(before, same, different, (0, 1))  # 0.25 * 0.75 / 2 + 0.75 * 0.25 / 2
+    0.1875
     """
-    p = float(probability_same(partition, [pair])[0])
-
-    def change(same: bool) -> float:
-        moved = refit(pair, same).align(partition)
-        return float(np.abs(moved.pignistic - partition.pignistic).sum(axis=1).mean() / 2)
-
-    return p * change(True) + (1 - p) * change(False)
+    p = float(probability_same(before, [pair])[0])
+    moved = [np.abs(after.align(before).pignistic - before.pignistic).sum(axis=1).mean() for after in (same, different)]
+    return float(p * moved[0] + (1 - p) * moved[1]) / 2

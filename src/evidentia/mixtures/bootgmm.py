@@ -7,7 +7,6 @@ Equation numbers are those of the paper.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -24,9 +23,10 @@ from evidentia.mixtures.bootstrap import bootstrap
 from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 from evidentia.partition.relational import pairwise
 from evidentia.solvers.coordinates import unit_free
-from evidentia.solvers.irqp import PairTargets, irqp, place_rows, symmetric_pairs
+from evidentia.solvers.irqp import PairTargets, irqp, place_among, symmetric_pairs
+from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.overlap import mutual_near_pairs
-from evidentia.solvers.pair_quantiles import all_pairs, chosen_pairs
+from evidentia.solvers.pair_quantiles import pair_quantiles
 
 PARTNERS = 500  # fitted objects that a new one is compared with
 FAMILIES = ("pairs", "near-pairs", "singletons", "full")
@@ -75,14 +75,6 @@ def choose_pairs(Y: np.ndarray, n_pairs: int, rng: np.random.RandomState) -> np.
     code = np.minimum(owner, partner) * n + np.maximum(owner, partner)
     code = np.unique(code[owner != partner])  # equal rows may name themselves their neighbour
     return np.column_stack([code // n, code % n])
-
-
-def machine_memory() -> float:
-    """Bytes of memory of this machine, infinity where it cannot be asked."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return np.inf
 
 
 class BootGMM(_base.EvidentialClusterer):
@@ -283,12 +275,11 @@ class BootGMM(_base.EvidentialClusterer):
         """Refuse, before the work starts, what would not fit."""
         pairs = n_samples * (self.n_pairs or n_samples)
         needed = 32 * pairs + 8 * self.n_clusters_ * n_samples * self.n_boot
-        there = machine_memory()
-        if needed > 0.8 * there:
-            raise MemoryError(
-                f"BootGMM would need about {needed / 2**30:.1f} GiB for {pairs:,} pairs and {self.n_boot} replicates; "
-                f"this machine has {there / 2**30:.1f} GiB. Set n_pairs (for example 100), or lower n_boot."
-            )
+        refuse_beyond_memory(
+            needed,
+            f"BootGMM for {pairs:,} pairs and {self.n_boot} replicates",
+            "Set n_pairs (for example 100), or lower n_boot.",
+        )
 
     def _fit_mixture(self, table: np.ndarray) -> Any:
         if self.mixture is not None:
@@ -318,23 +309,15 @@ class BootGMM(_base.EvidentialClusterer):
     def _find_intervals(self, table: np.ndarray, rng: np.random.RandomState) -> PairIntervals:
         """Algorithm 1: percentile intervals for all pairs, or for chosen ones."""
         share = (1 - self.confidence) / 2
-        posteriors = self.bootstrap_.posteriors(table)
-        n = len(table)
-        if self.n_pairs is not None:
+        if self.n_pairs is None:
+            pairs = np.column_stack(np.triu_indices(len(table), 1))
+        else:
             if self._categorical:
                 Y = pd.get_dummies(pd.DataFrame(table).astype(object)).to_numpy(float)
             else:
                 Y = unit_free(table, kind="diag").to(table)
             pairs = choose_pairs(Y, self.n_pairs, rng)
-            return PairIntervals(pairs, *chosen_pairs(posteriors, pairs, share))
-        pairs = np.column_stack(np.triu_indices(n, 1))
-        lower, upper = np.empty(len(pairs), np.float32), np.empty(len(pairs), np.float32)
-        start = 0
-        for i, low, high in all_pairs(posteriors, share):
-            stop = start + n - 1 - i
-            lower[start:stop], upper[start:stop] = low, high
-            start = stop
-        return PairIntervals(pairs, lower, upper)
+        return PairIntervals(pairs, *pair_quantiles(self.bootstrap_.posteriors(table), pairs, share))
 
     def _targets(self, n_samples: int) -> np.ndarray | PairTargets:
         """Lower bounds for "same" and one minus upper bounds for "different", as the descent takes them (13)."""
@@ -386,9 +369,8 @@ class BootGMM(_base.EvidentialClusterer):
         share = (1 - self.confidence) / 2
         fitted = self.bootstrap_.posteriors(self._train[known])
         pairs = np.column_stack([np.repeat(np.arange(len(X)), len(known)), np.tile(np.arange(len(known)), len(X))])
-        lower, upper = chosen_pairs(self.bootstrap_.posteriors(X), pairs, share, others=fitted)
-        targets = np.stack([lower, 1 - upper]).reshape(2, len(X), len(known))
+        lower, upper = pair_quantiles(self.bootstrap_.posteriors(X), pairs, share, others=fitted)
+        targets = np.stack([lower, 1 - upper]).astype(float).reshape(2, len(X), len(known))
         masses = np.full((len(X), len(self.focal_sets_)), 1 / len(self.focal_sets_))
-        partners = np.tile(np.arange(len(known)), (len(X), 1))
-        place_rows(masses, pair_forms(self.focal_sets_), self.partition_.masses[known].copy(), partners, targets)
+        place_among(masses, pair_forms(self.focal_sets_), self.partition_.masses[known].copy(), targets)
         return masses

@@ -202,21 +202,11 @@ def _sweep_groups(masses, forms, n, groups, values, form, indptr, indices, weigh
 
 
 @njit(cache=True)
-def place_rows(new, forms, masses, partners, targets):
-    """Minimise over rows that are not in the partition, each against its partners; ``new`` holds starts and results.
-
-    ``partners (n_new, k)`` number rows of ``masses``; ``targets (t, n_new, k)`` are what the pairs should give.
-    """
-    gram = np.empty((new.shape[1], new.shape[1]))
-    pull = np.empty((len(forms), new.shape[1]))
-    for i in range(len(new)):
-        _meet_partners(masses, partners[i], targets[:, i], gram, pull)
-        _improve_row(new, i, _quadratic(gram, forms), _linear(pull, forms))
-
-
-@njit(cache=True)
 def place_among(new, forms, masses, targets):
-    """The same when all rows of ``masses`` are partners, ``targets (t, n_new, n_samples)``: one Q serves every row."""
+    """Minimise over rows that are not in the partition, each against all rows of it: one Q serves every row.
+
+    ``new`` holds starts and results; ``targets (t, n_new, n_samples)`` are what the pairs should give.
+    """
     Q = _quadratic(masses.T @ masses, forms)
     for i in range(len(new)):
         u = np.zeros(len(Q))

@@ -1,0 +1,412 @@
+"""A session in which a clustering method asks an expert about pairs of objects, and learns from the answers."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import rand_score
+from sklearn.utils import check_random_state
+
+from evidentia.constraints import questions
+from evidentia.constraints.answers import Answer, parse_answer, read_answers, write_answers
+from evidentia.constraints.building import known_labels
+from evidentia.constraints.pairwise import ContradictoryLinks, PairwiseConstraints
+from evidentia.partition import CredalPartition
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RULES = ("boundary", "uncertainty", "change", "random")
+CANDIDATES = 5  # of each of two rules, that the rule "change" tries out
+TRIES = 1000
+
+
+class Question(NamedTuple):
+    """Two objects by row number, and the probability of "same" by the present partition."""
+
+    first: int
+    second: int
+    probability: float
+
+
+@dataclass
+class Entry:
+    """An answer, and what is known of its effect; nan when it was read from a file."""
+
+    answer: Answer
+    start: Any = None  # from which the model before the answer was fitted, to come back to it
+    probability: float = np.nan
+    moved: float = np.nan
+    nonspecificity: float = np.nan
+    criterion: float = np.nan
+
+    @property
+    def taught_nothing(self) -> bool:
+        """Whether the answer was "don't know", or was foreseen and moved no object to another cluster."""
+        if self.answer.answer == "unknown":
+            return True
+        given = self.probability if self.answer.answer == "same" else 1 - self.probability
+        return given > 0.5 and self.moved == 0
+
+
+class ActiveSession:
+    """Ask an expert which objects belong together, one pair at a time, each chosen in the light of the answers so far.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose ``fit`` takes ``constraints`` and gives a ``partition_``, such as CECM. It is cloned, not changed.
+    X : array-like or DataFrame
+        The table. Objects are named by the index of a DataFrame, else by their row numbers; names must differ.
+    rule : {"boundary", "uncertainty", "change", "random"}
+        What to ask. ``"boundary"`` is the rule of [1]_: the object with the largest mass on a set of two clusters, and
+        the object nearest to the centre of one of the two. ``"uncertainty"`` takes the pair with the most mass on
+        neither "same" nor "different". ``"change"`` tries out both answers to ten pairs of these two rules and takes
+        the pair that is expected to move the probabilities of the clusters most (21 fits a question). A pair whose
+        answer follows from earlier ones is never asked.
+    patience : int
+        More questions are not :attr:`worthwhile` after so many answers in a row that taught nothing: each was
+        "don't know", or was the likelier answer by the partition and moved no object to another cluster.
+    random_state : int, RandomState or None
+        For the rule "random".
+
+    Attributes
+    ----------
+    names : tuple of str
+    answers : list of Answer
+        As they were given.
+
+    Notes
+    -----
+    After an answer the estimator is fitted again when something asks for it: once from its own starts and, where it
+    can be started from centres, once from the solution at hand. The solution with the lower criterion is kept: links
+    change which minimum is the best one, and a descent from the old one often stays beside it.
+
+    References
+    ----------
+    .. [1] V. Antoine, B. Quost, M.-H. Masson, T. Denœux. CECM: Constrained evidential c-means algorithm.
+       Computational Statistics & Data Analysis 56(4):894-914, 2012.
+
+    Examples
+    --------
+    >>> from evidentia import CECM
+    >>> from evidentia.datasets import load
+    >>> iris = load("iris", as_frame=True)
+    >>> session = ActiveSession(CECM(3, metric="mahalanobis", n_init=2, random_state=0), iris.data)
+    >>> question = session.ask()
+    >>> iris.target.iloc[[question.first, question.second]].tolist()
+    ['virginica', 'versicolor']
+    >>> session.answer("different")
+    ActiveSession(CECM, 150 objects, 1 answer: 1 different)
+    >>> session.links
+    PairwiseConstraints(0 must-link, 1 cannot-link)
+    """
+
+    def __init__(
+        self, estimator: Any, X: Any, *, rule: str = "boundary", patience: int = 10, random_state: Any = None
+    ):
+        if "constraints" not in signature(estimator.fit).parameters:
+            raise TypeError(f"{type(estimator).__name__} cannot learn from answers: its fit takes no 'constraints'.")
+        if rule not in RULES:
+            raise ValueError(f"'rule' must be one of {', '.join(map(repr, RULES))}. Got {rule!r}.")
+        if not isinstance(patience, int) or patience < 1:
+            raise ValueError(f"'patience' must be a whole number from 1. Got {patience!r}.")
+        self.estimator, self.X, self.rule, self.patience = estimator, X, rule, patience
+        self._rng = check_random_state(random_state)
+        index = getattr(X, "index", None)
+        n_objects = X.shape[0] if hasattr(X, "shape") else len(X)
+        self.names = tuple(map(str, range(n_objects) if index is None or callable(index) else index))
+        if len(set(self.names)) < n_objects:
+            name, count = Counter(self.names).most_common(1)[0]
+            raise ValueError(f"Each object needs a name of its own, but {count} of them are called {name!r}.")
+        self._rows = {name: row for row, name in enumerate(self.names)}
+        self._entries: list[Entry] = []
+        self._start: Any = None
+        self._model: Any = None
+        self._before: CredalPartition | None = None
+        self._question: Question | None = None
+
+    # -- questions and answers ----------------------------------------------------------------------------------------
+
+    def ask(self) -> Question | None:
+        """The next question, the same one until it is answered; None when every pair is answered or follows."""
+        if self._question is None:
+            pair = self._next_pair()
+            self._question = None if pair is None else self._asked(pair)
+        return self._question
+
+    def answer(self, answer: str, pair: Sequence[Any] | None = None) -> ActiveSession:
+        """Take the answer to the question at hand, or to any other pair.
+
+        Parameters
+        ----------
+        answer : {"same", "different", "don't know"}
+            "unknown" is short for the last.
+        pair : (first, second), optional
+            Row numbers, or names as str.
+
+        Raises
+        ------
+        ContradictoryLinks
+            When earlier answers imply the opposite; nothing is changed then, and the message names them.
+        """
+        word = parse_answer(answer)
+        if pair is None:
+            question = self.ask()
+            if question is None:
+                raise ValueError("There is no question left to answer.")
+        else:
+            first, second = map(self._row, pair)
+            self._refuse_repetition(first, second)
+            question = self._asked((first, second))
+        given = Answer(question.first, question.second, word)
+        self._check([*self.answers, given])
+        self._entries.append(Entry(given, self._start, question.probability))
+        self._before, self._start = self.partition, _start_from(self._model)
+        self._question = self._model = None
+        return self
+
+    def undo(self) -> Answer:
+        """Take the last answer back; its question is asked again."""
+        if not self._entries:
+            raise ValueError("There is no answer to take back.")
+        entry = self._entries.pop()
+        self._start, self._model, self._before = entry.start, None, None
+        self._question = self._asked(entry.answer[:2])
+        return entry.answer
+
+    def _asked(self, pair: tuple[int, int]) -> Question:
+        return Question(*pair, float(questions.probability_same(self.partition, [pair])[0]))
+
+    def _row(self, name: Any) -> int:
+        row = self._rows.get(name) if isinstance(name, str) else int(name)
+        if row is None or not 0 <= row < len(self.names):
+            raise ValueError(f"There is no object {name!r} among {len(self.names)}: give a row number, or a name.")
+        return row
+
+    def _refuse_repetition(self, first: int, second: int) -> None:
+        if first == second:
+            raise ValueError(f"{self.names[first]!r} is one object, not two.")
+        for number, (a, b, word) in enumerate(self.answers, start=1):
+            if {a, b} == {first, second}:
+                raise ValueError(
+                    f"{self.names[first]!r} and {self.names[second]!r} were asked before: answer {number} is {word!r}. "
+                    "To change it, undo back to it."
+                )
+
+    def _check(self, answers: Sequence[Answer]) -> None:
+        *earlier, (first, second, word) = answers
+        try:
+            _links(answers, self.names).check()
+        except ContradictoryLinks as error:
+            raise ContradictoryLinks(
+                f"{word!r} for {self.names[first]!r} and {self.names[second]!r} contradicts earlier answers. "
+                f"{' '.join(str(error).split('. ')[1:-1])}. Undo one of these answers first.",
+                error.contradictions,
+            ) from None
+
+    # -- choosing -----------------------------------------------------------------------------------------------------
+
+    def _next_pair(self) -> tuple[int, int] | None:
+        known = questions.Known(self.links, len(self.names), {frozenset(given[:2]) for given in self.answers})
+        if self.rule == "random":
+            drawn = questions.random_questions(len(self.names), self._rng)
+            return questions.first_unknown(drawn, known, TRIES) or questions.any_unknown(known)
+        if self.rule == "change":
+            candidates = self._candidates(known)
+            return max(candidates, key=self._expected_change()) if candidates else questions.any_unknown(known)
+        return questions.first_unknown(self._ranked(self.rule), known) or questions.any_unknown(known)
+
+    def _ranked(self, rule: str) -> Iterator[tuple[int, int]]:
+        choose = questions.boundary_pairs if rule == "boundary" else questions.uncertain_pairs
+        return choose(self.model, np.asarray(self.X, dtype=float))
+
+    def _candidates(self, known: questions.Known) -> list[tuple[int, int]]:
+        ranked = ((pair for pair in self._ranked(rule) if pair not in known) for rule in RULES[:2])
+        return list(dict.fromkeys(chain.from_iterable(islice(pairs, CANDIDATES) for pairs in ranked)))
+
+    def _expected_change(self) -> Any:
+        """What an answer changes beyond fitting again from the present solution, as a function of the pair."""
+        start = _start_from(self.model)
+
+        def refitted(*more: Answer) -> CredalPartition:
+            return self._fitted(_links([*self.answers, *more]), start).partition_
+
+        before = refitted()
+        return lambda pair: questions.expected_change(
+            before, refitted(Answer(*pair, "same")), refitted(Answer(*pair, "different")), pair
+        )
+
+    # -- the model ----------------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Any:
+        """The estimator, fitted with all answers."""
+        if self._model is None:
+            fresh = self._fitted(self.links)
+            found = [fresh] if self._start is None else [self._fitted(self.links, self._start), fresh]
+            self._model = min(found, key=lambda model: model.criterion_) if len(found) > 1 else fresh
+            if self._entries and self._before is not None:
+                self._record(self._entries[-1])
+        return self._model
+
+    @property
+    def partition(self) -> CredalPartition:
+        """The partition of the :attr:`model`."""
+        return self.model.partition_
+
+    def _fitted(self, links: PairwiseConstraints, start: Any = None) -> Any:
+        model = clone(self.estimator)
+        if start is not None:
+            model.set_params(init=start)
+        return model.fit(self.X, constraints=links)
+
+    def _record(self, entry: Entry) -> None:
+        partition = self._model.partition_
+        entry.moved = int((partition.align(self._before).labels() != self._before.labels()).sum())  # type: ignore
+        entry.nonspecificity = float(partition.nonspecificity.mean())
+        entry.criterion = float(getattr(self._model, "criterion_", np.nan))
+
+    # -- how it stands ------------------------------------------------------------------------------------------------
+
+    @property
+    def answers(self) -> list[Answer]:
+        return [entry.answer for entry in self._entries]
+
+    @property
+    def links(self) -> PairwiseConstraints:
+        """What the answers say, by row number."""
+        return _links(self.answers)
+
+    @property
+    def worthwhile(self) -> bool:
+        """Whether more questions are expected to pay (see ``patience``)."""
+        if self.ask() is None:
+            return False
+        last = self._entries[-self.patience :]
+        return len(last) < self.patience or not all(entry.taught_nothing for entry in last)
+
+    @property
+    def history(self) -> pd.DataFrame:
+        """One row per answer: the two names, the answer, and what came of it.
+
+        ``probability`` is that of "same" before the answer; ``moved`` counts the objects that changed their cluster
+        with it; ``nonspecificity`` (mean over objects) and ``criterion`` are those after it. Answers that were read from
+        a file have no such numbers.
+        """
+        import pandas as pd
+
+        _ = self.model  # so that the last answer has its numbers
+        rows = [
+            (self.names[e.answer.first], self.names[e.answer.second], e.answer.answer)
+            + (e.probability, e.moved, e.nonspecificity, e.criterion)
+            for e in self._entries
+        ]
+        columns = ["first", "second", "answer", "probability", "moved", "nonspecificity", "criterion"]
+        return pd.DataFrame(rows, columns=columns, index=pd.RangeIndex(1, len(rows) + 1, name="question"))
+
+    def __repr__(self) -> str:
+        counts = Counter(given.answer for given in self.answers)
+        told = ", ".join(f"{counts[word]} {word}" for word in ("same", "different", "unknown") if counts[word])
+        count = f"{len(self._entries)} answer{'s' * (len(self._entries) != 1)}"
+        kind = type(self.estimator).__name__
+        return f"ActiveSession({kind}, {len(self.names)} objects, {count}{f': {told}' if told else ''})"
+
+    # -- files --------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the answers as CSV (``first``, ``second``, ``answer``), replacing the file at once."""
+        write_answers(path, self.answers, self.names)
+
+    def resume(self, path: str | os.PathLike[str]) -> ActiveSession:
+        """Take up the answers of a file; a last line that was cut off is left out, with a warning.
+
+        The model is fitted anew from its own starts, once. It can differ from that of the session that was left, which
+        may have come to its solution by way of earlier ones.
+        """
+        if self._entries:
+            raise ValueError(f"This session has {len(self._entries)} answers already. Take up a file in a new one.")
+        try:
+            for given in read_answers(path, self.names):
+                self._refuse_repetition(given.first, given.second)
+                self._check([*self.answers, given])
+                self._entries.append(Entry(given))
+        except ValueError as error:
+            self._entries.clear()
+            raise type(error)(*((f"{path}: {error}", error.contradictions) if isinstance(error, ContradictoryLinks) else (str(error),))) from None
+        self._model = self._question = None
+        return self
+
+
+def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown: Any = -1) -> pd.DataFrame:
+    """Let a truth answer the questions of a session, and see how the partition comes closer to it.
+
+    Parameters
+    ----------
+    session : ActiveSession
+        Goes on from where it is, and is changed.
+    truth : array-like of shape (n_samples,)
+        Labels. About objects whose label is None, NaN or ``unknown`` the oracle says "don't know".
+    n_questions : int
+        It stops earlier when no question is left.
+
+    Returns
+    -------
+    DataFrame
+        One row per number of answers, from those given before: ``rand_index`` of the most plausible clusters over the
+        objects whose label is known, ``nonspecificity``, and ``worthwhile``.
+
+    Examples
+    --------
+    >>> from evidentia import CECM
+    >>> from evidentia.datasets import load
+    >>> iris = load("iris")
+    >>> session = ActiveSession(CECM(3, metric="mahalanobis", n_init=2, random_state=0), iris.data)
+    >>> curve = ask_oracle(session, iris.target, 10)
+    >>> curve.rand_index[[0, 10]].round(2).tolist()
+    [0.86, 0.94]
+    """
+    import pandas as pd
+
+    if len(truth) != len(session.names):
+        raise ValueError(f"The truth has {len(truth)} labels for {len(session.names)} objects.")
+    objects, labels = known_labels(truth, unknown)
+    label = dict(zip(objects.tolist(), labels.tolist()))
+
+    def standing() -> tuple[int, float, float, bool]:
+        found = session.partition
+        score = rand_score(labels, found.labels()[objects])
+        return len(session.answers), score, float(found.nonspecificity.mean()), session.worthwhile
+
+    rows = [standing()]
+    for _ in range(n_questions):
+        question = session.ask()
+        if question is None:
+            break
+        first, second = label.get(question.first), label.get(question.second)
+        session.answer("unknown" if first is None or second is None else "same" if first == second else "different")
+        rows.append(standing())
+    table = pd.DataFrame(rows, columns=["answers", "rand_index", "nonspecificity", "worthwhile"])
+    return table.set_index("answers")
+
+
+def _links(answers: Sequence[Answer], names: tuple[str, ...] | None = None) -> PairwiseConstraints:
+    told = [given for given in answers if given.answer != "unknown"]
+    pairs = np.array([given[:2] for given in told], dtype=np.int64).reshape(-1, 2)
+    return PairwiseConstraints(pairs, [given.answer == "same" for given in told], 1.0, names)
+
+
+def _start_from(model: Any) -> Any:
+    """Centres, with covariances when there are, from which a model of the same kind can go on; None if it cannot."""
+    if "init" not in model.get_params() or not hasattr(model, "cluster_centers_") or not hasattr(model, "criterion_"):
+        return None
+    covariances = getattr(model, "covariances_", None)
+    return model.cluster_centers_ if covariances is None else (model.cluster_centers_, covariances)
