@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,7 @@ import typer
 
 import evidentia
 from evidentia.cli import terminal
-from evidentia.cli.errors import Commands, UserError
+from evidentia.cli.errors import INTERRUPTED, Commands, UserError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 
 
+ASK_TOL = 1e-7  # somebody waits: later digits change no question
 DEMO = """\
 from evidentia import EGMM
 from evidentia.datasets import load
@@ -57,6 +59,18 @@ class Scale(StrEnum):
     standard = "standard"
     robust = "robust"
     minmax = "minmax"
+
+
+class Metric(StrEnum):
+    euclidean = "euclidean"
+    mahalanobis = "mahalanobis"
+
+
+class Rule(StrEnum):
+    boundary = "boundary"
+    uncertainty = "uncertainty"
+    change = "change"
+    random = "random"
 
 
 class Covariance(StrEnum):
@@ -193,6 +207,94 @@ def fit(
         ),
         title=file.name,
     )
+
+
+@app.command()
+def ask(
+    ctx: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .parquet or .npz; one row an object.")
+    ],
+    clusters: Annotated[int, typer.Option(min=2, help="How many clusters.")],
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where answers are kept, and taken up again.", show_default="FILE-answers.csv"
+        ),
+    ] = None,
+    rule: Annotated[Rule, typer.Option(help="How the next pair is chosen.")] = Rule.boundary,
+    metric: Annotated[
+        Metric, typer.Option(help="Round clusters (euclidean), or each with its own shape (mahalanobis).")
+    ] = Metric.mahalanobis,
+    scale: Annotated[Scale, typer.Option(help="Bring the columns to a common scale first.")] = Scale.standard,
+    id_column: Annotated[
+        str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Columns neither to cluster nor to show; repeat, or commas."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster; the others are only shown.")
+    ] = None,
+    missing: Annotated[Missing, typer.Option(help="Rows with missing values: stop, or leave out.")] = Missing.error,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts.")] = 0,
+    starts: Annotated[int, typer.Option(min=1, help="Number of starts of each fit.")] = 10,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there at the end.")
+    ] = None,
+) -> None:
+    """Answer questions about pairs of rows, and see the clusters follow; leave and come back at any time."""
+    from evidentia.cli import asking, fitting, tables
+    from evidentia.cli.running import check_out, print_summary, print_table
+    from evidentia.constraints import ActiveSession
+    from evidentia.prototypes import CECM
+
+    if missing is Missing.em:
+        raise UserError("--missing em is an option of fit with egmm; ask takes error or drop.")
+    source = tables.read_table(file, id_column=id_column)
+    table = tables.choose_columns(source.frame, id_column=id_column, drop=drop or (), columns=columns or ())
+    data, holes = tables.check_values(table.data, missing=missing.value)
+    check_out(out)
+    scaled, scaler = fitting.rescale(data, scale.value)
+    bars = int(sys.stderr.isatty())
+    estimator = CECM(clusters, metric=metric.value, n_init=starts, tol=ASK_TOL, random_state=seed, verbose=bars)
+    session = ActiveSession(estimator, scaled, rule=rule.value, random_state=seed)
+    kept = answers or file.with_name(f"{file.name.split('.')[0]}-answers.csv")
+    notes = [*source.notes, *([holes] if holes else []), *asking.take_up(session, kept)]
+    print_table(file, source.frame, data, table.left_out)
+    terminal.labelled(
+        "method", f"CECM, {clusters} clusters, {metric.value}, columns on {scale.value} scale, seed {seed}"
+    )
+    terminal.labelled("answers", f"{kept}  ({asking.counted(session)})")
+    for text in notes:
+        terminal.note(text)
+
+    hidden = [name for name, why in table.left_out.items() if why == "--drop"]
+    conversation = asking.Conversation(session, asking.what_to_show(source.frame, data, hidden), kept)
+    finished = conversation.hold()
+    typer.echo()
+    if finished:
+        print_summary(session.partition)
+        typer.echo()
+    terminal.labelled("answers", f"{kept}  ({asking.counted(session)}; the same command goes on from there)")
+    if not finished:
+        raise typer.Exit(INTERRUPTED)
+    if out is not None:
+        from evidentia.report import write_results
+
+        written = write_results(
+            out,
+            partition=session.partition,
+            model=fitting.in_units_of(scaler, session.model),
+            X=data,
+            object_column=id_column,
+            notes=[*notes, *conversation.notes],
+            settings={"file": file, "rows": len(data), "scale": scale.value, "answers": asking.counted(session)},
+            command=_command(ctx),
+            title=file.name,
+        )
+        terminal.labelled("written", f"{written[0]}  (open it in a browser)")
 
 
 @app.command()

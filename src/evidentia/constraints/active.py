@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from itertools import chain, islice
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.metrics import rand_score
 from sklearn.utils import check_random_state
 
 from evidentia.constraints import questions
@@ -103,16 +102,14 @@ class ActiveSession:
     >>> session = ActiveSession(CECM(3, metric="mahalanobis", n_init=2, random_state=0), iris.data)
     >>> question = session.ask()
     >>> iris.target.iloc[[question.first, question.second]].tolist()
-    ['virginica', 'versicolor']
-    >>> session.answer("different")
-    ActiveSession(CECM, 150 objects, 1 answer: 1 different)
+    ['virginica', 'virginica']
+    >>> session.answer("same")
+    ActiveSession(CECM, 150 objects, 1 answer: 1 same)
     >>> session.links
-    PairwiseConstraints(0 must-link, 1 cannot-link)
+    PairwiseConstraints(1 must-link, 0 cannot-link)
     """
 
-    def __init__(
-        self, estimator: Any, X: Any, *, rule: str = "boundary", patience: int = 10, random_state: Any = None
-    ):
+    def __init__(self, estimator: Any, X: Any, *, rule: str = "boundary", patience: int = 10, random_state: Any = None):
         if "constraints" not in signature(estimator.fit).parameters:
             raise TypeError(f"{type(estimator).__name__} cannot learn from answers: its fit takes no 'constraints'.")
         if rule not in RULES:
@@ -133,14 +130,15 @@ class ActiveSession:
         self._model: Any = None
         self._before: CredalPartition | None = None
         self._question: Question | None = None
+        self._again: questions.Pair | None = None  # a question whose answer was taken back
 
     # -- questions and answers ----------------------------------------------------------------------------------------
 
     def ask(self) -> Question | None:
         """The next question, the same one until it is answered; None when every pair is answered or follows."""
         if self._question is None:
-            pair = self._next_pair()
-            self._question = None if pair is None else self._asked(pair)
+            pair = self._again or self._next_pair()
+            self._question = None if pair is None else Question(*pair, self._probability(pair))
         return self._question
 
     def answer(self, answer: str, pair: Sequence[Any] | None = None) -> ActiveSession:
@@ -159,19 +157,18 @@ class ActiveSession:
             When earlier answers imply the opposite; nothing is changed then, and the message names them.
         """
         word = parse_answer(answer)
+        pair = self.ask() if pair is None else pair
         if pair is None:
-            question = self.ask()
-            if question is None:
-                raise ValueError("There is no question left to answer.")
+            raise ValueError("There is no question left to answer.")
+        given = Answer(self._row(pair[0]), self._row(pair[1]), word)
+        self._check(given, self.answers)
+        before, entry = self.partition, Entry(given, self._start, self._probability(given[:2]))
+        self._entries.append(entry)
+        self._question = self._again = None
+        if word == "unknown":
+            self._record(entry, before)  # there is nothing to learn
         else:
-            first, second = map(self._row, pair)
-            self._refuse_repetition(first, second)
-            question = self._asked((first, second))
-        given = Answer(question.first, question.second, word)
-        self._check([*self.answers, given])
-        self._entries.append(Entry(given, self._start, question.probability))
-        self._before, self._start = self.partition, _start_from(self._model)
-        self._question = self._model = None
+            self._before, self._start, self._model = before, _start_from(self._model), None
         return self
 
     def undo(self) -> Answer:
@@ -179,12 +176,13 @@ class ActiveSession:
         if not self._entries:
             raise ValueError("There is no answer to take back.")
         entry = self._entries.pop()
-        self._start, self._model, self._before = entry.start, None, None
-        self._question = self._asked(entry.answer[:2])
+        self._question, self._again = None, entry.answer[:2]
+        if entry.answer.answer != "unknown":
+            self._start, self._model, self._before = entry.start, None, None
         return entry.answer
 
-    def _asked(self, pair: tuple[int, int]) -> Question:
-        return Question(*pair, float(questions.probability_same(self.partition, [pair])[0]))
+    def _probability(self, pair: questions.Pair) -> float:
+        return float(questions.probability_same(self.partition, [pair])[0])
 
     def _row(self, name: Any) -> int:
         row = self._rows.get(name) if isinstance(name, str) else int(name)
@@ -192,30 +190,29 @@ class ActiveSession:
             raise ValueError(f"There is no object {name!r} among {len(self.names)}: give a row number, or a name.")
         return row
 
-    def _refuse_repetition(self, first: int, second: int) -> None:
-        if first == second:
-            raise ValueError(f"{self.names[first]!r} is one object, not two.")
-        for number, (a, b, word) in enumerate(self.answers, start=1):
-            if {a, b} == {first, second}:
+    def _check(self, given: Answer, earlier: Sequence[Answer]) -> None:
+        """Refuse an answer about one object, about a pair that was asked before, or against earlier answers."""
+        first, second = self.names[given.first], self.names[given.second]
+        if given.first == given.second:
+            raise ValueError(f"{first!r} is one object, not two.")
+        for number, (a, b, word) in enumerate(earlier, start=1):
+            if {a, b} == {given.first, given.second}:
                 raise ValueError(
-                    f"{self.names[first]!r} and {self.names[second]!r} were asked before: answer {number} is {word!r}. "
-                    "To change it, undo back to it."
+                    f"{first!r} and {second!r} were asked before: answer {number} is {word!r}. "
+                    "To change it, take back what was answered since."
                 )
-
-    def _check(self, answers: Sequence[Answer]) -> None:
-        *earlier, (first, second, word) = answers
-        try:
-            _links(answers, self.names).check()
-        except ContradictoryLinks as error:
+        found = _links([*earlier, given]).contradictions()
+        if found:
+            proof = [self.names[row] for row in found[0].chain]
             raise ContradictoryLinks(
-                f"{word!r} for {self.names[first]!r} and {self.names[second]!r} contradicts earlier answers. "
-                f"{' '.join(str(error).split('. ')[1:-1])}. Undo one of these answers first.",
-                error.contradictions,
-            ) from None
+                f"{given.answer!r} for {first!r} and {second!r} contradicts earlier answers: together they say "
+                f"{' = '.join(map(repr, proof))}, and that {proof[0]!r} and {proof[-1]!r} are different.",
+                found,
+            )
 
     # -- choosing -----------------------------------------------------------------------------------------------------
 
-    def _next_pair(self) -> tuple[int, int] | None:
+    def _next_pair(self) -> questions.Pair | None:
         known = questions.Known(self.links, len(self.names), {frozenset(given[:2]) for given in self.answers})
         if self.rule == "random":
             drawn = questions.random_questions(len(self.names), self._rng)
@@ -225,15 +222,15 @@ class ActiveSession:
             return max(candidates, key=self._expected_change()) if candidates else questions.any_unknown(known)
         return questions.first_unknown(self._ranked(self.rule), known) or questions.any_unknown(known)
 
-    def _ranked(self, rule: str) -> Iterator[tuple[int, int]]:
+    def _ranked(self, rule: str) -> Iterator[questions.Pair]:
         choose = questions.boundary_pairs if rule == "boundary" else questions.uncertain_pairs
         return choose(self.model, np.asarray(self.X, dtype=float))
 
-    def _candidates(self, known: questions.Known) -> list[tuple[int, int]]:
+    def _candidates(self, known: questions.Known) -> list[questions.Pair]:
         ranked = ((pair for pair in self._ranked(rule) if pair not in known) for rule in RULES[:2])
         return list(dict.fromkeys(chain.from_iterable(islice(pairs, CANDIDATES) for pairs in ranked)))
 
-    def _expected_change(self) -> Any:
+    def _expected_change(self) -> Callable[[questions.Pair], float]:
         """What an answer changes beyond fitting again from the present solution, as a function of the pair."""
         start = _start_from(self.model)
 
@@ -241,9 +238,12 @@ class ActiveSession:
             return self._fitted(_links([*self.answers, *more]), start).partition_
 
         before = refitted()
-        return lambda pair: questions.expected_change(
-            before, refitted(Answer(*pair, "same")), refitted(Answer(*pair, "different")), pair
-        )
+
+        def change(pair: questions.Pair) -> float:
+            same, different = (refitted(Answer(pair[0], pair[1], word)) for word in ("same", "different"))
+            return questions.expected_change(before, same, different, pair)
+
+        return change
 
     # -- the model ----------------------------------------------------------------------------------------------------
 
@@ -255,7 +255,7 @@ class ActiveSession:
             found = [fresh] if self._start is None else [self._fitted(self.links, self._start), fresh]
             self._model = min(found, key=lambda model: model.criterion_) if len(found) > 1 else fresh
             if self._entries and self._before is not None:
-                self._record(self._entries[-1])
+                self._record(self._entries[-1], self._before)
         return self._model
 
     @property
@@ -269,9 +269,9 @@ class ActiveSession:
             model.set_params(init=start)
         return model.fit(self.X, constraints=links)
 
-    def _record(self, entry: Entry) -> None:
+    def _record(self, entry: Entry, before: CredalPartition) -> None:
         partition = self._model.partition_
-        entry.moved = int((partition.align(self._before).labels() != self._before.labels()).sum())  # type: ignore
+        entry.moved = int((partition.align(before).labels() != before.labels()).sum())
         entry.nonspecificity = float(partition.nonspecificity.mean())
         entry.criterion = float(getattr(self._model, "criterion_", np.nan))
 
@@ -299,15 +299,21 @@ class ActiveSession:
         """One row per answer: the two names, the answer, and what came of it.
 
         ``probability`` is that of "same" before the answer; ``moved`` counts the objects that changed their cluster
-        with it; ``nonspecificity`` (mean over objects) and ``criterion`` are those after it. Answers that were read from
-        a file have no such numbers.
+        with it; ``nonspecificity`` (mean over objects) and ``criterion`` are those after it. Answers that were read
+        from a file have no such numbers.
         """
         import pandas as pd
 
         _ = self.model  # so that the last answer has its numbers
         rows = [
-            (self.names[e.answer.first], self.names[e.answer.second], e.answer.answer)
-            + (e.probability, e.moved, e.nonspecificity, e.criterion)
+            (
+                *map(self.names.__getitem__, e.answer[:2]),
+                e.answer[2],
+                e.probability,
+                e.moved,
+                e.nonspecificity,
+                e.criterion,
+            )
             for e in self._entries
         ]
         columns = ["first", "second", "answer", "probability", "moved", "nonspecificity", "criterion"]
@@ -334,15 +340,12 @@ class ActiveSession:
         """
         if self._entries:
             raise ValueError(f"This session has {len(self._entries)} answers already. Take up a file in a new one.")
-        try:
-            for given in read_answers(path, self.names):
-                self._refuse_repetition(given.first, given.second)
-                self._check([*self.answers, given])
-                self._entries.append(Entry(given))
-        except ValueError as error:
-            self._entries.clear()
-            raise type(error)(*((f"{path}: {error}", error.contradictions) if isinstance(error, ContradictoryLinks) else (str(error),))) from None
-        self._model = self._question = None
+        answers = read_answers(path, self.names)
+        for at, given in enumerate(answers):
+            self._check(given, answers[:at])
+        self._entries = [Entry(given) for given in answers]
+        self._start = None
+        self._model = self._question = self._again = None
         return self
 
 
@@ -366,15 +369,18 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
 
     Examples
     --------
+    Four groups on the corners of a square; the expert thinks of left and right.
+
     >>> from evidentia import CECM
-    >>> from evidentia.datasets import load
-    >>> iris = load("iris")
-    >>> session = ActiveSession(CECM(3, metric="mahalanobis", n_init=2, random_state=0), iris.data)
-    >>> curve = ask_oracle(session, iris.target, 10)
+    >>> corners = np.array([[0, 0], [0, 9], [8, 0], [8, 9]])
+    >>> X = np.repeat(corners, 10, axis=0) + np.random.default_rng(0).normal(size=(40, 2))
+    >>> session = ActiveSession(CECM(2, metric="mahalanobis", random_state=0), X)
+    >>> curve = ask_oracle(session, np.repeat(["left", "right"], 20), 10)
     >>> curve.rand_index[[0, 10]].round(2).tolist()
-    [0.86, 0.94]
+    [0.49, 1.0]
     """
     import pandas as pd
+    from sklearn.metrics import rand_score
 
     if len(truth) != len(session.names):
         raise ValueError(f"The truth has {len(truth)} labels for {len(session.names)} objects.")
@@ -398,10 +404,10 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
     return table.set_index("answers")
 
 
-def _links(answers: Sequence[Answer], names: tuple[str, ...] | None = None) -> PairwiseConstraints:
+def _links(answers: Sequence[Answer]) -> PairwiseConstraints:
     told = [given for given in answers if given.answer != "unknown"]
     pairs = np.array([given[:2] for given in told], dtype=np.int64).reshape(-1, 2)
-    return PairwiseConstraints(pairs, [given.answer == "same" for given in told], 1.0, names)
+    return PairwiseConstraints(pairs, np.array([given.answer == "same" for given in told], dtype=bool))
 
 
 def _start_from(model: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import os
@@ -14,6 +15,7 @@ from typing import NamedTuple
 ANSWERS = ("same", "different", "unknown")  # none begins another one, so that a word cut off is seen to be so
 SPELLINGS = {word: word for word in ANSWERS} | {"don't know": "unknown"}
 COLUMNS = ("first", "second", "answer")
+HEADER = ",".join(COLUMNS)
 
 
 class Answer(NamedTuple):
@@ -33,7 +35,7 @@ def parse_answer(word: object) -> str:
 
 
 def write_answers(path: str | os.PathLike[str], answers: Iterable[Answer], names: Sequence[str]) -> None:
-    """Replace the file at once: whoever looks, or pulls the plug, finds the old answers or the new ones, all of them."""
+    """Replace the file at once: whoever looks, or pulls the plug, finds all old answers or all new ones."""
     target = Path(path).resolve()  # a link stays a link
     with tempfile.NamedTemporaryFile(
         "w", dir=target.parent, prefix=f".{target.name}.", delete=False, encoding="utf-8", newline=""
@@ -62,15 +64,18 @@ def _umask() -> int:
 
 def read_answers(path: str | os.PathLike[str], names: Sequence[str]) -> list[Answer]:
     """Answers of a file about the objects of these names; a last line that was cut off is left out, with a warning."""
+    data = Path(path).read_bytes()
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = codecs.getincrementaldecoder("utf-8")().decode(data)  # without half a letter at the end
+        text = text.removeprefix("\ufeff")  # which spreadsheets put before the first letter
         lines = list(csv.reader(io.StringIO(text, newline="")))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path} is not a file of answers: {error}.") from None
-    if not lines and not text:
-        return []
-    if not lines or tuple(lines[0]) != COLUMNS:
-        raise ValueError(f"{path} is not a file of answers: its first line should be {','.join(COLUMNS)}.")
+    cut_off = bool(data) and (not text.endswith("\n") or text.count('"') % 2 == 1)
+    if HEADER.startswith(text):
+        lines = [list(COLUMNS)]
+    if tuple(lines[0]) != COLUMNS:
+        raise ValueError(f"{path} is not a file of answers: its first line should be {HEADER}.")
     rows = {name: row for row, name in enumerate(names)}
     found: list[Answer] = []
     for number, line in enumerate(lines[1:], start=2):
@@ -79,14 +84,13 @@ def read_answers(path: str | os.PathLike[str], names: Sequence[str]) -> list[Ans
         try:
             found.append(_parsed(line, rows))
         except ValueError as error:
-            if number == len(lines) and not text.endswith("\n"):
-                warnings.warn(
-                    f"{path} ends in the middle of line {number}; the {len(found)} answers before it were read.",
-                    UserWarning,
-                    stacklevel=3,
-                )
-                break
-            raise ValueError(f"{path}, line {number}: {error}") from None
+            if not cut_off or number < len(lines):
+                raise ValueError(f"{path}, line {number}: {error}") from None
+            warnings.warn(
+                f"{path} ends in the middle of line {number}; the {len(found)} answers before it were read.",
+                UserWarning,
+                stacklevel=3,
+            )
     return found
 
 

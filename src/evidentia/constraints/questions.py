@@ -93,7 +93,7 @@ def uncertain_pairs(model: Any, table: np.ndarray) -> Iterator[Pair]:
 def random_questions(n_objects: int, rng: np.random.RandomState) -> Iterator[Pair]:
     """Pairs at random, as often as somebody asks for one."""
     while True:
-        yield tuple(random_pairs(n_objects, 1, rng)[0].tolist())  # type: ignore[misc]
+        yield tuple(random_pairs(n_objects, 1, rng)[0].tolist())
 
 
 def first_unknown(pairs: Iterator[Pair], known: Known, tries: int | None = None) -> Pair | None:

@@ -58,7 +58,7 @@ def _next(codes, most, high):
 def _order_statistics(codes, k, low, high):
     """The numbers at places k and k + 1 in rising order; all lie from ``low`` to ``high``."""
     first, last = low, high
-    while first < last:  # the one at place k is at least `first` and at most `last`
+    while first < last:  # place k holds at least `first`, and more than k + 1 numbers are at most `last`
         middle = np.int32(first + (last - first) // 2)
         count = _count(codes, middle)
         if count == k + 1:
@@ -67,7 +67,7 @@ def _order_statistics(codes, k, low, high):
             last = middle
         else:
             first = np.int32(middle + 1)
-    return last, last if _count(codes, last) > k + 1 else _next(codes, last, high)
+    return last, last
 
 
 @njit(cache=True)
