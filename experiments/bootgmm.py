@@ -165,7 +165,7 @@ def tables_2_to_4(options: argparse.Namespace) -> None:
         ours = measured(rows)
         notes += [
             f"{n_datasets} data sets (paper: 100): a mean coverage is known to about {0.1 / np.sqrt(n_datasets):.2f}.",
-            "'bic' is the paper's Auto: one model, chosen on the whole table. 'auto' chooses anew in every replicate.",
+            "'bic' is the paper's Auto: one model, chosen on the whole table. 'auto' averages over models.",
             "Empty: not in the paper, or not legible in the copy of the paper that was at hand.",
         ]
         title = f"Table {mixture + 1}: coverage and length, Mixture {mixture} (true model {true_model})"

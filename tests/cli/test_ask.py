@@ -158,7 +158,9 @@ def test_rows_left_out_do_not_shift_the_others(patients, tmp_path):
     screen = CliRunner().invoke(app, arguments, input="q\n").output
     lines = screen[screen.index("Question 1") :].splitlines()
     numbers = [int(name) for name in lines[1].split()[1:3]]
-    assert next(line for line in lines if "patient" in line).split()[1:3] == patients.patient.iloc[numbers].tolist()
+    assert next(line for line in lines if "patient" in line).split()[1:3] == [
+        str(int(name)) for name in patients.patient.iloc[numbers]
+    ]
 
 
 def test_wide_tables_show_the_columns_that_differ_most():
@@ -211,10 +213,9 @@ class Terminal:
         os.write(self.master, keys.encode())
 
     def end(self):
-        while self.process.poll() is None:
-            self._read(0.2)
-        while select.select([self.master], [], [], 0)[0] and self._read(0):
-            pass
+        end = time.monotonic() + 90
+        while self._read(0.2) or self.process.poll() is None:  # the other end closes when the command is over
+            assert time.monotonic() < end, self.screen
         os.close(self.master)
         return self.process.returncode
 
@@ -224,6 +225,7 @@ def _own_terminal():
     import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches the command
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests may ignore it
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])

@@ -319,17 +319,19 @@ def test_a_table_of_equal_rows_is_refused():
         ParsimoniousGaussianMixture(2).fit(np.ones((10, 2)))
 
 
-def test_replicates_choose_their_model_anew_by_their_own_bic():
+def test_replicates_are_shared_out_among_models_by_the_root_of_akaikes_weights():
     X = make_bootgmm_mixture(3, 120, random_state=5).data
-    weights = draw_weights(120, range(12), 3)
-    chosen = ParsimoniousGaussianMixture(3, random_state=0).fit(X)
-    found = chosen.fit_replicates(X, weights)
-    assert len(set(found.models)) > 1
-    for b in range(12):
-        log_likelihood = {}
-        for rival in chosen._rivals:
-            fits = fit_replicates(X, weights[b : b + 1], rival.parameters, partial(covariances, rival.model))
-            log_likelihood[rival.model] = 2 * fits.log_likelihood[0] - rival.n_free * np.log(120)
-        assert found.models[b] == max(log_likelihood, key=log_likelihood.get)
+    weights = draw_weights(120, range(200), 3)
+    mixture = ParsimoniousGaussianMixture(3, random_state=0).fit(X)
+    found = mixture.fit_replicates(X, weights)
+    aic = mixture.selection_.set_index("model")["aic"]
+    share = np.exp((aic - aic.max()) / 4)
+    for model, expected in (share / share.sum()).items():
+        assert (found.models == model).mean() == pytest.approx(expected, abs=0.02)
+    for b in (0, 70, 199):  # each replicate is the plain fit of its model to its draw
+        number = int(found.valid[:b].sum())
+        rival = next(rival for rival in mixture._rivals if rival.model == found.models[number])
+        alone = fit_replicates(X, weights[b : b + 1], rival.parameters, partial(covariances, rival.model))
+        np.testing.assert_allclose(found.parameters.means[number], alone.parameters.means[0], rtol=1e-6)
     fixed = ParsimoniousGaussianMixture(3, model="EEE", random_state=0).fit(X).fit_replicates(X, weights)
     assert set(fixed.models) == {"EEE"}

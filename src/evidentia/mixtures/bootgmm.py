@@ -96,8 +96,8 @@ class BootGMM(_base.EvidentialClusterer):
     n_clusters : int or "auto"
         ``"auto"`` leaves it to the mixture's own criterion.
     model : str or list of str
-        Covariance model of the Gaussian mixture: one of the fourteen; ``"auto"`` or a list, where each replicate
-        chooses anew (see Notes); or ``"bic"``, chosen once as in the paper.
+        Covariance model of the Gaussian mixture: one of the fourteen; ``"auto"`` or a list, where the replicates
+        average over models (see Notes); or ``"bic"``, chosen once as in the paper.
     mixture : estimator, optional
         A mixture of another kind in place of the Gaussian one; see :mod:`evidentia.mixtures.bootstrap`.
     n_boot : int
@@ -146,8 +146,9 @@ class BootGMM(_base.EvidentialClusterer):
     -----
     With ``model="bic"`` the model is chosen on the whole table and then taken for the truth. That choice is itself
     uncertain, and the intervals come out too short: in the paper they cover 0.65 to 0.70 at a nominal 0.90 when the
-    components differ in all respects. With ``"auto"`` the bootstrap repeats the choice in every replicate, by BIC,
-    which keeps the coverage near nominal; ``experiments/bootgmm.py`` measures it.
+    components differ in all respects. With ``"auto"`` the replicates are shared out among the models, more of them to
+    those with a better AIC (:meth:`ParsimoniousGaussianMixture.fit_replicates`). That keeps the coverage near nominal
+    with intervals shorter than those of the richest model; ``experiments/bootgmm.py`` measures it.
 
     All replicates are fitted together, as products of large matrices. The intervals cost O(n² B c) time and a sweep of
     the descent O(n² f); memory holds 16 n² bytes, or O(n k) with ``n_pairs=k``.

@@ -34,7 +34,8 @@ from evidentia.solvers.starts import Rows, kmeans_starts, representatives
 
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
 CRITERIA = ("bic", "icl", "aic")
-RIVAL_GAP = 20.0  # a model this far below the best BIC is the best of hardly any resampled table
+CAUTION = 2.0  # Akaike weights are raised to the power 1 / CAUTION: differences of AIC are themselves uncertain
+SMALLEST_WEIGHT = 0.005  # of a model in the average; rarer ones would get no replicate of two hundred
 
 
 def information_criteria(
@@ -72,6 +73,22 @@ def just_below(model: str) -> list[str]:
         return sum(steps) if min(steps) >= 0 else -1
 
     return [other for other in MODELS if distance(other) == 1]
+
+
+def model_weights(aic: np.ndarray) -> np.ndarray:
+    r"""Shares of the models in an average, proportional to :math:`\exp(\mathrm{AIC} / 4)`; small ones become zero.
+
+    AIC is :math:`2 \log L - 2 \nu`, so Akaike's own weights would be :math:`\exp(\mathrm{AIC} / 2)`. Their square root
+    gives models that are nearly as good more of a say: a difference of AIC is itself known from the data only.
+
+    Examples
+    --------
+    >>> model_weights(np.array([-100.0, -104.0, -200.0])).round(3)
+    array([0.731, 0.269, 0.   ])
+    """
+    share = np.exp((aic - aic.max()) / (2 * CAUTION))
+    share[share < SMALLEST_WEIGHT * share.sum()] = 0
+    return share / share.sum()
 
 
 class GaussianReplicates(NamedTuple):
@@ -423,14 +440,9 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         self.covariances_ = np.zeros((len(weights), table.shape[1], table.shape[1]))
         self.covariances_[:, self._varying[:, None], self._varying] = within[order]
         self.log_likelihood_, self.n_parameters_ = best.log_likelihood, best.n_free
-        self._rivals = [best] + [
-            fit
-            for fit in fits
-            if fit is not best
-            and not fit.degenerate
-            and fit.parameters.weights.shape == best.parameters.weights.shape
-            and fit.criteria["bic"] > best.criteria["bic"] - RIVAL_GAP
-        ]
+        self._rivals = [
+            fit for fit in fits if not fit.degenerate and fit.parameters.weights.shape == best.parameters.weights.shape
+        ] or [best]
         self.converged_, self.n_iter_ = best.converged, best.n_iter
         self.selection_ = pd.DataFrame(
             [
@@ -486,11 +498,11 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         return self._criteria(X)["aic"]
 
     def fit_replicates(self, X: Any, weights: np.ndarray, *, tol: float = 1e-5) -> GaussianReplicates:
-        """Repeat the fit for many weightings of the rows at once, each from the present estimate.
+        r"""Repeat the fit for many weightings of the rows at once, each from the present estimate.
 
-        The whole procedure is repeated: when the covariance model was chosen among several, each replicate chooses
-        anew, by its own BIC, among those that came near the best. A bootstrap of the chosen model alone would
-        not show the uncertainty of the choice, and its intervals would be too short.
+        When the covariance model was chosen among several, replicates are shared out among the models in proportion
+        to :math:`\exp(\mathrm{AIC}/4)`, the square root of Akaike's weights. A bootstrap of the chosen model alone
+        takes it for the truth, and its intervals are too short when it is simpler than the truth.
 
         Parameters
         ----------
@@ -502,20 +514,25 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         """
         check_is_fitted(self)
         table = _base.check_table(self, X, reset=False)[:, self._varying]
-        repeat = partial(fit_replicates, table, weights, tol=tol, max_iter=self.max_iter, reg_covar=self.reg_covar)
-        found = [repeat(rival.parameters, partial(covariances, rival.model)) for rival in self._rivals]
-        size = np.log(weights.sum(axis=1))
-        scores = np.array(
-            [
-                np.where(fits.degenerate, -np.inf, 2 * fits.log_likelihood - rival.n_free * size)
-                for rival, fits in zip(self._rivals, found)
-            ]
-        )
-        chosen, each = scores.argmax(axis=0), np.arange(len(weights))
-        valid = np.isfinite(scores[chosen, each])
-        parts = zip(*(fits.parameters for fits in found))
-        parameters = MixtureParameters(*(np.stack(part)[chosen, each][valid] for part in parts))
-        models = np.array([rival.model for rival in self._rivals])[chosen][valid]
+        share = model_weights(np.array([rival.criteria["aic"] for rival in self._rivals]))
+        steps = (np.arange(len(weights)) + 0.5) / len(weights)
+        chosen = np.searchsorted(np.cumsum(share), steps)  # even steps: the shares hold in any number of replicates
+        parts, valid = [], np.zeros(len(weights), dtype=bool)
+        for number in np.unique(chosen):
+            rival, which = self._rivals[number], chosen == number
+            found = fit_replicates(
+                table,
+                weights[which],
+                rival.parameters,
+                partial(covariances, rival.model),
+                tol=tol,
+                max_iter=self.max_iter,
+                reg_covar=self.reg_covar,
+            )
+            valid[which] = ~found.degenerate
+            parts.append(found.parameters.take(~found.degenerate))
+        parameters = MixtureParameters(*(np.concatenate(part) for part in zip(*parts)))
+        models = np.array([rival.model for rival in self._rivals])[chosen[valid]]
         return GaussianReplicates(parameters, models, valid, self._varying)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
