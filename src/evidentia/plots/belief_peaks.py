@@ -102,7 +102,7 @@ def click_peaks(graph: BeliefPeaks | Any, *, ax: Axes | None = None, timeout: fl
     """Choose the centres by two clicks: opposite corners of a rectangle in the δ–Bel graph.
 
     Needs a window (an interactive backend of matplotlib). Give the result to ``BPEC(peaks=…)``, or ``X[peaks]`` to the
-    ``init`` of :class:`~evidentia.ECM` or :class:`~evidentia.CCM`.
+    ``init`` of :class:`~evidentia.prototypes.ECM` or :class:`~evidentia.prototypes.CCM`.
 
     Parameters
     ----------
