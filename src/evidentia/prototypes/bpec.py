@@ -130,10 +130,10 @@ class BPEC(_base.EvidentialClusterer):
     --------
     The number of clusters comes out of the density.
 
-    >>> from evidentia.datasets import load
-    >>> model = BPEC().fit(load("fourclass").data)
-    >>> model.n_clusters_, model.graph_
-    (4, BeliefPeaks(400 objects, 4 local peaks))
+    >>> from evidentia.datasets import make_student_four_class
+    >>> model = BPEC().fit(make_student_four_class(random_state=1).data)
+    >>> model.n_clusters_
+    4
     """
 
     def __init__(
