@@ -209,14 +209,22 @@ class Terminal:
                 return False
         return True
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
     def type(self, keys):
+        time.sleep(0.5)  # nobody is quicker: Python itself misses an interrupt between its prompt and its reading
         os.write(self.master, keys.encode())
 
     def end(self):
         end = time.monotonic() + 90
         while self._read(0.2) or self.process.poll() is None:  # the other end closes when the command is over
             assert time.monotonic() < end, self.screen
-        os.close(self.master)
         return self.process.returncode
 
 
@@ -230,26 +238,26 @@ def _own_terminal():
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["Ctrl-C", "Ctrl-D"])
 def test_leaving_by_a_key_keeps_the_answers(table, tmp_path, answered, key):
-    terminal = Terminal("ask", table, *COLUMNS, "--answers", tmp_path / "answers.csv")
-    terminal.wait_for("q leave >")
-    terminal.type("s\n")
-    terminal.wait_for("q leave >", times=2)
-    terminal.type(key)
-    assert terminal.end() == 0
+    with Terminal("ask", table, *COLUMNS, "--answers", tmp_path / "answers.csv") as terminal:
+        terminal.wait_for("q leave >")
+        terminal.type("s\n")
+        terminal.wait_for("q leave >", times=2)
+        terminal.type(key)
+        assert terminal.end() == 0
     assert "Traceback" not in terminal.screen
     assert "40 objects in 2 clusters" in terminal.screen
     assert [word for _, _, word in answered()] == ["same"]
 
 
 def test_a_killed_session_has_every_answer(ask, table, tmp_path, answered):
-    terminal = Terminal("ask", table, *COLUMNS, "--answers", tmp_path / "answers.csv")
-    terminal.wait_for("q leave >")
-    terminal.type("s\n")
-    terminal.wait_for("q leave >", times=2)
-    terminal.type("d\n")
-    terminal.wait_for("Question 3")
-    terminal.process.send_signal(signal.SIGKILL)
-    assert terminal.end() == -signal.SIGKILL
+    with Terminal("ask", table, *COLUMNS, "--answers", tmp_path / "answers.csv") as terminal:
+        terminal.wait_for("q leave >")
+        terminal.type("s\n")
+        terminal.wait_for("q leave >", times=2)
+        terminal.type("d\n")
+        terminal.wait_for("Question 3")
+        terminal.process.send_signal(signal.SIGKILL)
+        assert terminal.end() == -signal.SIGKILL
     assert [word for _, _, word in answered()] == ["same", "different"]
     assert "Question 3" in ask("q")[1]
 
