@@ -14,7 +14,7 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from evidentia.belief import FocalSets, MassFunctions
-    from evidentia.constraints import PairwiseConstraints
+    from evidentia.constraints import ActiveSession, PairwiseConstraints
     from evidentia.hierarchy import BeliefHierarchical
     from evidentia.metric_learning import LSI
     from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, ParsimoniousGaussianMixture
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 # Where each public name lives. Sub-modules load on first use, so that ``import evidentia`` is quick.
 _HOMES = {
+    "ActiveSession": "constraints",
     "BCM": "prototypes",
     "BPEC": "prototypes",
     "BeliefHierarchical": "hierarchy",
@@ -98,6 +99,7 @@ __all__ = [
     "LSI",
     "MECM",
     "RECM",
+    "ActiveSession",
     "BeliefHierarchical",
     "BootGMM",
     "COPKMeans",

@@ -75,6 +75,9 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     :math:`\sum_{\mathcal M} \|.\|_A^2 - \log \sum_{\mathcal C} \|.\|_A`, which is convex in A; it is found by L-BFGS in
     a square L, where every local minimum is global. Each link counts by its certainty.
 
+    With few links the learned metric is often nearly flat (of rank one) and can serve worse than none; some hundred
+    links, or ``diagonal=True``, are safer.
+
     References
     ----------
     .. [1] E. P. Xing, A. Y. Ng, M. I. Jordan, S. Russell. Distance metric learning, with application to clustering with

@@ -84,8 +84,8 @@ def principal_coordinates(dissimilarity: np.ndarray) -> np.ndarray:
 def plot_medoids(model: Any, X: Any, *, columns: Columns = None, ax: Axes | None = None, **scatter: Any) -> Axes:
     """Draw the objects by their set of clusters, and mark those that represent the clusters.
 
-    A numbered ring is the medoid of a cluster. For a method with weights (:class:`~evidentia.prototypes.WECMdd`) a circle around
-    each object is the larger the more it represents the cluster of that colour.
+    A numbered ring is the medoid of a cluster. For a method with weights
+    (:class:`~evidentia.prototypes.WECMdd`) a circle around each object is the larger the more it represents the cluster of that colour.
 
     Parameters
     ----------

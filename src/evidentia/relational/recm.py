@@ -143,8 +143,8 @@ def euclidean_shift(square: np.ndarray) -> float:
 class RECM(RelationalClusterer):
     r"""Evidential c-means of dissimilarities [1]_.
 
-    The criterion is that of :class:`~evidentia.prototypes.ECM`, with prototypes that are combinations of the objects, so that no
-    coordinates are needed. On Euclidean distances it gives what ECM gives on the coordinates.
+    The criterion is that of :class:`~evidentia.prototypes.ECM`, with prototypes that are combinations of the objects,
+    so that no coordinates are needed. On Euclidean distances it gives what ECM gives on the coordinates.
 
     Parameters
     ----------
