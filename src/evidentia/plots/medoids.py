@@ -85,8 +85,8 @@ def plot_medoids(model: Any, X: Any, *, columns: Columns = None, ax: Axes | None
     """Draw the objects by their set of clusters, and mark those that represent the clusters.
 
     A numbered ring is the medoid of a cluster. For a method with weights
-    (:class:`~evidentia.prototypes.WECMdd`) a circle around each object is the larger the more it represents the cluster of that colour.
-
+    (:class:`~evidentia.prototypes.WECMdd`) a circle around each object is the larger the more it represents the
+    cluster of that colour.
     Parameters
     ----------
     model : fitted SECMdd, WECMdd or MECM
