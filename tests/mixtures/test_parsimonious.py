@@ -62,19 +62,34 @@ def test_no_bic_of_iris_is_below_the_reference(searched, reference):
     assert searched["iris"].selection_.note.eq("").all()
 
 
+@pytest.mark.filterwarnings("ignore:.*a component collapsed")
 def test_no_bic_of_diabetes_is_below_the_reference_but_for_local_maxima(searched, reference):
     stored = reference("mclust_bic_tables")["diabetes_G1_9"]
     gain = difference(searched["diabetes"], stored)
     assert gain.loc[1].abs().max() < 1e-3
     assert (gain.abs() < 0.1).sum() >= 40
     below = set(gain[gain < -0.5].index)
-    # Local maxima: twenty starts find that of the reference or a better one, but for one cell, where they stay 1.7 low.
+    # Local maxima: twenty starts find that of the reference or a better one. For eight spheres they do not, but nine
+    # spheres with two of them taken together are a start that does.
     assert below <= {(6, "VVI"), (6, "EEV"), (6, "VEV"), (8, "VII"), (9, "VII")}
     X = numbers("diabetes")
     for count, model in below:
-        again = ParsimoniousGaussianMixture(count, model=model, n_init=20, random_state=0).fit(X)
         theirs = stored["bic_rows_by_G"][count - 1][stored["models"].index(model)]
-        assert again.bic(X) > theirs - (2 if (count, model) == (8, "VII") else 0)
+        fit = partial(ParsimoniousGaussianMixture, model=model, random_state=0)
+        if (count, model) == (8, "VII"):
+            nine = fit(9, n_init=20).fit(X).predict_proba(X)
+            starts = [joined(nine, a, b) for a in range(9) for b in range(a)]
+            again = np.nanmax([fit(8, init=start).fit(X).selection_.bic[0] for start in starts])  # NaN: it collapsed
+        else:
+            again = fit(count, n_init=20).fit(X).bic(X)
+        assert again > theirs
+
+
+def joined(posterior, a, b):
+    """Probabilities when components a and b are one."""
+    share = np.delete(posterior, a, axis=1)
+    share[:, b] += posterior[:, a]
+    return share / share.sum(axis=1, keepdims=True)
 
 
 def test_bic_chooses_as_the_reference_does(searched, reference):
