@@ -8,6 +8,8 @@ BIN    := $(VENV)/bin
 # One stamp per set of extras: reinstalled only when pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@# Torch by this exact version first: a CPU build; a range would fetch gigabytes for graphics cards.
+	$(if $(filter test dev,$*),$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0")
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	@touch $@
 

@@ -19,10 +19,11 @@ LAYERS = [
     {"partition"},
     {"constraints", "metric_learning", "_base"},
     {"prototypes", "mixtures", "relational", "neural", "hierarchy"},
-    {"scores", "selection", "datasets"},
+    {"scores", "selection", "datasets", "images"},
     {"plots"},
     {"report"},
     {"explorer"},
+    {"experiments"},
     {"cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -24,7 +24,7 @@ from evidentia.belief.focal import canonical_order
 from evidentia.datasets import load, make_bootgmm_mixture
 from evidentia.datasets.synthetic import BOOTGMM_MIXTURES
 from evidentia.scores import KnownMixture, calibrate, calibration_summary
-from experiments.reporting import arguments, beside, show
+from evidentia.experiments.reporting import arguments, beside, show
 
 LEVELS = (0.9, 0.95)
 INTERVALS = {"CI": "ci_", "[Bel, Pl]": ""}

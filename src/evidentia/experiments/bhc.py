@@ -22,7 +22,7 @@ from sklearn.preprocessing import scale
 from evidentia.datasets import load, make_diamond
 from evidentia.hierarchy import BeliefHierarchical
 from evidentia.scores import pair_precision, pair_recall
-from experiments.reporting import arguments, beside, show
+from evidentia.experiments.reporting import arguments, beside, show
 
 FINAL = range(2, 7)
 LINKAGES = ("single", "complete", "average", "ward", "product")

@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from evidentia.constraints import PairwiseConstraints
 from evidentia.datasets import load
 from evidentia.relational import CEVCLUS, EVCLUS, RECM
-from experiments.reporting import arguments, beside, show
+from evidentia.experiments.reporting import arguments, beside, show
 
 PAPER_3 = {
     "Wine": 0.91,

@@ -1,1 +1,0 @@
-"""The papers' tables and figures, one module a paper: ``python -m experiments.NAME --help``."""
