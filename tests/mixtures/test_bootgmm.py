@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
 
 from evidentia import BootGMM, FocalSets, LatentClassMixture
 from evidentia.datasets import load, make_bootgmm_mixture
@@ -182,3 +183,17 @@ def test_a_table_of_words_with_gaps_can_be_bootstrapped(more):
     found = BootGMM(mixture=mixture, n_boot=60, random_state=0, **more).fit(table)
     assert adjusted_rand_score(party, found.labels_) > 0.4
     assert (found.predict(table.iloc[:10]) == found.labels_[:10]).mean() > 0.8
+
+
+class OnlyWhole(GaussianMixture):
+    """Fits the table itself, and no resampled one."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        if sample_weight is not None:
+            raise ValueError("a component collapsed")
+        return super().fit(X)
+
+
+def test_a_bootstrap_without_one_valid_replicate_is_said():
+    with pytest.raises(ValueError, match=r"In all 40 resampled tables a component of the 2 collapsed.*fewer clusters"):
+        BootGMM(mixture=OnlyWhole(2, random_state=0), n_boot=40).fit(X)
