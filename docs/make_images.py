@@ -9,9 +9,17 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from evidentia import ECM, EGMM, select
-from evidentia.datasets import make_butterfly, make_egmm_four_class
-from evidentia.plots import plot_contours, plot_ellipses, plot_masses, plot_partition, plot_selection, plot_trace
+from evidentia import ECM, EGMM, KPCCA, PairwiseConstraints, select
+from evidentia.datasets import make_butterfly, make_circles, make_egmm_four_class
+from evidentia.plots import (
+    plot_contours,
+    plot_distances,
+    plot_ellipses,
+    plot_masses,
+    plot_partition,
+    plot_selection,
+    plot_trace,
+)
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -74,9 +82,16 @@ def trace():
     plot_trace(four_groups()[1])
 
 
+def distances():
+    circles = make_circles(random_state=0)
+    links = PairwiseConstraints.sample(circles.target, 50, random_state=0)
+    rows = KPCCA(1).fit(circles.data, constraints=links).transform(circles.data)
+    plot_distances(circles.data, rows, labels=circles.target)
+
+
 def main():
     IMAGES.mkdir(exist_ok=True)
-    for draw in (first_result, reading, ellipses, contours, masses, selection, trace):
+    for draw in (first_result, reading, ellipses, contours, masses, selection, trace, distances):
         draw()
         plt.savefig(IMAGES / f"{draw.__name__.replace('_', '-')}.png", dpi=110)
         plt.close()

@@ -14,6 +14,7 @@ from evidentia.plots import (
     ellipse_plot_data,
     plot_contours,
     plot_ellipses,
+    plot_learning_curve,
     plot_selection,
     plot_trace,
     selection_plot_data,
@@ -140,6 +141,28 @@ def test_a_constant_column_still_gives_a_grid(egmm):
     assert (data.y[0], data.y[-1]) == (1.5, 2.5)
 
 
+def test_the_boundary_is_where_the_most_plausible_cluster_changes():
+    """By hand: cluster 0 at x < 1, cluster 1 at 1 < x < 3, cluster 2 beyond; the plausibilities cross there."""
+
+    def predict_partition(rows):
+        near = np.exp(-np.square(rows[:, :1] - [0.0, 2.0, 4.0]))
+        return CredalPartition(near / near.sum(axis=1, keepdims=True), FocalSets(3, [{0}, {1}, {2}]))
+
+    rows = np.column_stack([np.linspace(-1, 5, 30), np.linspace(0, 1, 30)])
+    model = SimpleNamespace(predict_partition=predict_partition, partition_=predict_partition(rows))
+    data = contour_plot_data(model, rows, n_grid=5)
+    at = predict_partition(np.array([[data.x[1], data.y[3]]]))
+    np.testing.assert_allclose(data.contour[:, 3, 1], at.contour[0])
+    ax = plot_contours(model, rows, boundary=True)
+    red = [lines for lines in ax.collections if len(lines.get_linewidth()) == 1 and lines.get_linewidth()[0] == 2.2]
+    x = np.concatenate([path.vertices[:, 0] for lines in red for path in lines.get_paths()])
+    assert len(red) == 2
+    assert set(x.round(2)) == {1.0, 3.0}
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["{0}", "{1}", "{2}", "boundary"]
+    assert len(plot_contours(model, rows).collections) == len(ax.collections) - 2
+    assert len(plot_contours(model, rows, subset={1}, boundary=True).collections) == 1 + 2 + 1  # map, lines, dots
+
+
 def test_contours_need_a_method_that_predicts():
     with pytest.raises(ValueError, match="SimpleNamespace cannot place new points"):
         plot_contours(mixture([0.5, 0.3, 0.2]), X)
@@ -161,6 +184,30 @@ def test_trace_is_the_criterion_by_iteration(egmm):
 def test_a_model_without_a_trace_is_refused():
     with pytest.raises(ValueError, match="EGMM has no criterion_trace_: fit it first"):
         plot_trace(EGMM())
+
+
+def test_the_learning_curve_ends_both_losses_together():
+    model = SimpleNamespace(
+        criterion_trace_=np.array([0.5, 0.2, 0.1, 0.09]), validation_trace_=np.array([0.3, 0.2, 0.4])
+    )
+    ax = plot_learning_curve(model, floor=SimpleNamespace(criterion_=0.0475), lw=3)
+    training, validation, floor = ax.lines
+    np.testing.assert_array_equal(training.get_xydata(), [[1, 0.5], [2, 0.2], [3, 0.1], [4, 0.09]])
+    np.testing.assert_array_equal(validation.get_xydata(), [[2, 0.3], [3, 0.2], [4, 0.4]])
+    assert set(floor.get_ydata()) == {0.0475}
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == ["training", "validation", "SimpleNamespace 0.0475"]
+    assert ax.get_yscale() == "log"
+    assert training.get_linewidth() == validation.get_linewidth() == 3
+
+
+@pytest.mark.parametrize("held_back", [{}, {"validation_trace_": np.array([])}])
+def test_without_pairs_held_back_there_is_one_curve(held_back):
+    ax = plot_learning_curve(SimpleNamespace(criterion_trace_=[0.5, 0.2], **held_back))
+    assert [line.get_label() for line in ax.lines] == ["training"]
+    assert (
+        plot_learning_curve(SimpleNamespace(criterion_trace_=[0.5, 0.2]), floor=0.1).lines[1].get_label() == "floor 0.1"
+    )
 
 
 TABLE = pd.DataFrame(
@@ -222,9 +269,10 @@ def test_a_real_selection_can_be_drawn():
         lambda model, ax: plot_ellipses(model, X, ax=ax),
         lambda model, ax: plot_contours(model, X, ax=ax),
         lambda model, ax: plot_trace(model, ax=ax),
+        lambda model, ax: plot_learning_curve(SimpleNamespace(criterion_trace_=[2.0, 1.0]), ax=ax),
         lambda model, ax: plot_selection(Selection(TABLE, "ebic", ("egmm", 2), None), ax=ax),
     ],
-    ids=["ellipses", "contours", "trace", "selection"],
+    ids=["ellipses", "contours", "trace", "learning curve", "selection"],
 )
 def test_axes_are_reused(egmm, draw):
     _, ax = plt.subplots()

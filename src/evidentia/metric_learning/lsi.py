@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
-from typing import Any, Self
-
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+
+from evidentia.metric_learning._mahalanobis import MahalanobisLearner
 
 
 def objective(
@@ -41,7 +36,7 @@ def objective(
     return float(value), 2 * scatter @ root - (pull[:, None] * apart).T @ moved
 
 
-class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LSI(MahalanobisLearner):
     r"""Mahalanobis metric in which must-links are short while cannot-links stay long [1]_.
 
     .. math::
@@ -101,60 +96,7 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Links by name need a DataFrame whose index holds the names.
-        y : None
-            Ignored.
-        constraints : PairwiseConstraints
-            At least one cannot-link and, without a prior, must-links in every direction.
-        """
-        table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._check_params()
-        if constraints is None or not hasattr(constraints, "for_table"):
-            raise TypeError(f"LSI learns from links: fit(X, constraints=PairwiseConstraints...). Got {constraints!r}.")
-        links = constraints.for_table(X)
-        deviation = table.std(axis=0)
-        deviation[deviation == 0] = 1
-        rows = (table - table.mean(axis=0)) / deviation
-        together, apart = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (links.must_link, links.cannot_link))
-        if not apart.any():
-            raise ValueError(
-                "LSI needs a cannot-link between objects that differ: without one the best metric is zero."
-            )
-        scatter = (links.certainty[links.must][:, None] * together).T @ together
-        covariance = rows.T @ rows / len(rows)
-        scatter = scatter + self.prior * 2 * covariance
-        varies = covariance.diagonal() > 0
-        if np.linalg.matrix_rank(scatter[np.ix_(varies, varies)], hermitian=True) < varies.sum():
-            raise ValueError(
-                f"The {len(together)} must-links leave out some direction, so no metric is best. "
-                "Give more of them, or a prior above 0."
-            )
-        root = self._descend(scatter, apart, links.certainty[~links.must]) / deviation[:, None]
-        metric = root @ root.T
-        centred = table - table.mean(axis=0)
-        metric *= np.square(centred).sum() / np.square(centred @ root).sum()
-        values, vectors = np.linalg.eigh(metric)
-        self.metric_ = metric
-        self.components_ = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-        self._n_features_out = table.shape[1]
-        return self
-
-    def _check_params(self) -> None:
-        name: str
-        kind: Any
-        for name, kind, low in (("prior", Real, 0), ("max_iter", Integral, 1), ("tol", Real, 0)):
-            value = getattr(self, name)
-            if not isinstance(value, kind) or isinstance(value, bool) or not value >= low:
-                what = "an integer" if kind is Integral else "a number"
-                raise ValueError(f"The '{name}' parameter of LSI must be {what} >= {low}. Got {value!r} instead.")
-
-    def _descend(self, scatter: np.ndarray, apart: np.ndarray, certainty: np.ndarray) -> np.ndarray:
+    def _solve(self, scatter: np.ndarray, apart: np.ndarray, certainty: np.ndarray) -> np.ndarray:
         """Root of the best metric in scaled columns."""
         p = len(scatter)
 
@@ -175,14 +117,5 @@ class LSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         self.n_iter_ = found.nit
         if found.nit >= self.max_iter:
-            warnings.warn(
-                f"LSI reached max_iter={self.max_iter} before tol={self.tol:g}; raise one of them.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            self._warn_of_early_end()
         return unpacked(found.x)
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Rows in the learned metric, shape (n_samples, n_features)."""
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False) @ self.components_

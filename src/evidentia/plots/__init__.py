@@ -6,8 +6,9 @@ set looks the same in all of them, see :mod:`evidentia.plots.palette`.
 
 from evidentia.plots.belief_peaks import belief_peaks_plot_data, click_peaks, plot_belief_peaks
 from evidentia.plots.contours import contour_plot_data, plot_contours
-from evidentia.plots.curves import plot_selection, plot_trace, selection_plot_data
+from evidentia.plots.curves import plot_learning_curve, plot_selection, plot_trace, selection_plot_data
 from evidentia.plots.dendrogram import dendrogram_plot_data, plot_dendrogram, plot_gaps
+from evidentia.plots.distances import distance_plot_data, plot_distances
 from evidentia.plots.ellipses import ellipse_plot_data, plot_ellipses
 from evidentia.plots.intervals import (
     coverage_plot_data,
@@ -29,6 +30,7 @@ __all__ = [
     "contour_plot_data",
     "coverage_plot_data",
     "dendrogram_plot_data",
+    "distance_plot_data",
     "ellipse_plot_data",
     "interval_fit_plot_data",
     "mass_plot_data",
@@ -39,9 +41,11 @@ __all__ = [
     "plot_contours",
     "plot_coverage",
     "plot_dendrogram",
+    "plot_distances",
     "plot_ellipses",
     "plot_gaps",
     "plot_interval_fit",
+    "plot_learning_curve",
     "plot_masses",
     "plot_medoids",
     "plot_pair_draws",

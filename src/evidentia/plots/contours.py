@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WHAT = ("mass", "plausibility")
 RESOLUTION = 150  # grid lines each way: smooth on paper, and 22,500 rows to predict
 LEVELS = (0.25, 0.5, 0.75, 0.95)
+BOUNDARY: dict[str, Any] = {"colors": ["#d3003f"], "linewidths": 2.2, "zorder": 3}
 
 
 class ContourPlotData(NamedTuple):
@@ -33,6 +34,8 @@ class ContourPlotData(NamedTuple):
     values : ndarray of shape (n_masks, n_grid, n_grid)
         ``values[m, j, i]`` belongs to the point ``(x[i], y[j])``.
     axis_names : tuple of two str
+    contour : ndarray of shape (n_clusters, n_grid, n_grid)
+        Plausibility of each cluster; where the two largest are equal lies the decision boundary.
     """
 
     x: np.ndarray
@@ -40,6 +43,7 @@ class ContourPlotData(NamedTuple):
     masks: tuple[int, ...]
     values: np.ndarray
     axis_names: tuple[str, str]
+    contour: np.ndarray
 
 
 def contour_plot_data(
@@ -72,7 +76,8 @@ def contour_plot_data(
     n_clusters = partition.n_clusters
     masks = tuple(1 << k for k in range(n_clusters)) if subset is None else (to_mask(subset, n_clusters),)
     values = np.stack([_value(partition, mask, what) for mask in masks])
-    return ContourPlotData(x, y, masks, values.reshape(-1, n_grid, n_grid), (names[i], names[j]))
+    values, contour = (found.reshape(-1, n_grid, n_grid) for found in (values, partition.contour.T))
+    return ContourPlotData(x, y, masks, values, (names[i], names[j]), contour)
 
 
 def plot_contours(
@@ -82,6 +87,7 @@ def plot_contours(
     what: str = "mass",
     subset: Subset | None = None,
     columns: Sequence[int | str] = (0, 1),
+    boundary: bool = False,
     ax: Axes | None = None,
     **contour: Any,
 ) -> Axes:
@@ -100,6 +106,8 @@ def plot_contours(
     subset : collection of int, or int mask, optional
         ``{1}`` or ``{0, 2}``. The plausibility of any set can be drawn, the mass of focal sets only.
     columns : pair of int or str
+    boundary : bool
+        Also draw, thick and red, where the most plausible cluster changes.
     ax : matplotlib.axes.Axes, optional
         Without it a new figure is made.
     **contour
@@ -119,9 +127,11 @@ def plot_contours(
     n_clusters = model.partition_.n_clusters
     ax = new_axes(ax)
     if subset is None:
-        _draw_lines(ax, data, n_clusters, model.partition_.cluster_names, what, contour)
+        _draw_lines(ax, data, n_clusters, model.partition_.cluster_names, what, boundary, contour)
     else:
         _draw_map(ax, data, n_clusters, model.partition_.cluster_names, what, contour)
+    if boundary:
+        _draw_boundary(ax, data)
     size = float(np.clip(4000 / max(len(table), 1), 3, 12))
     dots: dict[str, Any] = {
         "s": size,
@@ -157,8 +167,22 @@ def _value(partition: CredalPartition, mask: int, what: str) -> np.ndarray:
     return partition.masses[:, partition.focal_sets.masks & mask != 0].sum(axis=1)
 
 
+def _draw_boundary(ax: Axes, data: ContourPlotData) -> None:
+    """Where a cluster is as plausible as the best of the others, cluster by cluster."""
+    for k, plausible in enumerate(data.contour[:-1]):
+        margin = plausible - np.delete(data.contour, k, axis=0).max(axis=0)
+        if margin.min() < 0 < margin.max():
+            ax.contour(data.x, data.y, margin, levels=[0.0], **BOUNDARY)
+
+
 def _draw_lines(
-    ax: Axes, data: ContourPlotData, n_clusters: int, names: Any, what: str, contour: dict[str, Any]
+    ax: Axes,
+    data: ContourPlotData,
+    n_clusters: int,
+    names: Any,
+    what: str,
+    boundary: bool,
+    contour: dict[str, Any],
 ) -> None:
     from matplotlib.lines import Line2D
 
@@ -170,6 +194,9 @@ def _draw_lines(
         ax.contour(data.x, data.y, values, **{**look, **contour})
         handles.append(Line2D([], [], color=color))
     words = [set_label(mask, n_clusters, names) for mask in data.masks]
+    if boundary:
+        handles.append(Line2D([], [], color=BOUNDARY["colors"][0], lw=BOUNDARY["linewidths"]))
+        words.append("boundary")
     legend_beside(ax, handles, words, title=f"{what}\n" + ", ".join(f"{level:g}" for level in LEVELS))
 
 

@@ -51,6 +51,47 @@ def plot_trace(model: Any, *, ax: Axes | None = None, **line: Any) -> Axes:
     return ax
 
 
+def plot_learning_curve(model: Any, *, floor: Any = None, ax: Axes | None = None, **line: Any) -> Axes:
+    """Draw how a network learned: its loss and, when some pairs were held back, the loss of these.
+
+    Parameters
+    ----------
+    model : fitted estimator with ``criterion_trace_`` and, if it has one, ``validation_trace_``
+    floor : float or fitted estimator, optional
+        A loss to compare with, or a model whose ``criterion_`` it is. :class:`~evidentia.relational.EVCLUS` has free
+        masses where a network must compute them, so its loss is about as low as can be.
+    ax : matplotlib.axes.Axes, optional
+        Without it a new figure is made.
+    **line
+        Passed to :meth:`matplotlib.axes.Axes.plot` for both curves.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(criterion_trace_=[0.5, 0.2, 0.1], validation_trace_=[0.3, 0.2])
+    >>> ax = plot_learning_curve(model, floor=0.05)
+    >>> [line.get_label() for line in ax.lines]
+    ['training', 'validation', 'floor 0.05']
+    """
+    ax = plot_trace(model, ax=ax, **{"label": "training", **line})
+    last = len(model.criterion_trace_)
+    held_back = np.asarray(getattr(model, "validation_trace_", ()), dtype=float)
+    if held_back.size:  # the loss at the very start may be on the first curve only
+        look = {"color": HUES[1], "lw": 1.5, "label": "validation"}
+        ax.plot(np.arange(last - held_back.size + 1, last + 1), held_back, **{**look, **line})
+    if floor is not None:
+        value = float(getattr(floor, "criterion_", floor))
+        who = type(floor).__name__ if hasattr(floor, "criterion_") else "floor"
+        ax.axhline(value, color="#404040", lw=1, ls="--", label=f"{who} {value:.3g}")
+    ax.set(ylabel="loss", yscale="log")
+    legend_beside(ax, *ax.get_legend_handles_labels())
+    return ax
+
+
 def selection_plot_data(selection: Selection, *, criterion: str | None = None) -> dict[str, np.ndarray]:
     """The curve of each method, shape (n_tried, 2): numbers of clusters in rising order, and the criterion.
 
