@@ -5,7 +5,19 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import bootgmm, constrained, credal_rand, density, ecm, egmm, gaussian_models, hierarchy, relational
+from benchmarks import (
+    bootgmm,
+    constrained,
+    credal_rand,
+    density,
+    ecm,
+    egmm,
+    gaussian_models,
+    hierarchy,
+    images,
+    metric_learning,
+    relational,
+)
 from benchmarks.harness import HEAD, ROOT, Line
 
 
@@ -16,6 +28,8 @@ def every_line(quick: bool, peer_python: str) -> Iterator[Line]:
     yield from gaussian_models.lines(quick)
     yield from bootgmm.lines(quick)
     yield from constrained.lines(quick)
+    yield from metric_learning.lines(quick)
+    yield from images.lines(quick)
     yield from hierarchy.lines(quick)
     yield from relational.lines(quick, peer_python)
     yield from density.lines(quick, peer_python)

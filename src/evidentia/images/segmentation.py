@@ -1,0 +1,285 @@
+"""From an image to segments: cluster its feature vectors by their counts, and give each pixel what its vector got."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from evidentia.belief.focal import format_mask
+from evidentia.constraints import PairwiseConstraints
+from evidentia.images.masks import Regions, mask_links
+from evidentia.images.quantising import MOST, quantise
+from evidentia.images.reading import Image, sized
+from evidentia.mixtures import EGMM
+from evidentia.partition import CredalPartition
+from evidentia.prototypes import CECM, ECM
+
+METHODS: dict[str, Any] = {"egmm": EGMM, "ecm": ECM, "cecm": CECM}
+SCALES = ("standard", "none")
+N_LINKS = 500
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Segmentation:
+    """Segments of an image, and the doubt about each pixel.
+
+    Masses belong to feature vectors, of which there are far fewer than pixels; maps are made from them when asked for.
+
+    Parameters
+    ----------
+    image : Image
+    index : ndarray of int32 of the shape of the image
+        The vector of each pixel, -1 where nothing was segmented.
+    vectors : ndarray of shape (n_vectors, n_channels)
+        In the units of the image.
+    counts : ndarray of shape (n_vectors,)
+        Pixels that have each vector.
+    partition : CredalPartition
+        Of the vectors. Clusters are numbered from the darkest to the brightest in the first channel.
+    rounding : str
+        How vectors were rounded; empty when every distinct one was kept.
+    constraints : PairwiseConstraints
+        Links between vectors that came from masks.
+    model : estimator or None
+        As it was fitted, on scaled vectors and with its own numbers of the clusters.
+    """
+
+    image: Image
+    index: np.ndarray
+    vectors: np.ndarray
+    counts: np.ndarray
+    partition: CredalPartition
+    rounding: str = ""
+    constraints: PairwiseConstraints = field(default_factory=PairwiseConstraints.from_links)
+    model: Any = None
+
+    @property
+    def n_clusters(self) -> int:
+        return self.partition.n_clusters
+
+    @property
+    def n_pixels(self) -> int:
+        """Pixels that were segmented."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def cluster_names(self) -> tuple[str, ...]:
+        """Names of the clusters, their numbers when they have none."""
+        return self.partition.cluster_names or tuple(map(str, range(self.n_clusters)))
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        """Mean of each cluster in each channel by pignistic probability, shape (n_clusters, n_channels)."""
+        weight = self.partition.pignistic.T * self.counts
+        return weight @ self.vectors / np.maximum(weight.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+
+    # -- maps ---------------------------------------------------------------------------------------------------------
+
+    def map(self, values: Any, outside: Any) -> np.ndarray:
+        """One value per vector as an image, ``outside`` where nothing was segmented."""
+        return np.append(values, np.asarray(outside, dtype=np.asarray(values).dtype))[self.index]
+
+    def labels(self, rule: str = "plausibility") -> np.ndarray:
+        """Cluster of each pixel, -1 outside; see :meth:`evidentia.CredalPartition.labels`."""
+        return self.map(self.partition.labels(rule).astype(np.int16), -1)
+
+    def lower(self, k: int) -> np.ndarray:
+        """Pixels surely in cluster ``k``, as an image of bool."""
+        return self.map(np.isin(np.arange(len(self.counts)), self.partition.lower(k)), False)
+
+    def upper(self, k: int) -> np.ndarray:
+        """Pixels possibly in cluster ``k``, as an image of bool."""
+        return self.map(np.isin(np.arange(len(self.counts)), self.partition.upper(k)), False)
+
+    def sets(self) -> np.ndarray:
+        """Mask (bit k for cluster k) of the set of largest mass of each pixel, -1 outside."""
+        return self.map(self.partition.hard_masks, -1)
+
+    def nonspecificity(self) -> np.ndarray:
+        """Nonspecificity of each pixel in bits, NaN outside."""
+        return self.map(self.partition.nonspecificity.astype(np.float32), np.nan)
+
+    def empty(self) -> np.ndarray:
+        """Mass on the empty set: how far a pixel fits none of the clusters; NaN outside."""
+        return self.map(self.partition.empty.astype(np.float32), np.nan)
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def summary(self) -> str:
+        """What was found, in a few lines for a person."""
+        masks, names = self.partition.hard_masks, self.partition.cluster_names
+        size = np.array([mask.bit_count() for mask in masks.tolist()])
+
+        def line(kind: np.ndarray, words: str) -> str:
+            found = {mask: int(self.counts[masks == mask].sum()) for mask in np.unique(masks[kind]).tolist()}
+            listed = [f"{format_mask(mask, names)}: {n}" for mask, n in sorted(found.items(), key=lambda it: -it[1])]
+            number = int(self.counts[kind].sum())
+            tail = "" if not listed or not kind.any() or not masks[kind].any() else f"     {', '.join(listed[:8])}"
+            share = f"{number / self.n_pixels:4.0%}".replace("%", " %")
+            return f"  {number:>{len(str(self.n_pixels))}} ({share}) {words}{tail}"
+
+        lines = [
+            f"{self.n_pixels} {self.image.points} in {self.n_clusters} clusters",
+            line(size == 1, "sure of one cluster  "),
+            line(size > 1, "torn between clusters"),
+        ]
+        if self.partition.focal_sets.empty_index is not None:
+            lines.append(line(size == 0, "outliers, in none of them"))
+        width = max(len(name) for name in ("cluster", *self.cluster_names))
+        columns = [max(len(name), 10) for name in self.image.names]
+        lines.append("  ".join([f"{'cluster':<{width}}", *(f"{n:>{w}}" for n, w in zip(self.image.names, columns))]))
+        for name, row in zip(self.cluster_names, self.means):
+            lines.append("  ".join([f"{name:<{width}}", *(f"{value:>{w}.4g}" for value, w in zip(row, columns))]))
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return (
+            f"Segmentation({sized(self.image.shape)} {self.image.points}, {self.n_clusters} clusters, "
+            f"{len(self.counts)} feature vectors)"
+        )
+
+
+def segment(
+    image: Any,
+    method: Any = None,
+    n_clusters: int | str | None = None,
+    *,
+    same: Iterable[Any] = (),
+    different: Iterable[tuple[Any, Any]] = (),
+    within: Any = None,
+    background: float | None = None,
+    scale: str = "standard",
+    n_links: int = N_LINKS,
+    n_prototypes: int = MOST,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> Segmentation:
+    """Cluster the pixels of an image by their values.
+
+    Parameters
+    ----------
+    image : Image, path, array, or a list of these
+        An array of two axes is one channel; with more, the last axis holds channels. The elements of a list are
+        channels of the same pixels, for instance modalities.
+    method : {"egmm", "ecm", "cecm"} or estimator
+        ``"cecm"`` is the default when there are masks, else ``"egmm"``. An estimator must take ``sample_weight``, and
+        ``constraints`` when there are masks.
+    n_clusters : int or "auto"
+        For a method by name; ``"auto"``, the default, is for EGMM only.
+    same : iterable of masks
+        Regions whose pixels belong together; arrays of bool, or paths of images that are not black there.
+    different : iterable of pairs of masks
+        Regions whose pixels do not belong together.
+    within : mask, optional
+        What to segment; everything else is left out.
+    background : float, optional
+        Pixels that have this value in all channels are left out; NaN leaves out those that have no value in some.
+    scale : {"standard", "none"}
+        Bring each channel to mean 0 and standard deviation 1 first. EGMM does not depend on it.
+    n_links : int
+        Pairs of pixels drawn for each region of ``same`` and each pair of ``different``.
+    n_prototypes : int
+        An image with no more distinct feature vectors than this is clustered exactly; else see :func:`quantise`.
+    random_state : int, RandomState or None
+    verbose : int
+        1 shows progress.
+
+    Returns
+    -------
+    Segmentation
+
+    Notes
+    -----
+    Time and memory of the fit grow with the number of distinct feature vectors, not with that of pixels; for each pixel
+    one 32-bit number is kept.
+
+    Examples
+    --------
+    A brain slice in two contrasts; T1 shows the fluid, T2 the lesions.
+
+    >>> from evidentia.datasets import make_mri_phantom
+    >>> brain = make_mri_phantom(64, random_state=0)
+    >>> t1, t2 = np.moveaxis(brain.to_image(brain.data), -1, 0)
+    >>> found = segment([t1, t2], EGMM(3, n_init=2, random_state=0), background=np.nan)
+    >>> found
+    Segmentation(64 × 53 pixels, 3 clusters, 2292 feature vectors)
+    >>> found.means.round(2).tolist()
+    [[0.35, 0.29], [0.71, 0.33], [0.74, 0.76]]
+    >>> bool(found.lower(2)[found.upper(2)].mean() > 0.5)
+    True
+    """
+    image = Image.of(image)
+    same, different = list(same), list(different)
+    estimator = _estimator(method, n_clusters, linked=bool(same or different))
+    if scale not in SCALES:
+        raise ValueError(f"'scale' must be one of {', '.join(map(repr, SCALES))}. Got {scale!r}.")
+    found = quantise(
+        image, within=_region(image, within, background), n_prototypes=n_prototypes, random_state=random_state
+    )
+    if len(found.vectors) < 2:
+        raise ValueError(
+            f"All {int(found.counts.sum())} {image.points} have the same value: there is nothing to segment."
+        )
+    links = mask_links(image, found.index, same, different, n_links=n_links, random_state=random_state)
+    table = found.vectors if scale == "none" else _standardised(found.vectors, found.counts)
+    extra = {"constraints": links} if same or different else {}
+    if random_state is not None:
+        estimator.set_params(random_state=random_state)
+    estimator.set_params(verbose=verbose)
+    estimator.fit(table, sample_weight=found.counts.astype(float), **extra)
+    partition = estimator.partition_.relabel(np.argsort(estimator.cluster_centers_[:, 0], kind="stable"))
+    return Segmentation(image, found.index, found.vectors, found.counts, partition, found.rounding, links, estimator)
+
+
+def _estimator(method: Any, n_clusters: int | str | None, *, linked: bool) -> Any:
+    """The estimator, unfitted, after a look at whether it can do what is wanted."""
+    method = ("cecm" if linked else "egmm") if method is None else method
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise ValueError(
+                f"'method' must be one of {', '.join(map(repr, METHODS))} or an estimator. Got {method!r}."
+            )
+        if method != "egmm" and not isinstance(n_clusters, int):
+            raise ValueError(f"{method} needs the number of clusters; only egmm chooses it. Got {n_clusters!r}.")
+        estimator = METHODS[method](n_clusters="auto" if n_clusters is None else n_clusters)
+    else:
+        if n_clusters is not None:
+            raise ValueError("'n_clusters' is for a method by name; an estimator has its own.")
+        estimator = clone(method)
+    takes = inspect.signature(estimator.fit).parameters
+    name = type(estimator).__name__
+    if "sample_weight" not in takes:
+        raise ValueError(f"{name} takes no weights, and the values of an image have counts.")
+    if linked and "constraints" not in takes:
+        raise ValueError(f"{name} does not listen to masks (same, different): method 'cecm' does.")
+    return estimator
+
+
+def _region(image: Image, within: Any, background: float | None) -> np.ndarray | None:
+    """Which pixels to segment, None for all."""
+    parts = [] if image.visible is None else [image.visible]
+    if within is not None:
+        inside = np.zeros(image.size, dtype=bool)
+        inside[Regions(image, np.zeros(image.shape, dtype=np.int8)).take(within, "within").pixels] = True
+        parts.append(inside.reshape(image.shape))
+    if background is not None:
+        if np.isnan(background):
+            parts.append(~np.logical_or.reduce([np.isnan(channel) for channel in image.channels]))
+        else:
+            parts.append(~np.logical_and.reduce([channel == background for channel in image.channels]))
+    return np.logical_and.reduce(parts) if parts else None
+
+
+def _standardised(vectors: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    mean = np.average(vectors, axis=0, weights=counts)
+    spread = np.sqrt(np.average((vectors - mean) ** 2, axis=0, weights=counts))
+    return (vectors - mean) / np.where(spread > 0, spread, 1.0)

@@ -1,0 +1,119 @@
+"""Maps of a segmentation as files that other programs open."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from evidentia.images.pictures import coloured, plot_segmentation
+from evidentia.images.segmentation import Segmentation
+
+
+def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) -> list[Path]:
+    """Write the maps of a segmentation into a directory: PNG for pictures, TIFF for stacks, NIfTI for NIfTI.
+
+    ======================  ================================================================================
+    file                    what it holds
+    ======================  ================================================================================
+    overview.png            all of it at a glance
+    labels                  most plausible cluster: 0 outside, 1 + k for cluster k (a palette gives PNG colours)
+    sets                    colour of the set of largest mass (pictures and stacks)
+    lower_k, upper_k        where cluster k surely is, and where it may be
+    nonspecificity          doubt; in bits (NIfTI), or from black (none) to white (any cluster)
+    empty                   mass on the empty set, if the method has one; 0 to 1, or black to white
+    partition.npz           masses of the feature vectors
+    pixels.npz              the vectors, their counts, and which one each pixel has
+    ======================  ================================================================================
+
+    Parameters
+    ----------
+    segmentation : Segmentation
+    out : path
+        Made if it is not there. NIfTI maps have the affine of the image.
+
+    Returns
+    -------
+    list of Path
+        The overview first.
+    """
+    import matplotlib.pyplot as plt
+
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    written = [out / "overview.png"]
+    figure = plot_segmentation(segmentation)
+    figure.savefig(written[0], dpi=100, bbox_inches="tight")
+    plt.close(figure)
+    save, suffix = (_save_volume, ".nii.gz") if segmentation.image.volume is not None else (_save_picture, "")
+    if not suffix:
+        suffix = ".png" if len(segmentation.image.shape) == 2 else ".tif"
+    for name, values in _maps(segmentation):
+        if name != "sets" or suffix != ".nii.gz":
+            written.append(out / f"{name}{suffix}")
+            save(written[-1], values, segmentation)
+    written += [out / "partition.npz", out / "pixels.npz"]
+    segmentation.partition.save(written[-2])
+    np.savez_compressed(written[-1], index=segmentation.index, vectors=segmentation.vectors, counts=segmentation.counts)
+    return written
+
+
+def _maps(segmentation: Segmentation) -> Iterator[tuple[str, np.ndarray]]:
+    """Names of the maps and their values, made one after the other so that only one is in memory."""
+    yield "labels", (segmentation.labels() + 1).astype(np.uint8)
+    yield "sets", segmentation.sets()
+    for k, name in enumerate(segmentation.cluster_names):
+        word = re.sub(r"[^\w-]+", "-", name)
+        yield f"lower_{word}", segmentation.lower(k)
+        yield f"upper_{word}", segmentation.upper(k)
+    yield "nonspecificity", segmentation.nonspecificity()
+    if segmentation.partition.focal_sets.empty_index is not None:
+        yield "empty", segmentation.empty()
+
+
+def _save_volume(path: Path, values: np.ndarray, segmentation: Segmentation) -> None:
+    import nibabel
+
+    values = values.astype(np.uint8) if values.dtype == bool else values
+    source = segmentation.image.volume
+    made = nibabel.Nifti1Image(values, source.affine, dtype=values.dtype)
+    made.header.set_xyzt_units(*source.header.get_xyzt_units())
+    made.set_sform(source.get_sform(), int(source.header["sform_code"]))
+    made.set_qform(source.get_qform(), int(source.header["qform_code"]))
+    nibabel.save(made, path)
+
+
+def _save_picture(path: Path, values: np.ndarray, segmentation: Segmentation) -> None:
+    from PIL import Image as Pillow
+
+    if path.stem == "labels" and path.suffix == ".png":
+        _save_indexed(path, values, segmentation.n_clusters)
+        return
+    if path.stem == "sets":
+        grey = coloured(values, segmentation.n_clusters)
+    elif values.dtype == bool:
+        grey = np.where(values, np.uint8(255), np.uint8(0))
+    elif values.dtype == np.uint8:
+        grey = values
+    else:
+        most = np.log2(segmentation.n_clusters) if path.stem == "nonspecificity" else 1.0
+        grey = np.round(255 * np.clip(np.nan_to_num(values) / max(most, 1e-9), 0, 1)).astype(np.uint8)
+    if path.suffix == ".png":
+        Pillow.fromarray(grey).save(path)
+        return
+    import tifffile
+
+    tifffile.imwrite(path, grey, photometric="rgb" if path.stem == "sets" else "minisblack")
+
+
+def _save_indexed(path: Path, labels: np.ndarray, n_clusters: int) -> None:
+    """A picture whose values are the labels and whose palette gives them their colours."""
+    from PIL import Image as Pillow
+
+    palette = coloured(np.r_[-1, 1 << np.arange(n_clusters)], n_clusters)
+    picture = Pillow.fromarray(labels)
+    picture.putpalette(palette.ravel().tolist())
+    picture.save(path)
