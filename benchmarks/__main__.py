@@ -16,6 +16,7 @@ from benchmarks import (
     hierarchy,
     images,
     metric_learning,
+    neural,
     relational,
 )
 from benchmarks.harness import HEAD, ROOT, Line
@@ -29,6 +30,7 @@ def every_line(quick: bool, peer_python: str) -> Iterator[Line]:
     yield from bootgmm.lines(quick)
     yield from constrained.lines(quick)
     yield from metric_learning.lines(quick)
+    yield from neural.lines(quick)
     yield from images.lines(quick)
     yield from hierarchy.lines(quick)
     yield from relational.lines(quick, peer_python)

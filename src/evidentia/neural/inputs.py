@@ -1,0 +1,75 @@
+"""From what the user gives to what the network sees: a learned metric or a projection, a centre and a scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from evidentia.neural.outliers import Region
+
+
+@dataclass(frozen=True)
+class Affine:
+    """A metric learner that has become a matrix."""
+
+    matrix: np.ndarray
+    shift: np.ndarray
+
+    @classmethod
+    def of(cls, learner: Any, n_features: int) -> Affine | None:
+        """The same map as a matrix and a shift; None when the learner is no affine map."""
+        some = np.random.default_rng(0).normal(size=(5, n_features))
+        shift = np.asarray(learner.transform(np.zeros((1, n_features))), dtype=float)[0]
+        found = cls(np.asarray(learner.transform(np.eye(n_features)), dtype=float) - shift, shift)
+        return found if np.allclose(found.transform(some), learner.transform(some), rtol=1e-9, atol=1e-12) else None
+
+    def transform(self, X: Any) -> np.ndarray:
+        return np.asarray(X, dtype=float) @ self.matrix + self.shift
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How objects become inputs.
+
+    Attributes
+    ----------
+    center : ndarray of shape (n_inputs,) or float
+    scale : float
+        One for all columns, so that Euclidean distances keep their proportions.
+    learner : transformer, optional
+        A fitted metric learner.
+    mean, components : ndarray, optional
+        Projection of rows of dissimilarities.
+    region : Region, optional
+        The one-class SVM, on scaled inputs.
+    """
+
+    center: Any
+    scale: float
+    learner: Any = None
+    mean: np.ndarray | None = None
+    components: np.ndarray | None = None
+    region: Region | None = None
+
+    def measured(self, objects: Any, table: np.ndarray) -> np.ndarray:
+        """Rows between which distances are measured; ``objects`` are what the user gave, ``table`` checked numbers."""
+        if self.components is not None:
+            return (table - self.mean) @ self.components.T
+        return table if self.learner is None else np.asarray(self.learner.transform(objects), dtype=float)
+
+    def scaled(self, rows: np.ndarray) -> np.ndarray:
+        return (rows - self.center) / self.scale
+
+
+def center_and_scale(rows: np.ndarray) -> tuple[np.ndarray, float]:
+    """Mean of each column, and the root of the mean variance of the columns."""
+    return rows.mean(axis=0), float(np.sqrt(rows.var(axis=0).mean())) or 1.0
+
+
+def project(dissimilarities: np.ndarray, n_components: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and principal components of the rows of a matrix of dissimilarities."""
+    found = PCA(n_components, svd_solver="full").fit(dissimilarities)
+    return found.mean_, found.components_

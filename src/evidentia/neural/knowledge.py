@@ -1,0 +1,106 @@
+"""What the user knows of some objects: links between two of them, and their possible clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evidentia.neural._torch import load_torch
+from evidentia.neural.losses import labels_penalty, links_penalty
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from evidentia.constraints import PairwiseConstraints
+
+
+def read_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
+    """Possible clusters of each object as bool (n, c); all of them where nothing is known.
+
+    Examples
+    --------
+    >>> read_labels([1, -1], 2, n_clusters=2)
+    array([[False,  True],
+           [ True,  True]])
+    """
+    given = np.asarray(labels)
+    if given.shape == (n_samples, n_clusters) and np.isin(given, (0, 1)).all():
+        possible = given.astype(bool)
+        possible[~possible.any(axis=1)] = True
+        return possible
+    if given.shape != (n_samples,) or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"'labels' of NNEVCLUS must be {n_samples} whole numbers (-1: unknown), or a table of {n_samples} × "
+            f"{n_clusters} bool that tells which clusters are possible. Got {given.dtype} of shape {given.shape}."
+        )
+    outside = np.flatnonzero((given < -1) | (given >= n_clusters))
+    if outside.size:
+        raise ValueError(
+            f"'labels' of NNEVCLUS must lie in 0..{n_clusters - 1}, or be -1 for unknown. Row {outside[0]} has "
+            f"{given[outside[0]]} ({outside.size} such rows); raise n_clusters or renumber them."
+        )
+    return (given[:, None] == np.arange(n_clusters)) | (given < 0)[:, None]
+
+
+def sure_labels(possible: np.ndarray) -> np.ndarray:
+    """Labels of the objects with one possible cluster, -1 for all others."""
+    return np.where(possible.sum(axis=1) == 1, possible.argmax(axis=1), -1)
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Links and labels of the objects ``rows``; all other numbers are positions among these."""
+
+    rows: np.ndarray
+    pairs: np.ndarray
+    must: np.ndarray
+    certainty: np.ndarray
+    labelled: np.ndarray
+    possible: np.ndarray
+
+    @classmethod
+    def of(cls, constraints: PairwiseConstraints | None, possible: np.ndarray | None) -> Knowledge:
+        """From links by row number, and possible clusters as :func:`read_labels` gives them."""
+        pairs = np.empty((0, 2), dtype=np.int64) if constraints is None else constraints.pairs
+        must = np.empty(0) if constraints is None else constraints.must.astype(float)
+        certainty = np.empty(0) if constraints is None else constraints.certainty.copy()
+        table = np.ones((0, 1), dtype=bool) if possible is None else possible
+        labelled = np.flatnonzero(~table.all(axis=1))
+        rows = np.unique(np.concatenate([pairs.ravel(), labelled]))
+        places = np.searchsorted(rows, pairs)
+        return cls(rows, places, must, certainty, np.searchsorted(rows, labelled), table[labelled].astype(float))
+
+    def some(self, limit: int, rng: np.random.RandomState) -> Knowledge:
+        """At most ``limit`` links and ``limit`` labels, drawn at random."""
+        if len(self.pairs) <= limit and len(self.labelled) <= limit:
+            return self
+        links = rng.permutation(len(self.pairs))[:limit]
+        labels = rng.permutation(len(self.labelled))[:limit]
+        pairs, labelled = self.pairs[links], self.labelled[labels]
+        kept = np.unique(np.concatenate([pairs.ravel(), labelled]))
+        return Knowledge(
+            self.rows[kept],
+            np.searchsorted(kept, pairs),
+            self.must[links],
+            self.certainty[links],
+            np.searchsorted(kept, labelled),
+            self.possible[labels],
+        )
+
+    def add_to(
+        self, loss: Tensor, masses: Tensor, form: Tensor, member: Tensor, *, xi: float, label_weight: float
+    ) -> Tensor:
+        """(17) and (20): the loss of the pairs, with the penalties that the masses of ``rows`` deserve."""
+        as_tensor = load_torch().as_tensor
+        like = {"dtype": masses.dtype, "device": masses.device}
+        if len(self.labelled):
+            possible = as_tensor(self.possible, **like)
+            penalty = labels_penalty(masses[self.labelled], member, possible)
+            loss = (1 - label_weight) * loss + label_weight * penalty
+        if len(self.pairs):
+            first, second = masses[self.pairs[:, 0]], masses[self.pairs[:, 1]]
+            must, certainty = as_tensor(self.must, **like), as_tensor(self.certainty, **like)
+            loss = loss + xi * links_penalty(first, second, form, must, certainty)
+        return loss

@@ -1,0 +1,120 @@
+"""The network, the coefficients of the outliers, and the masses that both make of an input."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evidentia.neural._torch import load_torch
+from evidentia.neural.outliers import START, coefficients, discount
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
+
+
+def perceptron(n_inputs: int, hidden: Sequence[int], n_outputs: int) -> nn.Sequential:
+    """Rectified linear layers (10) and a linear output (11a)."""
+    nn = load_torch().nn
+    sizes = [n_inputs, *hidden]
+    layers = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), nn.ReLU())]
+    return nn.Sequential(*layers, nn.Linear(sizes[-1], n_outputs))
+
+
+def draw_weights(module: nn.Module) -> None:
+    """Fresh random weights for every layer that knows how to draw them."""
+    for part in module.modules():
+        redraw: Any = getattr(part, "reset_parameters", None)
+        if redraw is not None:
+            redraw()
+
+
+class MassNetwork:
+    """A module with one output for each focal set, and the two coefficients of (13b) when outliers are looked for.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        A copy is kept; the caller's is not trained.
+    empty : int, optional
+        Position of the empty set; given when outliers are looked for.
+    """
+
+    def __init__(self, module: nn.Module, empty: int | None = None):
+        torch = load_torch()
+        self.module = copy.deepcopy(module)
+        self.empty = empty
+        self.raw = None if empty is None else torch.tensor(START, dtype=torch.float64, requires_grad=True)
+
+    def to(self, dtype: torch.dtype, device: Any) -> MassNetwork:
+        """The same network in another precision or place."""
+        self.module = self.module.to(device=device, dtype=dtype)
+        if self.raw is not None:
+            self.raw = self.raw.detach().to(device=device, dtype=dtype).requires_grad_()
+        return self
+
+    def masses(self, inputs: Tensor, inside: Tensor | None) -> Tensor:
+        """Softmax (11b) of the outputs, discounted by (12) where an SVM looks for outliers."""
+        masses = self.module(inputs).softmax(1)
+        if self.raw is None:
+            return masses
+        return discount(masses, inside, self.raw, self.empty)  # type: ignore[arg-type]
+
+    @property
+    def beta(self) -> np.ndarray | None:
+        """The coefficients of (13b)."""
+        if self.raw is None:
+            return None
+        return np.array([float(value.detach()) for value in coefficients(self.raw)])
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """All that is trained."""
+        own: list[Tensor] = [p for p in self.module.parameters() if p.requires_grad]
+        return own if self.raw is None else [*own, self.raw]
+
+    @property
+    def layers(self) -> list[list[Tensor]]:
+        """Weights and biases, layer by layer."""
+        found: list[list[Tensor]] = []
+        for part in self.module.modules():
+            found.append([p for p in part.parameters(recurse=False) if p.requires_grad])
+        return [layer for layer in found if layer]
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All numbers of the network by name, as copies."""
+        found = {
+            f"network.{name}": value.detach().cpu().numpy().copy() for name, value in self.module.state_dict().items()
+        }
+        if self.raw is not None:
+            found["outliers"] = self.raw.detach().cpu().numpy().copy()
+        return found
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        """Take back what :meth:`state` gave."""
+        torch = load_torch()
+        own = {name.removeprefix("network."): torch.as_tensor(v) for name, v in state.items() if name != "outliers"}
+        self.module.load_state_dict(own)
+        if self.raw is not None:
+            with torch.no_grad():
+                self.raw.copy_(torch.as_tensor(state["outliers"]))
+
+
+def check_width(module: nn.Module, inputs: Tensor, n_focal: int, names: Sequence[str]) -> None:
+    """Refuse a module that does not give one output for each focal set."""
+    torch = load_torch()
+    was_training = module.training
+    module.eval()
+    with torch.no_grad():
+        shape = tuple(module(inputs[:2]).shape)
+    module.train(was_training)
+    if shape != (min(2, len(inputs)), n_focal):
+        raise ValueError(
+            f"The 'module' of NNEVCLUS must give one output for each of {n_focal} focal sets ({', '.join(names[:6])}"
+            f"{', ...' if len(names) > 6 else ''}), that is, shape (n, {n_focal}). It gives "
+            f"{shape[-1] if len(shape) == 2 else shape}."
+        )

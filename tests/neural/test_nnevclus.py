@@ -1,0 +1,549 @@
+"""NNEVCLUS as its users meet it."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from evidentia import CredalPartition, FocalSets
+from evidentia.constraints import PairwiseConstraints
+from evidentia.datasets import load
+from evidentia.datasets.synthetic import make_student_four_class
+from evidentia.neural import NNEVCLUS, training
+from evidentia.relational import EVCLUS, delta_star
+from evidentia.solvers.descent import InterruptedFit
+
+pytestmark = pytest.mark.filterwarnings("ignore:NNEVCLUS reached max_iter")  # most fits here are short on purpose
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs([40, 30, 20], centers=[[0, 0], [8, 0], [4, 7]], shuffle=False, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fourclass():
+    data = load("fourclass")
+    return np.asarray(data.data), data.target
+
+
+@pytest.fixture(scope="module")
+def fitted(fourclass):
+    """The settings of the paper's example, one of its five starts."""
+    settings = {"hidden": 20, "n_pairs": 100, "outliers": True, "svm_gamma": 0.2, "n_init": 1, "random_state": 0}
+    return NNEVCLUS(4, **settings).fit(fourclass[0])
+
+
+# -- the paper's example ----------------------------------------------------------------------------------------------
+
+
+def test_the_loss_is_within_a_fifth_of_evclus(fourclass, fitted):
+    X, _ = fourclass
+    free = EVCLUS(4, n_pairs=100, n_init=1, random_state=0).fit(X)
+    assert free.criterion_ < fitted.loss_ < 1.2 * free.criterion_
+    assert adjusted_rand_score(free.labels_, fitted.labels_) > 0.9
+
+
+def test_a_fresh_sample_is_placed_and_its_outliers_found(fitted):
+    fresh = make_student_four_class(1000, random_state=5)
+    partition = fitted.predict_partition(fresh.data)
+    assert adjusted_rand_score(fresh.target, partition.labels()) > 0.65
+    assert 5 < len(partition.outliers()) < 200
+
+
+def test_objects_far_from_all_others_are_outliers(fitted):
+    angle = np.linspace(0, 2 * np.pi, 50)
+    for radius in (60, 1e4):
+        far = fitted.predict_partition(radius * np.c_[np.cos(angle), np.sin(angle)])
+        assert (far.masses[:, 0] > 0.5).all()
+
+
+def test_results_describe_the_fit(fourclass, fitted):
+    X, _ = fourclass
+    assert fitted.criterion_ == fitted.loss_ == min(fitted.start_criteria_)
+    assert fitted.criterion_trace_[-1] == pytest.approx(fitted.loss_)
+    assert len(fitted.criterion_trace_) == fitted.n_iter_ + 1
+    assert fitted.criterion_trace_[-1] < fitted.criterion_trace_[0]
+    found = fitted.shepard_
+    d = np.linalg.norm(X[found.pairs[:, 0]] - X[found.pairs[:, 1]], axis=1)
+    np.testing.assert_allclose(found.wanted, delta_star(d, fitted.delta0_))
+    assert np.square(found.wanted - found.conflict).mean() == pytest.approx(fitted.loss_)
+    assert fitted.stress_ == pytest.approx(fitted.loss_ / np.square(found.wanted).mean(), rel=1e-3)
+    assert 0 < fitted.beta_[0] < fitted.beta_[1]
+    np.testing.assert_allclose(fitted.predict_partition(X).masses, fitted.partition_.masses, atol=1e-12)
+    assert (np.diff(fitted.partition_.pignistic.sum(axis=0)) <= 0).all()
+
+
+# -- settings ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"hidden": (12, 8)},
+        {"n_pairs": 30},
+        {"focal_sets": "near-pairs", "n_near": 1},
+        {"metric": "cityblock"},
+        {"metric": lambda a, b: float(np.abs(a - b).max())},
+        {"optimizer": "adam", "batch_size": 30, "max_iter": 80},
+        {"optimizer": "rmsprop", "batch_size": 30, "max_iter": 80, "metric": "cityblock"},
+        {"early_stopping": True, "validation_fraction": 0.2},
+        {"optimizer": "adam", "early_stopping": True, "batch_size": 30, "max_iter": 80},
+        {"metric_learner": StandardScaler()},
+        {"init": "belief-peaks"},
+        {"init": "belief-peaks", "optimizer": "adam", "batch_size": 30, "max_iter": 80},
+        {"delta0": None, "metric": lambda a, b: min(np.linalg.norm(a - b) / 6, 1)},
+    ],
+    ids=str,
+)
+def test_three_groups_are_found(blobs, settings):
+    X, y = blobs
+    model = NNEVCLUS(3, n_init=2, tol=1e-3, random_state=0).set_params(**settings).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert (model.predict(X) == model.labels_).all()
+    assert len(model.validation_trace_) > 0 if model.early_stopping else len(model.validation_trace_) == 0
+    assert model.loss_ < 0.05
+
+
+def test_batches_end_near_the_whole(blobs):
+    X, _ = blobs
+    whole = NNEVCLUS(3, n_init=2, tol=1e-3, random_state=0).fit(X)
+    batches = NNEVCLUS(3, n_init=2, optimizer="adam", batch_size=45, max_iter=200, random_state=0).fit(X)
+    assert batches.loss_ < 2 * whole.loss_
+    assert whole.delta0_ == pytest.approx(batches.delta0_)
+
+
+def test_the_loss_of_a_batch_is_that_of_the_metric(blobs):
+    """Euclidean distances have a quick way of their own; the same rows by a function take the other."""
+    X, _ = blobs
+    settings = {"optimizer": "adam", "batch_size": 30, "max_iter": 3, "n_init": 1, "random_state": 0}
+    quick = NNEVCLUS(3, **settings).fit(X)
+    plain = NNEVCLUS(3, metric=lambda a, b: np.linalg.norm(a - b), **settings).fit(X)
+    np.testing.assert_allclose(quick.criterion_trace_, plain.criterion_trace_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
+def test_the_same_seed_gives_the_same_network_and_leaves_torch_alone(blobs, optimizer):
+    X, _ = blobs
+    before, threads = torch.random.get_rng_state(), torch.get_num_threads()
+    model = NNEVCLUS(3, n_init=2, max_iter=10, optimizer=optimizer, outliers=True, random_state=4)
+    one = model.fit(X).partition_.masses
+    torch.rand(3)
+    torch.random.set_rng_state(before)
+    assert (model.fit(X).partition_.masses == one).all()
+    assert (torch.random.get_rng_state() == before).all()
+    assert torch.get_num_threads() == threads
+    assert not np.allclose(model.set_params(random_state=5).fit(X).partition_.masses, one)
+
+
+def test_rows_in_another_order_are_the_same_objects(blobs):
+    X, _ = blobs
+    order = np.random.default_rng(0).permutation(len(X))
+    one, other = (NNEVCLUS(3, n_init=1, max_iter=10, random_state=0).fit(rows) for rows in (X, X[order]))
+    assert one.loss_ == pytest.approx(other.loss_, rel=1e-9)
+    np.testing.assert_allclose(one.partition_.masses[order], other.partition_.masses, atol=1e-6)
+
+
+def test_shifted_and_scaled_data_give_the_same_masses(blobs):
+    X, _ = blobs
+    one, other = (NNEVCLUS(3, n_init=1, max_iter=20, random_state=0).fit(rows) for rows in (X, 1e3 * X + 1e6))
+    np.testing.assert_allclose(one.partition_.masses, other.partition_.masses, atol=1e-3)
+
+
+# -- side information -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def corners():
+    """Four groups on a rectangle, two classes along its short side: dissimilarities alone find the long one."""
+    X, group = make_blobs([15] * 4, centers=[[0, 0], [0, 8], [6, 0], [6, 8]], shuffle=False, random_state=0)
+    return X, group // 2
+
+
+@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
+def test_links_turn_the_partition_round(corners, optimizer):
+    X, y = corners
+    settings = {"optimizer": optimizer, "batch_size": 30, "max_iter": 100, "n_init": 2, "random_state": 0}
+    assert adjusted_rand_score(y, NNEVCLUS(2, **settings).fit(X).labels_) < 0.1
+    links = PairwiseConstraints.sample(y, 60, random_state=0)
+    model = NNEVCLUS(2, xi=3, **settings).fit(X, constraints=links)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    broken = model.partition_.relational(links.pairs)
+    same, different = broken.plausibility_same, broken.plausibility_different
+    penalty = 3 / 120 * np.where(links.must, different + 1 - same, same + 1 - different).sum()
+    assert model.criterion_ == pytest.approx(model.loss_ + penalty)
+
+
+def test_labels_number_the_clusters(corners):
+    X, y = corners
+    labels = np.full(60, -1)
+    labels[::3] = 1 - y[::3]
+    model = NNEVCLUS(2, n_init=3, max_iter=150, label_weight=0.8, random_state=0).fit(X, labels=labels)
+    assert (model.labels_[::3] == labels[::3]).all()
+    assert (model.labels_ == 1 - y).mean() > 0.95
+    penalty = np.square(model.partition_.contour[::3] - np.eye(2)[1 - y[::3]]).sum() / 20
+    assert model.criterion_ == pytest.approx(0.2 * model.loss_ + 0.8 * penalty)
+
+
+def test_labels_may_be_sets_of_clusters(blobs):
+    X, y = blobs
+    possible = np.zeros((len(X), 3), dtype=bool)
+    possible[[0, 50, 75]] = [[True, True, False], [True, False, False], [False, False, True]]
+    model = NNEVCLUS(3, n_init=2, tol=1e-3, random_state=0).fit(X, labels=possible)
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert model.labels_[50] == 0
+    assert model.labels_[75] == 2
+
+
+def test_links_by_name(corners):
+    X, _ = corners
+    frame = pd.DataFrame(X, index=[f"row{i}" for i in range(60)])
+    links = PairwiseConstraints.from_links([("row0", "row15")], [("row0", "row30")])
+    model = NNEVCLUS(2, n_init=1, max_iter=5, random_state=0).fit(frame, constraints=links)
+    assert model.constraints_.pairs.tolist() == [[0, 15], [0, 30]]
+    assert model.partition_.object_names[:2] == ("row0", "row1")
+    with pytest.raises(TypeError, match="must be a PairwiseConstraints"):
+        NNEVCLUS(2).fit(X, constraints=[(0, 1)])
+
+
+@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
+def test_a_given_partition_is_where_it_starts(blobs, optimizer):
+    X, y = blobs
+    sure = CredalPartition(np.eye(3)[(y + 1) % 3], FocalSets(3, [{0}, {1}, {2}]))
+    model = NNEVCLUS(3, init=sure, optimizer=optimizer, batch_size=30, max_iter=30, random_state=0).fit(X)
+    assert (model.labels_ == (y + 1) % 3).all()
+    assert len(model.start_criteria_) == 1
+
+
+def test_a_metric_learner_sees_what_is_known(corners):
+    class Stretch(StandardScaler):
+        def fit(self, X, y=None, constraints=None):
+            self.known_ = y, constraints
+            return super().fit(X)
+
+        def transform(self, X):
+            return super().transform(X) * [9, 1]
+
+    X, y = corners
+    links = PairwiseConstraints.from_links([(0, 15)])
+    labels = np.full(60, -1)
+    labels[3] = 1
+    model = NNEVCLUS(2, metric_learner=Stretch(), n_init=2, tol=1e-3, random_state=0).fit(
+        X, labels=labels, constraints=links
+    )
+    assert adjusted_rand_score(y, model.labels_) == 1
+    assert (model.metric_learner_.known_[0] == labels).all()
+    assert model.metric_learner_.known_[1].pairs.tolist() == [[0, 15]]
+    assert (model.predict(X) == model.labels_).all()
+
+
+# -- dissimilarities --------------------------------------------------------------------------------------------------
+
+
+def test_dissimilarities_alone(blobs):
+    X, y = blobs
+    D = cdist(X, X)
+    settings = {
+        "metric": "precomputed",
+        "n_components": 3,
+        "n_init": 2,
+        "tol": 1e-3,
+        "random_state": 0,
+        "outliers": True,
+    }
+    model = NNEVCLUS(3, **settings).fit(D[::2][:, ::2])
+    assert adjusted_rand_score(y[::2], model.labels_) == 1
+    assert adjusted_rand_score(y[1::2], model.predict(D[1::2][:, ::2])) == 1
+    with pytest.raises(ValueError, match=r"X has 44 features, but NNEVCLUS is expecting 45 features.*dissimilarities"):
+        model.predict(D[1::2][:, 1:89:2])
+
+
+def test_protein_is_recovered():
+    data = load("protein")
+    model = NNEVCLUS(
+        4, focal_sets="singletons", metric="precomputed", n_components=3, delta0=1.0, n_init=1, random_state=0
+    )
+    assert adjusted_rand_score(data.target, model.fit(data.dissimilarity).labels_) >= 0.98
+
+
+def test_dissimilarities_beside_attributes(blobs):
+    """The network sees the table; conflict follows other numbers."""
+    X, y = blobs
+    D = 1.0 * (y[:, None] // 2 != y // 2) + 0.01 * cdist(X, X)
+    model = NNEVCLUS(2, n_init=1, tol=1e-3, random_state=0).fit(X, dissimilarities=D)
+    assert adjusted_rand_score(y // 2, model.labels_) == 1
+    with pytest.raises(ValueError, match=r"'dissimilarities' of NNEVCLUS must be 90 × 90 finite numbers"):
+        NNEVCLUS(2).fit(X, dissimilarities=D[:, :3])
+    with pytest.raises(ValueError, match="takes X for the dissimilarities"):
+        NNEVCLUS(2, metric="precomputed").fit(D, dissimilarities=D)
+
+
+# -- a network of one's own -------------------------------------------------------------------------------------------
+
+
+class Convolution(torch.nn.Module):
+    """Images of 8 × 8 pixels."""
+
+    def __init__(self, n_outputs):
+        super().__init__()
+        self.see = torch.nn.Conv2d(1, 4, 3)
+        self.tell = torch.nn.Linear(4, n_outputs)
+
+    def forward(self, images):
+        return self.tell(self.see(images).relu().amax((2, 3)))
+
+
+def convolution(n_outputs=4):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return Convolution(n_outputs)
+
+
+@pytest.fixture(scope="module")
+def stripes():
+    """Upright and lying stripes anywhere in an image: distances of pixels say little, those of sums all."""
+    rng = np.random.default_rng(0)
+    images = 0.1 * rng.normal(size=(60, 1, 8, 8))
+    y = np.arange(60) % 2
+    for i, at in enumerate(rng.integers(1, 7, size=60)):
+        images[i, 0, slice(None) if y[i] else at, at if y[i] else slice(None)] += 1
+    feature = np.c_[images.sum(axis=2).max(axis=(1, 2)), images.sum(axis=3).max(axis=(1, 2))]
+    return images, y, cdist(feature, feature)
+
+
+def test_an_own_module_learns_images(stripes, tmp_path):
+    images, y, D = stripes
+    module = convolution()
+    before = module.see.weight.detach().clone()
+    model = NNEVCLUS(2, module=module, n_init=3, max_iter=60, random_state=0).fit(
+        images[:40], dissimilarities=D[:40, :40]
+    )
+    assert adjusted_rand_score(y[40:], model.predict(images[40:])) == 1
+    assert (module.see.weight == before).all()
+    model.save(tmp_path / "stripes.npz")
+    again = NNEVCLUS.load(tmp_path / "stripes.npz", module=convolution())
+    np.testing.assert_allclose(
+        again.predict_partition(images).masses, model.predict_partition(images).masses, atol=1e-12
+    )
+    with pytest.raises(ValueError, match="weights of a module of your own"):
+        NNEVCLUS.load(tmp_path / "stripes.npz")
+    with pytest.raises(ValueError, match="module does not fit the weights"):
+        NNEVCLUS.load(tmp_path / "stripes.npz", module=convolution(5))
+    with pytest.raises(ValueError, match=r"fitted to objects of shape \(1, 8, 8\)\. Got \(8, 8\)"):
+        model.predict(images[:, 0])
+
+
+def test_an_own_module_by_batches(stripes):
+    images, y, D = stripes
+    model = NNEVCLUS(
+        2, module=convolution(), optimizer="adam", batch_size=20, n_init=3, max_iter=100, random_state=0, outliers=True
+    )
+    assert adjusted_rand_score(y, model.fit(images, dissimilarities=D).labels_) > 0.9
+
+
+def test_a_module_of_the_wrong_width(stripes):
+    with pytest.raises(ValueError, match=r"each of 4 focal sets.*shape \(n, 4\)\. It gives 7"):
+        NNEVCLUS(2, module=convolution(7)).fit(stripes[0])
+    with pytest.raises(TypeError, match=r"must be a torch\.nn\.Module"):
+        NNEVCLUS(2, module="resnet").fit(stripes[0])
+
+
+# -- saving -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ["plain", "outliers", "dissimilarities", "scaled", "named"])
+def test_a_loaded_model_gives_the_same_masses(blobs, tmp_path, case):
+    X, _ = blobs
+    settings = {
+        "plain": {"hidden": (5, 6)},
+        "outliers": {"outliers": True},
+        "dissimilarities": {"metric": "precomputed"},
+    }
+    settings |= {"scaled": {"metric_learner": StandardScaler(), "outliers": True}, "named": {}}
+    if case == "dissimilarities":
+        X = cdist(X, X)
+    if case == "named":
+        X = pd.DataFrame(X, columns=["a", "b"], index=[f"r{i}" for i in range(90)])
+    model = NNEVCLUS(3, n_init=1, max_iter=15, random_state=0, **settings[case]).fit(X)
+    model.save(tmp_path / "deep" / "model.npz")
+    again = NNEVCLUS.load(tmp_path / "deep" / "model.npz")
+    np.testing.assert_allclose(again.predict_partition(X).masses, model.partition_.masses, atol=1e-6)
+    assert (again.labels_ == model.labels_).all()
+    assert again.partition_.object_names == model.partition_.object_names
+    assert again.hidden == model.hidden
+    assert (again.delta0_, again.loss_, again.n_iter_) == (model.delta0_, model.loss_, model.n_iter_)
+    again.save(tmp_path / "again.npz")
+    twice = NNEVCLUS.load(tmp_path / "again.npz")
+    np.testing.assert_allclose(twice.predict_partition(X).masses, model.partition_.masses, atol=1e-6)
+
+
+def test_a_curved_metric_learner_has_to_be_given_again(blobs, tmp_path):
+    from sklearn.preprocessing import FunctionTransformer
+
+    X, _ = blobs
+    model = NNEVCLUS(3, n_init=1, max_iter=5, metric_learner=FunctionTransformer(np.arctan), random_state=0).fit(X)
+    model.save(tmp_path / "model.npz")
+    with pytest.raises(ValueError, match="metric learner that is no matrix"):
+        NNEVCLUS.load(tmp_path / "model.npz")
+    again = NNEVCLUS.load(tmp_path / "model.npz", metric_learner=model.metric_learner_)
+    np.testing.assert_allclose(again.predict_partition(X).masses, model.partition_.masses, atol=1e-6)
+
+
+def test_files_that_are_no_models(tmp_path):
+    (tmp_path / "text.npz").write_text("hello")
+    np.savez(tmp_path / "other.npz", a=1)
+    np.savez(tmp_path / "newer.npz", format="evidentia-nnevclus", version=9)
+    for name, message in (
+        ("none.npz", "There is no file"),
+        ("text.npz", "damaged or not a model"),
+        ("other.npz", "not a model of NNEVCLUS"),
+        ("newer.npz", "written by a newer evidentia"),
+    ):
+        with pytest.raises((ValueError, FileNotFoundError), match=message):
+            NNEVCLUS.load(tmp_path / name)
+
+
+def test_a_fitted_model_is_pickled(fitted, fourclass):
+    again = pickle.loads(pickle.dumps(fitted))
+    assert (again.predict(fourclass[0]) == fitted.labels_).all()
+
+
+# -- bad input, interrupts, disasters ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"optimizer": "sgd"}, "'optimizer' parameter of NNEVCLUS must be one of 'auto', 'lbfgs', 'rmsprop', 'adam'"),
+        ({"device": "abacus"}, "must name a device of this machine, such as 'cpu' or 'cuda'. Got 'abacus'"),
+        ({"hidden": (5, 0)}, r"'hidden' parameter of NNEVCLUS must be a number of units.*Got \(5, 0\)"),
+        ({"hidden": 2.5}, "'hidden' parameter"),
+        ({"n_pairs": 90}, "must be below the number of objects, 90"),
+        ({"n_pairs": 5, "optimizer": "adam"}, "'n_pairs' is for optimizer='lbfgs'"),
+        ({"nu": 0}, "'nu' parameter of NNEVCLUS must be a number > 0 and <= 1"),
+        ({"init": "kmeans"}, "'init' parameter of NNEVCLUS must be one of 'random', 'belief-peaks'"),
+        ({"init": np.ones((90, 2))}, "'init' parameter of NNEVCLUS"),
+        ({"focal_sets": [{0}, {1}, {2}], "outliers": True}, "needs the empty set"),
+        ({"batch_size": 1}, "'batch_size' parameter"),
+        ({"module": torch.nn.Linear(2, 8), "metric_learner": StandardScaler()}, "not both"),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be(blobs, settings, message):
+    with pytest.raises(ValueError, match=message):
+        NNEVCLUS(3).set_params(**settings).fit(blobs[0])
+
+
+def test_labels_that_cannot_be(blobs):
+    X, y = blobs
+    with pytest.raises(ValueError, match=r"must lie in 0\.\.1, or be -1 for unknown\. Row 70 has 2 \(20 such rows\)"):
+        NNEVCLUS(2).fit(X, labels=y)
+    with pytest.raises(ValueError, match="makes labels of its own"):
+        NNEVCLUS(3, init="belief-peaks").fit(X, labels=y)
+
+
+def test_torch_is_named_when_it_is_missing(blobs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r'needs PyTorch: pip install "evidentia\[nn\]"'):
+        NNEVCLUS(3).fit(blobs[0])
+
+
+def test_importing_the_family_does_not_import_torch():
+    code = "import sys, evidentia, evidentia.neural; print('torch' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
+
+
+@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
+def test_an_interrupt_keeps_the_best_state(blobs, optimizer, monkeypatch):
+    X, _ = blobs
+    calls = 0
+    original = training._Best.update
+
+    def update(self, *arguments):
+        nonlocal calls
+        calls += 1
+        if calls == 12:
+            raise KeyboardInterrupt
+        return original(self, *arguments)
+
+    monkeypatch.setattr(training._Best, "update", update)
+    with pytest.warns(InterruptedFit, match="NNEVCLUS was interrupted"):
+        model = NNEVCLUS(3, optimizer=optimizer, batch_size=30, random_state=0).fit(X)
+    assert len(model.start_criteria_) == 1
+    assert model.criterion_ < 0.9 * model.criterion_trace_[0]
+    assert (model.predict(X) == model.labels_).all()
+
+
+@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_an_interrupt_before_anything_was_learned(blobs, optimizer, start, monkeypatch):
+    """The first start has nothing to keep; a later one falls back on those before it."""
+    seen = []
+    original = NNEVCLUS._judge
+
+    def judge(self, objective, problem):
+        seen.append(None)
+        if len(seen) > start:
+            objective.masses = lambda rows: (_ for _ in ()).throw(KeyboardInterrupt)
+        return original(self, objective, problem)
+
+    monkeypatch.setattr(NNEVCLUS, "_judge", judge)
+    model = NNEVCLUS(3, optimizer=optimizer, batch_size=30, max_iter=5, random_state=0)
+    if start == 0:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(blobs[0])
+    else:
+        with pytest.warns(InterruptedFit):
+            assert len(model.fit(blobs[0]).start_criteria_) == 1
+
+
+class Fragile(torch.nn.Linear):
+    """Gives NaN from some call on."""
+
+    calls = 0
+    last = 40
+
+    def forward(self, inputs):
+        Fragile.calls += self.training
+        return super().forward(inputs) * (1 if Fragile.calls <= self.last or not self.training else np.nan)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "where"), [("lbfgs", "in iteration"), ("adam", "in batch 1 of epoch 13.*smaller learning_rate")]
+)
+def test_a_loss_that_is_no_number_names_the_place_and_goes_back(blobs, optimizer, where):
+    X, _ = blobs
+    Fragile.calls = 0
+    torch.manual_seed(0)
+    model = NNEVCLUS(3, module=Fragile(2, 8), optimizer=optimizer, batch_size=30, n_init=1, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=f"stopped being a number {where}"):
+        model.fit(X)
+    assert np.isfinite(model.loss_)
+    assert model.criterion_ < model.criterion_trace_[0]
+    Fragile.calls = 100
+    with pytest.raises(FloatingPointError, match="before anything was learned"):
+        model.fit(X)
+
+
+# -- scikit-learn -----------------------------------------------------------------------------------------------------
+
+
+@parametrize_with_checks(
+    [
+        NNEVCLUS(n_init=1, max_iter=20, hidden=5),
+        NNEVCLUS(n_init=1, max_iter=20, hidden=5, optimizer="adam", batch_size=50, learning_rate=0.1, outliers=True),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    assert check(estimator) is None
