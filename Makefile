@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench docs results clean
 
 # One stamp per set of extras: reinstalled only when pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml
@@ -32,6 +32,10 @@ lint: $(VENV)/.installed-dev        ## style and types
 
 bench: $(VENV)/.installed-test .venv-peer/.installed   ## speed and memory, as ratios to peers in the same run
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+results: $(VENV)/.installed-test    ## every table of the papers, full run, and the pages about them
+	$(BIN)/evidentia reproduce all --full --out out/full
+	$(BIN)/python docs/make_results.py out/full
 
 docs: $(VENV)/.installed-docs       ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,7 +84,7 @@ class Cell:
         >>> Cell("Iris", "ARI", ours=0.64, paper=0.73, paper_deviation=0.05).verdict
         'within'
         """
-        if self.ours is None or self.paper is None or self.incomparable:
+        if self.ours is None or math.isnan(self.ours) or self.paper is None or self.incomparable:
             return "not comparable"
         gain = self.ours - self.paper
         if abs(gain) <= max(self.tolerance, 2 * (self.paper_deviation or 0)) + 1e-12:
@@ -93,6 +94,11 @@ class Cell:
         return "better" if (gain > 0) == (self.better == "higher") else "worse"
 
 
+def nothing(quick: bool, seed: int) -> list[Unit]:
+    """The units of an exhibit that cannot be computed."""
+    return []
+
+
 @dataclass(frozen=True)
 class Exhibit:
     """A table or a figure of a paper: what it needs, what it measures and how it is shown.
@@ -100,9 +106,9 @@ class Exhibit:
     Parameters
     ----------
     name : str
-        Paper and place, as ``"egmm.table12"``.
+        Paper and place, as ``"egmm.table12"``, or ``"nnevclus.figure22-26"`` for several at once.
     title : str
-    units : function (quick, seed) -> list of Unit
+    units : function (quick, seed) -> list of Unit, optional
     cells : function (results) -> list of Cell, optional
         From what was measured; cells of units that failed have ``ours=None``.
     draw : function (results) -> Figure, optional
@@ -112,16 +118,19 @@ class Exhibit:
         Data sets that must be on the machine.
     minutes : (float, float)
         About how long it takes on one core, quick and full.
+    absent : str
+        Why there is nothing to compute: a drawing, an example of a definition, data that nobody has.
     """
 
     name: str
     title: str
-    units: Callable[[bool, int], list[Unit]]
+    units: Callable[[bool, int], list[Unit]] = nothing
     cells: Callable[[Results], list[Cell]] | None = None
     draw: Callable[[Results], Figure] | None = None
     notes: Callable[[Results], list[str]] | None = None
     data: Sequence[str] = ()
     minutes: tuple[float, float] = (0.1, 1.0)
+    absent: str = ""
 
     @property
     def paper(self) -> str:

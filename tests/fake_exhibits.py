@@ -1,0 +1,111 @@
+"""A paper that is not one: quick units that can fail, warn, die or dawdle; worker processes import them from here."""
+
+import os
+import signal
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from evidentia.experiments.exhibit import Cell, Exhibit, Unit
+
+METHODS = ("ECM", "EGMM")
+
+
+def score(method, data, runs, seed):
+    rng = np.random.default_rng([seed, METHODS.index(method), len(data)])
+    values = rng.uniform(0.5, 0.7, runs)
+    return {"mean": values.mean(), "values": values, "runs": np.int64(runs), "seconds": 0.0}
+
+
+def touch(directory, name):
+    """Leaves a file for each time it was called."""
+    Path(directory, f"{name}-{time.time_ns()}").touch()
+    return {"name": name}
+
+
+def touch_and_dawdle(directory, name):
+    Path(directory, f"{name}-{os.getpid()}").touch()
+    time.sleep(60)
+    return {}
+
+
+def complain():
+    warnings.warn("it is late", UserWarning, stacklevel=1)
+    warnings.warn("it is late", UserWarning, stacklevel=1)
+    return {"threads": os.environ["OMP_NUM_THREADS"]}
+
+
+def fail(why):
+    raise ValueError(why)
+
+
+def lack():
+    raise FileNotFoundError("The data set 'magic' is not on this machine. To have it, set EVIDENTIA_DATA.")
+
+
+def die():
+    os._exit(3)
+
+
+def interrupt_itself():
+    os.kill(os.getpid(), signal.SIGINT)
+    return {"alive": True}
+
+
+def unspeakable():
+    return {"model": object()}
+
+
+def units(quick, seed):
+    scores = [
+        Unit(f"{data}/{method}", score, {"method": method, "data": data, "runs": 2 if quick else 5, "seed": seed})
+        for data in ("Iris", "Wine")
+        for method in METHODS
+    ]
+    return [*scores, Unit("broken", fail, {"why": "the matrix is <singular>"})]
+
+
+def cells(results):
+    papers = {"Iris/ECM": 0.62, "Iris/EGMM": 0.2, "Wine/ECM": 0.99, "Wine/EGMM": None}
+    table = [
+        Cell(
+            *key.split("/"),
+            ours=results.get(key, {}).get("mean"),
+            deviation=0.0123456789,
+            paper=paper,
+            reason="the start is another" * (key == "Wine/ECM"),
+        )
+        for key, paper in papers.items()
+    ]
+    lost = Cell("Wine", "broken", results.get("broken", {}).get("mean"), paper=0.5)
+    return [*table, lost, Cell("Iris", "broken", 0.4, paper=0.9, incomparable="another draw")]
+
+
+def draw(results):
+    from matplotlib import pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(2, 1))
+    ax.plot([result["mean"] for result in results.values()])
+    return figure
+
+
+def no_table(results):
+    raise KeyError("Iris/FCM")
+
+
+EXHIBITS = [
+    Exhibit(
+        "fake.table1",
+        "Scores & more",
+        units,
+        cells,
+        draw,
+        notes=lambda results: ["Two <methods>."],
+        minutes=(0.01, 0.02),
+    ),
+    Exhibit("fake.table2", "The same, without a table", lambda quick, seed: units(quick, seed)[:1], no_table),
+    Exhibit("fake.table10", "Needs what nobody has", units, cells, data=["magic"]),
+    Exhibit("fake.figure1", "A drawing", absent="a drawing, nothing to compute"),
+]
