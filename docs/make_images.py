@@ -9,8 +9,8 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from evidentia import ECM, EGMM, KPCCA, PairwiseConstraints, select
-from evidentia.datasets import make_butterfly, make_circles, make_egmm_four_class
+from evidentia import ECM, EGMM, KPCCA, NNEVCLUS, PairwiseConstraints, select
+from evidentia.datasets import make_butterfly, make_circles, make_egmm_four_class, make_student_four_class
 from evidentia.plots import (
     plot_contours,
     plot_distances,
@@ -89,9 +89,19 @@ def distances():
     plot_distances(circles.data, rows, labels=circles.target)
 
 
+def nnevclus():
+    X = make_student_four_class(random_state=0).as_frame().data
+    model = NNEVCLUS(4, outliers=True, random_state=0).fit(X)
+    _, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
+    plot_contours(model, X, what="plausibility", boundary=True, ax=left)
+    left.set_title("Plausibility of each cluster")
+    plot_contours(model, X, subset=(), ax=right)
+    right.set_title("Mass on the empty set")
+
+
 def main():
     IMAGES.mkdir(exist_ok=True)
-    for draw in (first_result, reading, ellipses, contours, masses, selection, trace, distances):
+    for draw in (first_result, reading, ellipses, contours, masses, selection, trace, distances, nnevclus):
         draw()
         plt.savefig(IMAGES / f"{draw.__name__.replace('_', '-')}.png", dpi=110)
         plt.close()
