@@ -12,6 +12,7 @@ from benchmarks import (
     density,
     ecm,
     egmm,
+    evclust_methods,
     gaussian_models,
     hierarchy,
     images,
@@ -33,6 +34,7 @@ def every_line(quick: bool, peer_python: str) -> Iterator[Line]:
     yield from neural.lines(quick)
     yield from images.lines(quick)
     yield from hierarchy.lines(quick)
+    yield from evclust_methods.lines(quick, peer_python)
     yield from relational.lines(quick, peer_python)
     yield from density.lines(quick, peer_python)
 

@@ -53,13 +53,13 @@ def peer_seconds(file: str) -> dict[str, float | str]:
     import importlib
 
     with np.load(file) as stored:
-        X, D, peaks = (stored[name] if name in stored else None for name in ("X", "D", "peaks"))
+        X, D, peaks = stored["X"], stored["D"], stored["peaks"]
     c = len(peaks)
     plan: dict[str, tuple[str, tuple[Any, ...], dict[str, Any]]] = {
         "ECM": ("ecm", (X, c), {"type": "full"}),
         "EGMM": ("egmm", (X, c), {"type": "full", "max_iter": ITERATIONS, "epsi": 0.0}),
         "CCM": ("ccm", (X, c), {"type": "full", "maxit": ITERATIONS, "epsi": 0.0}),
-        "BPEC": ("bpec", (X, None if X is None else X[peaks]), {"type": "full"}),
+        "BPEC": ("bpec", (X, X[peaks] if len(X) else X), {"type": "full"}),
         "EVCLUS": ("kevclus", (), {"D": D, "c": c, "type": "full", "maxit": ITERATIONS, "epsi": 0.0}),
         "RECM": ("recm", (D**2, c), {"type": "full", "maxit": ITERATIONS, "epsi": 0.0}),
         "SECMdd": ("ecmdd", (D, c), {"type": "full", "maxit": ITERATIONS, "epsi": 0.0}),
@@ -69,10 +69,9 @@ def peer_seconds(file: str) -> dict[str, float | str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for method, (name, arguments, settings) in plan.items():
-            if X is None and method in ON_TABLES:
+            if not len(X) and method in ON_TABLES:
                 continue
             work = getattr(importlib.import_module(f"evclust.{name}"), name)
-            np.random.seed(0)
             begin = time.process_time()
             try:
                 work(*arguments, disp=False, **settings)
@@ -101,11 +100,10 @@ def ours(method: str, X: np.ndarray | None, D: np.ndarray, peaks: list[int]) -> 
 def lines(quick: bool, peer_python: str) -> Iterator[Line]:
     for name in DATA[:1] if quick else DATA:
         X, D, n_clusters = case(name)
-        peaks, shape = far_apart(D, n_clusters), D.shape if X is None else X.shape
-        size = f"{name}, {shape[0]} x {shape[1]}, c={n_clusters}"
+        peaks, size = far_apart(D, n_clusters), f"{name}, n={len(D)}, c={n_clusters}"
         with tempfile.TemporaryDirectory() as directory:
             file = Path(directory) / "case.npz"
-            np.savez(file, D=D, peaks=peaks, **({} if X is None else {"X": X}))
+            np.savez(file, D=D, peaks=peaks, X=np.empty(0) if X is None else X)
             try:
                 peer = in_own_process("benchmarks.evclust_methods", "peer_seconds", str(file), python=peer_python)
             except RuntimeError as error:

@@ -190,6 +190,16 @@ def test_iris_with_a_hundred_links():
     assert np.mean(scores) >= 0.96  # the paper: 0.97
 
 
+def test_strong_links_do_not_freeze_a_start_where_it_began():
+    X, truth = load_iris(return_X_y=True)
+    found = []
+    for draw in range(10):
+        links = PairwiseConstraints.sample(truth, 100, random_state=draw)
+        model = CECM(3, metric="mahalanobis", xi=0.9, n_init=1, random_state=draw).fit(X, constraints=links)
+        found.append(rand_score(truth, model.labels_))
+    assert np.mean(found) > 0.95
+
+
 def test_a_stronger_will_breaks_fewer_links(blobs):
     X, truth = blobs
     wrong = np.random.default_rng(0).permutation(truth)  # links that contradict the geometry

@@ -4,11 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
+import evidentia
 from evidentia import EGMM, CredalPartition, FocalSets
 from evidentia.datasets import make_diamond
 from evidentia.selection import select
+from evidentia.selection.search import NAMED
 from evidentia.solvers.descent import InterruptedFit
 
 X = np.zeros((6, 1))
@@ -209,3 +212,59 @@ def test_every_named_method_is_there_and_judged_by_its_own_criterion(method, dec
     data = np.repeat(centers, 30, axis=0) + np.random.default_rng(1).normal(size=(90, 2))
     selection = select(data, method, n_clusters=[2, 3, 4], random_state=0)
     assert (selection.criterion, selection.best) == (decides, (method, 3))
+
+
+@pytest.fixture(scope="module")
+def three_groups():
+    rng = np.random.default_rng(0)
+    return np.vstack([rng.normal(at, 0.6, size=(14, 2)) for at in ([0, 0], [7, 0], [0, 7])])
+
+
+QUICK = {"bootgmm": {"n_boot": 30}}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED if name not in ("latent-class", "eknnclus")])
+def test_every_named_method_tries_every_number(three_groups, name):
+    method = getattr(evidentia, NAMED[name])(**QUICK.get(name, {}))
+    selection = select(three_groups, {name: method}, n_clusters=[2, 3], random_state=0)
+    assert selection.table["n_clusters"].tolist() == [2, 3]
+    assert selection.table[["nonspecificity", "mpc"]].notna().any(axis=1).all(), selection.table["note"].tolist()
+    assert selection.estimator_.partition_.n_clusters == selection.best[1]
+
+
+def test_answers_of_a_questionnaire_can_be_selected():
+    rng = np.random.default_rng(0)
+    answers = np.where(rng.random((60, 5)) < 0.9, np.repeat([0, 1], 30)[:, None], 2)
+    selection = select(answers.astype(str), "latent-class", n_clusters=[1, 2], random_state=0)
+    assert (selection.best, selection.criterion) == (("latent-class", 2), "ebic")
+
+
+def test_a_method_that_finds_its_number_has_one_row(three_groups):
+    selection = select(three_groups, ["eknnclus", "evclus"], n_clusters=[2, 3], random_state=0)
+    rows = selection.table[["method", "n_clusters"]].to_numpy().tolist()
+    found = evidentia.EkNNclus(random_state=0).fit(three_groups).n_clusters_
+    assert rows == [["eknnclus", found], ["evclus", 2], ["evclus", 3]]
+
+
+@pytest.mark.parametrize("name", ["evclus", "recm", "secmdd", "wecmdd", "mecm", "eknnclus", "bhc"])
+def test_dissimilarities_serve_every_method_that_takes_them(three_groups, name):
+    D = cdist(three_groups, three_groups)
+    selection = select(D, name, n_clusters=[3], metric="precomputed", random_state=0)
+    direct = select(three_groups, name, n_clusters=[3], random_state=0)
+    assert selection.estimator_.metric == "precomputed"
+    masses = selection.estimator_.partition_.masses
+    np.testing.assert_allclose(masses, direct.estimator_.partition_.masses, atol=1e-6)
+
+
+def test_a_metric_for_a_method_without_one_is_refused(three_groups):
+    with pytest.raises(ValueError, match=r"fcm has no metric to choose. Leave it out"):
+        select(three_groups, ["evclus", "fcm"], metric="precomputed")
+
+
+def test_ebic_of_a_mixture_without_sets_is_half_its_bic(three_groups):
+    selection = select(three_groups, ["gmm", "egmm"], n_clusters=[3], random_state=0)
+    assert selection.criterion == "ebic"
+    gmm = evidentia.ParsimoniousGaussianMixture(3, random_state=0).fit(three_groups)
+    assert selection.table.loc[0, "ebic"] == pytest.approx(gmm.selection_["bic"].max() / 2)
+    boot = select(three_groups, evidentia.BootGMM(n_boot=30), n_clusters=[3], random_state=0)
+    assert boot.table.loc[0, "ebic"] == pytest.approx(gmm.selection_["bic"].max() / 2)

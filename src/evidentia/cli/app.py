@@ -6,9 +6,10 @@ import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 import evidentia
 from evidentia.cli import terminal
@@ -45,6 +46,21 @@ class Method(StrEnum):
     fcm = "fcm"
     noise = "noise"
     gustafson_kessel = "gustafson-kessel"
+    cecm = "cecm"
+    ccm = "ccm"
+    bcm = "bcm"
+    bpec = "bpec"
+    secmdd = "secmdd"
+    wecmdd = "wecmdd"
+    mecm = "mecm"
+    evclus = "evclus"
+    cevclus = "cevclus"
+    recm = "recm"
+    eknnclus = "eknnclus"
+    bhc = "bhc"
+    bootgmm = "bootgmm"
+    gmm = "gmm"
+    nnevclus = "nnevclus"
 
 
 class FocalFamily(StrEnum):
@@ -71,6 +87,35 @@ class Rule(StrEnum):
     uncertainty = "uncertainty"
     change = "change"
     random = "random"
+
+
+class SegmentMethod(StrEnum):
+    egmm = "egmm"
+    ecm = "ecm"
+    cecm = "cecm"
+
+
+class SegmentScale(StrEnum):
+    standard = "standard"
+    none = "none"
+
+
+class TwoMasks(TyperCommand):
+    """Lets ``--different`` take two values each time, which typer cannot do for an option that may be repeated."""
+
+    BETWEEN = "\n"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        joined: list[str] = []
+        rest = iter(args)
+        for word in rest:
+            joined.append(word)
+            if word == "--different":
+                two = [value for value in (next(rest, None), next(rest, None)) if value is not None]
+                if len(two) < 2 or any(value.startswith("--") for value in two):
+                    raise UserError("--different takes two masks: --different regionA.png regionB.png.")
+                joined.append(self.BETWEEN.join(two))
+        return super().parse_args(ctx, joined)
 
 
 class Covariance(StrEnum):
@@ -107,7 +152,16 @@ def fit(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .parquet or .npz; one row an object.")
     ],
-    method: Annotated[Method, typer.Option(help="Clustering method.")] = Method.egmm,
+    method: Annotated[
+        Method | None, typer.Option(help="Clustering method.", show_default="egmm; evclus with --distances")
+    ] = None,
+    distances: Annotated[
+        bool, typer.Option("--distances", help="FILE is a square table of dissimilarities between objects.")
+    ] = False,
+    links: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Pairs known to belong together or apart (cecm, cevclus, nnevclus)."),
+    ] = None,
     clusters: Annotated[
         str,
         typer.Option(metavar="auto|INT|FROM-TO", help="How many clusters, or the range to choose from; auto is 2-6."),
@@ -153,9 +207,11 @@ def fit(
     """Cluster the rows of a table and say how sure each one is."""
     from evidentia.cli import fitting, tables
     from evidentia.cli.recipe import recipe
-    from evidentia.cli.running import check_out, print_table, run
+    from evidentia.cli.running import check_out, print_distances, print_table, run
 
     counts = fitting.parse_clusters(clusters)
+    method = method or (Method.evclus if distances else Method.egmm)
+    fitting.check_kind(method.value, counts, distances=distances, links=links is not None)
     given = {
         "focal_sets": None if focal_sets is None else focal_sets.value,
         "covariance": None if covariance is None else covariance.value,
@@ -165,15 +221,54 @@ def fit(
         "beta": beta,
         "rho": rho,
         "random_state": seed,
+        "metric": "precomputed" if distances else None,
     }
     estimator = fitting.build(method.value, counts, given)
+    if distances:
+        table_only = {"--scale": scale is not Scale.none, "--drop": drop, "--columns": columns, "--missing": missing}
+        for option, used in table_only.items():
+            if used:
+                raise UserError(f"{option} is about the columns of a table; --distances has none.")
     how = missing or (Missing.em if method is Method.egmm else Missing.error)
     if how is Missing.em and method is not Method.egmm:
         raise UserError(f"--missing em is an option of egmm; {method.value} takes error or drop.")
 
+    if distances:
+        data, source, id_column = tables.read_distances(file, id_column=id_column)
+        check_out(out)
+        if not quiet:
+            print_distances(file, data)
+        run(
+            estimator,
+            data,
+            counts,
+            out=out,
+            quiet=quiet,
+            notes=source.notes,
+            object_column=id_column,
+            links=_read_links(links, id_column),
+            settings={"file": file, "objects": len(data), "object names": id_column or "row numbers, from 0"},
+            command=_command(ctx),
+            code=recipe(
+                read=source.code,
+                id_column=id_column,
+                columns=data.columns.tolist(),
+                left_out=[],
+                dropped=None,
+                scale="none",
+                estimator=estimator,
+                clusters=counts,
+                links=None if links is None else str(links),
+            ),
+            title=file.name,
+        )
+        return
     source = tables.read_table(file, id_column=id_column)
     table = tables.choose_columns(source.frame, id_column=id_column, drop=drop or (), columns=columns or ())
-    data, holes = tables.check_values(table.data, missing=how.value)
+    cures = "--missing drop leaves these rows out; --method egmm --missing em uses what is there"
+    data, holes = tables.check_values(table.data, missing=how.value, cures=cures)
+    if links is not None and len(data) < len(table.data) and id_column is None:
+        raise UserError("--links count rows, and --missing drop takes some away. Name the objects by --id instead.")
     check_out(out)
     if not quiet:
         print_table(file, source.frame, data, table.left_out)
@@ -186,6 +281,7 @@ def fit(
         quiet=quiet,
         notes=[*source.notes, *([holes] if holes else [])],
         object_column=id_column,
+        links=_read_links(links, id_column),
         settings={
             "file": file,
             "rows": len(data),
@@ -204,6 +300,7 @@ def fit(
             scale=scale.value,
             estimator=estimator,
             clusters=counts,
+            links=None if links is None else str(links),
         ),
         title=file.name,
     )
@@ -297,6 +394,89 @@ def ask(
         terminal.labelled("written", f"{written[0]}  (open it in a browser)")
 
 
+@app.command(cls=TwoMasks)
+def segment(
+    images: Annotated[
+        list[Path],
+        typer.Argument(metavar="IMAGE...", help="PNG, JPEG, TIFF or NIfTI; several of the same place are channels."),
+    ],
+    clusters: Annotated[
+        str | None, typer.Option(metavar="auto|INT|FROM-TO", help="How many clusters; auto, 2-6, is for egmm only.")
+    ] = None,
+    method: Annotated[
+        SegmentMethod | None, typer.Option(help="Clustering method.", show_default="cecm with masks, else egmm")
+    ] = None,
+    same: Annotated[
+        list[Path] | None, typer.Option(metavar="MASK", help="Region that is one segment (not black); repeat.")
+    ] = None,
+    different: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MASK MASK", help="Two regions that are not the same segment; repeat."),
+    ] = None,
+    within: Annotated[Path | None, typer.Option(metavar="MASK", help="Segment what is inside of it only.")] = None,
+    background: Annotated[
+        float | None, typer.Option(metavar="VALUE|nan", help="Leave out pixels with this value in all channels.")
+    ] = None,
+    fuse: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="'A < B,C'",
+            help="Segment each image for itself, then combine: what its clusters mean, dark to bright; once an image.",
+        ),
+    ] = None,
+    focal_sets: Annotated[
+        FocalFamily | None, typer.Option(help="Sets of clusters a pixel may lie between.", show_default="full")
+    ] = None,
+    metric: Annotated[
+        Metric | None, typer.Option(help="Shape of the clusters (ecm, cecm).", show_default="euclidean")
+    ] = None,
+    alpha: Annotated[float | None, typer.Option(help="Penalty of large sets (ecm, cecm).")] = None,
+    rho: Annotated[
+        float | None, typer.Option(help="Distance to the empty set: smaller means more outliers (ecm, cecm).")
+    ] = None,
+    xi: Annotated[float | None, typer.Option(help="Weight of the masks, 0 to 1 (cecm).", show_default="0.5")] = None,
+    scale: Annotated[
+        SegmentScale, typer.Option(help="Bring the channels to a common scale first.")
+    ] = SegmentScale.standard,
+    links: Annotated[int, typer.Option(min=1, help="Pairs of pixels drawn from each mask and each two masks.")] = 500,
+    prototypes: Annotated[
+        int | None,
+        typer.Option(min=2, help="More distinct values than this are rounded.", show_default="65536; 1024 with --fuse"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts.")] = 0,
+    starts: Annotated[int | None, typer.Option(min=1, help="Number of starts.", show_default="10")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the maps there.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")] = False,
+) -> None:
+    """Cluster the pixels of an image, and map how sure each one is."""
+    from evidentia.cli import segmenting
+    from evidentia.cli.running import check_out
+
+    check_out(out)
+    given = {
+        "focal_sets": None if focal_sets is None else focal_sets.value,
+        "metric": None if metric is None else metric.value,
+        "alpha": alpha,
+        "rho": rho,
+        "xi": xi,
+        "n_init": starts,
+        "random_state": seed,
+    }
+    pairs = [(Path(a), Path(b)) for a, b in (two.split(TwoMasks.BETWEEN) for two in different or [])]
+    masks = segmenting.Masks(same or [], pairs, within, background)
+    job = segmenting.Job(
+        images,
+        masks,
+        method=None if method is None else method.value,
+        given=given,
+        verbose=int(not quiet and sys.stderr.isatty()),
+        scale=scale.value,
+        n_links=links,
+        n_prototypes=prototypes,
+    )
+    segmenting.run(job, clusters=clusters, meanings=fuse or [], out=out, quiet=quiet)
+
+
 @app.command()
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="partition.npz, or the directory that holds it.")],
@@ -367,13 +547,45 @@ def datasets(
     if to is None:
         typer.echo(str(dataset))
         return
-    if dataset.data is None:
-        raise UserError(f"{name} is a matrix of dissimilarities, not a table, so there is no CSV of it.")
+    to.parent.mkdir(parents=True, exist_ok=True)
+    if dataset.dissimilarity is not None:
+        import pandas as pd
+
+        square = pd.DataFrame(dataset.dissimilarity)
+        called = list(dataset.object_names or map("object{}".format, square.index))
+        square.set_axis(called).set_axis(called, axis=1).to_csv(to, index_label="object")
+        typer.echo(f"{to}: dissimilarities of {len(square)} objects")
+        return
     framed = dataset.as_frame()
     frame = framed.data if framed.target is None else framed.data.assign(label=framed.target)
-    to.parent.mkdir(parents=True, exist_ok=True)
     frame.to_csv(to, index=dataset.object_names is not None, index_label="object")
     typer.echo(f"{to}: {len(frame)} rows, {frame.shape[1]} columns")
+
+
+@app.command()
+def reproduce(
+    what: Annotated[
+        list[str],
+        typer.Argument(metavar="list|all|NAME...", help="What there is; everything; or papers and exhibits by name."),
+    ],
+    quick: Annotated[bool, typer.Option("--quick/--full", help="Few repetitions, or as many as the papers.")] = True,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where tables, figures and finished units are kept.")] = Path(
+        "out/reproduce"
+    ),
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes.", show_default="one a core")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of data and starts.")] = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is kept from earlier runs.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the counts only, no tables.")] = False,
+) -> None:
+    """Compute the tables and figures of the papers, and set the papers' numbers beside ours."""
+    from evidentia.cli import reproducing
+    from evidentia.cli.running import check_out
+
+    if what == ["list"]:
+        reproducing.print_list()
+        return
+    check_out(out)
+    reproducing.run(what, quick=quick, out=out, jobs=jobs, seed=seed, fresh=fresh, quiet=quiet)
 
 
 def compared(partition: CredalPartition, truth: pd.Series, what: str) -> str:
@@ -390,6 +602,17 @@ def compared(partition: CredalPartition, truth: pd.Series, what: str) -> str:
         f"Compared with the {what}, which the clustering never saw: {', '.join(parts)} "
         f"(adjusted Rand index {adjusted_rand_score(truth, labels):.2f})."
     )
+
+
+def _read_links(path: Path | None, id_column: str | None) -> Any:
+    """Links by the names of the objects, when these have names, else by row number."""
+    from evidentia.constraints import PairwiseConstraints
+
+    if path is None:
+        return None
+    if not path.is_file():
+        raise UserError(f"--links: there is no file {path}.")
+    return PairwiseConstraints.from_csv(path, by="index" if id_column is None else "name")
 
 
 def _command(ctx: typer.Context) -> str:

@@ -7,7 +7,7 @@ import inspect
 import signal
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,14 +17,15 @@ import pandas as pd
 
 from evidentia.cli.errors import UserError
 from evidentia.selection import Selection, select
+from evidentia.selection.search import NAMED
 
-ESTIMATORS = {
-    "egmm": "EGMM",
-    "ecm": "ECM",
-    "fcm": "FCM",
-    "noise": "NoiseClustering",
-    "gustafson-kessel": "GustafsonKessel",
+# Methods for columns of numbers; those for dissimilarities and those that listen to links are among them.
+ESTIMATORS = {name: home for name, home in NAMED.items() if name != "latent-class"} | {
+    "cevclus": "CEVCLUS",
+    "nnevclus": "NNEVCLUS",
 }
+ON_DISTANCES = ("evclus", "cevclus", "recm", "eknnclus", "secmdd", "wecmdd", "mecm", "bhc")
+ON_LINKS = ("cecm", "cevclus", "nnevclus")
 SCALERS = {"standard": "StandardScaler", "robust": "RobustScaler", "minmax": "MinMaxScaler"}
 OPTION_NAMES = {"n_init": "starts", "random_state": "seed"}  # where the command line has a shorter word
 DEFAULT_RANGE = (2, 6)
@@ -54,31 +55,51 @@ def parse_clusters(text: str) -> int | tuple[int, int]:
     return int(first), int(last)
 
 
-def build(method: str, clusters: int | tuple[int, int], given: dict[str, Any]) -> Any:
+def build(
+    method: str, clusters: int | tuple[int, int], given: dict[str, Any], methods: Mapping[str, str] = ESTIMATORS
+) -> Any:
     """The estimator, unfitted; options that were given but mean nothing to the method are refused."""
     import evidentia
 
-    estimator = getattr(evidentia, ESTIMATORS[method])
+    estimator = getattr(evidentia, methods[method])
     known = inspect.signature(estimator).parameters
     given = {name: value for name, value in given.items() if value is not None}
+    if "random_state" not in known:  # the seed is always there, also for methods that draw nothing
+        given.pop("random_state", None)
     for name in given:
         if name not in known:
-            users = [m for m, e in ESTIMATORS.items() if name in inspect.signature(getattr(evidentia, e)).parameters]
+            users = [m for m, e in methods.items() if name in inspect.signature(getattr(evidentia, e)).parameters]
             option = OPTION_NAMES.get(name, name).replace("_", "-")
             raise UserError(f"--{option} means nothing to {method}: it is an option of {', '.join(users)}.")
     if isinstance(clusters, int):
-        return estimator(n_clusters=clusters, **given)
+        return estimator(**{"n_clusters" if "n_clusters" in known else "n_components": clusters}, **given)
     if "cluster_range" in known:
         return estimator(n_clusters="auto", cluster_range=clusters, **given)
     return estimator(**given)
 
 
-def fit(estimator: Any, data: pd.DataFrame, clusters: int | tuple[int, int], scale: str) -> Fitted:
+def check_kind(method: str, clusters: int | tuple[int, int], *, distances: bool, links: bool) -> None:
+    """Refuse a method that cannot use what the command line gives it."""
+    for asked, able, what in (
+        (distances, ON_DISTANCES, "--distances: dissimilarities"),
+        (links, ON_LINKS, "--links: links"),
+    ):
+        if asked and method not in able:
+            raise UserError(f"{what} mean nothing to {method}. Methods that take them: {', '.join(able)}.")
+    if links and not isinstance(clusters, int):
+        raise UserError("--links needs one number of clusters, such as --clusters 3.")
+    if method == "eknnclus" and isinstance(clusters, int):
+        raise UserError("eknnclus finds the number of clusters itself: leave --clusters out.")
+
+
+def fit(estimator: Any, data: pd.DataFrame, clusters: int | tuple[int, int], scale: str, links: Any = None) -> Fitted:
     """Fit on the chosen scale; an interrupt keeps the best solution so far."""
     scaled, scaler = rescale(data, scale)
     selection = None
     with noticing() as noticed:
-        if isinstance(clusters, int):
+        if links is not None:
+            model = estimator.fit(scaled, constraints=links)
+        elif isinstance(clusters, int) or finds_its_number(estimator):
             model = estimator.fit(scaled)
         elif "cluster_range" in estimator.get_params():
             model = estimator.fit(scaled)
@@ -87,11 +108,16 @@ def fit(estimator: Any, data: pd.DataFrame, clusters: int | tuple[int, int], sca
             selection = Selection(table, "ebic", (name, model.n_clusters_), model)
         else:
             low, high = clusters
-            verbose, seed = estimator.verbose, estimator.random_state
+            verbose, seed = estimator.verbose, getattr(estimator, "random_state", None)
             estimator.set_params(verbose=0)  # one bar is enough
             selection = select(scaled, estimator, n_clusters=range(low, high + 1), random_state=seed, verbose=verbose)
             model = selection.estimator_
     return Fitted(in_units_of(scaler, model), selection, noticed.notes, noticed.interrupted)
+
+
+def finds_its_number(estimator: Any) -> bool:
+    """Whether the number of clusters comes out of a single fit."""
+    return getattr(estimator, "finds_its_number", False)
 
 
 def rescale(data: pd.DataFrame, scale: str) -> tuple[pd.DataFrame, Any]:
@@ -114,7 +140,8 @@ def in_units_of(scaler: Any, model: Any) -> Any:
         origin, one = scaler.inverse_transform(np.vstack([np.zeros(n_features), np.ones(n_features)]))
     factor = one - origin
     moved = copy.copy(model)
-    moved.cluster_centers_ = model.cluster_centers_ * factor + origin
+    if getattr(model, "cluster_centers_", None) is not None:
+        moved.cluster_centers_ = model.cluster_centers_ * factor + origin
     for name in ("covariance_", "covariances_"):
         if getattr(model, name, None) is not None:
             setattr(moved, name, getattr(model, name) * np.outer(factor, factor))

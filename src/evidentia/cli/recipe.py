@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evidentia.cli.fitting import SCALERS
+from evidentia.cli.fitting import SCALERS, finds_its_number
 
 WIDTH = 100
 
@@ -20,10 +20,12 @@ def recipe(
     scale: str,
     estimator: Any,
     clusters: int | tuple[int, int],
+    links: str | None = None,
 ) -> str:
     """Lines to paste: read the table, choose its columns, fit, print.
 
-    ``read`` is an expression for the whole table, ``dropped`` the ``how`` of ``dropna`` when rows were left out.
+    ``read`` is an expression for the whole table, ``dropped`` the ``how`` of ``dropna`` when rows were left out,
+    ``links`` the file of the links.
 
     Examples
     --------
@@ -40,7 +42,8 @@ def recipe(
     model = EGMM(n_clusters=3, random_state=0).fit(X)
     print(model.partition_)
     """
-    searched = not isinstance(clusters, int) and "cluster_range" not in estimator.get_params()
+    alone = isinstance(clusters, int) or finds_its_number(estimator) or "cluster_range" in estimator.get_params()
+    searched = not alone
     name = type(estimator).__name__
     imports = ["import numpy as np"] * ("np." in read) + ["import pandas as pd"]
     lines = [f"X = {read}"]
@@ -55,12 +58,18 @@ def recipe(
     if scale != "none":
         imports.append(f"from sklearn.preprocessing import {SCALERS[scale]}")
         lines.append(f'X = {SCALERS[scale]}().set_output(transform="pandas").fit_transform(X)')
-    imports += ["", f"from evidentia import {name}{', select' if searched else ''}"]
+    imports += [
+        "",
+        f"from evidentia import {name}{', select' if searched else ', PairwiseConstraints' if links else ''}",
+    ]
     if searched:
         low, high = clusters  # type: ignore[misc]
-        seed = estimator.random_state
+        seed = getattr(estimator, "random_state", None)
         lines.append(f"found = select(X, {estimator!r}, n_clusters=range({low}, {high + 1}), random_state={seed})")
         lines.append("model = found.estimator_")
+    elif links is not None:
+        lines.append(f'links = PairwiseConstraints.from_csv({links!r}, by="{"name" if id_column else "index"}")')
+        lines.append(f"model = {estimator!r}.fit(X, constraints=links)")
     else:
         lines.append(f"model = {estimator!r}.fit(X)")
     return "\n".join([*imports, "", *lines, "print(model.partition_)"])

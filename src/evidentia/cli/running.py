@@ -26,6 +26,7 @@ def run(
     notes: Sequence[str] = (),
     remark: Callable[[CredalPartition], str] | None = None,
     object_column: str | None = None,
+    links: Any = None,
     **words: Any,
 ) -> None:
     """Fit, print the summary, write the files; an interrupt does the last two with the best solution so far.
@@ -36,7 +37,7 @@ def run(
     if not quiet:
         terminal.labelled("method", _what(estimator, clusters, scale))
     estimator.set_params(verbose=int(not quiet and sys.stderr.isatty()))
-    fitted = fitting.fit(estimator, data, clusters, scale)
+    fitted = fitting.fit(estimator, data, clusters, scale, links)
     partition, notes = fitted.model.partition_, [*notes, *fitted.notes]
     for text in notes:
         terminal.note(text)
@@ -57,7 +58,7 @@ def run(
             out,
             partition=partition,
             model=fitted.model.set_params(verbose=0),
-            X=data,
+            X=None if getattr(estimator, "metric", None) == "precomputed" else data,
             selection=fitted.selection,
             object_column=object_column,
             notes=notes,
@@ -91,6 +92,10 @@ def print_table(file: Path, frame: pd.DataFrame, data: pd.DataFrame, left_out: M
         terminal.labelled("left out", _some([f"{name} ({why})" for name, why in left_out.items()]))
 
 
+def print_distances(file: Path, data: pd.DataFrame) -> None:
+    terminal.heading(f"{file}: dissimilarities of {len(data)} objects")
+
+
 def print_summary(partition: CredalPartition) -> None:
     first, *rest = partition.summary().splitlines()
     terminal.heading(first)
@@ -115,10 +120,13 @@ def _what(estimator: Any, clusters: int | tuple[int, int], scale: str) -> str:
     count = (
         f"{clusters} clusters"
         if isinstance(clusters, int)
+        else "as many clusters as it finds"
+        if fitting.finds_its_number(estimator)
         else f"{clusters[0]} to {clusters[1]} clusters to choose from"
     )
     scaled = "" if scale == "none" else f", columns on {scale} scale"
-    return f"{type(estimator).__name__}, {count}{scaled}, seed {estimator.random_state}"
+    seed = getattr(estimator, "random_state", None)
+    return f"{type(estimator).__name__}, {count}{scaled}" + ("" if seed is None else f", seed {seed}")
 
 
 def _some(names: list[str], most: int = 30) -> str:

@@ -319,6 +319,39 @@ def choose_columns(
     return Table(data, left_out)
 
 
+def read_distances(path: Path, *, id_column: str | None = None) -> tuple[pd.DataFrame, Source, str | None]:
+    """A square table of dissimilarities, how it was read, and the column that names the objects.
+
+    Names stand in ``id_column`` or, when there is one column more than rows, in the first one.
+    """
+    source = read_table(path, id_column=id_column)
+    frame = source.frame
+    if id_column is not None and id_column not in frame:
+        raise UserError(f"--id: there is no column {id_column!r}.{closest(id_column, frame.columns.tolist())}")
+    if id_column is None and frame.shape[1] == frame.shape[0] + 1:
+        id_column = str(frame.columns[0])
+    numbers = frame.drop(columns=[id_column] if id_column else [])
+    if numbers.shape[0] != numbers.shape[1]:
+        raise UserError(
+            f"{path}: dissimilarities are a square table, a row and a column for each object. This one has "
+            f"{numbers.shape[0]} rows and {numbers.shape[1]} columns of them. Without --distances it is a table of "
+            "objects."
+        )
+    for name in numbers:
+        if not _is_numeric(numbers[name]):
+            raise UserError(f"{path}: column {name!r} is not a column of numbers ({_useless(numbers[name])}).")
+    data = numbers.astype(float)
+    if id_column is not None:
+        data.index = pd.Index(_identifiers(frame[id_column]), name=id_column)
+        named = set(data.index) == set(data.columns)
+        if named and list(data.index) != list(data.columns):
+            raise UserError(
+                f"{path}: rows and columns name the same objects in a different order. Bring them into one order."
+            )
+    notes = [note for note in source.notes if not note.startswith("The first line")]
+    return data, Source(source.frame, source.code, notes), id_column
+
+
 def _is_numeric(column: pd.Series) -> bool:
     return getattr(column.dtype, "kind", "O") in "biuf"
 
@@ -374,10 +407,13 @@ def _identifiers(column: pd.Series) -> list[str]:
 # -- bad values -------------------------------------------------------------------------------------------------------
 
 
-def check_values(data: pd.DataFrame, *, missing: str) -> tuple[pd.DataFrame, str | None]:
+def check_values(
+    data: pd.DataFrame, *, missing: str, cures: str = "--missing drop leaves these rows out"
+) -> tuple[pd.DataFrame, str | None]:
     """Rows that can be clustered, and a sentence about missing values.
 
-    ``missing`` is ``"error"``, ``"drop"`` (rows with a hole go) or ``"em"`` (only rows that are all holes go).
+    ``missing`` is ``"error"``, ``"drop"`` (rows with a hole go) or ``"em"`` (only rows that are all holes go);
+    ``cures`` says what the command at hand offers.
     """
     values = data.to_numpy()
     infinite = np.isinf(values)
@@ -394,9 +430,7 @@ def check_values(data: pd.DataFrame, *, missing: str) -> tuple[pd.DataFrame, str
         counts = [f"{name} {count}" for name, count in zip(data.columns, holes.sum(axis=0)) if count]
         what = f"{rows.sum()} of {len(data)} rows have missing values ({listing(counts, 5)})"
         if missing == "error":
-            raise UserError(
-                f"{what}. --missing drop leaves these rows out; --method egmm --missing em uses what is there."
-            )
+            raise UserError(f"{what}. {cures}.")
         gone = rows if missing == "drop" else holes.all(axis=1)
         data = data[~gone]
         sentence = f"{what}."

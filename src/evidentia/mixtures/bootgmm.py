@@ -144,6 +144,8 @@ class BootGMM(_base.EvidentialClusterer):
 
     Notes
     -----
+    Objects have no weights: the bootstrap draws every object alike.
+
     With ``model="bic"`` the model is chosen on the whole table and then taken for the truth. That choice is itself
     uncertain, and the intervals come out too short: in the paper they cover 0.65 to 0.70 at a nominal 0.90 when the
     components differ in all respects. With ``"auto"`` the replicates are shared out among the models, more of them to
@@ -232,8 +234,8 @@ class BootGMM(_base.EvidentialClusterer):
         )
         if self.bootstrap_.n_degenerate == self.bootstrap_.n_drawn:
             raise ValueError(
-                f"In all {self.bootstrap_.n_drawn} resampled tables a component of the {self.n_clusters_} collapsed, so "
-                "BootGMM has no intervals. Ask for fewer clusters or a simpler model (such as 'EEE' or 'VVI'), or drop "
+                f"In all {self.bootstrap_.n_drawn} resampled tables a component of the {self.n_clusters_} collapsed, "
+                "so BootGMM has no intervals. Ask for fewer clusters or a simpler model (such as 'EEE' or 'VVI'), or drop "
                 "columns that hardly vary inside a cluster."
             )
         self.focal_sets_ = self._family(posterior)

@@ -56,7 +56,7 @@ class PrototypeClusterer(_base.EvidentialClusterer):
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
         """
-        table = _base.check_table(self, X)
+        table = self._check_table(X, reset=True)
         weight = _base.check_weight(self, sample_weight, len(table))
         weight = np.ones(len(table)) if weight is None else weight
         self._check_params(table, weight)

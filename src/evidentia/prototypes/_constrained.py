@@ -36,7 +36,7 @@ from evidentia.solvers.descent import Run, Step
 if TYPE_CHECKING:
     from evidentia.solvers.linked_masses import Ties
 
-RAMP = np.geomspace(1e-3, 1, 13)[:-1]  # shares of their strength at which links begin to pull
+RAMP = np.geomspace(1e-4, 1, 25)[:-1]  # shares of their strength at which links begin to pull
 
 
 def breaking_tables(focal_sets: FocalSets) -> np.ndarray:

@@ -121,6 +121,10 @@ class BPEC(_base.EvidentialClusterer):
     n_iter_ : int
     covariances_, metric_ : ndarray of shape (n_clusters, n_features, n_features) or None
 
+    Notes
+    -----
+    Objects have no weights: what peaks is the density of the rows given.
+
     References
     ----------
     .. [1] Z.-G. Su, T. Denœux. BPEC: belief-peaks evidential clustering.

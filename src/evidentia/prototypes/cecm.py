@@ -10,6 +10,7 @@ import numpy as np
 from evidentia import _base
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import Subset
+from evidentia.metric_learning import learn_metric
 from evidentia.prototypes._base import squared_unit
 from evidentia.prototypes._constrained import ConstrainedClusterer
 from evidentia.prototypes._kernel import Criterion, Prototypes
@@ -45,6 +46,9 @@ class CECM(ConstrainedClusterer):
         is measured in scaled columns.
     metric : {"euclidean", "mahalanobis"}
         ``"mahalanobis"`` learns a matrix of determinant one for each cluster, which lets few links turn a partition.
+    metric_learner : transformer, optional
+        Learns a metric from the links before anything else, such as :class:`~evidentia.metric_learning.PCCA` or
+        :class:`~evidentia.metric_learning.KPCCA`; all that follows sees the transformed rows.
     n_init : int
         Number of starts; the one that ends with the lowest criterion is kept. Each first takes a few steps in which
         the links grow from weak to full strength.
@@ -67,6 +71,9 @@ class CECM(ConstrainedClusterer):
         Most plausible cluster of each object.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
+        With a ``metric_learner`` they, ``init``, ``rho_`` and the covariances are in the space of the transformed rows.
+    metric_learner_ : transformer or None
+        The learner, fitted; ``predict_partition`` sends new rows through it.
     constraints_ : PairwiseConstraints
         The links by row number; ``constraints_.violations(partition_)`` tells how far each is broken.
     focal_sets_ : FocalSets
@@ -126,6 +133,7 @@ class CECM(ConstrainedClusterer):
         alpha: float = 1.0,
         rho: float | str = "auto",
         metric: str = "euclidean",
+        metric_learner: Any = None,
         n_init: int = 10,
         init: Any = "k-means",
         max_iter: int = 300,
@@ -139,6 +147,7 @@ class CECM(ConstrainedClusterer):
         self.alpha = alpha
         self.rho = rho
         self.metric = metric
+        self.metric_learner = metric_learner
         self.n_init = n_init
         self.init = init
         self.max_iter = max_iter
@@ -150,6 +159,13 @@ class CECM(ConstrainedClusterer):
         if isinstance(self.focal_sets, str):
             _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons"))
         return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+
+    def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
+        table = super()._check_table(X, reset=reset)
+        if reset:
+            self.metric_learner_, rows = learn_metric(self.metric_learner, X, self.constraints_)
+            return table if self.metric_learner_ is None else rows
+        return table if self.metric_learner_ is None else np.asarray(self.metric_learner_.transform(X), dtype=float)
 
     def _check_params(self, table: np.ndarray, weight: np.ndarray) -> None:
         super()._check_params(table, weight)

@@ -109,6 +109,8 @@ class MECM(MedoidClusterer):
     The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
     the authors' program in details.
 
+    Objects have no weights; a row that counts twice is given twice.
+
     For given masses each medoid in turn goes to the object that minimises J, all objects being tried: an iteration
     costs n² operations for each cluster and each set it is in. n × n dissimilarities are held.
 

@@ -113,6 +113,8 @@ class SECMdd(MedoidClusterer):
     The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
     the authors' program in details.
 
+    Objects have no weights; a row that counts twice is given twice.
+
     A new medoid :math:`v_k` minimises the part of J that contains it, for given masses and :math:`\bar v_A`; these
     follow the medoids and may raise J again, in which case the step is not taken and the descent ends. All pairs of
     objects are compared: n × n dissimilarities are held.
@@ -284,6 +286,8 @@ class WECMdd(MedoidClusterer):
     -----
     The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
     the authors' program in details.
+
+    Objects have no weights; a row that counts twice is given twice.
 
     New weights :math:`v_{kl}` minimise the part of J that contains them, for given masses and :math:`\bar v_A`; these
     follow the weights and may raise J again, in which case the step is not taken and the descent ends. All pairs of

@@ -37,6 +37,9 @@ class RelationalClusterer(_base.EvidentialClusterer):
         self._source = None if isinstance(source, Matrix) else source
         return source
 
+    def _read_new(self, X: Any) -> Any:
+        return read_new(self, self._source, X)
+
     def _check_params(self, n_samples: int) -> None:
         _base.check_number(self, "n_clusters", low=1, high=MAX_CLUSTERS, integer=True)
         _base.check_number(self, "n_init", low=1, integer=True)
@@ -46,7 +49,7 @@ class RelationalClusterer(_base.EvidentialClusterer):
 
     def _distance_blocks(self, X: Any, known: np.ndarray) -> Iterator[np.ndarray]:
         """Dissimilarities of new objects to some of the fitted ones, some (n_new, n_known) at a time."""
-        new = read_new(self, self._source, X)
+        new = self._read_new(X)
         for block in row_blocks(len(new), len(known)):
             yield new[block][:, known] if self._source is None else self._source.from_new(new[block], known)
 

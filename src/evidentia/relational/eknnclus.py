@@ -123,7 +123,7 @@ class EkNNclus(_base.EvidentialClusterer):
 
     Notes
     -----
-    Only the n × K neighbours are kept: no n × n matrix is made from attributes.
+    Only the n × K neighbours are kept: no n × n matrix is made from attributes. Objects have no weights.
 
     ``predict_partition`` applies the evidential k-nearest neighbour rule to new objects, with training objects as their
     neighbours. A training object is there its own nearest neighbour: it keeps its label, with more certainty. For
@@ -141,6 +141,8 @@ class EkNNclus(_base.EvidentialClusterer):
     >>> model.n_clusters_, model.labels_, model.predict([[9.0], [3.0]])
     (2, array([1, 1, 1, 0, 0, 0, 0]), array([0, 1]))
     """
+
+    finds_its_number = True  # n_clusters is only where it begins
 
     def __init__(
         self,

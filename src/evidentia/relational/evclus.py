@@ -291,7 +291,12 @@ class EVCLUS(RelationalClusterer):
             yield masses / masses.sum(axis=1, keepdims=True)
 
     def _descend(
-        self, pairs: Pairs, focal_sets: FocalSets, starts: Iterable[np.ndarray], links: Links | None = None
+        self,
+        pairs: Pairs,
+        focal_sets: FocalSets,
+        starts: Iterable[np.ndarray],
+        links: Links | None = None,
+        tol: float | None = None,
     ) -> list[Descent]:
         runs: list[Descent] = []
         with tqdm(starts, desc=type(self).__name__, unit="start", leave=False, disable=not self.verbose) as bar:
@@ -306,7 +311,7 @@ class EVCLUS(RelationalClusterer):
                         conflict_form(focal_sets),
                         pairs.layout,
                         links=links,
-                        tol=self.tol,
+                        tol=self.tol if tol is None else tol,
                         max_iter=self.max_iter,
                         watch=watch,
                     )

@@ -16,13 +16,17 @@ def ebic(model: Any) -> float:
 
     .. math:: \text{EBIC} = \log L - \tfrac12 \left(f - 1 + cp + \tfrac{p(p+1)}{2}\right) \log n
 
-    for f focal sets, c clusters and p features. Models without a likelihood have none.
+    for f focal sets, c clusters and p features. For a mixture without sets of clusters it is half its BIC, with the
+    number of its own free parameters; BootGMM has that of its mixture. Models without a likelihood have none.
 
     References
     ----------
     .. [1] L. Jiao, T. Denœux, Z.-G. Liu, Q. Pan. EGMM: an evidential version of the Gaussian mixture model for
        clustering. Applied Soft Computing 129, 109619, 2022.
     """
+    mixture = getattr(model, "mixture_", model)
+    if hasattr(mixture, "log_likelihood_") and hasattr(mixture, "n_parameters_"):
+        return float(mixture.log_likelihood_ - mixture.n_parameters_ / 2 * np.log(len(model.partition_)))
     return float(getattr(model, "ebic_", np.nan))
 
 

@@ -25,6 +25,20 @@ NAMED = {
     "fcm": "FCM",
     "noise": "NoiseClustering",
     "gustafson-kessel": "GustafsonKessel",
+    "cecm": "CECM",
+    "ccm": "CCM",
+    "bcm": "BCM",
+    "bpec": "BPEC",
+    "secmdd": "SECMdd",
+    "wecmdd": "WECMdd",
+    "mecm": "MECM",
+    "evclus": "EVCLUS",
+    "recm": "RECM",
+    "eknnclus": "EkNNclus",
+    "bhc": "BeliefHierarchical",
+    "bootgmm": "BootGMM",
+    "gmm": "ParsimoniousGaussianMixture",
+    "latent-class": "LatentClassMixture",
 }
 
 
@@ -78,6 +92,7 @@ def select(
     methods: Any = "egmm",
     *,
     n_clusters: int | Iterable[int] = range(2, 7),
+    metric: Any = None,
     criteria: str | Iterable[str] | None = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -88,15 +103,20 @@ def select(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features), or what the methods take
     methods : str, estimator, or list or dict of them
-        ``"egmm"``, ``"ecm"``, ``"fcm"``, ``"noise"``, ``"gustafson-kessel"``, or an estimator with the parameters you
-        want. The keys of a dict name the methods in the table.
+        An estimator with the parameters you want, or a name: ``"egmm"``, ``"ecm"``, ``"fcm"``, ``"noise"``,
+        ``"gustafson-kessel"``, ``"cecm"``, ``"ccm"``, ``"bcm"``, ``"bpec"``, ``"secmdd"``, ``"wecmdd"``, ``"mecm"``,
+        ``"evclus"``, ``"recm"``, ``"eknnclus"``, ``"bhc"``, ``"bootgmm"``, ``"gmm"``, ``"latent-class"``. The keys of a
+        dict name the methods in the table.
     n_clusters : int or iterable of int
+        Numbers to try. A method that finds its own number (``"eknnclus"``) has one row, with what it found.
+    metric : str or callable, optional
+        Given to every method, ``"precomputed"`` when X is a matrix of dissimilarities.
     criteria : {"ebic", "nonspecificity", "mpc"} or list of them, optional
         In order of preference; all three by default. The first one that speaks of every method decides: EBIC for
         mixtures alone, nonspecificity N* when all methods know sets of clusters, else the modified partition
-        coefficient.
+        coefficient. The losses that other methods minimise fall with every further cluster, so they do not choose.
     random_state : int, RandomState or None
         Given to every fit, so that each can be repeated alone.
     verbose : int
@@ -119,12 +139,16 @@ def select(
     >>> selection.best, selection.criterion
     (('egmm', 2), 'ebic')
     """
-    estimators, used = _estimators(methods), _criteria(criteria)
+    estimators, used = _estimators(methods, metric), _criteria(criteria)
     counts = [n_clusters] if isinstance(n_clusters, Integral) else list(n_clusters)  # type: ignore[arg-type]
     if not counts:
         raise ValueError("'n_clusters' must hold at least one number. Got none.")
     seed = _seed(random_state)
-    plan = [(method, count) for method in estimators for count in counts]
+    plan = [
+        (method, count)
+        for method, estimator in estimators.items()
+        for count in ([None] if getattr(estimator, "finds_its_number", False) else counts)
+    ]
     rows: list[dict[str, Any]] = []
     leaders: dict[str, tuple[dict[str, Any], Any]] = {}  # best row and model by each criterion: no other model is kept
     try:
@@ -155,7 +179,7 @@ def select(
 
 
 def _try(
-    X: Any, estimator: Any, method: str, n_clusters: int, used: Mapping[str, Criterion], seed: int | None
+    X: Any, estimator: Any, method: str, n_clusters: int | None, used: Mapping[str, Criterion], seed: int | None
 ) -> tuple[dict[str, Any], Any, bool]:
     """A row of the table, the fitted model, and whether it was interrupted; whatever goes wrong ends in the note."""
     row: dict[str, Any] = {"method": method, "n_clusters": n_clusters, **dict.fromkeys(used, np.nan)}
@@ -163,10 +187,13 @@ def _try(
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            model = clone(estimator).set_params(n_clusters=n_clusters)
+            model = clone(estimator)
+            if n_clusters is not None:
+                model.set_params(**{_counting(model): n_clusters})
             if seed is not None and "random_state" in model.get_params():
                 model.set_params(random_state=seed)
             model.fit(X)
+            row["n_clusters"] = n_clusters or model.partition_.n_clusters
             if not getattr(model, "collapsed_", False):  # a collapsed fit looks crisp and likely, and is neither
                 row |= {name: criterion.evaluate(model) for name, criterion in used.items()}
             problems = []
@@ -184,7 +211,22 @@ def _deciding(table: pd.DataFrame, answered: list[str], preferred: list[str]) ->
     return next(name for name in preferred if name in (common if len(common) else answered))
 
 
-def _estimators(methods: Any) -> dict[str, Any]:
+def _counting(model: Any) -> str:
+    """The parameter that holds the number of clusters."""
+    return "n_components" if "n_components" in model.get_params() else "n_clusters"
+
+
+def _estimators(methods: Any, metric: Any) -> dict[str, Any]:
+    found = _named(methods)
+    if metric is None:
+        return found
+    for name, estimator in found.items():
+        if "metric" not in estimator.get_params():
+            raise ValueError(f"{name} has no metric to choose. Leave it out, or leave 'metric' out.")
+    return {name: clone(estimator).set_params(metric=metric) for name, estimator in found.items()}
+
+
+def _named(methods: Any) -> dict[str, Any]:
     if isinstance(methods, Mapping):
         return {str(name): _estimator(method) for name, method in methods.items()}
     if isinstance(methods, str | BaseEstimator):

@@ -1,0 +1,127 @@
+"""What holds for every clusterer that the package exports: valid masses on any table, one result type.
+
+A clusterer is found by its base class, so one that is exported tomorrow is tested tomorrow.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+
+import evidentia
+from evidentia import CredalPartition, FocalSets, PairwiseConstraints
+
+EXPORTED = {name: getattr(evidentia, name) for name in evidentia.__all__}
+ESTIMATORS = [name for name, it in EXPORTED.items() if inspect.isclass(it) and issubclass(it, BaseEstimator)]
+LEARNERS = [name for name in ESTIMATORS if hasattr(EXPORTED[name], "transform")]  # metrics: they have no partition
+CLUSTERERS = [name for name in ESTIMATORS if name not in LEARNERS]
+LINKED = [name for name in CLUSTERERS if "constraints" in inspect.signature(EXPORTED[name].fit).parameters]
+RELATIONAL = ["CEVCLUS", "EVCLUS", "RECM", "SECMdd", "WECMdd", "MECM", "EkNNclus", "BeliefHierarchical"]
+
+QUICK = {"BootGMM": {"n_boot": 20, "model": "EII"}, "NNEVCLUS": {"max_iter": 5, "n_init": 1, "hidden": 4}}
+GROUPS, ROWS = 2, 16
+
+
+def build(name, **more):
+    known = inspect.signature(EXPORTED[name]).parameters
+    count = "n_clusters" if "n_clusters" in known else "n_components"
+    wanted = {count: GROUPS, "n_init": 2, "random_state": 0, **QUICK.get(name, {})}
+    return EXPORTED[name](**{key: value for key, value in wanted.items() if key in known}, **more)
+
+
+@st.composite
+def tables(draw):
+    """Two groups, near or far, on any scale, with duplicates and an outlier now and then."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+    width = draw(st.integers(1, 3))
+    X = rng.normal(size=(ROWS, width))
+    X[ROWS // 2 :] += draw(st.sampled_from([0.5, 3, 40]))
+    if draw(st.booleans()):
+        X[1] = X[0]
+    if draw(st.booleans()):
+        X[-1] = 300
+    return X * draw(st.sampled_from([1e-3, 1, 1e4]))
+
+
+def fit(model, X, **more):
+    """Tables this small may collapse, or need more iterations; that is said by a warning and is not the matter here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, **more)
+
+
+def check(partition, n):
+    assert isinstance(partition, CredalPartition)
+    masses = partition.masses
+    assert masses.shape == (n, len(partition.focal_sets))
+    assert (masses >= 0).all()
+    assert np.abs(masses.sum(axis=1) - 1).max() <= 1e-12
+
+
+def test_every_estimator_is_a_clusterer_or_a_learner():
+    assert {"EGMM", "ECM", "EVCLUS", "BPEC", "LatentClassMixture"} <= set(CLUSTERERS)
+    for name in CLUSTERERS:
+        assert {"predict_partition", "fit_predict"} & set(dir(EXPORTED[name])), name
+
+
+@pytest.mark.parametrize("name", [name for name in CLUSTERERS if name != "LatentClassMixture"])
+@settings(max_examples=6, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(X=tables())
+def test_masses_of_any_table_are_valid(name, X):
+    model = fit(build(name), X)
+    check(model.partition_, ROWS)
+    assert isinstance(model.focal_sets_, FocalSets)
+    assert model.labels_.shape == (ROWS,)
+    assert set(model.labels_) <= set(range(-1, model.partition_.n_clusters))
+
+
+@settings(max_examples=6, derandomize=True, deadline=None)
+@given(seed=st.integers(0, 2**16))
+def test_masses_of_any_answers_are_valid(seed):
+    answers = np.random.default_rng(seed).integers(3, size=(ROWS, 4)).astype(str)
+    check(fit(build("LatentClassMixture"), answers).partition_, ROWS)
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_masses_with_links_are_valid(name):
+    X = np.random.default_rng(3).normal(size=(ROWS, 2)) + np.repeat([[0], [2]], ROWS // 2, axis=0)
+    links = PairwiseConstraints.sample(np.arange(ROWS) % 2, 12, random_state=0)  # against the groups, on purpose
+    check(fit(build(name), X, constraints=links).partition_, ROWS)
+
+
+@pytest.mark.parametrize("name", RELATIONAL)
+def test_masses_from_dissimilarities_are_valid_and_those_of_the_table(name):
+    X = np.random.default_rng(4).normal(size=(ROWS, 2)) + np.repeat([[0], [5]], ROWS // 2, axis=0)
+    model = fit(build(name, metric="precomputed"), cdist(X, X))
+    check(model.partition_, ROWS)
+    np.testing.assert_allclose(model.partition_.masses, fit(build(name), X).partition_.masses, atol=1e-6)
+
+
+def test_every_clusterer_with_precomputed_dissimilarities_is_in_the_list():
+    told = [name for name in CLUSTERERS if '"precomputed"' in (inspect.getdoc(EXPORTED[name]) or "").split("Notes")[0]]
+    assert set(told) - {"NNEVCLUS"} <= set(RELATIONAL)  # NNEVCLUS takes dissimilarities as an argument of fit
+
+
+@pytest.mark.parametrize("name", [name for name in CLUSTERERS if hasattr(EXPORTED[name], "predict_partition")])
+def test_masses_of_new_objects_are_valid(name):
+    rng = np.random.default_rng(5)
+    table = rng.integers(2, size=(ROWS, 3)) if name == "LatentClassMixture" else rng.normal(size=(ROWS, 2))
+    model = fit(build(name), table)
+    new = table[:3] if name == "LatentClassMixture" else np.vstack([table[:3] + 0.1, [[99.0, -99.0]]])
+    check(model.predict_partition(new), len(new))
+
+
+@pytest.mark.parametrize("name", [name for name in CLUSTERERS if "random_state" not in build(name).get_params()])
+def test_the_order_of_rows_does_not_matter_without_random_starts(name):
+    X = np.random.default_rng(6).normal(size=(ROWS, 2)) + np.repeat([[0], [6]], ROWS // 2, axis=0)
+    order = np.random.default_rng(7).permutation(ROWS)
+    plain, mixed = fit(build(name), X).partition_, fit(build(name), X[order]).partition_
+    wanted = CredalPartition(plain.masses[order], plain.focal_sets)
+    np.testing.assert_allclose(mixed.canonical().masses, wanted.canonical().masses, atol=1e-9)
