@@ -235,8 +235,8 @@ class BootGMM(_base.EvidentialClusterer):
         if self.bootstrap_.n_degenerate == self.bootstrap_.n_drawn:
             raise ValueError(
                 f"In all {self.bootstrap_.n_drawn} resampled tables a component of the {self.n_clusters_} collapsed, "
-                "so BootGMM has no intervals. Ask for fewer clusters or a simpler model (such as 'EEE' or 'VVI'), or drop "
-                "columns that hardly vary inside a cluster."
+                "so BootGMM has no intervals. Ask for fewer clusters or a simpler model (such as 'EEE' or 'VVI'), or "
+                "drop columns that hardly vary inside a cluster."
             )
         self.focal_sets_ = self._family(posterior)
         self.intervals_ = self._find_intervals(table, rng)
