@@ -202,3 +202,11 @@ def test_scikit_learn_contract_of_a_matrix():
             names.append(check.func.__name__)
     assert "check_nonsquare_error" in names
     assert len(names) > 35
+
+
+def test_of_several_starts_one_that_kept_its_clusters_is_taken():
+    """One cluster for all has no conflict, so the least conflict alone would choose it."""
+    three = np.random.default_rng(3).normal(size=(90, 2)) + np.repeat([[0, 0], [5, 0], [0, 5]], 30, axis=0)
+    model = EkNNclus(3, n_init=8, random_state=0).fit(three)
+    assert model.start_criteria_.min() == 0
+    assert model.n_clusters_ == 3

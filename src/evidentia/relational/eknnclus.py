@@ -96,8 +96,8 @@ class EkNNclus(_base.EvidentialClusterer):
     metric : str or callable
         ``"precomputed"`` for a matrix of dissimilarities, or a metric that scikit-learn knows.
     n_init : int
-        Number of starts; that of least conflict is kept. One cluster for all has no conflict at all, so many starts
-        favour few clusters.
+        Number of starts; that of least conflict is kept, among those that kept most clusters when ``n_clusters`` is a
+        number: one cluster for all has no conflict at all.
     max_iter : int
         Sweeps over the objects.
     random_state : int, RandomState or None
@@ -192,7 +192,7 @@ class EkNNclus(_base.EvidentialClusterer):
         rng = check_random_state(self.random_state)
         bar = tqdm(range(self.n_init), desc="EkNNclus", unit="start", leave=False, disable=not self.verbose)
         runs = [settle(*graph, self._start(n, rng), rng, max_iter=self.max_iter) for _ in bar]
-        best = min(runs, key=lambda run: run.objective)
+        best = min(runs, key=self._preferred)
         if not best.converged:
             warnings.warn(
                 f"EkNNclus reached max_iter={self.max_iter} while objects still moved; raise max_iter.",
@@ -224,6 +224,11 @@ class EkNNclus(_base.EvidentialClusterer):
 
     def _start(self, n: int, rng: np.random.RandomState) -> np.ndarray:
         return np.arange(n) if self.n_clusters == "auto" else rng.randint(int(self.n_clusters), size=n)
+
+    def _preferred(self, run: Run) -> tuple[int, float]:
+        """With a number given, starts that kept more clusters come first: one cluster for all has no conflict."""
+        alive = 0 if self.n_clusters == "auto" else len(np.unique(run.state))
+        return -alive, run.objective
 
     def _number(self, found: np.ndarray) -> None:
         """Number the clusters from the largest to the smallest."""
