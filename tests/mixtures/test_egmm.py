@@ -428,3 +428,16 @@ def test_an_interrupt_keeps_the_best_solution_so_far(monkeypatch):
         model = EGMM(random_state=0).fit(blobs())
     assert model.n_clusters_ == 2
     assert len(model.partition_) == 90
+
+
+def test_the_ridge_is_in_the_first_e_step_too():
+    X = np.random.default_rng(5).normal(size=(40, 2)) * [0.2, 3.0] + np.repeat([[0, 0], [6, 20]], 20, axis=0)
+    centers, ridge = np.array([[0.1, 0.3], [5.9, 19.5]]), 0.3
+    residual = X - centers[np.square(X[:, None] - centers).sum(2).argmin(1)]
+    covariance = residual.T @ residual / len(X) + ridge * np.eye(2)
+    means = np.vstack([centers, centers.mean(axis=0)])
+    densities = [multivariate_normal(mean, covariance).pdf(X) for mean in means]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = EGMM(2, init=centers, ridge=ridge, max_iter=1).fit(X)
+    assert model.criterion_trace_[0] == pytest.approx(np.log(np.mean(densities, axis=0)).sum(), rel=1e-9)

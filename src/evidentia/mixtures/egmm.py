@@ -423,6 +423,10 @@ class EGMM(_base.EvidentialClusterer):
 
         return step
 
+    def _ridge(self, coordinates: Coordinates) -> np.ndarray:
+        """The ridge of the units of X, in the coordinates of the fit."""
+        return self.ridge * (coordinates.forward.T @ coordinates.forward)
+
     def _starts(self, problem: _Problem, focal_sets: FocalSets, rng: np.random.RandomState) -> Iterator[Parameters]:
         """Means by c-means, the covariance within those clusters, equal mixing probabilities (section 3.4)."""
         n_clusters, frame, (Y, weight) = focal_sets.n_clusters, problem.coordinates, problem.rows
@@ -445,13 +449,12 @@ class EGMM(_base.EvidentialClusterer):
         for centers in centers_of_starts:
             residual = Y - centers[pairwise_distances_argmin(Y, centers)]
             within = residual.T @ (weight[:, None] * residual) / weight.sum()
-            covariance = constrain_covariance(within, self.covariance, problem.floor)
+            covariance = constrain_covariance(within, self.covariance, problem.floor) + self._ridge(frame)
             yield Parameters(np.full(len(focal_sets), 1 / len(focal_sets)), centers, covariance)
 
     def _fit_count(self, problem: _Problem, n_clusters: int, rng: np.random.RandomState) -> _Fit:
         focal_sets = resolve_focal_sets(self.focal_sets, n_clusters, empty=False)
-        forward = problem.coordinates.forward
-        step = self._step(problem.patterns, averaging(focal_sets), problem.floor, self.ridge * (forward.T @ forward))
+        step = self._step(problem.patterns, averaging(focal_sets), problem.floor, self._ridge(problem.coordinates))
 
         def collapsed(run: Run) -> bool:
             return problem.floor.reached(run.state.covariance)
@@ -466,7 +469,7 @@ class EGMM(_base.EvidentialClusterer):
             n_starts=self.n_init if isinstance(self.init, str) else 1,
             verbose=self.verbose,
         )
-        n_free = n_parameters(len(focal_sets), n_clusters, forward.shape[1], self.covariance)
+        n_free = n_parameters(len(focal_sets), n_clusters, problem.coordinates.forward.shape[1], self.covariance)
         criteria = np.array([problem.gain - problem.total * run.objective for run in runs])
         reached = problem.gain - problem.total * best.objective
         score = ebic(reached, n_free, problem.total)

@@ -28,10 +28,8 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from evidentia.belief import FocalSets
 from evidentia.datasets import load
 from evidentia.mixtures import EGMM, BootGMM, ParsimoniousGaussianMixture
-from evidentia.mixtures.egmm import Parameters
 from evidentia.prototypes import BPEC, ECM, FCM
 from evidentia.selection import CRITERIA
 
@@ -52,15 +50,6 @@ LARGE = 5_000  # rows beyond which bootGMM looks at some pairs only
 PARTNERS = 50
 
 
-class PublishedEGMM(EGMM):
-    """EGMM whose first E-step, too, sees the covariance with the ridge, as in the authors' program."""
-
-    def _starts(self, problem: Any, focal_sets: FocalSets, rng: np.random.RandomState) -> Iterator[Parameters]:
-        forward = problem.coordinates.forward
-        for start in super()._starts(problem, focal_sets, rng):
-            yield start._replace(covariance=start.covariance + self.ridge * forward.T @ forward)
-
-
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     data = load(FILES[name])
     return np.asarray(data.data, dtype=float), np.asarray(data.target)
@@ -72,7 +61,7 @@ def family(n_clusters: int) -> str:
 
 def published_egmm(X: np.ndarray, n_clusters: int, seed: int) -> EGMM:
     centers = KMeans(n_clusters, n_init=1, random_state=seed).fit(X).cluster_centers_
-    model = PublishedEGMM(n_clusters, init=centers, focal_sets=family(n_clusters), ridge=RIDGE, tol=1e-3 / len(X))
+    model = EGMM(n_clusters, init=centers, focal_sets=family(n_clusters), ridge=RIDGE, tol=1e-3 / len(X))
     return model.fit(X)
 
 
