@@ -40,11 +40,12 @@ class Inputs:
     scale : float
         One for all columns, so that Euclidean distances keep their proportions.
     learner : transformer, optional
-        A fitted metric learner.
+        A fitted metric learner. What it makes of the attributes may be as little as one column, in which objects that
+        differ coincide; the network therefore sees the attributes too, less ``own_center``, over ``own_scale``.
     mean, components : ndarray, optional
         Projection of rows of dissimilarities.
     region : Region, optional
-        The one-class SVM, on scaled inputs.
+        The one-class SVM, on the inputs that distances are measured between.
     """
 
     center: Any
@@ -52,6 +53,8 @@ class Inputs:
     learner: Any = None
     mean: np.ndarray | None = None
     components: np.ndarray | None = None
+    own_center: np.ndarray | None = None
+    own_scale: np.ndarray | None = None
     region: Region | None = None
 
     def measured(self, objects: Any, table: np.ndarray) -> np.ndarray:
@@ -60,8 +63,19 @@ class Inputs:
             return (table - self.mean) @ self.components.T
         return table if self.learner is None else np.asarray(self.learner.transform(objects), dtype=float)
 
-    def scaled(self, rows: np.ndarray) -> np.ndarray:
-        return (rows - self.center) / self.scale
+    def rows(self, measured: np.ndarray, table: np.ndarray) -> np.ndarray:
+        """What the network sees."""
+        scaled = (measured - self.center) / self.scale
+        return scaled if self.learner is None else np.hstack([scaled, (table - self.own_center) / self.own_scale])
+
+    def compared(self, rows: Any) -> Any:
+        """The part of the inputs (an array or a tensor) that distances are measured between, flat."""
+        flat = rows.reshape(len(rows), -1)
+        return flat if self.learner is None else flat[:, : len(self.center)]
+
+    def inside(self, rows: np.ndarray) -> np.ndarray | None:
+        """Output of the one-class SVM."""
+        return None if self.region is None else self.region.inside(self.compared(rows))
 
 
 def center_and_scale(rows: np.ndarray) -> tuple[np.ndarray, float]:

@@ -13,7 +13,7 @@ from evidentia.neural.knowledge import Knowledge
 from evidentia.neural.losses import Partners, all_pairs_loss, partners_loss, weight_decay
 from evidentia.neural.network import MassNetwork
 from evidentia.relational.cevclus import link_form
-from evidentia.relational.pairs import Pairs, _occupied
+from evidentia.relational.pairs import Pairs, occupied
 from evidentia.solvers.irqp import GroupTargets
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Objective:
             torch.as_tensor(order, device=device),
             torch.as_tensor(pairs.layout.places, device=device),
             self.tensor(pairs.layout.values[0]),
-            self.tensor(_occupied(pairs.layout).astype(float)),
+            self.tensor(occupied(pairs.layout).astype(float)),
             2 * pairs.n_terms,
         )
         return lambda masses: partners_loss(masses, self.conflict, partners)

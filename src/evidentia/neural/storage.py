@@ -19,7 +19,8 @@ The file is an ordinary NumPy archive that any program can read:
 ``weights``            their weights over the offset; ``gamma``: its kernel's
 ``mean``               of rows of dissimilarities, ``components``: their projection
 ``matrix``, ``shift``  of an affine metric learner
-``center``, ``scale``  inputs of the network are (x - center) / scale
+``center``, ``scale``  inputs of the network are (x - center) / scale; with a metric learner, x is what it makes of the
+                       attributes, and these follow less ``own_center`` and over ``own_scale``
 ``trace.*``            ``criterion_trace_``, ``validation_trace_``, ``start_criteria_``
 =====================  ==============================================================================================
 """
@@ -81,6 +82,8 @@ def save(model: NNEVCLUS, path: str | os.PathLike[str]) -> None:
         content.update(inputs.region._asdict())
     if inputs.components is not None:
         content.update(mean=inputs.mean, components=inputs.components)
+    if inputs.learner is not None:
+        content.update(own_center=inputs.own_center, own_scale=inputs.own_scale)
     if affine is not None:
         content.update(matrix=affine.matrix, shift=affine.shift)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,9 +123,8 @@ def load(kind: type[NNEVCLUS], path: str | os.PathLike[str], *, module: Any, met
         model.feature_names_in_ = content["feature_names"].astype(object)
     learner = Affine(content["matrix"], content["shift"]) if header["learner"] == "affine" else metric_learner
     region = Region(content["support"], content["weights"], float(content["gamma"])) if "support" in content else None
-    model._inputs = Inputs(
-        content["center"], float(content["scale"]), learner, content.get("mean"), content.get("components"), region
-    )
+    known = {name: content.get(name) for name in ("mean", "components", "own_center", "own_scale")}
+    model._inputs = Inputs(content["center"], float(content["scale"]), learner, **known, region=region)
     model.metric_learner_ = learner
     model.constraints_ = None
     model.focal_sets_ = FocalSets(model.n_clusters, content["masks"].tolist())

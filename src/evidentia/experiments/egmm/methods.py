@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -147,14 +147,14 @@ def known_number(
 ) -> Iterator[tuple[Any, float]]:
     """A fitted model and its seconds for each seed."""
     more: dict[str, Any] = {}
-    before = perf_counter()
+    before = process_time()
     if method == "bootGMM":
         more = {"model": best_gaussian(X, n_clusters, seeds[0]).model_, "n_boot": n_boot}
-    shared = perf_counter() - before  # the choice of the covariance model does not differ from run to run
+    shared = process_time() - before  # the choice of the covariance model does not differ from run to run
     for seed in seeds:
-        begin = perf_counter()
+        begin = process_time()
         model = FITS[method](X, n_clusters, seed, **more)
-        yield model, shared + perf_counter() - begin
+        yield model, shared + process_time() - begin
 
 
 def unknown_number(method: str, X: np.ndarray, seeds: list[int], n_boot: int) -> Iterator[Any]:
