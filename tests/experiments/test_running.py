@@ -149,7 +149,8 @@ def started(tmp_path):
     calls.mkdir()
     script = tmp_path / "script.py"
     script.write_text(f"""
-import sys; sys.path.insert(0, {str(TESTS)!r})
+import signal, sys; sys.path.insert(0, {str(TESTS)!r})
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background ignore it, and so would we
 import fake_exhibits as fake
 from pathlib import Path
 from evidentia.experiments.exhibit import Unit

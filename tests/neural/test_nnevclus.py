@@ -107,7 +107,7 @@ def test_results_describe_the_fit(fourclass, fitted):
         {"init": "belief-peaks", "optimizer": "adam", "batch_size": 30, "max_iter": 80, "n_init": 1},
         {"delta0": None, "metric": lambda a, b: min(np.linalg.norm(a - b) / 6, 1)},
     ],
-    ids=str,
+    ids=lambda settings: " ".join(settings) or "defaults",  # a function's text differs from worker to worker
 )
 def test_three_groups_are_found(blobs, settings):
     X, y = blobs
