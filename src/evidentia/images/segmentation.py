@@ -86,7 +86,7 @@ class Segmentation:
         return np.append(values, np.asarray(outside, dtype=np.asarray(values).dtype))[self.index]
 
     def labels(self, rule: str = "plausibility") -> np.ndarray:
-        """Cluster of each pixel, -1 outside; see :meth:`evidentia.CredalPartition.labels`."""
+        """Cluster of each pixel, -1 outside; see :meth:`evidentia.partition.CredalPartition.labels`."""
         return self.map(self.partition.labels(rule).astype(np.int16), -1)
 
     def lower(self, k: int) -> np.ndarray:

@@ -33,7 +33,7 @@ class NNEVCLUS(EVCLUS):
     r"""Neural network-based evidential clustering [1]_.
 
     A network maps the attributes of an object to its masses, so that the conflict :math:`\kappa_{ij}` of two objects
-    matches their dissimilarity, as in :class:`EVCLUS`,
+    matches their dissimilarity, as in :class:`~evidentia.relational.EVCLUS`,
 
     .. math::
         L = \frac{2}{n(n-1)} \sum_{i<j} \left( \kappa_{ij} - \varphi(\delta_{ij}) \right)^2, \qquad
@@ -52,7 +52,7 @@ class NNEVCLUS(EVCLUS):
     ----------
     n_clusters : int
     focal_sets : {"pairs", "full", "singletons", "near-pairs"}, list of subsets, FocalSets or callable
-        As for :class:`EVCLUS`.
+        As for :class:`~evidentia.relational.EVCLUS`.
     hidden : int, sequence of int, optional
         Rectified linear units of each hidden layer. By default one layer, with 1.5 units for each focal set and at
         least 20, or 60 when there are links: each of them may ask for a bend.
@@ -66,8 +66,8 @@ class NNEVCLUS(EVCLUS):
     svm_gamma : float, optional
         Width of its Gaussian kernel :math:`e^{-\gamma \|x - y\|^2}`; by default one over the total variance.
     n_pairs, delta0, metric, metric_params, n_near
-        As for :class:`EVCLUS`, for tables of numbers. With ``metric="precomputed"`` the network sees the principal
-        components of the rows of the matrix. ``n_pairs`` is for ``optimizer="lbfgs"``.
+        As for :class:`~evidentia.relational.EVCLUS`, for tables of numbers. With ``metric="precomputed"`` the network
+        sees the principal components of the rows of the matrix. ``n_pairs`` is for ``optimizer="lbfgs"``.
     n_components : int or float in (0, 1)
         Principal components of the rows of dissimilarities: how many, or the share of their variance.
     metric_learner : transformer, optional
@@ -133,7 +133,7 @@ class NNEVCLUS(EVCLUS):
     constraints_ : PairwiseConstraints or None
     metric_learner_ : transformer or None
     delta0_, stress_, shepard_, n_iter_
-        As for :class:`EVCLUS`.
+        As for :class:`~evidentia.relational.EVCLUS`.
 
     Notes
     -----
