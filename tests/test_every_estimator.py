@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import evidentia
 from evidentia import CredalPartition, FocalSets, PairwiseConstraints
@@ -125,3 +126,18 @@ def test_the_order_of_rows_does_not_matter_without_random_starts(name):
     plain, mixed = fit(build(name), X).partition_, fit(build(name), X[order]).partition_
     wanted = CredalPartition(plain.masses[order], plain.focal_sets)
     np.testing.assert_allclose(mixed.canonical().masses, wanted.canonical().masses, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", CLUSTERERS)
+def test_linear_algebra_runs_on_one_core_while_fitting(name, monkeypatch):
+    seen, build_partition = [], CredalPartition.__init__
+
+    def look(*args, **kwargs):
+        seen.extend(threadpool_info())
+        build_partition(*args, **kwargs)
+
+    monkeypatch.setattr(CredalPartition, "__init__", look)
+    X = np.random.default_rng(3).normal(size=(ROWS, 2)) + 4 * (np.arange(ROWS) % 2)[:, None]
+    with threadpool_limits(2, user_api="blas"):
+        fit(build(name), (X > 2).astype(int) if name == "LatentClassMixture" else X)
+    assert {library["num_threads"] for library in seen if library["user_api"] == "blas"} == {1}

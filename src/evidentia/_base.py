@@ -12,18 +12,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia.belief import FocalSets
 from evidentia.partition import CredalPartition
+from evidentia.solvers.threads import one_blas_thread
 
 
 class EvidentialClusterer(ClusterMixin, BaseEstimator):
     """Base of the estimators whose result is ``partition_``.
 
-    A subclass gives ``fit``, which ends with :meth:`_publish`, and ``_masses(X)`` for rows already checked.
+    A subclass gives ``fit``, which ends with :meth:`_publish`, and ``_masses(X)`` for rows already checked. Its ``fit``
+    is made to run with one thread for linear algebra.
     """
 
     partition_: CredalPartition
     labels_: np.ndarray
     focal_sets_: FocalSets
     _accepts_missing = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if "fit" in cls.__dict__:
+            cls.fit = one_blas_thread(cls.__dict__["fit"])
+        super().__init_subclass__(**kwargs)
 
     def predict_partition(self, X: Any) -> CredalPartition:
         """Credal partition of new rows, over the clusters found by ``fit``.

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from evidentia.metric_learning._base import MetricLearner, read_links, refuse_without_gaps
+from evidentia.solvers.threads import one_blas_thread
 
 
 class MahalanobisLearner(MetricLearner):
@@ -15,6 +16,7 @@ class MahalanobisLearner(MetricLearner):
 
     prior: float
 
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
         """Learn the metric.
 

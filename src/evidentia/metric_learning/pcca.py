@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from evidentia.metric_learning._base import MetricLearner, read_links, refuse_without_gaps
 from evidentia.metric_learning._kernel import KernelLearner
+from evidentia.solvers.threads import one_blas_thread
 
 
 def link_loss(
@@ -137,6 +138,7 @@ class PCCA(MetricLearner):
         self.max_iter = max_iter
         self.tol = tol
 
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
         """Learn the map.
 

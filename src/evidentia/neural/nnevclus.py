@@ -55,7 +55,7 @@ class NNEVCLUS(EVCLUS):
         As for :class:`~evidentia.relational.EVCLUS`.
     hidden : int, sequence of int, optional
         Rectified linear units of each hidden layer. By default one layer, with 1.5 units for each focal set and at
-        least 20, or 60 when there are links: each of them may ask for a bend.
+        least 20, or 150 when there are links: each of them may ask for a bend.
     module : torch.nn.Module, optional
         Your own network in place of hidden layers: any input, one output for each focal set, to which the softmax is
         applied. A copy is trained, the first start from its weights as they are. It sees X as it is given.

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evidentia.neural.nnevclus import NNEVCLUS
 
 STEP = {"adam": 0.01, "rmsprop": 0.003}
-UNITS, UNITS_WITH_LINKS = 20, 60  # a link may ask for a bend of its own
-LESSON_STEPS = 200  # towards a lesson, before the loss itself counts
+UNITS, UNITS_WITH_LINKS = 20, 150  # a link may ask for a bend of its own
+LESSON_STEPS = 2000  # towards a lesson, before the loss itself counts
 
 
 @dataclass
