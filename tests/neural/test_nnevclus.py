@@ -196,7 +196,7 @@ def test_links_begin_from_cevclus():
     taught, at_random = model.start_criteria_
     assert taught < 0.9 * at_random
     assert model.criterion_ == taught
-    assert model.network_.module[0].out_features == 60
+    assert model.network_.module[0].out_features == 150
 
 
 def test_a_start_from_evclus(blobs):

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -258,6 +258,7 @@ def test_memory_grows_with_the_partners_only():
         ({"n_clusters": 20, "rows": 12}, "n_clusters=20 but X has only n_samples=12"),
         ({"delta0": 0.0}, "The 'delta0' parameter of EVCLUS must be a number > 0 and <= 1. Got 0.0"),
         ({"delta0": 1.2}, "<= 1. Got 1.2"),
+        ({"delta0": "some"}, "The 'delta0' parameter of EVCLUS must be"),
         ({"n_pairs": 1}, "The 'n_pairs' parameter of EVCLUS must be an integer >= 2"),
         ({"n_pairs": 65}, "'n_pairs' of EVCLUS must be below the number of objects, 65. Got 65"),
         ({"n_init": 0}, "n_init"),
@@ -486,3 +487,18 @@ def test_scikit_learn_contract_of_a_matrix(kind):
             names.append(check.func.__name__)
     assert "check_nonsquare_error" in names
     assert len(names) > 35
+
+
+@pytest.mark.parametrize(("n_clusters", "quantile"), [(2, 0.9), (4, 0.9), (5, 0.72), (15, 0.24)])
+def test_objects_count_as_apart_sooner_where_clusters_are_many(n_clusters, quantile):
+    X = np.random.default_rng(4).normal(size=(40, 2))
+    model = EVCLUS(n_clusters, focal_sets="singletons", n_init=1, max_iter=2, tol=1, random_state=0).fit(X)
+    assert model.delta0_ == pytest.approx(np.quantile(pdist(X), quantile))
+
+
+def test_many_clusters_are_found_by_default():
+    X, y = make_blobs(450, centers=np.indices((3, 5)).reshape(2, -1).T * 10, cluster_std=1, random_state=0)
+    model = EVCLUS(15, focal_sets="singletons", n_init=1, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    with_a_large_one = EVCLUS(15, focal_sets="singletons", delta0=0.9, n_init=1, random_state=0).fit(X)
+    assert adjusted_rand_score(y, with_a_large_one.labels_) < 0.6

@@ -176,7 +176,7 @@ class NNEVCLUS(EVCLUS):
         nu: float = 0.2,
         svm_gamma: float | None = None,
         n_pairs: int | None = None,
-        delta0: float | None = 0.9,
+        delta0: str | float | None = "auto",
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         n_near: int = 2,

@@ -159,7 +159,7 @@ def check_params(model: NNEVCLUS, n_samples: int) -> None:
         _base.check_number(model, name, low=0)
     _base.check_number(model, "label_weight", low=0, high=1)
     for name in ("nu", "validation_fraction", "delta0", "svm_gamma", "learning_rate"):
-        if getattr(model, name) is not None:
+        if getattr(model, name) is not None and (name, getattr(model, name)) != ("delta0", "auto"):
             unbounded = name in ("svm_gamma", "learning_rate")
             _base.check_number(model, name, low=0, high=np.inf if unbounded else 1, strict=True)
     _base.check_choice(model, "optimizer", OPTIMIZERS)

@@ -146,7 +146,7 @@ class CEVCLUS(EVCLUS):
         xi: float | Literal["auto"] = "auto",
         metric_learner: Any = None,
         n_pairs: int | None = None,
-        delta0: float | None = 0.9,
+        delta0: str | float | None = "auto",
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         n_near: int = 2,

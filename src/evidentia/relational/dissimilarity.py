@@ -22,6 +22,15 @@ from evidentia.solvers.dissimilarities import check_dissimilarities
 CERTAIN = 0.05  # plausibility of "same cluster" left to two objects at distance delta0
 
 
+def default_quantile(n_clusters: int) -> float:
+    """Quantile of the dissimilarities that ``delta0`` shall be: 0.9 for few clusters, less for many.
+
+    Of c clusters alike, one pair in c lies within a cluster; a far larger quantile would ask objects of neighbouring
+    clusters to be together.
+    """
+    return min(0.9, 3.6 / n_clusters)
+
+
 def delta_star(dissimilarity: Any, delta0: float) -> np.ndarray:
     r"""Degree of conflict that a dissimilarity asks for, (6) of [1]_.
 

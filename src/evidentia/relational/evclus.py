@@ -16,7 +16,7 @@ from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import Subset, canonical_order, to_mask
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import RelationalClusterer, given_masses
-from evidentia.relational.dissimilarity import delta_star, read_table
+from evidentia.relational.dissimilarity import default_quantile, delta_star, read_table
 from evidentia.relational.pairs import Pairs, all_pairs, check_partners, chosen_pairs, listed_pairs, random_pairs
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.irqp import Descent, Links, irqp, place_among
@@ -76,9 +76,10 @@ class EVCLUS(RelationalClusterer):
     n_pairs : int, optional
         Partners drawn at random for each object (k-EVCLUS); 100 to 500 serve some thousand objects. Time and memory
         then grow with ``n * n_pairs``. Without it all pairs count.
-    delta0 : float in (0, 1] or None
-        Quantile of the dissimilarities at which two objects are taken to lie in different clusters; lower it for many
-        clusters (0.1 to 0.5 for ten and more). None takes the dissimilarities themselves, which then lie in [0, 1].
+    delta0 : "auto", float in (0, 1] or None
+        Quantile of the dissimilarities at which two objects are taken to lie in different clusters. ``"auto"`` is 0.9
+        up to four clusters and 3.6 over their number beyond: the more clusters, the fewer pairs lie in one. None takes
+        the dissimilarities themselves, which then lie in [0, 1].
     metric : str or callable
         ``"precomputed"``, ``"gower"`` (a table of numbers and categories, with gaps), a metric of SciPy or
         scikit-learn, or a function of two objects, which may then be anything.
@@ -155,7 +156,7 @@ class EVCLUS(RelationalClusterer):
         *,
         focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
         n_pairs: int | None = None,
-        delta0: float | None = 0.9,
+        delta0: str | float | None = "auto",
         metric: Any = "euclidean",
         metric_params: dict[str, Any] | None = None,
         n_near: int = 2,
@@ -227,7 +228,7 @@ class EVCLUS(RelationalClusterer):
     def _check_params(self, n_samples: int) -> None:
         super()._check_params(n_samples)
         _base.check_number(self, "n_near", low=1, integer=True)
-        if self.delta0 is not None:
+        if self.delta0 is not None and self.delta0 != "auto":
             _base.check_number(self, "delta0", low=0, high=1, strict=True)
         if isinstance(self.init, str):
             _base.check_choice(self, "init", ("random",))
@@ -250,10 +251,11 @@ class EVCLUS(RelationalClusterer):
             if high > 1:
                 raise ValueError(f"With delta0=None dissimilarities must lie in [0, 1]. Got {high:g}.")
             return pairs
-        delta0 = self.delta0_ = float(np.quantile(values, self.delta0))
+        quantile = default_quantile(self.n_clusters) if self.delta0 == "auto" else float(self.delta0)
+        delta0 = self.delta0_ = float(np.quantile(values, quantile))
         if delta0 == 0:
             raise ValueError(
-                f"The quantile delta0={self.delta0:g} of the dissimilarities is zero: many objects are equal. Raise it."
+                f"The quantile delta0={quantile:g} of the dissimilarities is zero: many objects are equal. Raise it."
             )
         return pairs.map(lambda dissimilarity: delta_star(dissimilarity, delta0))
 
