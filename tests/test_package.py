@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import evidentia
@@ -15,6 +17,7 @@ SOURCE = Path(evidentia.__file__).parent
 
 # Lower layers first; a module may import from its own layer and from those before it.
 LAYERS = [
+    {"_warnings"},
     {"belief", "solvers"},
     {"partition"},
     {"constraints", "metric_learning", "_base"},
@@ -45,7 +48,9 @@ def family(path):
 
 
 @pytest.mark.parametrize(
-    "path", [*sorted(SOURCE.glob("*/**/*.py")), SOURCE / "_base.py"], ids=lambda p: str(p.relative_to(SOURCE))
+    "path",
+    [*sorted(SOURCE.glob("*/**/*.py")), SOURCE / "_base.py", SOURCE / "_warnings.py"],
+    ids=lambda p: str(p.relative_to(SOURCE)),
 )
 def test_imports_point_downward(path):
     here = family(path)
@@ -100,3 +105,12 @@ def test_every_public_name_is_there():
 @pytest.mark.filterwarnings("ignore:EGMM with")  # the checks fit a few rows in ten dimensions: EGMM says it collapsed
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None
+
+
+def test_a_warning_points_at_the_line_that_called_the_package():
+    """However many functions of the package lie between."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for model in (evidentia.CEVCLUS(2, max_iter=1), evidentia.ECM(2, max_iter=1), evidentia.EGMM(2, max_iter=1)):
+        with pytest.warns(ConvergenceWarning) as caught:
+            model.fit(X)
+        assert {Path(one.filename) for one in caught} == {Path(__file__)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.partition import CredalPartition
 from evidentia.solvers.threads import one_blas_thread
@@ -217,9 +217,8 @@ def warn_if_centers_coincide(estimator: BaseEstimator, centers: np.ndarray, spre
     gaps = np.linalg.norm(centers[:, None] - centers, axis=2) + np.where(np.eye(len(centers)), np.inf, 0)
     if len(centers) > 1 and gaps.min() <= 1e-3 * spread:
         a, b = np.unravel_index(gaps.argmin(), gaps.shape)
-        warnings.warn(
+        warn_user(
             f"{type(estimator).__name__}: the centres of clusters {a} and {b} coincide, so the data do not tell them "
             "apart. Ask for fewer clusters, scale the columns, or reduce the dimension first (e.g. PCA).",
             UserWarning,
-            stacklevel=3,
         )

@@ -7,10 +7,11 @@ import csv
 import io
 import os
 import tempfile
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from evidentia._warnings import warn_user
 
 ANSWERS = ("same", "different", "unknown")  # none begins another one, so that a word cut off is seen to be so
 SPELLINGS = {word: word for word in ANSWERS} | {"don't know": "unknown"}
@@ -86,10 +87,9 @@ def read_answers(path: str | os.PathLike[str], names: Sequence[str]) -> list[Ans
         except ValueError as error:
             if not cut_off or number < len(lines):
                 raise ValueError(f"{path}, line {number}: {error}") from None
-            warnings.warn(
+            warn_user(
                 f"{path} ends in the middle of line {number}; the {len(found)} answers before it were read.",
                 UserWarning,
-                stacklevel=3,
             )
     return found
 

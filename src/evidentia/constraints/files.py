@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import os
-import warnings
 from pathlib import Path
 from typing import Any
+
+from evidentia._warnings import warn_user
 
 COLUMNS = ("first", "second", "link")
 WORDS = {"must-link": 0, "cannot-link": 1}
@@ -29,10 +30,9 @@ def read_links(path: str | os.PathLike[str], by: str) -> tuple[list[tuple], list
             found.append(_link(row))
         except ValueError as error:
             if number == len(rows) - 1 and not text.endswith("\n"):
-                warnings.warn(
+                warn_user(
                     f"{path} ends in the middle of line {number + 2}; the {len(found)} links before it were read.",
                     UserWarning,
-                    stacklevel=3,
                 )
                 break
             raise ValueError(f"{path}, line {number + 2}: {error}") from None

@@ -8,7 +8,6 @@ can give a region a few vectors that are at home in the other one: see :func:`cl
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
+from evidentia._warnings import warn_user
 from evidentia.constraints import PairwiseConstraints
 from evidentia.constraints.building import random_pairs
 from evidentia.images.reading import Image, read_mask, sized
@@ -144,11 +144,10 @@ def _clear_pixels(
                     "does."
                 )
             if not known.all():
-                warnings.warn(
+                warn_user(
                     f"{(~known).mean():.0%} of the pixels of {one.name} have values that also occur in "
                     f"{other.name}, from which it is said to differ. They give no links.".replace("%", " %"),
                     UserWarning,
-                    stacklevel=4,
                 )
             clear[one.name] = np.intersect1d(clear.get(one.name, one.pixels), one.pixels[known], assume_unique=True)
     return clear
@@ -195,11 +194,10 @@ def consistent(must: np.ndarray, cannot: np.ndarray) -> PairwiseConstraints:
     broken = {tuple(sorted((one.chain[0], one.chain[-1]))) for one in links.contradictions()}
     clean = [pair for pair in clean if tuple(pair) not in broken]
     if len(clean) < len(cannot):
-        warnings.warn(
+        warn_user(
             f"{len(cannot) - len(clean)} of {len(cannot)} links between different regions were left out: another "
             "region, said to be the same, holds values of both.",
             UserWarning,
-            stacklevel=4,
         )
         links = PairwiseConstraints.from_links(must.tolist(), clean)
     return links

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from evidentia._warnings import warn_user
 from evidentia.solvers.coordinates import unit_free
 
 
@@ -65,10 +65,9 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _warn_of_early_end(self) -> None:
         who: Any = self
-        warnings.warn(
+        warn_user(
             f"{type(self).__name__} reached max_iter={who.max_iter} before tol={who.tol:g}; raise one of them.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 

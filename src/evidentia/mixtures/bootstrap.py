@@ -23,6 +23,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from tqdm.auto import tqdm
 
+from evidentia._warnings import warn_user
 from evidentia.solvers.descent import InterruptedFit
 
 CHUNK = 100  # replicates fitted together: what an interrupt may lose
@@ -130,11 +131,10 @@ def bootstrap(
             if not any(chunk.valid.any() for chunk in chunks):
                 raise
             finished = sum(len(chunk.valid) for chunk in chunks)
-            warnings.warn(
+            warn_user(
                 f"The bootstrap was interrupted after {finished} of {n_boot} replicates; the intervals rest on those. "
                 "Fit again with warm_start=True to go on from them.",
                 InterruptedFit,
-                stacklevel=3,
             )
     return Bootstrap(tuple(chunks))
 

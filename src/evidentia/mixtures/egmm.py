@@ -10,7 +10,6 @@ that add up over patterns, and :func:`m_step` takes their sum, wherever the rows
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import Subset
 from evidentia.solvers.barycentric import averaging, solve_centers
@@ -478,11 +478,10 @@ class EGMM(_base.EvidentialClusterer):
     def _publish_model(self, problem: _Problem, fits: dict[int, _Fit], chosen: int) -> None:
         fit, frame = fits[chosen], problem.coordinates
         if fit.collapsed:
-            warnings.warn(
+            warn_user(
                 f"EGMM with {chosen} clusters: the covariance collapsed onto a few objects in every start, so its "
                 "likelihood and EBIC mean nothing. Ask for fewer clusters or covariance='diag', or give more objects.",
                 UserWarning,
-                stacklevel=3,
             )
         parameters, focal_sets = fit.run.state, fit.focal_sets
         if isinstance(self.init, str) and isinstance(self.focal_sets, str):  # else the caller has fixed the order

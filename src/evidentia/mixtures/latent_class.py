@@ -10,7 +10,6 @@ neither the order of the rows nor the writing of weights as copies can matter.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from evidentia import _base
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.mixtures.parsimonious import CRITERIA, information_criteria
 from evidentia.partition import CredalPartition
@@ -403,10 +403,9 @@ class LatentClassMixture(_base.EvidentialClusterer):
         except KeyboardInterrupt:
             if not fits:
                 raise
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} was interrupted; the best of {len(fits)} finished fits is kept.",
                 InterruptedFit,
-                stacklevel=2,
             )
         self._publish_model(fits)
         self._publish(X, self._masses(codes))
@@ -442,12 +441,11 @@ class LatentClassMixture(_base.EvidentialClusterer):
         kinds = math.prod(self._columns.sizes.tolist())
         told = [n for n in range(low, min(high, n_distinct) + 1) if self._columns.n_parameters(n) < kinds]
         if not told:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} with {low} classes has {self._columns.n_parameters(low)} parameters, but "
                 f"columns of {', '.join(map(str, self._columns.sizes))} categories make only {kinds} kinds of rows, so "
                 "many solutions fit equally well. Ask for fewer classes, or add columns.",
                 UserWarning,
-                stacklevel=3,
             )
         return told or [low]
 
@@ -552,18 +550,16 @@ class LatentClassMixture(_base.EvidentialClusterer):
         best = max(fits, key=lambda fit: (not fit.degenerate, fit.criteria[self.criterion]))
         weights, probabilities = best.parameters.weights[0], best.parameters.probabilities[0]
         if best.degenerate:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__}: one of {len(weights)} classes came to hold less than half an object in every "
                 "start. Ask for fewer classes; weights, if given, count as copies of objects.",
                 UserWarning,
-                stacklevel=3,
             )
         elif not best.converged:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} reached max_iter={self.max_iter} before tol={self.tol:g}; raise "
                 "max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         order = _base.largest_first(weights, probabilities @ np.arange(self._columns.width))
         self._parameters = ClassParameters(weights[None, order], probabilities[None, order])

@@ -5,7 +5,6 @@ The mixtures themselves are fitted by :mod:`evidentia.solvers.batched_em`: all s
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from evidentia import _base
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.mixtures.covariance_models import MODELS, covariances, n_covariance_parameters
 from evidentia.solvers.batched_em import (
@@ -279,10 +279,9 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         except KeyboardInterrupt:
             if not fits:
                 raise
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} was interrupted; the best of {len(fits)} finished fits is kept.",
                 InterruptedFit,
-                stacklevel=2,
             )
         self._publish_model(table, fits)
         self._publish(X, self._masses(table))
@@ -356,10 +355,9 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
             raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
         if len(self._varying) < table.shape[1]:
             left_out = sorted(set(range(table.shape[1])) - set(self._varying.tolist()))
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} leaves out constant columns {left_out}: they have no density.",
                 UserWarning,
-                stacklevel=3,
             )
         rows = Rows(table[:, self._varying], weight)
         if given is not None:
@@ -414,20 +412,18 @@ class ParsimoniousGaussianMixture(_base.EvidentialClusterer):
         best = max(fits, key=lambda fit: (not fit.degenerate, fit.criteria[self.criterion]))
         weights, means, within = (part[0] for part in best.parameters)
         if best.degenerate:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__}: a component collapsed onto a few objects in every start of every model, so "
                 f"the likelihood means nothing ({best.model} with {len(weights)} components has {best.n_free} "
                 f"parameters for {len(table)} rows). Ask for fewer components or a simpler model such as 'EEI', or "
                 "give more objects.",
                 UserWarning,
-                stacklevel=3,
             )
         elif not best.converged:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} reached max_iter={self.max_iter} before tol={self.tol:g}; raise "
                 "max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         order = _base.largest_first(weights) if isinstance(self.init, str) else np.arange(len(weights))
         self._parameters = MixtureParameters(*(part[:, order] for part in best.parameters))

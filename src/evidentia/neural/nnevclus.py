@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
@@ -13,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia import _base
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import Subset
 from evidentia.constraints import PairwiseConstraints
@@ -338,19 +338,17 @@ class NNEVCLUS(EVCLUS):
                     f"The loss of NNEVCLUS is not a number {broken}, before anything was learned. Try{step} "
                     "scaled columns, or look at the weights of your module."
                 )
-            warnings.warn(
+            warn_user(
                 f"The loss of NNEVCLUS stopped being a number {broken}; the last good state is kept. Try{step} "
                 "or scaled columns.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         elif found.interrupted:
-            warnings.warn("NNEVCLUS was interrupted; the best network so far is kept.", InterruptedFit, stacklevel=3)
+            warn_user("NNEVCLUS was interrupted; the best network so far is kept.", InterruptedFit)
         elif not found.training.converged:
-            warnings.warn(
+            warn_user(
                 f"NNEVCLUS reached max_iter={self.max_iter} before tol={self.tol:g}; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _settle_network(self, X: Any, problem: Problem, focal_sets: FocalSets, *, keep: bool) -> None:

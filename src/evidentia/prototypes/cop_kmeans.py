@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.constraints import PairwiseConstraints
@@ -164,11 +164,10 @@ class COPKMeans(_base.EvidentialClusterer):
         best = runs[int(self.start_criteria_.argmin())]
         self.criterion_, self.n_iter_, self.converged_ = min(self.start_criteria_), best["n_iter"], best["converged"]
         if not self.converged_:
-            warnings.warn(
+            warn_user(
                 f"COPKMeans reached max_iter={self.max_iter} before its centres came to rest; with cannot-links they "
                 "may go round in circles.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         labels = best["chosen"][groups.of]
         self._centers = best["centers"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any, Self
@@ -10,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from evidentia import _base
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import Subset
 from evidentia.prototypes._kernel import LEAST_COST, update_masses
@@ -395,10 +395,9 @@ class WECMdd(MedoidClusterer):
             if np.abs(self.weights_[a] - self.weights_[b]).sum() < 2 * COINCIDING
         ]
         if alike:
-            warnings.warn(
+            warn_user(
                 f"WECMdd: clusters {alike[0][0]} and {alike[0][1]} are represented by the same weights: they are one. "
                 "Lower psi towards 1, or ask for fewer clusters.",
                 UserWarning,
-                stacklevel=2,
             )
         return self

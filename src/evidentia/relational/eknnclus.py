@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
 from evidentia import _base
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.solvers.descent import Run
@@ -194,10 +194,9 @@ class EkNNclus(_base.EvidentialClusterer):
         runs = [settle(*graph, self._start(n, rng), rng, max_iter=self.max_iter) for _ in bar]
         best = min(runs, key=self._preferred)
         if not best.converged:
-            warnings.warn(
+            warn_user(
                 f"EkNNclus reached max_iter={self.max_iter} while objects still moved; raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         self.criterion_trace_, self.criterion_, self.n_iter_ = best.trace, best.objective, best.n_iter
         self.start_criteria_ = np.array([run.objective for run in runs])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
@@ -12,6 +11,7 @@ from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
 from evidentia import _base
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import Subset, canonical_order, to_mask
 from evidentia.partition import CredalPartition
@@ -325,12 +325,11 @@ class EVCLUS(RelationalClusterer):
     def _warn_unless_settled(self, best: Descent, runs: list[Descent]) -> None:
         who = type(self).__name__
         if runs[-1].interrupted or best.interrupted:
-            warnings.warn(f"{who} was interrupted; the best masses so far are kept.", InterruptedFit, stacklevel=4)
+            warn_user(f"{who} was interrupted; the best masses so far are kept.", InterruptedFit)
         elif not best.converged:
-            warnings.warn(
+            warn_user(
                 f"{who} reached max_iter={self.max_iter} before tol={self.tol:g}; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _settle(self, X: Any, masses: np.ndarray, focal_sets: FocalSets) -> None:

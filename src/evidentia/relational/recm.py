@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -12,6 +11,7 @@ from scipy.linalg import eigvalsh
 from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import Subset
 from evidentia.partition import CredalPartition
@@ -403,9 +403,8 @@ def warn_if_prototypes_coincide(prototypes: Prototypes, reach: np.ndarray) -> No
     if len(spread) > 1 and gaps.min() <= COINCIDE**2 * typical:
         a, b = np.unravel_index(gaps.argmin(), gaps.shape)
         together = "all prototypes" if gaps.max(where=np.isfinite(gaps), initial=0) <= COINCIDE**2 * typical else ""
-        warnings.warn(
+        warn_user(
             f"RECM: {together or f'the prototypes of clusters {a} and {b}'} coincide, so the data do not tell these "
             "clusters apart. Lower beta (towards 1.1) and alpha, ask for fewer clusters, or take EVCLUS.",
             UserWarning,
-            stacklevel=4,
         )

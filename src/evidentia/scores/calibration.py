@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
+from evidentia._warnings import warn_user
 from evidentia.partition.relational import pairwise
 
 ROUNDING = 1e-6  # bounds are single precision; a truth outside by no more than this is inside
@@ -131,7 +131,7 @@ def calibrate(
     except KeyboardInterrupt:
         if not rows:
             raise
-        warnings.warn(f"calibrate was interrupted; the table holds {len(rows)} rows.", UserWarning, stacklevel=2)
+        warn_user(f"calibrate was interrupted; the table holds {len(rows)} rows.", UserWarning)
     return pd.DataFrame(rows)
 
 

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
 import evidentia
+from evidentia._warnings import warn_user
 from evidentia.selection.criteria import CRITERIA, Criterion
 from evidentia.solvers.descent import InterruptedFit
 
@@ -166,7 +167,7 @@ def select(
         if not leaders:
             raise
         message = f"select was interrupted after {len(rows)} of {len(plan)} fits; the table holds those."
-        warnings.warn(message, InterruptedFit, stacklevel=2)
+        warn_user(message, InterruptedFit)
     table = pd.DataFrame(rows, columns=["method", "n_clusters", *used, "seconds", "note"])
     if not leaders:
         raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from tqdm.auto import tqdm
+
+from evidentia._warnings import warn_user
 
 Step = Callable[[Any], tuple[float, Any]]
 
@@ -104,15 +105,13 @@ def best_descent(
             runs[-1] = Run(runs[-1].state, runs[-1].trace, runs[-1].converged, interrupted=True)
     best = min(runs, key=rank)
     if runs[-1].interrupted:
-        warnings.warn(
+        warn_user(
             f"{name} was interrupted in start {len(runs)}; the best solution so far is kept.",
             InterruptedFit,
-            stacklevel=3,
         )
     elif not best.converged:
-        warnings.warn(
+        warn_user(
             f"{name} reached max_iter={max_iter} before tol={tol:g}; raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=3,
         )
     return best, runs
