@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from evidentia import NNEVCLUS, CredalPartition, FocalSets
-from evidentia.experiments.nnevclus import EXHIBITS, butterfly, circles, fourclass, keeping
+from evidentia.experiments.nnevclus import EXHIBITS, butterfly, circles, fourclass, keeping, links
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda exhibit: exhibit.name)
@@ -73,3 +73,15 @@ def test_what_is_known_of_the_circles_comes_from_their_classes():
     np.testing.assert_array_equal(labels[labels >= 0], y[labels >= 0])
     assert feature.shape == (len(X), 1)
     assert cdist(feature[y == 0], feature[y == 1]).min() > 0
+
+
+def test_methods_with_links_are_compared_draw_by_draw():
+    aris = {"NN-EVCLUS + PCCA": [0.9, 0.7], "CEVCLUS + PCCA": [0.8, 0.7], "CECM + PCCA": [0.9, 0.9]}
+    results = {
+        f"links/Iris/{method}/{draw}": {"ari": {"50": ari}}
+        for method, both in aris.items()
+        for draw, ari in enumerate(both)
+    }
+    (said,) = links.notes(results)[1:]
+    assert "against CEVCLUS + PCCA +0.050 (standard error 0.050)" in said
+    assert "against CECM + PCCA -0.100 (standard error 0.100)" in said
