@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,3 +31,16 @@ def check_device(name: Any) -> torch.device:
             f"Got {name!r}: {str(error).splitlines()[0]}"
         ) from error
     return device
+
+
+@contextmanager
+def one_torch_thread(wanted: bool) -> Iterator[None]:
+    """PyTorch on one core, if that is wanted: small steps gain nothing from a second one, and wait if it is busy."""
+    torch = load_torch()
+    before = torch.get_num_threads()
+    if wanted:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

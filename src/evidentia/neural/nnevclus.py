@@ -17,7 +17,7 @@ from evidentia.belief import FocalSets
 from evidentia.belief.focal import Subset
 from evidentia.constraints import PairwiseConstraints
 from evidentia.neural import storage
-from evidentia.neural._torch import check_device, load_torch
+from evidentia.neural._torch import check_device, load_torch, one_torch_thread
 from evidentia.neural.knowledge import Knowledge
 from evidentia.neural.lessons import Lesson, solve_freely
 from evidentia.neural.objective import Objective
@@ -27,6 +27,8 @@ from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
 from evidentia.relational.evclus import EVCLUS, POINTS, Shepard, with_near_pairs
 from evidentia.solvers.descent import InterruptedFit
+
+SMALL = 1_000  # objects up to which one core is enough for all pairs
 
 
 class NNEVCLUS(EVCLUS):
@@ -266,7 +268,8 @@ class NNEVCLUS(EVCLUS):
         focal_sets = self._family()
         if self.outliers and focal_sets.empty_index is None:
             raise ValueError("NNEVCLUS with outliers=True needs the empty set among its focal sets.")
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        small = self.module is None and (problem.method != "lbfgs" or len(problem.train) <= SMALL)
+        with one_torch_thread(small), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.randint(2**31)))
             found, focal_sets = self._train(problem, focal_sets, labelled=labels is not None, rng=rng)
         self._warn_about(found)
