@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import check_grad
 from scipy.stats import multivariate_normal
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
 from evidentia import EGMM, FocalSets
 from evidentia.datasets import load, make_diamond, make_egmm_two_class
@@ -388,6 +389,8 @@ def test_one_cluster_is_one_gaussian():
         ({"tol": -1.0}, "'tol' parameter of EGMM must be a number >= 0"),
         ({"init": np.zeros((2, 2))}, r"shape \(2, 3\): one row for each cluster. Got \(2, 2\)"),
         ({"focal_sets": [[], [0], [1]]}, "has no empty set"),
+        ({"focal_sets": "some"}, "'focal_sets' parameter of EGMM must be one of 'full', 'pairs'"),
+        ({"n_near": 0}, "'n_near' parameter of EGMM must be an integer >= 1"),
         ({"focal_sets": [[0], [0, 1], [1]], "n_clusters": 3}, "cluster 2 is in none of"),
     ],
 )
@@ -441,3 +444,42 @@ def test_the_ridge_is_in_the_first_e_step_too():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = EGMM(2, init=centers, ridge=ridge, max_iter=1).fit(X)
     assert model.criterion_trace_[0] == pytest.approx(np.log(np.mean(densities, axis=0)).sum(), rel=1e-9)
+
+
+def row_of_groups(seed=5):
+    """Four groups on a line, each overlapping its neighbours only, and their numbers."""
+    which = np.repeat(np.arange(4), (40, 90, 60, 50))
+    return (5 * which + np.random.default_rng(seed).normal(size=len(which)))[:, None], which
+
+
+def test_near_pairs_are_those_of_neighbours_in_a_row():
+    X, which = row_of_groups()
+    model = EGMM(4, focal_sets="near-pairs", n_near=2, random_state=0).fit(X)
+    place = np.argsort(model.cluster_centers_[:, 0]).argsort()  # of each cluster on the line
+    pairs = {tuple(sorted(place[list(subset)].tolist())) for subset in model.focal_sets_ if len(subset) == 2}
+    assert pairs == {(0, 1), (1, 2), (2, 3)}
+    assert len(model.focal_sets_) == 4 + 3
+    np.testing.assert_array_equal(place, [1, 2, 3, 0])  # the largest first
+    assert np.mean(place[model.labels_] == which) > 0.97
+    assert len(model.start_criteria_) == model.n_init
+
+
+def test_near_pairs_are_the_maximum_over_their_family():
+    X, _ = row_of_groups()
+    model = EGMM(4, focal_sets="near-pairs", tol=1e-9, random_state=0).fit(X)
+    given = EGMM(4, focal_sets=model.focal_sets_, init=model.cluster_centers_, tol=1e-9).fit(X)
+    assert model.log_likelihood_ == pytest.approx(given.log_likelihood_, abs=1e-4)
+    assert model.ebic_ == pytest.approx(ebic(model.log_likelihood_, n_parameters(7, 4, 1, "full"), len(X)))
+    np.testing.assert_allclose(model.partition_.masses, given.partition_.masses, atol=1e-2)
+    np.testing.assert_allclose(model.predict_partition(X).masses, model.partition_.masses, atol=1e-12)
+
+
+def test_many_clusters_are_found_with_near_pairs_where_all_pairs_mislead():
+    """A cluster in the midst of two others is taken for their common objects."""
+    which = np.repeat(np.arange(16), 40)
+    X = 6 * np.stack([which // 4, which % 4], axis=1) + np.random.default_rng(2).normal(size=(len(which), 2))
+    near = EGMM(16, focal_sets="near-pairs", random_state=0).fit(X)
+    assert adjusted_rand_score(which, near.labels_) > 0.97
+    every = EGMM(16, focal_sets="pairs", n_init=2, random_state=0).fit(X)
+    assert adjusted_rand_score(which, every.labels_) < 0.7
+    assert near.ebic_ > every.ebic_

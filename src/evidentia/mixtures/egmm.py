@@ -23,10 +23,12 @@ from sklearn.utils.validation import check_is_fitted
 from evidentia import _base
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import Subset
+from evidentia.belief.focal import Subset, canonical_order, to_mask
+from evidentia.partition import CredalPartition
 from evidentia.solvers.barycentric import averaging, solve_centers
 from evidentia.solvers.coordinates import RANK_TOLERANCE, Coordinates, columnwise, unit_free
 from evidentia.solvers.descent import Run, best_descent
+from evidentia.solvers.overlap import mutual_near_pairs
 from evidentia.solvers.shared_covariance import linear_scores, posteriors, statistics, with_ones
 from evidentia.solvers.starts import START_RULES, Rows, representatives
 
@@ -236,9 +238,13 @@ class EGMM(_base.EvidentialClusterer):
         ``"auto"`` takes the number in ``cluster_range`` with the highest EBIC.
     cluster_range : (int, int)
         Smallest and largest number of clusters that ``"auto"`` tries.
-    focal_sets : {"full", "pairs", "singletons"}, list of subsets, FocalSets or callable
+    focal_sets : {"full", "pairs", "singletons", "near-pairs"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass; never the empty set. A function of the number of clusters goes with
-        ``n_clusters="auto"``. Cost grows with their number: 2**n_clusters - 1 for ``"full"``.
+        ``n_clusters="auto"``. Cost grows with their number: 2**n_clusters - 1 for ``"full"``. With many clusters the
+        centre of a set often lies in the midst of another cluster: ``"near-pairs"`` first fits single clusters, then
+        adds only pairs of clusters that share objects.
+    n_near : int
+        Neighbours of a cluster that ``"near-pairs"`` looks at.
     covariance : {"full", "diag", "spherical"}
         Form of the shared covariance.
     reg_covar : float
@@ -277,7 +283,7 @@ class EGMM(_base.EvidentialClusterer):
     criterion_trace_ : ndarray
         Log-likelihood after each iteration; it never falls (``ridge=0``).
     start_criteria_ : ndarray
-        Final log-likelihood of every start.
+        Final log-likelihood of every start (of the first fit for ``"near-pairs"``).
     n_iter_ : int
 
     Notes
@@ -312,6 +318,7 @@ class EGMM(_base.EvidentialClusterer):
         *,
         cluster_range: tuple[int, int] = (2, 6),
         focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "full",
+        n_near: int = 2,
         covariance: str = "full",
         reg_covar: float = 1e-8,
         ridge: float = 0.0,
@@ -325,6 +332,7 @@ class EGMM(_base.EvidentialClusterer):
         self.n_clusters = n_clusters
         self.cluster_range = cluster_range
         self.focal_sets = focal_sets
+        self.n_near = n_near
         self.covariance = covariance
         self.reg_covar = reg_covar
         self.ridge = ridge
@@ -370,6 +378,9 @@ class EGMM(_base.EvidentialClusterer):
         _base.check_choice(self, "covariance", ("full", "diag", "spherical"))
         _base.check_number(self, "reg_covar", low=0, high=1, strict=True)
         _base.check_number(self, "ridge", low=0)
+        if isinstance(self.focal_sets, str):
+            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons", "near-pairs"))
+        _base.check_number(self, "n_near", low=1, integer=True)
         _base.check_number(self, "n_init", low=1, integer=True)
         _base.check_number(self, "max_iter", low=1, integer=True)
         _base.check_number(self, "tol", low=0)
@@ -453,7 +464,26 @@ class EGMM(_base.EvidentialClusterer):
             yield Parameters(np.full(len(focal_sets), 1 / len(focal_sets)), centers, covariance)
 
     def _fit_count(self, problem: _Problem, n_clusters: int, rng: np.random.RandomState) -> _Fit:
-        focal_sets = resolve_focal_sets(self.focal_sets, n_clusters, empty=False)
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        if not (isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"):
+            focal_sets = resolve_focal_sets(self.focal_sets, n_clusters, empty=False)
+            return self._fit_family(problem, focal_sets, self._starts(problem, focal_sets, rng), n_starts)
+        single = FocalSets(n_clusters, "singletons", empty=False, omega=False)
+        coarse = self._fit_family(problem, single, self._starts(problem, single, rng), n_starts)
+        if coarse.interrupted:
+            return coarse
+        found, (Y, weight) = coarse.run.state, problem.rows
+        masses = posteriors(with_ones(Y), linear_scores(*found).coefficients)[0]
+        pairs = mutual_near_pairs(masses.T @ (weight[:, None] * masses), self.n_near)
+        masks = {*single.masks.tolist(), *(to_mask(pair, n_clusters) for pair in pairs)}
+        finer = FocalSets(n_clusters, canonical_order(masks))
+        start = found._replace(weights=np.full(len(finer), 1 / len(finer)))
+        return self._fit_family(problem, finer, [start], 1)._replace(criteria=coarse.criteria)
+
+    def _fit_family(
+        self, problem: _Problem, focal_sets: FocalSets, starts: Iterable[Parameters], n_starts: int
+    ) -> _Fit:
+        n_clusters = focal_sets.n_clusters
         step = self._step(problem.patterns, averaging(focal_sets), problem.floor, self._ridge(problem.coordinates))
 
         def collapsed(run: Run) -> bool:
@@ -461,12 +491,12 @@ class EGMM(_base.EvidentialClusterer):
 
         best, runs = best_descent(
             step,
-            self._starts(problem, focal_sets, rng),
+            starts,
             name=f"EGMM with {n_clusters} clusters",
             max_iter=self.max_iter,
             tol=self.tol,
             rank=lambda run: (collapsed(run), run.objective),
-            n_starts=self.n_init if isinstance(self.init, str) else 1,
+            n_starts=n_starts,
             verbose=self.verbose,
         )
         n_free = n_parameters(len(focal_sets), n_clusters, problem.coordinates.forward.shape[1], self.covariance)
@@ -486,7 +516,8 @@ class EGMM(_base.EvidentialClusterer):
         parameters, focal_sets = fit.run.state, fit.focal_sets
         if isinstance(self.init, str) and isinstance(self.focal_sets, str):  # else the caller has fixed the order
             order = _base.largest_first(parameters.weights @ averaging(focal_sets))
-            columns = [focal_sets.index(mask) for mask in focal_sets.relabel(np.argsort(order)).masks.tolist()]
+            each = CredalPartition(np.eye(len(focal_sets)), focal_sets).relabel(order)
+            focal_sets, columns = each.focal_sets, each.masses.argmax(axis=0)
             parameters = Parameters(parameters.weights[columns], parameters.centers[order], parameters.covariance)
         self._parameters, self._coordinates = parameters, frame
         self.focal_sets_, self.n_clusters_ = focal_sets, chosen
