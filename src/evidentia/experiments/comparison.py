@@ -413,7 +413,7 @@ def draw_scores(results: Results, what: str) -> Figure:
     image = ax.imshow(values, cmap="YlGnBu", vmin=0, vmax=1, aspect="auto")
     for (row, column), value in np.ndenumerate(values.to_numpy()):
         if not np.isnan(value):
-            ax.text(column, row, f"{value:.2f}", ha="center", va="center", size=7, color="w" if value > 0.6 else "k")
+            ax.text(column, row, f"{value:z.2f}", ha="center", va="center", size=7, color="w" if value > 0.6 else "k")
     ax.set_xticks(range(len(found)), found.index, rotation=45, ha="right")
     ax.set_yticks(range(len(order)), order)
     figure.colorbar(image, label=what.upper(), fraction=0.025)
