@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 from benchmarks import (
     bootgmm,
@@ -22,26 +23,36 @@ from benchmarks import (
 )
 from benchmarks.harness import HEAD, ROOT, Line
 
+FAMILIES: dict[str, ModuleType] = {
+    module.__name__.removeprefix("benchmarks."): module
+    for module in (
+        egmm,
+        ecm,
+        credal_rand,
+        gaussian_models,
+        bootgmm,
+        constrained,
+        metric_learning,
+        neural,
+        images,
+        hierarchy,
+        evclust_methods,
+        relational,
+        density,
+    )
+}
+BESIDE_EVCLUST = (ecm, evclust_methods, relational, density)
 
-def every_line(quick: bool, peer_python: str) -> Iterator[Line]:
-    yield from egmm.lines(quick)
-    yield from ecm.lines(quick, peer_python)
-    yield from credal_rand.lines(quick)
-    yield from gaussian_models.lines(quick)
-    yield from bootgmm.lines(quick)
-    yield from constrained.lines(quick)
-    yield from metric_learning.lines(quick)
-    yield from neural.lines(quick)
-    yield from images.lines(quick)
-    yield from hierarchy.lines(quick)
-    yield from evclust_methods.lines(quick, peer_python)
-    yield from relational.lines(quick, peer_python)
-    yield from density.lines(quick, peer_python)
+
+def lines_of(name: str, quick: bool, peer_python: str) -> Iterator[Line]:
+    module = FAMILIES[name]
+    yield from module.lines(quick, peer_python) if module in BESIDE_EVCLUST else module.lines(quick)
 
 
 def main() -> int:
     peer = ROOT / ".venv-peer" / "bin" / "python"
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"some of {', '.join(FAMILIES)} (default: all)")
     parser.add_argument("--quick", action="store_true", help="small sizes, a few seconds in all")
     parser.add_argument(
         "--peer-python",
@@ -49,13 +60,17 @@ def main() -> int:
         help="interpreter that has evclust 0.2.1 (default: that of .venv-peer, else this one)",
     )
     options = parser.parse_args()
+    unheard = sorted(set(options.families) - set(FAMILIES))
+    if unheard:
+        parser.error(f"no family {', '.join(unheard)}; there are {', '.join(FAMILIES)}")
     peer_python = str(Path(options.peer_python).absolute())
     print(HEAD, "-" * len(HEAD), sep="\n", flush=True)
     missed = unknown = 0
-    for line in every_line(options.quick, peer_python):
-        print(line, flush=True)
-        missed += line.ok is False
-        unknown += line.ok is None and line.target != ""
+    for name in options.families or FAMILIES:
+        for line in lines_of(name, options.quick, peer_python):
+            print(line, flush=True)
+            missed += line.ok is False
+            unknown += line.ok is None and line.target != ""
     if options.quick:
         print("Small sizes: the targets are for the full ones.")
         return 0
