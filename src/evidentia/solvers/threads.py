@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import ParamSpec, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+@lru_cache(maxsize=1)
+def libraries(n_modules: int) -> ThreadpoolController:
+    """Those loaded by now. Looking for them takes milliseconds, and only an import can bring more of them."""
+    return ThreadpoolController()
 
 
 def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
@@ -21,7 +28,7 @@ def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-        with threadpool_limits(1, user_api="blas"):
+        with libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
             return function(*args, **kwargs)
 
     return limited
