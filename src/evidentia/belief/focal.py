@@ -9,8 +9,11 @@ from operator import index
 
 import numpy as np
 
+from evidentia._warnings import warn_user
+
 MAX_CLUSTERS = 62  # a subset is one int64; bit 63 is its sign
 MAX_FULL = 16  # 2**16 focal sets: beyond that "full" is a mistake, not a wish
+MANY_SETS = 1_000  # more than these are seldom meant, and slow
 
 Subset = int | Iterable[int]
 
@@ -243,7 +246,14 @@ def resolve_focal_sets(
     if callable(focal_sets):
         focal_sets = focal_sets(n_clusters)
     if isinstance(focal_sets, str):
-        return FocalSets(n_clusters, focal_sets, empty=empty)
+        named = FocalSets(n_clusters, focal_sets, empty=empty)
+        if len(named) > MANY_SETS:
+            warn_user(
+                f"focal_sets={focal_sets!r} are {len(named):,} sets of {n_clusters} clusters, and time and memory grow "
+                "with their number. Take 'near-pairs' where the method has it, 'pairs' or 'singletons'.",
+                UserWarning,
+            )
+        return named
     found = focal_sets if isinstance(focal_sets, FocalSets) else FocalSets(n_clusters, focal_sets)
     if found.n_clusters != n_clusters:
         raise ValueError(
