@@ -82,6 +82,6 @@ def test_methods_with_links_are_compared_draw_by_draw():
         for method, both in aris.items()
         for draw, ari in enumerate(both)
     }
-    (said,) = links.notes(results)[1:]
+    (said,) = links.notes(results)[2:]
     assert "against CEVCLUS + PCCA +0.050 (standard error 0.050)" in said
     assert "against CECM + PCCA -0.100 (standard error 0.100)" in said

@@ -126,8 +126,7 @@ class Progress:
         self.bar.set_postfix_str(listing(self.running, self.jobs))
 
     def ends(self, unit: Unit, outcome: Outcome, kept: bool) -> None:
-        failed = isinstance(outcome, Failure)
-        self.done += not failed
+        self.done += not isinstance(outcome, Failure)
         if not kept:
             self.running.remove(unit.key)
             self.bar.set_postfix_str(listing(self.running, self.jobs))
@@ -135,8 +134,8 @@ class Progress:
         if self.bar.disable and not kept:
             said = outcome.error if isinstance(outcome, Failure) else duration(outcome.seconds)
             typer.echo(f"{unit.key}: {said}", err=True)
-        elif failed and not kept:
-            tqdm.write(f"{unit.key}: {outcome.error}", file=sys.stderr)  # type: ignore[union-attr]
+        elif isinstance(outcome, Failure) and not kept:
+            tqdm.write(f"{unit.key}: {outcome.error}", file=sys.stderr)
 
 
 # -- printing ---------------------------------------------------------------------------------------------------------

@@ -218,9 +218,13 @@ def draw_four_class(results: Results) -> Figure:
 def middle_cells(method: str, results: Results) -> list[Cell]:
     """What becomes of the object between the rhombs; the paper shows it and prints no number."""
     found = results.get("pictures/Diamond")
-    masses = restored(found[method], 2) if found else None
-    names = masses.focal_sets.names() if masses is not None else []
-    return [Cell("object 6", name, float(masses.masses[MIDDLE, at])) for at, name in enumerate(names)]  # type: ignore[union-attr]
+    if not found:
+        return []
+    partition = restored(found[method], 2)
+    return [
+        Cell("object 6", name, float(mass))
+        for name, mass in zip(partition.focal_sets.names(), partition.masses[MIDDLE])
+    ]
 
 
 def ambiguous_cells(key: str, results: Results) -> list[Cell]:
