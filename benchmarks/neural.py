@@ -58,7 +58,7 @@ def epoch(n: int) -> float:
     X = blobs(n)
 
     def run(max_iter: int) -> None:
-        fit(X, 10, focal_sets="singletons", optimizer="adam", max_iter=max_iter)
+        fit(X, 10, focal_sets="simple", optimizer="adam", max_iter=max_iter)
 
     run(1)
     return (stopwatch(lambda: run(3)) - stopwatch(lambda: run(1))) / 2
@@ -66,9 +66,9 @@ def epoch(n: int) -> float:
 
 def epoch_memory(n: int) -> float:
     """Megabytes of a fit beyond its table and its masses."""
-    fit(blobs(500), 10, focal_sets="singletons", optimizer="adam", max_iter=1)
+    fit(blobs(500), 10, focal_sets="simple", optimizer="adam", max_iter=1)
     X = blobs(n)
-    return peak_beyond(lambda: fit(X, 10, focal_sets="singletons", optimizer="adam", max_iter=1))
+    return peak_beyond(lambda: fit(X, 10, focal_sets="simple", optimizer="adam", max_iter=1))
 
 
 def lines(quick: bool) -> Iterator[Line]:
@@ -108,7 +108,7 @@ def lines(quick: bool) -> Iterator[Line]:
 
     data = load("s2")
     X = np.asarray(data.data)
-    settings = {"focal_sets": "singletons", "hidden": 30, "delta0": 0.2, "optimizer": "adam"}
+    settings = {"focal_sets": "simple", "hidden": 30, "delta0": 0.2, "optimizer": "adam"}
     n_epochs = 2 if quick else S2_EPOCHS
     begin = time.process_time()
     model = fit(X, 15, max_iter=n_epochs, **settings)

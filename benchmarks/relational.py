@@ -28,7 +28,7 @@ def fit(X: np.ndarray, **settings: Any) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of sweeps is fixed on purpose
-        return EVCLUS(**{"focal_sets": "singletons", "n_init": 1, "random_state": 0, **settings}).fit(X)
+        return EVCLUS(**{"focal_sets": "simple", "n_init": 1, "random_state": 0, **settings}).fit(X)
 
 
 def blobs(n: int, n_clusters: int) -> np.ndarray:
@@ -81,7 +81,7 @@ def ours_seconds(method: str) -> float:
     from evidentia.relational import EVCLUS, RECM
 
     settings: dict[str, Any] = {"n_init": 1, "max_iter": SWEEPS, "tol": 0, "metric": "precomputed", "random_state": 0}
-    model: Any = EVCLUS(4, focal_sets="singletons", **settings) if method == "EVCLUS" else RECM(4, beta=1.5, **settings)
+    model: Any = EVCLUS(4, focal_sets="simple", **settings) if method == "EVCLUS" else RECM(4, beta=1.5, **settings)
     D = matrix()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

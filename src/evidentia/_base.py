@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from evidentia import methods
+from evidentia._parameters import BOOLEAN, SEED, Check, Choice, Declared, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
+from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.partition import CredalPartition
-from evidentia.solvers.threads import one_blas_thread
+from evidentia.solvers.descent import Run
 
 
-class EvidentialClusterer(ClusterMixin, BaseEstimator):
-    """Base of the estimators whose result is ``partition_``.
-
-    A subclass gives ``fit``, which ends with :meth:`_publish`, and ``_masses(X)`` for rows already checked. Its ``fit``
-    is made to run with one thread for linear algebra.
-    """
+class Fitted:
+    """What ``fit`` of every clusterer leaves behind."""
 
     partition_: CredalPartition
     labels_: np.ndarray
     focal_sets_: FocalSets
-    _accepts_missing = False
+    n_clusters_: int
+
+
+class EvidentialClusterer(Fitted, ClusterMixin, Declared):
+    """Base of the estimators whose result is ``partition_``.
+
+    A subclass declares its parameters and its record, gives ``fit``, which begins with ``check_parameters``, runs
+    under :func:`~evidentia.solvers.threads.one_blas_thread` and ends with :meth:`_publish`, and ``_masses(X)`` for rows
+    already checked.
+    """
+
+    method: ClassVar[methods.Method]
+    attributes = {
+        "partition_": "CredalPartition",
+        "labels_": "ndarray of shape (n_samples,)\nCluster of each object by the rule ``method.labels``; "
+        "``partition_.labels(rule)`` gives those of another.",
+        "focal_sets_": "FocalSets",
+        "n_clusters_": "int",
+    }
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        if "fit" in cls.__dict__:
-            cls.fit = one_blas_thread(cls.__dict__["fit"])
         super().__init_subclass__(**kwargs)
+        if "method" in vars(cls):
+            methods.register(cls)
 
     def predict_partition(self, X: Any) -> CredalPartition:
         """Credal partition of new rows, over the clusters found by ``fit``.
@@ -48,8 +65,8 @@ class EvidentialClusterer(ClusterMixin, BaseEstimator):
         return CredalPartition(self._masses(table), self.focal_sets_, object_names=row_names(X), copy=False)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Most plausible cluster of new rows, shape (n_samples,)."""
-        return self.predict_partition(X).labels()
+        """Cluster of each new row, shape (n_samples,), by the rule of ``labels_``."""
+        return self.predict_partition(X).labels(self.method.labels)
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return check_table(self, X, reset=reset)
@@ -59,12 +76,63 @@ class EvidentialClusterer(ClusterMixin, BaseEstimator):
 
     def _publish(self, X: Any, masses: np.ndarray) -> None:
         self.partition_ = CredalPartition(masses, self.focal_sets_, object_names=row_names(X), copy=False)
-        self.labels_ = self.partition_.labels()
+        self.labels_ = self.partition_.labels(self.method.labels)
+        self.n_clusters_ = self.partition_.n_clusters
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._accepts_missing
+        tags.input_tags.allow_nan = "missing values" in self.method.takes
+        tags.input_tags.pairwise = is_precomputed(self)
         return tags
+
+
+N_CLUSTERS = Integer(low=1, high=MAX_CLUSTERS)
+ALPHA = Number(low=0, high=100)
+RHO = Choice("auto") | Number(above=0)
+
+
+def focal_families(*names: str) -> Check:
+    """Named families of focal sets, or one given as a list, as FocalSets or as a function of the number of clusters."""
+    return Choice(*names) | Kind("list of subsets, FocalSets or callable")
+
+
+class IterativeClusterer(EvidentialClusterer):
+    """Base of the methods that improve a criterion step by step, from several starts.
+
+    Ends with :meth:`_publish_run`. Which way the criterion goes is said by ``method.criterion``.
+    """
+
+    n_clusters: Any = param(N_CLUSTERS, "Number of clusters.", default=2, kw_only=False)
+    n_init: int = param(Integer(low=1), "Number of starts; the one with the best criterion is kept.", default=10)
+    max_iter: int = param(Integer(low=1), "Most iterations of one start.", default=300)
+    tol: float = param(
+        Number(low=0),
+        "A start ends when an iteration improves the criterion by no more than this share of it.",
+        default=1e-10,
+    )
+    random_state: Any = param(SEED, "Seed of the starts; an integer makes the fit repeatable.", default=None)
+    verbose: int = param(Integer(low=0) | BOOLEAN, "1 shows progress.", default=0)
+
+    attributes = {
+        "criterion_": "float\nWhat was minimized or maximized (see above).",
+        "criterion_trace_": "ndarray\nThe criterion after each iteration of the best start; it never gets worse.",
+        "start_criteria_": "ndarray\nThe criterion at the end of every start.",
+        "n_iter_": "int\nIterations of the best start.",
+        "converged_": "bool\nWhether the best start came to rest before ``max_iter``.",
+    }
+
+    def _publish_run(self, best: Run, runs: list[Run], scale: float = 1.0) -> None:
+        """Criterion, traces and ends of the starts, multiplied by ``scale`` into the units of the paper."""
+        self.criterion_trace_ = scale * best.trace
+        self.criterion_ = float(self.criterion_trace_[-1])
+        self.start_criteria_ = np.array([scale * run.objective for run in runs])
+        self.n_iter_, self.converged_ = best.n_iter, best.converged
+
+
+def is_precomputed(estimator: Any) -> bool:
+    """Whether X is a matrix of dissimilarities."""
+    metric = getattr(estimator, "metric", None)
+    return isinstance(metric, str) and metric == "precomputed"
 
 
 def check_table(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
@@ -105,7 +173,7 @@ def _check_finite(estimator: EvidentialClusterer, table: np.ndarray, columns: An
         return
     who = type(estimator).__name__
     for kind, found in (("inf", np.isinf(table)), ("NaN", np.isnan(table))):
-        if kind == "NaN" and estimator._accepts_missing:
+        if kind == "NaN" and "missing values" in estimator.method.takes:
             _check_observed(who, found, columns)
         elif found.any():
             row, column = np.argwhere(found)[0]

@@ -12,7 +12,7 @@ def sets_of(rows):
 
 
 def test_named_families_hold_the_sets_of_an_independent_program(reference):
-    families = {"simple": "singletons", "pairs": "pairs", "full": "full"}
+    families = {"simple": "simple", "pairs": "pairs", "full": "full"}
     cases = [case for case in reference("makeF") if "pairs_1based" not in case]
     assert len(cases) == 24
     for case in cases:
@@ -32,11 +32,11 @@ def test_a_list_of_pairs_gives_the_sets_of_an_independent_program(reference):
 def test_named_families_are_ordered_by_size_then_mask():
     assert FocalSets(3).names() == ["{}", "{0}", "{1}", "{2}", "{0,1}", "{0,2}", "{1,2}", "{0,1,2}"]
     assert FocalSets(3, "pairs", omega=False).masks.tolist() == [0, 1, 2, 4, 3, 5, 6]
-    assert FocalSets(3, "singletons", empty=False).masks.tolist() == [1, 2, 4, 7]
+    assert FocalSets(3, "simple", empty=False).masks.tolist() == [1, 2, 4, 7]
     assert canonical_order([7, 6, 4, 3, 0]) == [0, 4, 3, 6, 7]
 
 
-@pytest.mark.parametrize("family", ["full", "pairs", "singletons"])
+@pytest.mark.parametrize("family", ["full", "pairs", "simple"])
 def test_one_cluster_is_kept_even_without_the_frame(family):
     assert FocalSets(1, family, omega=False).masks.tolist() == [0, 1]
     assert FocalSets(1, family, empty=False).masks.tolist() == [1]
@@ -139,7 +139,7 @@ def test_resolve_gives_a_named_family_with_or_without_the_empty_set():
     assert resolve_focal_sets("pairs", 3, empty=False).masks.tolist() == [1, 2, 4, 3, 5, 6, 7]
     assert resolve_focal_sets("full", 2, empty=True) == FocalSets(2)
     assert resolve_focal_sets([{0}, {1}], 2, empty=True).masks.tolist() == [1, 2]
-    assert resolve_focal_sets(lambda c: FocalSets(c, "singletons"), 4, empty=True) == FocalSets(4, "singletons")
+    assert resolve_focal_sets(lambda c: FocalSets(c, "simple"), 4, empty=True) == FocalSets(4, "simple")
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,6 @@ def test_recast_refuses_to_lose_mass():
     masses, family = np.array([[0.3, 0.7, 0.0]]), FocalSets(3, [{0}, {1, 2}, {2}])
     assert recast(masses, family, FocalSets(3, [{1, 2}, {0}])).tolist() == [[0.7, 0.3]]
     with pytest.raises(ValueError, match=r"\{1,2\} holds mass"):
-        recast(masses, family, FocalSets(3, "singletons"))
+        recast(masses, family, FocalSets(3, "simple"))
     with pytest.raises(ValueError, match="3 clusters cannot become those of 2"):
         recast(masses, family, FocalSets(2))

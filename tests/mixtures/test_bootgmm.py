@@ -59,7 +59,7 @@ def test_a_higher_confidence_leaves_more_open(model):
     assert wide.partition_.normalized_nonspecificity > model.partition_.normalized_nonspecificity
 
 
-@pytest.mark.parametrize("focal_sets", ["full", "singletons", "near-pairs", [{0}, {1}, {2}, {0, 1, 2}], [{0, 1}, {2}]])
+@pytest.mark.parametrize("focal_sets", ["full", "simple", "near-pairs", [{0}, {1}, {2}, {0, 1, 2}], [{0, 1}, {2}]])
 def test_any_focal_sets_will_do(focal_sets):
     found = BootGMM(3, model="EII", n_boot=100, focal_sets=focal_sets, random_state=0).fit(X)
     np.testing.assert_allclose(found.partition_.masses.sum(axis=1), 1)
@@ -152,7 +152,7 @@ def test_an_interrupt_keeps_the_replicates_and_a_warm_start_goes_on(monkeypatch)
         ({"confidence": 0.0}, "'confidence' parameter of BootGMM must be a number > 0"),
         ({"n_boot": 15}, r"n_boot=15 replicates cannot show a tail of 0.05: .* at least n_boot=20"),
         ({"n_pairs": 60}, "'n_pairs' of BootGMM must be below the number of rows, 60. Got 60"),
-        ({"focal_sets": "triples"}, "must be one of 'pairs', 'near-pairs', 'singletons', 'full'"),
+        ({"focal_sets": "triples"}, "must be one of 'pairs', 'near-pairs', 'simple', 'full'"),
         ({"focal_sets": [[], [0], [1], [2]]}, "has no empty set"),
         ({"n_clusters": 61}, "n_clusters=61 but X has only n_samples=60 rows"),
     ],

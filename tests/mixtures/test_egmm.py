@@ -66,7 +66,7 @@ def plain_em(X, weights, centers, covariance, focal, n_iter):
     return np.array(trace), kept
 
 
-@pytest.mark.parametrize("family", ["full", "pairs", "singletons", [{0}, {1}, {2}, {0, 2}]])
+@pytest.mark.parametrize("family", ["full", "pairs", "simple", [{0}, {1}, {2}, {0, 2}]])
 def test_em_follows_the_papers_formulas_iteration_by_iteration(family):
     X = blobs(60)
     start = X[[3, 20, 40]]

@@ -114,7 +114,7 @@ def test_contours_are_the_predictions_on_the_grid(egmm):
 
 
 def test_plausibility_is_that_of_the_set_even_of_one_that_is_not_focal():
-    model = EGMM(n_clusters=3, focal_sets="singletons", random_state=0).fit(X)
+    model = EGMM(n_clusters=3, focal_sets="simple", random_state=0).fit(X)
     data = contour_plot_data(model, X, what="plausibility", subset={0, 2}, n_grid=5)
     each = contour_plot_data(model, X, what="mass", n_grid=5)
     whole = contour_plot_data(model, X, what="plausibility", subset={0, 1, 2}, n_grid=5)

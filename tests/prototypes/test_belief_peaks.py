@@ -146,7 +146,7 @@ def test_the_masses_are_those_of_evidential_c_means_at_the_peaks(blobs):
 
 
 def test_the_adaptive_metric_is_at_its_optimum_around_fixed_centres(blobs):
-    X, model = blobs[0] * [3, 1], BPEC(focal_sets="singletons", tol=1e-14, max_iter=2000).fit(blobs[0] * [3, 1])
+    X, model = blobs[0] * [3, 1], BPEC(focal_sets="simple", tol=1e-14, max_iter=2000).fit(blobs[0] * [3, 1])
     share = model.partition_.masses[:, model.focal_sets_.singleton_index] ** 2
     frame = model.partition_.masses[:, model.focal_sets_.omega_index] ** 2
     for k, center in enumerate(model.cluster_centers_):
@@ -177,7 +177,7 @@ def test_evidential_and_credal_c_means_start_at_the_peaks():
     data = load("d31")
     X = np.asarray(data.data)
     start = X[belief_peaks(X).choose(31)]
-    for model in (ECM(31, focal_sets="singletons", init=start), CCM(31, focal_sets="singletons", init=start)):
+    for model in (ECM(31, focal_sets="simple", init=start), CCM(31, focal_sets="simple", init=start)):
         assert adjusted_rand_score(data.target, model.fit(X).labels_) > 0.94
 
 

@@ -84,7 +84,7 @@ def test_the_criterion_is_that_of_the_paper(blobs, soft_links, metric, focal_set
 
 
 @METRIC
-@pytest.mark.parametrize("focal_sets", ["full", "pairs", "singletons"])
+@pytest.mark.parametrize("focal_sets", ["full", "pairs", "simple"])
 @pytest.mark.parametrize("xi", [0.1, 0.5, 0.95])
 def test_the_criterion_never_rises(blobs, soft_links, metric, focal_sets, xi):
     for seed in range(3):
@@ -390,7 +390,7 @@ def test_links_that_do_not_fit_are_explained(blobs, constraints, error, message)
     [
         ({"xi": 1.0}, "'xi' parameter of CECM must be a number >= 0 and <= 1. Got 1.0"),
         ({"xi": -0.1}, "'xi' parameter of CECM"),
-        ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'singletons'"),
+        ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'simple'"),
         ({"rho": 0}, "'rho' parameter of CECM"),
         ({"metric": "cosine"}, "'metric' parameter of CECM"),
         ({"init": np.zeros((2, 3))}, r"shape \(3, 3\)"),

@@ -113,7 +113,7 @@ def test_moved_medoids_minimise_the_part_of_the_criterion_that_holds_them(blobs,
 
 def test_weights_of_wecmdd_are_at_their_optimum_for_single_clusters(blobs):
     D = cdist(blobs[0], blobs[0])
-    model = WECMdd(3, focal_sets="singletons", psi=1.3, beta=1.7, tol=1e-15, max_iter=3000, random_state=0)
+    model = WECMdd(3, focal_sets="simple", psi=1.3, beta=1.7, tol=1e-15, max_iter=3000, random_state=0)
     model.set_params(focal_sets=[{0}, {1}, {2}]).fit(blobs[0])
     pulled = (model.partition_.masses**1.7).T @ D
     slope = 1.3 * model.weights_**0.3 * pulled  # of J in the weights: the same for all objects of a cluster

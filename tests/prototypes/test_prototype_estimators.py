@@ -408,7 +408,7 @@ def test_sparse_tables_are_explained(blobs):
         ({"rho": 0}, "The 'rho' parameter of ECM must be a number > 0. Got 0 instead."),
         ({"rho": "large"}, "The 'rho' parameter of ECM must be one of 'auto'. Got 'large' instead."),
         ({"metric": "cosine"}, "must be one of 'euclidean', 'mahalanobis'. Got 'cosine' instead."),
-        ({"focal_sets": "triples"}, "must be one of 'full', 'pairs', 'singletons', 'near-pairs'."),
+        ({"focal_sets": "triples"}, "must be one of 'full', 'pairs', 'simple', 'near-pairs'."),
         ({"focal_sets": [{0}]}, "must mention every cluster, but cluster 1 is in none of: {0}."),
         ({"init": "best"}, "The 'init' parameter of ECM must be one of 'k-means', 'random'. Got 'best' instead."),
         ({"init": np.zeros((3, 3))}, "of shape (2, 3), one row per cluster. Got an array of shape (3, 3)."),

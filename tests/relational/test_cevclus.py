@@ -133,7 +133,7 @@ def wine():
 
 def protein():
     data = load("protein")
-    return data.dissimilarity, data.target, {"focal_sets": "singletons", "delta0": 1.0, "metric": "precomputed"}
+    return data.dissimilarity, data.target, {"focal_sets": "simple", "delta0": 1.0, "metric": "precomputed"}
 
 
 @pytest.mark.parametrize("count", [25, 100])

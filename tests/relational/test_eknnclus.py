@@ -74,7 +74,7 @@ def test_the_number_of_clusters_comes_out(name, n_clusters, ari):
 
 def test_masses_are_dempsters_combination_of_the_neighbours():
     alpha, label = np.array([0.6, 0.3, 0.45, 0.2]), np.array([0, 1, 0, 2])
-    frame = FocalSets(3, "singletons", empty=False)
+    frame = FocalSets(3, "simple", empty=False)
     combined = None
     for a, k in zip(alpha, label):
         simple = np.zeros((1, 4))

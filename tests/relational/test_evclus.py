@@ -32,7 +32,7 @@ def protein():
 def kevclus(reference):
     """Reference run: its masses in the order of our focal sets."""
     run = reference("kevclus_protein")
-    focal_sets = FocalSets(4, "singletons")
+    focal_sets = FocalSets(4, "simple")
     columns = [focal_sets.index(np.flatnonzero(row).tolist()) for row in run["result"]["F"]]
 
     def ours(masses):
@@ -61,7 +61,7 @@ def test_the_fit_ends_where_the_reference_ends(protein, kevclus):
     run, _, ours = kevclus
     with pytest.warns(ConvergenceWarning, match="EVCLUS reached max_iter=81"):
         model = EVCLUS(
-            4, focal_sets="singletons", delta0=1.0, metric="precomputed", init=ours(run["m0"]), tol=0, max_iter=81
+            4, focal_sets="simple", delta0=1.0, metric="precomputed", init=ours(run["m0"]), tol=0, max_iter=81
         ).fit(protein[0])
     np.testing.assert_allclose(model.partition_.masses, ours(run["result"]["mass"]), atol=2e-6)
     assert model.stress_ <= run["result"]["crit"]  # theirs counts rows that were still to be improved
@@ -72,7 +72,7 @@ def test_the_fit_ends_where_the_reference_ends(protein, kevclus):
 @pytest.mark.parametrize("seed", range(3))
 def test_protein_classes_are_found_from_any_seed(protein, seed):
     D, y = protein
-    model = EVCLUS(4, focal_sets="singletons", delta0=1.0, metric="precomputed", random_state=seed).fit(D)
+    model = EVCLUS(4, focal_sets="simple", delta0=1.0, metric="precomputed", random_state=seed).fit(D)
     assert adjusted_rand_score(y, model.labels_) >= 0.98
 
 
@@ -267,7 +267,7 @@ def test_memory_grows_with_the_partners_only():
         ({"init": "k-means"}, "The 'init' parameter of EVCLUS must be one of 'random'"),
         ({"init": np.ones((65, 4))}, r"masses of shape \(65, 8\) that sum to one.*Got shape \(65, 4\)"),
         ({"init": np.ones((65, 8))}, "sum to one in each row"),
-        ({"focal_sets": "triples"}, "must be one of 'full', 'pairs', 'singletons', 'near-pairs'"),
+        ({"focal_sets": "triples"}, "must be one of 'full', 'pairs', 'simple', 'near-pairs'"),
         ({"n_near": 0}, "n_near"),
     ],
 )
@@ -317,14 +317,14 @@ def test_given_masses_keep_the_numbers_of_the_clusters(blobs):
 
 
 def test_a_partition_over_fewer_sets_may_be_the_start(blobs):
-    first = EVCLUS(3, focal_sets="singletons", random_state=0).fit(blobs[0])
+    first = EVCLUS(3, focal_sets="simple", random_state=0).fit(blobs[0])
     model = EVCLUS(3, focal_sets="full", init=first.partition_).fit(blobs[0])
     assert model.criterion_trace_[0] == pytest.approx(first.criterion_)
     assert model.criterion_ < first.criterion_
     with pytest.raises(
         ValueError, match=r"The 'init' partition of EVCLUS has 65 objects in 3 clusters and the focal set"
     ):
-        EVCLUS(3, focal_sets="singletons", init=model.partition_).fit(blobs[0])
+        EVCLUS(3, focal_sets="simple", init=model.partition_).fit(blobs[0])
 
 
 def test_clusters_are_numbered_by_size(blobs):
@@ -339,7 +339,7 @@ def test_near_pairs_are_those_of_overlapping_clusters():
     pairs = [subset for subset in model.focal_sets_ if len(subset) == 2]
     means = np.array([X[model.labels_ == k, 0].mean() for k in range(4)])
     assert sorted(sorted(np.round(means[list(pair)] / 4).astype(int).tolist()) for pair in pairs) == [[0, 1], [3, 4]]
-    single = EVCLUS(4, focal_sets="singletons", delta0=0.3, random_state=0).fit(X)
+    single = EVCLUS(4, focal_sets="simple", delta0=0.3, random_state=0).fit(X)
     assert model.criterion_ < single.criterion_
     assert model.criterion_trace_[0] == pytest.approx(single.criterion_)
     assert model.focal_sets_.empty_index is not None
@@ -348,7 +348,7 @@ def test_near_pairs_are_those_of_overlapping_clusters():
 
 @pytest.mark.parametrize(
     "family",
-    ["full", "singletons", [{0}, {1}, {2}, {0, 1}], FocalSets(3, "pairs", empty=False), lambda c: FocalSets(c)],
+    ["full", "simple", [{0}, {1}, {2}, {0, 1}], FocalSets(3, "pairs", empty=False), lambda c: FocalSets(c)],
 )
 def test_any_focal_sets(blobs, family):
     model = EVCLUS(3, focal_sets=family, random_state=0).fit(blobs[0])
@@ -452,7 +452,7 @@ def test_select_works_on_a_matrix(protein):
     D, _ = protein
     found = select(
         D,
-        {"evclus": EVCLUS(metric="precomputed", focal_sets="singletons", n_init=2)},
+        {"evclus": EVCLUS(metric="precomputed", focal_sets="simple", n_init=2)},
         n_clusters=[2, 3],
         random_state=0,
     )
@@ -492,13 +492,13 @@ def test_scikit_learn_contract_of_a_matrix(kind):
 @pytest.mark.parametrize(("n_clusters", "quantile"), [(2, 0.9), (4, 0.9), (5, 0.72), (15, 0.24)])
 def test_objects_count_as_apart_sooner_where_clusters_are_many(n_clusters, quantile):
     X = np.random.default_rng(4).normal(size=(40, 2))
-    model = EVCLUS(n_clusters, focal_sets="singletons", n_init=1, max_iter=2, tol=1, random_state=0).fit(X)
+    model = EVCLUS(n_clusters, focal_sets="simple", n_init=1, max_iter=2, tol=1, random_state=0).fit(X)
     assert model.delta0_ == pytest.approx(np.quantile(pdist(X), quantile))
 
 
 def test_many_clusters_are_found_by_default():
     X, y = make_blobs(450, centers=np.indices((3, 5)).reshape(2, -1).T * 10, cluster_std=1, random_state=0)
-    model = EVCLUS(15, focal_sets="singletons", n_init=1, random_state=0).fit(X)
+    model = EVCLUS(15, focal_sets="simple", n_init=1, random_state=0).fit(X)
     assert adjusted_rand_score(y, model.labels_) > 0.9
-    with_a_large_one = EVCLUS(15, focal_sets="singletons", delta0=0.9, n_init=1, random_state=0).fit(X)
+    with_a_large_one = EVCLUS(15, focal_sets="simple", delta0=0.9, n_init=1, random_state=0).fit(X)
     assert adjusted_rand_score(y, with_a_large_one.labels_) < 0.6

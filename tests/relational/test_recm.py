@@ -25,7 +25,7 @@ def blobs():
 
 def run_of(reference, kind, **changed):
     run = reference("recm_protein")[kind]
-    family = {"full": "full", "simple": "singletons"}[kind]
+    family = {"full": "full", "simple": "simple"}[kind]
     focal_sets = FocalSets(4, family)
     columns = [focal_sets.index(np.flatnonzero(row).tolist()) for row in run["tight"]["F"]]
     start, expected = np.empty((2, 213, len(focal_sets)))
@@ -68,7 +68,7 @@ def test_coinciding_prototypes_are_found_where_the_reference_has_them(protein, r
 
 def test_two_coinciding_prototypes_are_named(protein):
     with pytest.warns(UserWarning, match=r"RECM: the prototypes of clusters \d and \d coincide.*Lower beta"):
-        RECM(4, focal_sets="singletons", beta=1.5, squared=True, metric="precomputed", random_state=0).fit(protein[0])
+        RECM(4, focal_sets="simple", beta=1.5, squared=True, metric="precomputed", random_state=0).fit(protein[0])
 
 
 def test_protein_classes_are_found_when_prototypes_stay_apart(protein):
@@ -136,8 +136,8 @@ def test_a_shift_too_small_is_refused():
     """Three objects 10, 1 and 1 apart: the middle one lies at a negative squared distance from the others' mean."""
     D = np.array([[0.0, 1, 10, 9], [1, 0, 1, 9], [10, 1, 0, 9], [9, 9, 9, 0]])
     with pytest.raises(ValueError, match=r"A squared distance to a prototype is -.*shift='auto', or EVCLUS"):
-        RECM(2, shift=0, metric="precomputed", random_state=0, focal_sets="singletons").fit(D)
-    model = RECM(2, metric="precomputed", random_state=0, focal_sets="singletons").fit(D)
+        RECM(2, shift=0, metric="precomputed", random_state=0, focal_sets="simple").fit(D)
+    model = RECM(2, metric="precomputed", random_state=0, focal_sets="simple").fit(D)
     assert 0 < model.shift_ <= euclidean_shift(D**2)
 
 
@@ -174,7 +174,7 @@ def test_far_objects_are_different_ones():
         ({"shift": -2}, "shift"),
         ({"shift": "some"}, "must be one of 'auto'"),
         ({"init": "k-means"}, "must be one of 'objects', 'random'"),
-        ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'singletons'"),
+        ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'simple'"),
         ({"init": np.ones((3, 3))}, "Got shape"),
     ],
 )

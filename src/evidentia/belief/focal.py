@@ -61,20 +61,21 @@ def _family_masks(n_clusters: int, family: str, empty: bool, omega: bool) -> lis
         if n_clusters > MAX_FULL:
             raise ValueError(
                 f"All subsets of {n_clusters} clusters would be 2**{n_clusters} focal sets (at most "
-                f"2**{MAX_FULL} are allowed). Take family='pairs', 'singletons' or a list of subsets."
+                f"2**{MAX_FULL} are allowed). Take family='pairs', 'simple' or a list of subsets."
             )
         sizes: Iterable[int] = range(1, n_clusters + 1)
     elif family == "pairs":
         sizes = (1, 2)
-    elif family == "singletons":
+    elif family in ("simple", "singletons"):
         sizes = (1,)
     else:
         raise ValueError(
-            f"The 'family' of FocalSets must be 'full', 'pairs', 'singletons' or a list of subsets. Got {family!r}."
+            "The 'family' of FocalSets must be 'full', 'pairs', 'simple', 'singletons' or a list of subsets. "
+            f"Got {family!r}."
         )
     whole = (1 << n_clusters) - 1
     masks = {sum(1 << k for k in ks) for size in sizes for ks in combinations(range(n_clusters), size)}
-    if omega:
+    if omega and family != "singletons":
         masks |= {whole}
     elif family == "full" and n_clusters > 1:  # elsewhere the frame is there as a pair or as a single cluster
         masks -= {whole}
@@ -90,8 +91,9 @@ class FocalSets:
     ----------
     n_clusters : int
         Size of the frame, 1 to 62.
-    family : {"full", "pairs", "singletons"} or iterable of subsets
-        A named family is ordered by size, then by mask. A list keeps the order given; each element is a
+    family : {"full", "pairs", "simple", "singletons"} or iterable of subsets
+        All subsets; single clusters, pairs and the frame; single clusters and the frame; single clusters
+        alone. A named family is ordered by size, then by mask. A list keeps the order given; each element is a
         collection of cluster numbers or an ``int`` mask with bit ``k`` set when cluster ``k`` is in it.
     empty, omega : bool
         Whether a *named* family holds the empty set (outliers) and the whole frame (complete ignorance). Pairs are
@@ -250,7 +252,7 @@ def resolve_focal_sets(
         if len(named) > MANY_SETS:
             warn_user(
                 f"focal_sets={focal_sets!r} are {len(named):,} sets of {n_clusters} clusters, and time and memory grow "
-                "with their number. Take 'near-pairs' where the method has it, 'pairs' or 'singletons'.",
+                "with their number. Take 'near-pairs' where the method has it, 'pairs' or 'simple'.",
                 UserWarning,
             )
         return named

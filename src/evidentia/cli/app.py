@@ -66,7 +66,7 @@ class Method(StrEnum):
 class FocalFamily(StrEnum):
     full = "full"
     pairs = "pairs"
-    singletons = "singletons"
+    singletons = "simple"
     near_pairs = "near-pairs"
 
 

@@ -2,7 +2,7 @@
 
 from evidentia.constraints.active import ActiveSession, Question, ask_oracle
 from evidentia.constraints.chains import Contradiction
-from evidentia.constraints.pairwise import ContradictoryLinks, Link, PairwiseConstraints
+from evidentia.constraints.pairwise import ContradictoryLinks, Link, PairwiseConstraints, resolve_constraints
 
 __all__ = [
     "ActiveSession",
@@ -12,4 +12,5 @@ __all__ = [
     "PairwiseConstraints",
     "Question",
     "ask_oracle",
+    "resolve_constraints",
 ]

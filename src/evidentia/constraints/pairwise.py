@@ -533,3 +533,15 @@ def _shortened(names: Sequence[Any]) -> str:
 def _frozen(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
+
+
+def resolve_constraints(estimator: Any, constraints: Any, X: Any) -> PairwiseConstraints:
+    """Links by row number of X, none when there are none."""
+    if constraints is None:
+        return PairwiseConstraints.from_links()
+    if not isinstance(constraints, PairwiseConstraints):
+        raise TypeError(
+            f"'constraints' of {type(estimator).__name__}.fit must be PairwiseConstraints, for instance "
+            f"PairwiseConstraints.from_links(must_link, cannot_link). Got {type(constraints).__name__}."
+        )
+    return constraints.for_table(X)

@@ -29,7 +29,7 @@ from evidentia.solvers.overlap import mutual_near_pairs
 from evidentia.solvers.pair_quantiles import pair_quantiles
 
 PARTNERS = 500  # fitted objects that a new one is compared with
-FAMILIES = ("pairs", "near-pairs", "singletons", "full")
+FAMILIES = ("pairs", "near-pairs", "simple", "full")
 
 
 class PairIntervals(NamedTuple):
@@ -104,7 +104,7 @@ class BootGMM(_base.EvidentialClusterer):
         Number of bootstrap replicates.
     confidence : float
         Between 0 and 1.
-    focal_sets : {"pairs", "near-pairs", "singletons", "full"}, list of subsets, FocalSets or callable
+    focal_sets : {"pairs", "near-pairs", "simple", "full"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass; never the empty set. ``"pairs"`` are single clusters and pairs, as in the
         paper; ``"near-pairs"`` only the pairs of mutually nearest clusters; ``"full"`` all subsets with the frame.
     n_near : int
@@ -307,7 +307,7 @@ class BootGMM(_base.EvidentialClusterer):
     def _family(self, posterior: np.ndarray) -> FocalSets:
         c = self.n_clusters_
         if isinstance(self.focal_sets, str) and self.focal_sets != "full":
-            family = "pairs" if self.focal_sets == "pairs" else "singletons"
+            family = "pairs" if self.focal_sets == "pairs" else "simple"
             found = FocalSets(c, family, empty=False, omega=False)
             if self.focal_sets == "near-pairs":
                 near = mutual_near_pairs(posterior.T @ posterior, self.n_near)

@@ -238,7 +238,7 @@ class EGMM(_base.EvidentialClusterer):
         ``"auto"`` takes the number in ``cluster_range`` with the highest EBIC.
     cluster_range : (int, int)
         Smallest and largest number of clusters that ``"auto"`` tries.
-    focal_sets : {"full", "pairs", "singletons", "near-pairs"}, list of subsets, FocalSets or callable
+    focal_sets : {"full", "pairs", "simple", "near-pairs"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass; never the empty set. A function of the number of clusters goes with
         ``n_clusters="auto"``. Cost grows with their number: 2**n_clusters - 1 for ``"full"``. With many clusters the
         centre of a set often lies in the midst of another cluster: ``"near-pairs"`` first fits single clusters, then
@@ -379,7 +379,7 @@ class EGMM(_base.EvidentialClusterer):
         _base.check_number(self, "reg_covar", low=0, high=1, strict=True)
         _base.check_number(self, "ridge", low=0)
         if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons", "near-pairs"))
+            _base.check_choice(self, "focal_sets", ("full", "pairs", "simple", "near-pairs"))
         _base.check_number(self, "n_near", low=1, integer=True)
         _base.check_number(self, "n_init", low=1, integer=True)
         _base.check_number(self, "max_iter", low=1, integer=True)

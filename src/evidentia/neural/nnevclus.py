@@ -53,7 +53,7 @@ class NNEVCLUS(EVCLUS):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"pairs", "full", "singletons", "near-pairs"}, list of subsets, FocalSets or callable
+    focal_sets : {"pairs", "full", "simple", "near-pairs"}, list of subsets, FocalSets or callable
         As for :class:`~evidentia.relational.EVCLUS`.
     hidden : int, sequence of int, optional
         Rectified linear units of each hidden layer. By default one layer, with 1.5 units for each focal set and at

@@ -10,40 +10,56 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from evidentia import _base
-from evidentia.belief import FocalSets
-from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
+from evidentia._parameters import Choice, Kind, Number, param
+from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.belief.focal import canonical_order
 from evidentia.partition import CredalPartition
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses, descent_step
 from evidentia.solvers.coordinates import Coordinates, unit_free
 from evidentia.solvers.descent import Run, Step, best_descent, descend
 from evidentia.solvers.starts import kmeans_starts, random_starts
+from evidentia.solvers.threads import one_blas_thread
 
 RHO_FACTOR = 3.0
 RHO_LEAST = 1e-6  # of the spread of the table: with an object on every centre, rounding errors are no yardstick
 
 
-class PrototypeClusterer(_base.EvidentialClusterer):
+INIT = Choice("k-means", "random") | Kind("array of shape (n_clusters, n_features)")
+
+
+class PrototypeClusterer(_base.IterativeClusterer):
     """Base of the methods that descend on the criterion of evidential c-means.
 
-    A subclass gives its focal sets. A parameter that its user cannot choose is a class attribute.
+    What a subclass does not let its user choose is a plain class attribute here.
     """
 
-    n_clusters: int
-    beta: float
-    n_init: int
-    init: Any
-    max_iter: int
-    tol: float
-    random_state: Any
-    verbose: int
-    alpha: float = 1.0  # single clusters only: the penalty of larger sets plays no part
+    alpha = 1.0  # single clusters only: the penalty of larger sets plays no part
+    beta: float = param(
+        Number(above=1),
+        "Fuzzifier, elsewhere often called m: near 1 the masses become crisp, large values blur them.",
+        default=2.0,
+    )
     rho: Any = "auto"
-    metric: str = "euclidean"
+    adaptive = False
     focal_sets: Any = "singletons"
+    init: Any = param(
+        INIT,
+        """Start of the centers. ``"k-means"`` begins half of the starts at k-means solutions and half, as ``"random"``
+        does, at random rows: k-means gives far outliers a cluster of their own. An array makes one start and keeps
+        its order of clusters.""",
+        default="k-means",
+    )
+
+    attributes = {
+        "cluster_centers_": "ndarray of shape (n_clusters, n_features)\nClusters are numbered from the largest to the "
+        "smallest, unless ``init`` or a list of focal sets fixes them.",
+    }
 
     def _family(self) -> FocalSets:
-        raise NotImplementedError
+        """The focal sets of the descent."""
+        return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
 
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find clusters in the rows of X.
 
@@ -59,9 +75,10 @@ class PrototypeClusterer(_base.EvidentialClusterer):
         table = self._check_table(X, reset=True)
         weight = _base.check_weight(self, sample_weight, len(table))
         weight = np.ones(len(table)) if weight is None else weight
-        self._check_params(table, weight)
+        self.check_parameters()
+        self._check_start(table, weight)
         focal_sets = self._family()
-        self._coordinates = unit_free(table, weight, kind="diag" if self._adaptive else "spherical")
+        self._coordinates = unit_free(table, weight, kind="diag" if self.adaptive else "spherical")
         unit = squared_unit(self._coordinates)
         rows = np.ascontiguousarray(self._coordinates.to(table).T)
 
@@ -72,11 +89,7 @@ class PrototypeClusterer(_base.EvidentialClusterer):
         criterion, best, runs = self._search(rows, weight, criterion, starts)
 
         self.rho_ = None if rho is None else float(rho * np.sqrt(unit))
-        scale = unit * self._share(focal_sets, weight)
-        self.criterion_trace_ = scale * best.trace
-        self.criterion_ = float(self.criterion_trace_[-1])
-        self.start_criteria_ = scale * np.array([run.objective for run in runs])
-        self.n_iter_ = best.n_iter
+        self._publish_run(best, runs, unit * self._share(focal_sets, weight))
         self._settle(table, weight, best.state, criterion)
         self._publish(X, self._training_masses(table))
         _base.warn_if_centers_coincide(self, self._prototypes.described(), np.sqrt(len(rows)))
@@ -87,28 +100,13 @@ class PrototypeClusterer(_base.EvidentialClusterer):
         return 1.0
 
     @property
-    def _adaptive(self) -> bool:
-        return self.metric == "mahalanobis"
-
-    @property
     def _start_given(self) -> bool:
         return not isinstance(self.init, str)
 
-    def _check_params(self, table: np.ndarray, weight: np.ndarray) -> None:
-        _base.check_number(self, "n_clusters", low=1, high=MAX_CLUSTERS, integer=True)
-        _base.check_number(self, "alpha", low=0, high=100)
-        _base.check_number(self, "beta", low=1, strict=True)
-        _base.check_number(self, "n_init", low=1, integer=True)
-        _base.check_number(self, "max_iter", low=1, integer=True)
-        _base.check_number(self, "tol", low=0)
-        _base.check_choice(self, "metric", ("euclidean", "mahalanobis"))
-        if isinstance(self.rho, str):
-            _base.check_choice(self, "rho", ("auto",))
-        else:
-            _base.check_number(self, "rho", low=0, strict=True)
+    def _check_start(self, table: np.ndarray, weight: np.ndarray) -> None:
+        """What of the parameters depends on the table."""
         _base.check_enough_rows(self, int(np.count_nonzero(weight)), self.n_clusters)
         if not self._start_given:
-            _base.check_choice(self, "init", ("k-means", "random"))
             return
         centers, covariances = self._given_start()
         expected = (self.n_clusters, table.shape[1])
@@ -135,7 +133,7 @@ class PrototypeClusterer(_base.EvidentialClusterer):
         if self._start_given:
             centers, covariances = self._given_start()
             start = self._at(self._coordinates.to(centers))
-            if covariances is None or not self._adaptive:
+            if covariances is None or not self.adaptive:
                 return [start]
             forward = self._coordinates.forward
             covariances = forward.T @ covariances @ forward
@@ -152,7 +150,7 @@ class PrototypeClusterer(_base.EvidentialClusterer):
     def _at(self, centers: np.ndarray) -> Prototypes:
         """Prototypes that start at the centres, with no shape yet."""
         c, p = centers.shape
-        return Prototypes(centers, np.tile(np.eye(p), (c, 1, 1)) if self._adaptive else None)
+        return Prototypes(centers, np.tile(np.eye(p), (c, 1, 1)) if self.adaptive else None)
 
     def _distance_to_empty(
         self, rows: np.ndarray, weight: np.ndarray, starts: list[Prototypes], rng: np.random.RandomState
@@ -164,7 +162,7 @@ class PrototypeClusterer(_base.EvidentialClusterer):
             candidates = [self._at(next(kmeans_starts(rows.T, self.n_clusters, 1, rng, weight)))]
         distances = [nearest_distance(rows, weight, found) for found in candidates]
         typical = min(distances)
-        if self._adaptive:
+        if self.adaptive:
             shaped = descend(
                 partial(descent_step, rows, weight, single_clusters(self.n_clusters, self.beta)),
                 candidates[int(np.argmin(distances))],
@@ -204,11 +202,11 @@ class PrototypeClusterer(_base.EvidentialClusterer):
             self._renumber(_base.largest_first(weight @ found, tie=found.argmax(axis=0)))
         self.focal_sets_ = self._criterion.focal_sets
         self.cluster_centers_ = self._coordinates.back(self._prototypes.centers)
-        self.covariances_ = self.metric_ = None
-        if self._adaptive:
+        self.covariances_ = self.cluster_metrics_ = None
+        if self.adaptive:
             _, forward, backward, _ = self._coordinates
             self.covariances_ = backward.T @ self._prototypes.covariances @ backward
-            self.metric_ = squared_unit(self._coordinates) * (forward @ self._prototypes.metric @ forward.T)
+            self.cluster_metrics_ = squared_unit(self._coordinates) * (forward @ self._prototypes.metric @ forward.T)
 
     def _renumber(self, order: np.ndarray) -> None:
         """Old cluster ``order[k]`` becomes cluster ``k``."""

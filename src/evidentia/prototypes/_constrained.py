@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from evidentia.belief import FocalSets
-from evidentia.constraints import PairwiseConstraints
+from evidentia.constraints import PairwiseConstraints, resolve_constraints
 from evidentia.prototypes._base import PrototypeClusterer
 from evidentia.prototypes._kernel import (
     LEAST_COST,
@@ -193,15 +193,3 @@ class ConstrainedClusterer(PrototypeClusterer):
         if self._linked_masses is not None:
             masses[self.constraints_.objects] = self._linked_masses
         return masses
-
-
-def resolve_constraints(estimator: Any, constraints: Any, X: Any) -> PairwiseConstraints:
-    """Links by row number of X, none when there are none."""
-    if constraints is None:
-        return PairwiseConstraints.from_links()
-    if not isinstance(constraints, PairwiseConstraints):
-        raise TypeError(
-            f"'constraints' of {type(estimator).__name__}.fit must be PairwiseConstraints, for instance "
-            f"PairwiseConstraints.from_links(must_link, cannot_link). Got {type(constraints).__name__}."
-        )
-    return constraints.for_table(X)

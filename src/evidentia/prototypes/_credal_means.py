@@ -94,7 +94,7 @@ class CredalMeans(PrototypeClusterer):
 
     def _family(self) -> FocalSets:
         if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons"))
+            _base.check_choice(self, "focal_sets", ("full", "pairs", "simple"))
         found = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
         if (found.singleton_index < 0).any():
             missing = int(np.flatnonzero(found.singleton_index < 0)[0])

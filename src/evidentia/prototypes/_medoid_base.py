@@ -207,7 +207,7 @@ class MedoidClusterer(_base.EvidentialClusterer):
 
     def _family(self) -> FocalSets:
         if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons"))
+            _base.check_choice(self, "focal_sets", ("full", "pairs", "simple"))
         return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
 
     def _distance_to_empty(self, dissimilarity: np.ndarray) -> float:

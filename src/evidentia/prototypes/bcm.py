@@ -28,7 +28,7 @@ class BCM(CredalMeans):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"pairs", "full", "singletons"}, list of subsets, FocalSets or callable
+    focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass; every single cluster must be one of them. The named families hold the empty
         set and the set of all clusters.
     beta : float > 1

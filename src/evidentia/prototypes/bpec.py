@@ -85,7 +85,7 @@ class BPEC(_base.EvidentialClusterer):
         Take the objects with at least this belief and this δ instead of a number of them (``n_clusters="auto"``).
     peaks : array-like of int, optional
         Take these objects, for instance those chosen by hand with :func:`evidentia.plots.click_peaks`.
-    focal_sets : {"full", "pairs", "singletons", "near-pairs"}, list of subsets, FocalSets or callable
+    focal_sets : {"full", "pairs", "simple", "near-pairs"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass, as in :class:`ECM`. ``"near-pairs"`` suits any number of clusters.
     alpha, beta, rho
         As in :class:`ECM`. ``rho="auto"`` is three times the root mean squared distance to the nearest centre, in the

@@ -26,7 +26,7 @@ class CCM(CredalMeans):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"pairs", "full", "singletons"}, list of subsets, FocalSets or callable
+    focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass; every single cluster must be one of them. The named families hold the empty
         set and the set of all clusters. The authors bound the size of sets by :math:`T_c`, two by default, which is
         ``FocalSets(n_clusters, "pairs", omega=False)``.

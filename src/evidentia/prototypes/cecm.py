@@ -33,7 +33,7 @@ class CECM(ConstrainedClusterer):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"full", "pairs", "singletons"}, list of subsets, FocalSets or callable
+    focal_sets : {"full", "pairs", "simple"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass; the named families hold the empty set and the set of all clusters.
         ``"full"`` is CECM-1 and ``"pairs"`` CECM-2 of [1]_.
     xi : float in [0, 1)
@@ -157,7 +157,7 @@ class CECM(ConstrainedClusterer):
 
     def _family(self) -> FocalSets:
         if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons"))
+            _base.check_choice(self, "focal_sets", ("full", "pairs", "simple"))
         return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:

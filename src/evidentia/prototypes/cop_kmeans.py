@@ -12,8 +12,7 @@ from evidentia import _base
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
-from evidentia.constraints import PairwiseConstraints
-from evidentia.prototypes._constrained import resolve_constraints
+from evidentia.constraints import PairwiseConstraints, resolve_constraints
 from evidentia.solvers.starts import START_RULES
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from evidentia import _base
-from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import Subset, canonical_order, to_mask
+from evidentia._base import ALPHA, RHO, focal_families
+from evidentia._parameters import BOOLEAN, Integer, param
+from evidentia.belief import FocalSets
+from evidentia.methods import Method
 from evidentia.prototypes._base import PrototypeClusterer
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses
 from evidentia.solvers.descent import Run
-from evidentia.solvers.overlap import mutual_near_pairs
+from evidentia.solvers.overlap import near_pair_sets
 
 
 def shared_plausibility(
@@ -39,63 +39,19 @@ class ECM(PrototypeClusterer):
     An object near a centre gets its mass on that cluster, one between two centres on the pair of them, and one far from
     everything on the empty set.
 
-    Parameters
-    ----------
-    n_clusters : int
-    focal_sets : {"full", "pairs", "singletons", "near-pairs"}, list of subsets, FocalSets or callable
-        Sets of clusters that may hold mass. The named families hold the empty set and the set of all
-        clusters. ``"near-pairs"``, for many clusters, first fits single clusters and the empty set, then adds
-        the pairs of clusters that are among each other's ``n_near`` most similar ones [3]_, and the set of
-        all.
-    alpha : float >= 0
-        Penalty of larger sets: the larger, the fewer objects are torn.
-    beta : float > 1
-        Fuzzifier: near 1 each object has its mass on one set, large values spread it.
-    rho : float or "auto"
-        Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
-        outliers. ``"auto"`` is three times the root mean squared distance to the nearest centre of a k-means solution;
-        for the Mahalanobis metric, of a Gustafson-Kessel solution begun there, in its own metric.
-        The same value serves all starts.
-    metric : {"euclidean", "mahalanobis"}
-        ``"mahalanobis"`` learns a matrix of determinant one for each cluster [2]_, so that clusters may be
-        elongated; the matrix of a set is the mean of those of its clusters. The result then does not depend
-        on the units of the columns.
-    n_near : int
-        Neighbours of a cluster that ``"near-pairs"`` looks at.
-    n_init : int
-        Number of starts; the one that ends with the lowest criterion is kept.
-    init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
-        Start of the centres. ``"k-means"`` begins half of the starts at k-means solutions and half, as ``"random"``
-        does, at random rows: k-means gives far outliers a cluster of their own. An array makes one start and keeps
-        its order of clusters.
-    max_iter : int
-    tol : float
-        A descent ends when the criterion falls by less than this share of itself.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
-        Most plausible cluster of each object.
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
-    focal_sets_ : FocalSets
-    pairs_ : list of (int, int)
-        Pairs of clusters among the focal sets.
+    criterion_trace_ : ndarray
+        J after each iteration; it never rises. It is the plain sum above, not divided by the number of masses.
+    start_criteria_ : ndarray
+        J at the end of every start (of the first fit for ``"near-pairs"``).
     rho_ : float or None
         Distance to the empty set that was used.
-    criterion_ : float
-    criterion_trace_ : ndarray
-        Criterion after each iteration; it never rises. It is the plain sum above, not divided by the number of masses.
-    start_criteria_ : ndarray
-        Final criterion of every start (of the first fit for ``"near-pairs"``).
-    n_iter_ : int
-    covariances_, metric_ : ndarray of shape (n_clusters, n_features, n_features) or None
-        Evidential covariances of the clusters and their metrics (``metric="mahalanobis"``). A column that is constant
-        in the data has no part in the metric.
+    pairs_ : list of (int, int)
+        Pairs of clusters among the focal sets.
+    covariances_, cluster_metrics_ : ndarray of shape (n_clusters, n_features, n_features) or None
+        Evidential covariances of the clusters and their metrics (``adaptive=True``). A column that is constant in the
+        data has no part in the metric.
 
     Notes
     -----
@@ -132,61 +88,59 @@ class ECM(PrototypeClusterer):
     (array([11]), array([ True]))
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "full",
-        alpha: float = 1.0,
-        beta: float = 2.0,
-        rho: float | str = "auto",
-        metric: str = "euclidean",
-        n_near: int = 2,
-        n_init: int = 10,
-        init: Any = "k-means",
-        max_iter: int = 300,
-        tol: float = 1e-10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.focal_sets = focal_sets
-        self.alpha = alpha
-        self.beta = beta
-        self.rho = rho
-        self.metric = metric
-        self.n_near = n_near
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    method = Method(
+        name="ecm",
+        title="evidential c-means with outliers, Euclidean or with a metric per cluster",
+        papers=(
+            "Masson & Denœux, *Pattern Recognition* 41, 2008",
+            "Antoine et al., *CSDA* 56, 2012",
+        ),
+        guide="ecm",
+        takes=("weights",),
+        families=("full", "pairs", "simple", "singletons", "near-pairs"),
+        empty_set=True,
+    )
+
+    focal_sets: Any = param(
+        focal_families(*method.families),
+        """Sets of clusters that may hold mass; all families have the empty set. ``"near-pairs"``, for many clusters,
+        first fits single clusters and the empty set, then adds the pairs of clusters that are among each other's
+        ``n_near`` most similar ones [3]_, and the set of all.""",
+        default="full",
+    )
+    alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
+    rho: Any = param(
+        RHO,
+        """Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
+        outliers. ``"auto"`` is three times the root mean squared distance to the nearest center of a k-means solution;
+        with ``adaptive``, of a Gustafson-Kessel solution begun there, in its own metric. The same value serves all
+        starts.""",
+        default="auto",
+    )
+    adaptive: bool = param(
+        BOOLEAN,
+        """Learn a Mahalanobis metric of determinant one for each cluster [2]_, so that clusters may be elongated; that
+        of a set is the mean of those of its clusters. The result then does not depend on the units of the columns.""",
+        default=False,
+    )
+    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
 
     def _family(self) -> FocalSets:
-        if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons", "near-pairs"))
-        if self._by_nearness:  # not yet the whole frame: its barycentre would make the middle cluster near to all
-            return FocalSets(self.n_clusters, "singletons", omega=False)
-        return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+        if self._by_nearness:  # not yet the whole frame: its barycenter would make the middle cluster near to all
+            return FocalSets(self.n_clusters, "singletons")
+        return super()._family()
 
     @property
     def _by_nearness(self) -> bool:
         return isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
-
-    def _check_params(self, table: np.ndarray, weight: np.ndarray) -> None:
-        super()._check_params(table, weight)
-        _base.check_number(self, "n_near", low=1, integer=True)
 
     def _search(
         self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, starts: list[Prototypes]
     ) -> tuple[Criterion, Run, list[Run]]:
         criterion, best, runs = super()._search(rows, weight, criterion, starts)
         if self._by_nearness and not runs[-1].interrupted:
-            pairs = mutual_near_pairs(shared_plausibility(rows, weight, best.state, criterion), self.n_near)
-            named = FocalSets(self.n_clusters, "singletons").masks.tolist()
-            masks = canonical_order({*named, *(to_mask(pair, self.n_clusters) for pair in pairs)})
-            finer = replace(criterion, focal_sets=FocalSets(self.n_clusters, masks))
+            similarity = shared_plausibility(rows, weight, best.state, criterion)
+            finer = replace(criterion, focal_sets=near_pair_sets(similarity, self.n_near, empty=True))
             criterion, best, _ = super()._search(rows, weight, finer, [best.state])
         return criterion, best, runs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evidentia.methods import Method
 from evidentia.prototypes.fcm import FCM
 
 
@@ -14,41 +15,12 @@ class GustafsonKessel(FCM):
 
     with :math:`F_k` the fuzzy covariance of cluster k. The result does not depend on the units of the columns.
 
-    Parameters
-    ----------
-    n_clusters : int
-    beta : float > 1
-        Fuzzifier, elsewhere often called m.
-    n_init : int
-        Number of starts; the one that ends with the lowest criterion is kept.
-    init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
-        Start of the centres. ``"k-means"`` begins half of the starts at k-means solutions and half, as ``"random"``
-        does, at random rows: k-means gives far outliers a cluster of their own. An array makes one start and keeps
-        its order of clusters.
-    max_iter : int
-    tol : float
-        A descent ends when the criterion falls by less than this share of itself.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Clusters are numbered from the largest to the smallest, unless ``init`` gives them.
     covariances_ : ndarray of shape (n_clusters, n_features, n_features)
         Fuzzy covariances :math:`F_k`.
-    metric_ : ndarray of shape (n_clusters, n_features, n_features)
+    cluster_metrics_ : ndarray of shape (n_clusters, n_features, n_features)
         The matrices :math:`S_k`; a column that is constant in the data has no part in them.
-    criterion_ : float
-    criterion_trace_ : ndarray
-        Criterion after each iteration; it never rises.
-    start_criteria_ : ndarray
-        Final criterion of every start.
-    n_iter_ : int
-    focal_sets_ : FocalSets
 
     Notes
     -----
@@ -72,4 +44,12 @@ class GustafsonKessel(FCM):
     (1, 2)
     """
 
-    metric = "mahalanobis"
+    method = Method(
+        name="gustafson-kessel",
+        title="fuzzy c-means with a metric per cluster",
+        papers=("Gustafson & Kessel, *CDC* 1979",),
+        guide="ecm",
+        takes=("weights",),
+    )
+
+    adaptive = True

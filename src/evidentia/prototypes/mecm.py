@@ -61,7 +61,7 @@ class MECM(MedoidClusterer):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"pairs", "full", "singletons"}, list of subsets, FocalSets or callable
+    focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
     alpha : float >= 0
         Penalty of larger sets: the larger, the fewer objects are torn.

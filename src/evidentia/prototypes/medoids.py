@@ -65,7 +65,7 @@ class SECMdd(MedoidClusterer):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"pairs", "full", "singletons"}, list of subsets, FocalSets or callable
+    focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
     alpha : float >= 0
         Penalty of larger sets: the larger, the fewer objects are torn; from 1 on a set never holds most of the mass.
@@ -234,7 +234,7 @@ class WECMdd(MedoidClusterer):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"pairs", "full", "singletons"}, list of subsets, FocalSets or callable
+    focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
     alpha : float >= 0
         Penalty of larger sets: the larger, the fewer objects are torn.

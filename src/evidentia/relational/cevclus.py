@@ -75,7 +75,7 @@ class CEVCLUS(EVCLUS):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"pairs", "full", "singletons", "near-pairs"}, list of subsets, FocalSets or callable
+    focal_sets : {"pairs", "full", "simple", "near-pairs"}, list of subsets, FocalSets or callable
         As for :class:`EVCLUS`.
     xi : "auto" or float >= 0
         Weight of the links against the dissimilarities. A number is the same for all links, as in the papers, which

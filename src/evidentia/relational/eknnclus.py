@@ -240,7 +240,7 @@ class EkNNclus(_base.EvidentialClusterer):
                 f"EkNNclus found {self.n_clusters_} clusters, and a credal partition has at most {MAX_CLUSTERS}. "
                 f"Raise n_neighbors for fewer, or begin with n_clusters={MAX_CLUSTERS}. (labels_ holds what was found.)"
             )
-        self.focal_sets_ = FocalSets(self.n_clusters_, "singletons", empty=False)
+        self.focal_sets_ = FocalSets(self.n_clusters_, "simple", empty=False)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         if self._train is None:  # X holds dissimilarities to the training objects

@@ -23,7 +23,7 @@ from evidentia.solvers.irqp import Descent, Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.overlap import mutual_near_pairs
 
-FAMILIES = ("full", "pairs", "singletons", "near-pairs")
+FAMILIES = ("full", "pairs", "simple", "near-pairs")
 PARTNERS = 1000  # fitted objects that a new one is compared with
 POINTS = 100_000  # pairs kept for the Shepard diagram
 
@@ -69,9 +69,9 @@ class EVCLUS(RelationalClusterer):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"pairs", "full", "singletons", "near-pairs"}, list of subsets, FocalSets or callable
+    focal_sets : {"pairs", "full", "simple", "near-pairs"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
-        ``"singletons"`` serves five clusters and more; ``"near-pairs"`` fits those first and then adds the pairs of
+        ``"simple"`` serves five clusters and more; ``"near-pairs"`` fits those first and then adds the pairs of
         clusters that are among each other's ``n_near`` most similar ones [2]_.
     n_pairs : int, optional
         Partners drawn at random for each object (k-EVCLUS); 100 to 500 serve some thousand objects. Time and memory
@@ -263,7 +263,7 @@ class EVCLUS(RelationalClusterer):
         if isinstance(self.focal_sets, str):
             _base.check_choice(self, "focal_sets", FAMILIES)
             if self.focal_sets == "near-pairs":
-                return FocalSets(self.n_clusters, "singletons")
+                return FocalSets(self.n_clusters, "simple")
         return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
 
     def _search(self, pairs: Pairs, focal_sets: FocalSets, rng: np.random.RandomState) -> tuple[Descent, FocalSets]:

@@ -149,7 +149,7 @@ class RECM(RelationalClusterer):
     Parameters
     ----------
     n_clusters : int
-    focal_sets : {"full", "pairs", "singletons"}, list of subsets, FocalSets or callable
+    focal_sets : {"full", "pairs", "simple"}, list of subsets, FocalSets or callable
         Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
     alpha : float >= 0
         Penalty of larger sets.
@@ -342,7 +342,7 @@ class RECM(RelationalClusterer):
 
     def _family(self) -> FocalSets:
         if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "singletons"))
+            _base.check_choice(self, "focal_sets", ("full", "pairs", "simple"))
         return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
 
     def _starts(self, problem: Problem, rng: np.random.RandomState) -> Iterator[np.ndarray]:

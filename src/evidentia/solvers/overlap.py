@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from evidentia.belief import FocalSets
+from evidentia.belief.focal import canonical_order
+
 
 def mutual_near_pairs(similarity: np.ndarray, n_near: int) -> list[tuple[int, int]]:
     """Pairs of clusters that are among each other's ``n_near`` most similar ones.
@@ -43,3 +46,17 @@ def mutual_near_pairs(similarity: np.ndarray, n_near: int) -> list[tuple[int, in
     near = np.zeros(others.shape, dtype=bool)
     np.put_along_axis(near, nearest, True, axis=1)
     return [(int(a), int(b)) for a, b in np.argwhere(np.triu(near & near.T & (others > 0)))]
+
+
+def near_pair_sets(similarity: np.ndarray, n_near: int, *, empty: bool) -> FocalSets:
+    """Single clusters, the frame, and the pairs of :func:`mutual_near_pairs`: the family ``"near-pairs"``.
+
+    Examples
+    --------
+    >>> near_pair_sets(np.array([[9, 2, 1], [2, 9, 3], [1, 3, 9]]), n_near=1, empty=False)
+    FocalSets(3 clusters: {0}, {1}, {2}, {1,2}, {0,1,2})
+    """
+    n_clusters = len(similarity)
+    pairs = {1 << a | 1 << b for a, b in mutual_near_pairs(similarity, n_near)}
+    masks = pairs | set(FocalSets(n_clusters, "simple", empty=empty).masks.tolist())
+    return FocalSets(n_clusters, canonical_order(masks))

@@ -1,0 +1,238 @@
+"""Parameters of estimators, each declared once: its default, the values it may have, and what it means.
+
+A class that derives from :class:`Declared` lists its parameters in its body. Its constructor, the check of its values
+and the ``Parameters`` part of its docstring are made from that list, and a subclass inherits it:
+
+>>> class Toy(Declared):
+...     '''A toy [1]_.
+...
+...     Notes
+...     -----
+...     Nothing.
+...     '''
+...     n_clusters: int | str = param(Integer(low=1) | "auto", "Number of clusters.", default=2, kw_only=False)
+...     beta: float = param(Number(above=1, high=10), "Fuzzifier.", default=2.0)
+>>> toy = Toy(3, beta=1)
+>>> toy
+Toy(beta=1, n_clusters=3)
+>>> toy.check_parameters()
+Traceback (most recent call last):
+...
+ValueError: The 'beta' parameter of Toy must be a number > 1 and <= 10. Got 1 instead.
+>>> print(Toy.__doc__)
+A toy [1]_.
+<BLANKLINE>
+Parameters
+----------
+n_clusters : int >= 1 or "auto", default=2
+    Number of clusters.
+beta : float > 1 and <= 10, default=2.0
+    Fuzzifier.
+<BLANKLINE>
+Notes
+-----
+Nothing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any, ClassVar, dataclass_transform
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+
+class Check:
+    """Which values a parameter may have: ``words`` for messages, ``kind`` for docstrings."""
+
+    words: str
+    kind: str
+
+    def accepts(self, value: Any) -> bool:
+        raise NotImplementedError
+
+    def __or__(self, other: Check | str) -> Check:
+        return Either(self, Choice(other) if isinstance(other, str) else other)
+
+
+class Number(Check):
+    """A finite number in ``[low, high]``, or in ``(above, high]``."""
+
+    _type: ClassVar[tuple[type, str, str]] = (Real, "a number", "float")
+
+    def __init__(self, low: float = -np.inf, high: float = np.inf, *, above: float | None = None):
+        self.low, self.high, self.strict = low if above is None else above, high, above is not None
+        limits = [f"{'>' if self.strict else '>='} {self.low:g}"] * isfinite(self.low) + [f"<= {high:g}"] * isfinite(
+            high
+        )
+        _, words, kind = self._type
+        self.words, self.kind = (" ".join([name, " and ".join(limits)]).strip() for name in (words, kind))
+
+    def accepts(self, value: Any) -> bool:
+        if not isinstance(value, self._type[0]) or isinstance(value, bool | np.bool_):
+            return False
+        number = float(value)  # type: ignore[arg-type]
+        return isfinite(number) and (self.low < number if self.strict else self.low <= number) and number <= self.high
+
+
+class Integer(Number):
+    """A whole number in ``[low, high]``."""
+
+    _type = (Integral, "an integer", "int")
+
+
+class Choice(Check):
+    """One of some words."""
+
+    def __init__(self, *options: str):
+        self.options = options
+        quoted = [f'"{option}"' for option in options]
+        self.kind = quoted[0] if len(options) == 1 else "{" + ", ".join(quoted) + "}"
+        self.words = ("" if len(options) == 1 else "one of ") + ", ".join(map(repr, options))
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self.options
+
+
+class Kind(Check):
+    """Values told by a function, with the words for them; every value that is no word when there is no function."""
+
+    def __init__(self, words: str, accepts: Callable[[Any], bool] | None = None):
+        self.words = self.kind = words
+        self._accepts = accepts
+
+    def accepts(self, value: Any) -> bool:
+        return not isinstance(value, str) if self._accepts is None else bool(self._accepts(value))
+
+
+class Either(Check):
+    """What one of several checks accepts."""
+
+    def __init__(self, *checks: Check):
+        self.checks = checks
+        self.words, self.kind = (" or ".join(getattr(check, name) for check in checks) for name in ("words", "kind"))
+
+    def accepts(self, value: Any) -> bool:
+        return any(check.accepts(value) for check in self.checks)
+
+
+BOOLEAN = Kind("bool", lambda value: isinstance(value, bool | np.bool_))
+NOTHING = Kind("None", lambda value: value is None)
+ANYTHING = Kind("object", lambda value: True)
+SEED = Kind("int, RandomState or None", lambda value: True)  # scikit-learn says what it does not like of a seed
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: the default, the check, the meaning, and whether it must be given by its name."""
+
+    check: Check
+    doc: str
+    default: Any
+    kw_only: bool
+
+
+def param(check: Check, doc: str = "", *, default: Any, kw_only: bool = True) -> Any:
+    """Declare a parameter in the body of a :class:`Declared` class."""
+    return Parameter(check, doc, default, kw_only)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(param,))
+class Declared(BaseEstimator):
+    """Base of everything whose parameters are declared by :func:`param`.
+
+    ``parameters`` maps the names to the declarations, a class's own before those it inherits. ``attributes`` of a class
+    maps what ``fit`` leaves behind to a line (type) and an explanation; docstrings of subclasses show them.
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
+    attributes: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+        hidden = {name for name in cls.parameters if name in vars(cls) and name not in own}  # fixed by this class
+        inherited = {name: value for name, value in cls.parameters.items() if name not in {*own, *hidden}}
+        cls.parameters = MappingProxyType({**own, **inherited})
+        for name, parameter in own.items():
+            setattr(cls, name, parameter.default)
+        if "attributes" in vars(cls):
+            cls.attributes = MappingProxyType(
+                {**vars(cls)["attributes"], **super(cls, cls).attributes, **cls.attributes}
+            )
+        if (own or hidden) and "__init__" not in vars(cls):
+            cls.__init__ = _constructor(cls.parameters)  # type: ignore[method-assign]
+        if "__doc__" in vars(cls) and cls.__doc__:
+            cls.__doc__ = _documented(cls)
+        super().__init_subclass__(**kwargs)
+
+    def check_parameters(self) -> None:
+        """Refuse a value that its declaration does not allow."""
+        for name, parameter in self.parameters.items():
+            value = getattr(self, name)
+            if not parameter.check.accepts(value):
+                raise ValueError(
+                    f"The '{name}' parameter of {type(self).__name__} must be {parameter.check.words}. "
+                    f"Got {value!r} instead."
+                )
+
+
+def _constructor(parameters: Mapping[str, Parameter]) -> Callable[..., None]:
+    """An ``__init__`` that only stores, with the signature that scikit-learn and editors read."""
+    place, key = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    listed = sorted(parameters.items(), key=lambda item: item[1].kw_only)
+    signature = inspect.Signature(
+        [
+            inspect.Parameter("self", place),
+            *(inspect.Parameter(n, key if p.kw_only else place, default=p.default) for n, p in listed),
+        ]
+    )
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        for name in parameters:
+            setattr(self, name, bound.arguments[name])
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
+
+
+def _documented(cls: type[Declared]) -> str:
+    """The docstring with the parts ``Parameters`` and ``Attributes`` made from the declarations."""
+    text = inspect.cleandoc(cls.__doc__ or "")
+    parts = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-{3,}(?:\n|$))", text)
+    head, sections = parts[0], {part.split("\n", 1)[0]: part for part in parts[1:]}
+    if "Parameters" not in sections and cls.parameters:
+        entries = [
+            _entry(
+                name, f"{parameter.check.kind}, default={_quoted(parameter.default)}\n{inspect.cleandoc(parameter.doc)}"
+            )
+            for name, parameter in sorted(cls.parameters.items(), key=lambda item: item[1].kw_only)
+        ]
+        sections["Parameters"] = _section("Parameters", entries)
+    described = sections.pop("Attributes", _section("Attributes", []))
+    entries = [_entry(name, doc) for name, doc in cls.attributes.items() if not re.search(rf"\b{name}\b", described)]
+    if entries or "\n" in described.removeprefix(_section("Attributes", [])):
+        sections["Attributes"] = "\n".join([described, *entries])
+    first = [sections.pop(name) for name in ("Parameters", "Attributes") if name in sections]
+    return "\n\n".join([head, *first, *sections.values()])
+
+
+def _section(name: str, entries: list[str]) -> str:
+    return "\n".join([name, "-" * len(name), *entries])
+
+
+def _entry(name: str, doc: str) -> str:
+    kind, *lines = inspect.cleandoc(doc).split("\n")
+    return "\n".join([f"{name} : {kind}", *(f"    {line}" if line else "" for line in lines)]).rstrip()
+
+
+def _quoted(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else getattr(value, "__name__", None) or repr(value)

@@ -1,0 +1,143 @@
+"""What each method is, said once: the record on its class, and the list of all of them.
+
+Selection, the command line, segmentation, the checks and the tables of the documentation read these records, so a
+method that has one is known everywhere.
+
+>>> from evidentia import methods
+>>> methods.find("ecm")
+<class 'evidentia.prototypes.ecm.ECM'>
+>>> methods.find("ecm").method.number
+('given',)
+>>> [name for name, cls in methods.clusterers().items() if "categories" in cls.method.reads]
+['latent-class']
+"""
+
+from __future__ import annotations
+
+import difflib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+FAMILIES = ("mixtures", "prototypes", "relational", "neural", "hierarchy", "metric_learning", "experimental")
+
+READS = ("table", "dissimilarities", "categories", "mass functions")
+TAKES = ("links", "labels", "weights", "missing values")
+NUMBER = ("given", "searched", "found")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """What a method is.
+
+    Parameters
+    ----------
+    name : str
+        Short name, as in ``select(X, "ecm")`` and ``evidentia fit --method ecm``.
+    title : str
+        What it is, in a line.
+    papers : tuple of str
+    guide : str
+        Its page in the user guide.
+    reads : tuple of {"table", "dissimilarities", "categories", "mass functions"}
+        What X may be.
+    takes : tuple of {"links", "labels", "weights", "missing values"}
+        What ``fit`` takes beside it, as ``constraints``, ``y`` or ``labels``, ``sample_weight``, and NaN in X.
+    number : tuple of {"given", "searched", "found"}
+        Ways to the number of clusters: ``n_clusters`` says it; ``n_clusters="auto"`` tries those of ``cluster_range``
+        and takes the best by a criterion; it comes out of a single fit.
+    families : tuple of str
+        Named families of focal sets that ``focal_sets`` accepts; none where the family is fixed.
+    empty_set : bool
+        Whether objects can be outliers.
+    labels : {"plausibility", "pignistic", "belief"}
+        The rule behind ``labels_`` and ``predict``, as the method's paper has it.
+    criterion : {"minimized", "maximized"}, optional
+        Which way ``criterion_`` and its trace go; None for a method that has none.
+    learner : bool
+        Whether it learns a metric and makes no partition.
+    quick : dict
+        Settings that make a small fit quick, for checks and previews.
+    exceptions : dict
+        scikit-learn's checks that it cannot pass, each with the reason.
+    """
+
+    name: str
+    title: str
+    papers: tuple[str, ...]
+    guide: str
+    reads: tuple[str, ...] = ("table",)
+    takes: tuple[str, ...] = ()
+    number: tuple[str, ...] = ("given",)
+    families: tuple[str, ...] = ()
+    empty_set: bool = False
+    labels: str = "plausibility"
+    criterion: str | None = "minimized"
+    learner: bool = False
+    quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    exceptions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        for name, known in (("reads", READS), ("takes", TAKES), ("number", NUMBER)):
+            if unknown := set(getattr(self, name)) - set(known):
+                raise ValueError(f"'{name}' of method {self.name!r} may hold {known}. Got {sorted(unknown)}.")
+
+
+_REGISTERED: dict[str, type] = {}
+
+
+def register(cls: Any) -> None:
+    """Enter a class by the name in its record; a class that is defined again replaces itself."""
+    other = _REGISTERED.get(cls.method.name)
+    if other is not None and (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise ValueError(f"{cls.__qualname__} and {other.__qualname__} both call themselves {cls.method.name!r}.")
+    _REGISTERED[cls.method.name] = cls
+
+
+def _load() -> None:
+    """Import every module of the families, so that their methods are registered."""
+    for family in FAMILIES:
+        package = import_module(f"evidentia.{family}")
+        for module in pkgutil.iter_modules(package.__path__):
+            import_module(f"evidentia.{family}.{module.name}")
+
+
+def all_methods() -> dict[str, Any]:
+    """Every class that has a record, by its short name, family by family."""
+    _load()
+    places = {f"evidentia.{family}": place for place, family in enumerate(FAMILIES)}
+    return dict(
+        sorted(
+            _REGISTERED.items(),
+            key=lambda item: (places.get(".".join(item[1].__module__.split(".")[:2]), len(places)), item[0]),
+        )
+    )
+
+
+def clusterers() -> dict[str, Any]:
+    """The methods that make a credal partition."""
+    return {name: cls for name, cls in all_methods().items() if not cls.method.learner}
+
+
+def find(name: str) -> Any:
+    """The class of a method by its short name."""
+    found = _REGISTERED.get(name) or all_methods().get(name)
+    if found is None:
+        near = difflib.get_close_matches(str(name).lower(), _REGISTERED, 1)
+        raise ValueError(
+            f"There is no method {name!r}{f'; did you mean {near[0]!r}?' if near else '.'} "
+            f"Methods: {', '.join(map(repr, all_methods()))}."
+        )
+    return found
+
+
+def record(estimator: Any) -> Method:
+    """The record of an estimator or class; a sentence for what is none of ours."""
+    found = getattr(estimator, "method", None)
+    if not isinstance(found, Method):
+        what = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
+        raise TypeError(f"{what} has no record of what it reads and takes: give an estimator of evidentia.")
+    return found
