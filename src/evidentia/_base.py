@@ -25,6 +25,7 @@ class Fitted:
     labels_: np.ndarray
     focal_sets_: FocalSets
     n_clusters_: int
+    collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
 
 
 class EvidentialClusterer(Fitted, ClusterMixin, Declared):

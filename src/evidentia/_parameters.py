@@ -50,10 +50,14 @@ from sklearn.base import BaseEstimator
 
 
 class Check:
-    """Which values a parameter may have: ``words`` for messages, ``kind`` for docstrings."""
+    """Which values a parameter may have: ``words`` for messages, ``kind`` for docstrings.
+
+    ``writable`` says whether some of them can be written as a word, as at the command line.
+    """
 
     words: str
     kind: str
+    writable = True
 
     def accepts(self, value: Any) -> bool:
         raise NotImplementedError
@@ -104,6 +108,8 @@ class Choice(Check):
 class Kind(Check):
     """Values told by a function, with the words for them; every value that is no word when there is no function."""
 
+    writable = False
+
     def __init__(self, words: str, accepts: Callable[[Any], bool] | None = None):
         self.words = self.kind = words
         self._accepts = accepts
@@ -112,18 +118,28 @@ class Kind(Check):
         return not isinstance(value, str) if self._accepts is None else bool(self._accepts(value))
 
 
+class Boolean(Check):
+    """True or False."""
+
+    words, kind = "a bool", "bool"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, bool | np.bool_)
+
+
 class Either(Check):
     """What one of several checks accepts."""
 
     def __init__(self, *checks: Check):
         self.checks = checks
+        self.writable = any(check.writable for check in checks)
         self.words, self.kind = (" or ".join(getattr(check, name) for check in checks) for name in ("words", "kind"))
 
     def accepts(self, value: Any) -> bool:
         return any(check.accepts(value) for check in self.checks)
 
 
-BOOLEAN = Kind("bool", lambda value: isinstance(value, bool | np.bool_))
+BOOLEAN = Boolean()
 NOTHING = Kind("None", lambda value: value is None)
 ANYTHING = Kind("object", lambda value: True)
 SEED = Kind("int, RandomState or None", lambda value: True)  # scikit-learn says what it does not like of a seed

@@ -10,7 +10,7 @@ from sklearn.metrics import rand_score
 
 from evidentia import CredalPartition, FocalSets
 from evidentia.belief.uncertainty import belief_distance, conflict, jousselme_distance
-from evidentia.scores import credal_rand_index, credal_scores, nonspecificity
+from evidentia.scores import credal_rand_index, credal_scores, pair_nonspecificity
 
 MEASURES = {"conflict": "c", "jousselme": "j", "belief": "b"}
 SLOW = {"conflict": conflict, "jousselme": jousselme_distance, "belief": belief_distance}
@@ -50,7 +50,7 @@ def test_index_agrees_with_reference(numbers, measure):
 
 @pytest.mark.parametrize("which", ["A", "B"])
 def test_nonspecificity_agrees_with_reference(numbers, which):
-    assert nonspecificity(partition(numbers, which)) == pytest.approx(numbers[f"nonspecificity_{which}"])
+    assert pair_nonspecificity(partition(numbers, which)) == pytest.approx(numbers[f"nonspecificity_{which}"])
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -65,7 +65,7 @@ def test_index_matches_its_definition(measure, n):
 def test_nonspecificity_matches_its_definition(n):
     p = random_partition(n, 2)
     masses = p.relational(list(combinations(range(n), 2)))
-    assert nonspecificity(p) == pytest.approx(np.mean(masses.empty + masses.unknown), abs=1e-12)
+    assert pair_nonspecificity(p) == pytest.approx(np.mean(masses.empty + masses.unknown), abs=1e-12)
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -100,7 +100,7 @@ def test_labels_are_certain_masses():
     for measure in MEASURES:
         expected = credal_rand_index(p, certain, measure=measure)
         assert credal_rand_index(p, labels, measure=measure) == pytest.approx(expected, abs=1e-14)
-    assert nonspecificity(certain) == 0
+    assert pair_nonspecificity(certain) == 0
 
 
 def test_there_may_be_more_classes_than_a_frame_holds():
@@ -111,18 +111,18 @@ def test_there_may_be_more_classes_than_a_frame_holds():
 def test_ignorance_is_consistent_with_everything_and_says_nothing():
     ignorant = CredalPartition(np.ones((4, 1)), FocalSets(2, [{0, 1}]))
     assert credal_rand_index(ignorant, [0, 1, 0, 1]) == 1
-    assert nonspecificity(ignorant) == 1
+    assert pair_nonspecificity(ignorant) == 1
 
 
 def test_outliers_agree_with_nothing():
     lost = CredalPartition(np.ones((4, 1)), FocalSets(2, [set()]))
     assert credal_rand_index(lost, [0, 1, 0, 1]) == 0
-    assert nonspecificity(lost) == 1
+    assert pair_nonspecificity(lost) == 1
 
 
 def test_table_of_scores(numbers):
     table = credal_scores(partition(numbers, "A"), numbers["hard_labels"])
-    assert list(table.index) == ["consistency", "nonspecificity", "jousselme", "belief"]
+    assert list(table.index) == ["consistency", "pair_nonspecificity", "jousselme", "belief"]
     expected = numbers["RI_A_hard"]
     np.testing.assert_allclose(table, [expected["c"], 0.7415, expected["j"], expected["b"]])
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 import evidentia
 from evidentia.cli import terminal
 from evidentia.cli.errors import INTERRUPTED, Commands, UserError
+from evidentia.cli.settings import MethodCommand
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,46 +40,11 @@ model = EGMM(n_clusters="auto", random_state=0).fit(iris.data)
 print(model.partition_)"""
 
 
-class Method(StrEnum):
-    egmm = "egmm"
-    ecm = "ecm"
-    fcm = "fcm"
-    noise = "noise"
-    gustafson_kessel = "gustafson-kessel"
-    cecm = "cecm"
-    ccm = "ccm"
-    bcm = "bcm"
-    bpec = "bpec"
-    secmdd = "secmdd"
-    wecmdd = "wecmdd"
-    mecm = "mecm"
-    evclus = "evclus"
-    cevclus = "cevclus"
-    recm = "recm"
-    eknnclus = "eknnclus"
-    bhc = "bhc"
-    bootgmm = "bootgmm"
-    gmm = "gmm"
-    nnevclus = "nnevclus"
-
-
-class FocalFamily(StrEnum):
-    full = "full"
-    pairs = "pairs"
-    singletons = "simple"
-    near_pairs = "near-pairs"
-
-
 class Scale(StrEnum):
     none = "none"
     standard = "standard"
     robust = "robust"
     minmax = "minmax"
-
-
-class Metric(StrEnum):
-    euclidean = "euclidean"
-    mahalanobis = "mahalanobis"
 
 
 class Rule(StrEnum):
@@ -89,21 +54,16 @@ class Rule(StrEnum):
     random = "random"
 
 
-class SegmentMethod(StrEnum):
-    egmm = "egmm"
-    ecm = "ecm"
-    cecm = "cecm"
-
-
 class SegmentScale(StrEnum):
     standard = "standard"
     none = "none"
 
 
-class TwoMasks(TyperCommand):
+class TwoMasks(MethodCommand):
     """Lets ``--different`` take two values each time, which typer cannot do for an option that may be repeated."""
 
     BETWEEN = "\n"
+    offers = staticmethod(lambda cls: "weights" in cls.method.takes and "table" in cls.method.reads)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         joined: list[str] = []
@@ -116,12 +76,6 @@ class TwoMasks(TyperCommand):
                     raise UserError("--different takes two masks: --different regionA.png regionB.png.")
                 joined.append(self.BETWEEN.join(two))
         return super().parse_args(ctx, joined)
-
-
-class Covariance(StrEnum):
-    full = "full"
-    diag = "diag"
-    spherical = "spherical"
 
 
 class Missing(StrEnum):
@@ -146,29 +100,26 @@ def main_options(
     """Find groups in a table, and see which objects the data cannot place."""
 
 
-@app.command()
+@app.command(cls=MethodCommand)
 def fit(
     ctx: typer.Context,
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .parquet or .npz; one row an object.")
     ],
     method: Annotated[
-        Method | None, typer.Option(help="Clustering method.", show_default="egmm; evclus with --distances")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Clustering method, see below.", show_default="egmm; evclus with --distances"
+        ),
     ] = None,
     distances: Annotated[
         bool, typer.Option("--distances", help="FILE is a square table of dissimilarities between objects.")
     ] = False,
-    links: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Pairs known to belong together or apart (cecm, cevclus, nnevclus)."),
-    ] = None,
+    links: Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs known to belong together or apart.")] = None,
     clusters: Annotated[
         str,
         typer.Option(metavar="auto|INT|FROM-TO", help="How many clusters, or the range to choose from; auto is 2-6."),
     ] = "auto",
-    focal_sets: Annotated[
-        FocalFamily | None, typer.Option(help="Sets of clusters an object may lie between.", show_default="full")
-    ] = None,
     scale: Annotated[Scale, typer.Option(help="Bring the columns to a common scale first.")] = Scale.none,
     id_column: Annotated[
         str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")
@@ -182,126 +133,58 @@ def fit(
     missing: Annotated[
         Missing | None,
         typer.Option(
-            help="Rows with missing values: stop, leave out, or use what is there (egmm).",
-            show_default="em for egmm, else error",
+            help="Rows with missing values: stop, leave out, or use what is there.",
+            show_default="em for methods that can, else error",
         ),
     ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts; the same seed gives the same result.")
     ] = 0,
-    starts: Annotated[int | None, typer.Option(min=1, help="Number of starts.", show_default="10")] = None,
-    max_iter: Annotated[int | None, typer.Option(min=1, help="Most iterations of one start.")] = None,
-    covariance: Annotated[
-        Covariance | None, typer.Option(help="Form of the shared covariance (egmm).", show_default="full")
-    ] = None,
-    alpha: Annotated[float | None, typer.Option(help="Penalty of large sets (ecm).")] = None,
-    beta: Annotated[float | None, typer.Option(help="Fuzziness, above 1 (all but egmm).")] = None,
-    rho: Annotated[
-        float | None, typer.Option(help="Distance to the empty set: smaller means more outliers (ecm, noise).")
-    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")] = False,
 ) -> None:
     """Cluster the rows of a table and say how sure each one is."""
-    from evidentia.cli import fitting, tables
-    from evidentia.cli.recipe import recipe
-    from evidentia.cli.running import check_out, print_distances, print_table, run
+    from evidentia.cli import fitting, inputs
+    from evidentia.cli.running import check_out, run
 
-    counts = fitting.parse_clusters(clusters)
-    method = method or (Method.evclus if distances else Method.egmm)
-    fitting.check_kind(method.value, counts, distances=distances, links=links is not None)
-    given = {
-        "focal_sets": None if focal_sets is None else focal_sets.value,
-        "covariance": None if covariance is None else covariance.value,
-        "n_init": starts,
-        "max_iter": max_iter,
-        "alpha": alpha,
-        "beta": beta,
-        "rho": rho,
-        "random_state": seed,
-        "metric": "precomputed" if distances else None,
-    }
-    estimator = fitting.build(method.value, counts, given)
-    if distances:
-        table_only = {"--scale": scale is not Scale.none, "--drop": drop, "--columns": columns, "--missing": missing}
-        for option, used in table_only.items():
-            if used:
-                raise UserError(f"{option} is about the columns of a table; --distances has none.")
-    how = missing or (Missing.em if method is Method.egmm else Missing.error)
-    if how is Missing.em and method is not Method.egmm:
-        raise UserError(f"--missing em is an option of egmm; {method.value} takes error or drop.")
-
-    if distances:
-        data, source, id_column = tables.read_distances(file, id_column=id_column)
-        check_out(out)
-        if not quiet:
-            print_distances(file, data)
-        run(
-            estimator,
-            data,
-            counts,
-            out=out,
-            quiet=quiet,
-            notes=source.notes,
-            object_column=id_column,
-            links=_read_links(links, id_column),
-            settings={"file": file, "objects": len(data), "object names": id_column or "row numbers, from 0"},
-            command=_command(ctx),
-            code=recipe(
-                read=source.code,
-                id_column=id_column,
-                columns=data.columns.tolist(),
-                left_out=[],
-                dropped=None,
-                scale="none",
-                estimator=estimator,
-                clusters=counts,
-                links=None if links is None else str(links),
-            ),
-            title=file.name,
-        )
-        return
-    source = tables.read_table(file, id_column=id_column)
-    table = tables.choose_columns(source.frame, id_column=id_column, drop=drop or (), columns=columns or ())
-    cures = "--missing drop leaves these rows out; --method egmm --missing em uses what is there"
-    data, holes = tables.check_values(table.data, missing=how.value, cures=cures)
-    if links is not None and len(data) < len(table.data) and id_column is None:
-        raise UserError("--links count rows, and --missing drop takes some away. Name the objects by --id instead.")
+    wish = fitting.Wish(
+        method=method or ("evclus" if distances else "egmm"),
+        clusters=fitting.parse_clusters(clusters),
+        settings=ctx.args,
+        seed=seed,
+        distances=distances,
+        linked=links is not None,
+    )
+    estimator = wish.estimator()
+    given = inputs.read(
+        file,
+        distances=distances,
+        scale=scale.value,
+        id_column=id_column,
+        drop=drop or (),
+        columns=columns or (),
+        missing=None if missing is None else missing.value,
+        method=estimator.method,
+    )
+    given.check_links(links)
     check_out(out)
     if not quiet:
-        print_table(file, source.frame, data, table.left_out)
+        given.print_heading()
     run(
         estimator,
-        data,
-        counts,
-        scale=scale.value,
+        given.data,
+        wish.clusters,
+        scale=given.scale,
         out=out,
         quiet=quiet,
-        notes=[*source.notes, *([holes] if holes else [])],
-        object_column=id_column,
-        links=_read_links(links, id_column),
-        settings={
-            "file": file,
-            "rows": len(data),
-            "columns": ", ".join(data.columns),
-            "left out": "; ".join(f"{name}: {why}" for name, why in table.left_out.items()) or "nothing",
-            "object names": id_column or "row numbers, from 0",
-            "scale": scale.value,
-        },
+        notes=given.notes,
+        object_column=given.id_column,
+        links=_read_links(links, given.id_column),
+        settings=given.words,
         command=_command(ctx),
-        code=recipe(
-            read=source.code,
-            id_column=id_column,
-            columns=data.columns.tolist(),
-            left_out=list(table.left_out),
-            dropped=None if len(data) == len(table.data) else "any" if how is Missing.drop else "all",
-            scale=scale.value,
-            estimator=estimator,
-            clusters=counts,
-            links=None if links is None else str(links),
-        ),
+        code=given.recipe(estimator, wish.clusters, links),
         title=file.name,
     )
 
@@ -320,9 +203,9 @@ def ask(
         ),
     ] = None,
     rule: Annotated[Rule, typer.Option(help="How the next pair is chosen.")] = Rule.boundary,
-    metric: Annotated[
-        Metric, typer.Option(help="Round clusters (euclidean), or each with its own shape (mahalanobis).")
-    ] = Metric.mahalanobis,
+    adaptive: Annotated[
+        bool, typer.Option("--adaptive/--round", help="Each cluster with its own shape, or all of them round.")
+    ] = True,
     scale: Annotated[Scale, typer.Option(help="Bring the columns to a common scale first.")] = Scale.standard,
     id_column: Annotated[
         str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")
@@ -342,33 +225,38 @@ def ask(
     ] = None,
 ) -> None:
     """Answer questions about pairs of rows, and see the clusters follow; leave and come back at any time."""
-    from evidentia.cli import asking, fitting, tables
-    from evidentia.cli.running import check_out, print_summary, print_table
+    from evidentia.cli import asking, fitting, inputs
+    from evidentia.cli.running import check_out, print_summary
     from evidentia.constraints import ActiveSession
     from evidentia.prototypes import CECM
 
-    if missing is Missing.em:
-        raise UserError("--missing em is an option of fit with egmm; ask takes error or drop.")
-    source = tables.read_table(file, id_column=id_column)
-    table = tables.choose_columns(source.frame, id_column=id_column, drop=drop or (), columns=columns or ())
-    data, holes = tables.check_values(table.data, missing=missing.value)
+    given = inputs.read(
+        file,
+        distances=False,
+        scale=scale.value,
+        id_column=id_column,
+        drop=drop or (),
+        columns=columns or (),
+        missing=missing.value,
+        method=CECM.method,
+    )
+    data = given.data
     check_out(out)
     scaled, scaler = fitting.rescale(data, scale.value)
     bars = int(sys.stderr.isatty())
-    estimator = CECM(clusters, metric=metric.value, n_init=starts, tol=ASK_TOL, random_state=seed, verbose=bars)
+    estimator = CECM(clusters, adaptive=adaptive, n_init=starts, tol=ASK_TOL, random_state=seed, verbose=bars)
     session = ActiveSession(estimator, scaled, rule=rule.value, random_state=seed)
     kept = answers or file.with_name(f"{file.name.split('.')[0]}-answers.csv")
-    notes = [*source.notes, *([holes] if holes else []), *asking.take_up(session, kept)]
-    print_table(file, source.frame, data, table.left_out)
-    terminal.labelled(
-        "method", f"CECM, {clusters} clusters, {metric.value}, columns on {scale.value} scale, seed {seed}"
-    )
+    notes = [*given.notes, *asking.take_up(session, kept)]
+    given.print_heading()
+    shape = "each with its own shape" if adaptive else "round"
+    terminal.labelled("method", f"CECM, {clusters} clusters, {shape}, columns on {scale.value} scale, seed {seed}")
     terminal.labelled("answers", f"{kept}  ({asking.counted(session)})")
     for text in notes:
         terminal.note(text)
 
-    hidden = [name for name, why in table.left_out.items() if why == "--drop"]
-    conversation = asking.Conversation(session, asking.what_to_show(source.frame, data, hidden), kept)
+    hidden = [name for name, why in (given.left_out or {}).items() if why == "--drop"]
+    conversation = asking.Conversation(session, asking.what_to_show(given.source.frame, data, hidden), kept)
     finished = conversation.hold()
     typer.echo()
     if finished:
@@ -396,15 +284,17 @@ def ask(
 
 @app.command(cls=TwoMasks)
 def segment(
+    ctx: typer.Context,
     images: Annotated[
         list[Path],
         typer.Argument(metavar="IMAGE...", help="PNG, JPEG, TIFF or NIfTI; several of the same place are channels."),
     ],
     clusters: Annotated[
-        str | None, typer.Option(metavar="auto|INT|FROM-TO", help="How many clusters; auto, 2-6, is for egmm only.")
+        str | None, typer.Option(metavar="auto|INT|FROM-TO", help="How many clusters; auto is for methods that choose.")
     ] = None,
     method: Annotated[
-        SegmentMethod | None, typer.Option(help="Clustering method.", show_default="cecm with masks, else egmm")
+        str | None,
+        typer.Option(metavar="NAME", help="Clustering method, see below.", show_default="cecm with masks, else egmm"),
     ] = None,
     same: Annotated[
         list[Path] | None, typer.Option(metavar="MASK", help="Region that is one segment (not black); repeat.")
@@ -424,17 +314,6 @@ def segment(
             help="Segment each image for itself, then combine: what its clusters mean, dark to bright; once an image.",
         ),
     ] = None,
-    focal_sets: Annotated[
-        FocalFamily | None, typer.Option(help="Sets of clusters a pixel may lie between.", show_default="full")
-    ] = None,
-    metric: Annotated[
-        Metric | None, typer.Option(help="Shape of the clusters (ecm, cecm).", show_default="euclidean")
-    ] = None,
-    alpha: Annotated[float | None, typer.Option(help="Penalty of large sets (ecm, cecm).")] = None,
-    rho: Annotated[
-        float | None, typer.Option(help="Distance to the empty set: smaller means more outliers (ecm, cecm).")
-    ] = None,
-    xi: Annotated[float | None, typer.Option(help="Weight of the masks, 0 to 1 (cecm).", show_default="0.5")] = None,
     scale: Annotated[
         SegmentScale, typer.Option(help="Bring the channels to a common scale first.")
     ] = SegmentScale.standard,
@@ -444,7 +323,6 @@ def segment(
         typer.Option(min=2, help="More distinct values than this are rounded.", show_default="65536; 1024 with --fuse"),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts.")] = 0,
-    starts: Annotated[int | None, typer.Option(min=1, help="Number of starts.", show_default="10")] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the maps there.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")] = False,
 ) -> None:
@@ -453,22 +331,14 @@ def segment(
     from evidentia.cli.running import check_out
 
     check_out(out)
-    given = {
-        "focal_sets": None if focal_sets is None else focal_sets.value,
-        "metric": None if metric is None else metric.value,
-        "alpha": alpha,
-        "rho": rho,
-        "xi": xi,
-        "n_init": starts,
-        "random_state": seed,
-    }
     pairs = [(Path(a), Path(b)) for a, b in (two.split(TwoMasks.BETWEEN) for two in different or [])]
     masks = segmenting.Masks(same or [], pairs, within, background)
     job = segmenting.Job(
         images,
         masks,
-        method=None if method is None else method.value,
-        given=given,
+        method=method,
+        settings=ctx.args,
+        seed=seed,
         verbose=int(not quiet and sys.stderr.isatty()),
         scale=scale.value,
         n_links=links,
@@ -500,7 +370,6 @@ def demo(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")] = False,
 ) -> None:
     """Cluster Fisher's irises, the number of clusters chosen from the data, and compare with the species."""
-    from evidentia.cli.fitting import DEFAULT_RANGE
     from evidentia.cli.running import check_out, run
     from evidentia.datasets import load
     from evidentia.mixtures import EGMM
@@ -512,9 +381,9 @@ def demo(
         terminal.labelled("clustered", ", ".join(iris.data.columns))
         terminal.labelled("left out", "the species, to compare with afterwards")
     run(
-        EGMM(n_clusters="auto", cluster_range=DEFAULT_RANGE, random_state=0),
+        EGMM(n_clusters="auto", random_state=0),
         iris.data,
-        DEFAULT_RANGE,
+        None,
         out=out,
         quiet=quiet,
         remark=lambda partition: compared(partition, iris.target, "species"),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import signal
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,20 +14,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evidentia.cli.errors import UserError
+from evidentia import methods
+from evidentia.cli.errors import UserError, closest
+from evidentia.cli.settings import read_settings
 from evidentia.selection import Selection, select
-from evidentia.selection.search import NAMED
 
-# Methods for columns of numbers; those for dissimilarities and those that listen to links are among them.
-ESTIMATORS = {name: home for name, home in NAMED.items() if name != "latent-class"} | {
-    "cevclus": "CEVCLUS",
-    "nnevclus": "NNEVCLUS",
-}
-ON_DISTANCES = ("evclus", "cevclus", "recm", "eknnclus", "secmdd", "wecmdd", "mecm", "bhc")
-ON_LINKS = ("cecm", "cevclus", "nnevclus")
 SCALERS = {"standard": "StandardScaler", "robust": "RobustScaler", "minmax": "MinMaxScaler"}
-OPTION_NAMES = {"n_init": "starts", "random_state": "seed"}  # where the command line has a shorter word
 DEFAULT_RANGE = (2, 6)
+
+Clusters = int | tuple[int, int] | None  # a number, a range to choose from, or what the method does by itself
 
 
 @dataclass(frozen=True)
@@ -41,10 +35,67 @@ class Fitted:
     interrupted: bool
 
 
-def parse_clusters(text: str) -> int | tuple[int, int]:
-    """A number, or the range to choose from: ``3``, ``2-6``, ``auto``."""
+@dataclass(frozen=True)
+class Wish:
+    """What the options ask for: a method, its settings, how many clusters, and what it is to work on."""
+
+    method: str
+    clusters: Clusters
+    settings: Sequence[str]  # words of the command line that are for the method
+    seed: int = 0
+    distances: bool = False
+    linked: bool = False
+
+    def estimator(self) -> Any:
+        """The estimator, unfitted; what means nothing to the method is refused."""
+        known = methods.clusterers()
+        if self.method not in known:
+            raise UserError(
+                f"There is no method {self.method!r}.{closest(self.method, list(known))} "
+                f"The methods are {', '.join(known)}."
+            )
+        cls = known[self.method]
+        self._check(cls.method, known)
+        given = read_settings(self.settings, cls, known)
+        if self.distances:
+            given["metric"] = "precomputed"
+        if "random_state" in cls.parameters:
+            given["random_state"] = self.seed
+        if isinstance(self.clusters, int):
+            given["n_clusters"] = self.clusters
+        elif "searched" in cls.method.number:
+            given |= {"n_clusters": "auto"} | ({} if self.clusters is None else {"cluster_range": self.clusters})
+        return cls(**given)
+
+    def _check(self, method: methods.Method, known: Mapping[str, Any]) -> None:
+        """Refuse a method that cannot use what the command line gives it."""
+
+        def able(part: str, what: str) -> str:
+            return ", ".join(name for name, cls in known.items() if what in getattr(cls.method, part))
+
+        if self.distances and "dissimilarities" not in method.reads:
+            raise UserError(
+                f"--distances: dissimilarities mean nothing to {method.name}. Methods that take them: "
+                f"{able('reads', 'dissimilarities')}."
+            )
+        if not self.distances and "table" not in method.reads:
+            raise UserError(
+                f"{method.name} reads {' or '.join(method.reads)}, not columns of numbers: use it from Python."
+            )
+        if self.linked and "links" not in method.takes:
+            raise UserError(
+                f"--links: links mean nothing to {method.name}. Methods that take them: {able('takes', 'links')}."
+            )
+        if self.linked and not isinstance(self.clusters, int):
+            raise UserError("--links needs one number of clusters, such as --clusters 3.")
+        if "given" not in method.number and self.clusters is not None:
+            raise UserError(f"{method.name} finds the number of clusters itself: leave --clusters out.")
+
+
+def parse_clusters(text: str) -> Clusters:
+    """A number, or the range to choose from: ``3``, ``2-6``; None for ``auto``."""
     if text.strip().lower() == "auto":
-        return DEFAULT_RANGE
+        return None
     first, dash, last = text.partition("-")
     if not (first.strip().isdigit() and (last.strip().isdigit() or not dash)):
         raise UserError(f"--clusters takes a number (3), a range (2-6) or auto. Got {text!r}.")
@@ -55,69 +106,39 @@ def parse_clusters(text: str) -> int | tuple[int, int]:
     return int(first), int(last)
 
 
-def build(
-    method: str, clusters: int | tuple[int, int], given: dict[str, Any], methods: Mapping[str, str] = ESTIMATORS
-) -> Any:
-    """The estimator, unfitted; options that were given but mean nothing to the method are refused."""
-    import evidentia
-
-    estimator = getattr(evidentia, methods[method])
-    known = inspect.signature(estimator).parameters
-    given = {name: value for name, value in given.items() if value is not None}
-    if "random_state" not in known:  # the seed is always there, also for methods that draw nothing
-        given.pop("random_state", None)
-    for name in given:
-        if name not in known:
-            users = [m for m, e in methods.items() if name in inspect.signature(getattr(evidentia, e)).parameters]
-            option = OPTION_NAMES.get(name, name).replace("_", "-")
-            raise UserError(f"--{option} means nothing to {method}: it is an option of {', '.join(users)}.")
-    if isinstance(clusters, int):
-        return estimator(**{"n_clusters" if "n_clusters" in known else "n_components": clusters}, **given)
-    if "cluster_range" in known:
-        return estimator(n_clusters="auto", cluster_range=clusters, **given)
-    return estimator(**given)
+def numbers_to_try(estimator: Any, clusters: Clusters) -> range | None:
+    """Numbers of clusters that need a fit each; None where one fit is enough."""
+    ways = estimator.method.number
+    if isinstance(clusters, int) or "searched" in ways or (clusters is None and "found" in ways):
+        return None
+    low, high = clusters or DEFAULT_RANGE
+    return range(low, high + 1)
 
 
-def check_kind(method: str, clusters: int | tuple[int, int], *, distances: bool, links: bool) -> None:
-    """Refuse a method that cannot use what the command line gives it."""
-    for asked, able, what in (
-        (distances, ON_DISTANCES, "--distances: dissimilarities"),
-        (links, ON_LINKS, "--links: links"),
-    ):
-        if asked and method not in able:
-            raise UserError(f"{what} mean nothing to {method}. Methods that take them: {', '.join(able)}.")
-    if links and not isinstance(clusters, int):
-        raise UserError("--links needs one number of clusters, such as --clusters 3.")
-    if method == "eknnclus" and isinstance(clusters, int):
-        raise UserError("eknnclus finds the number of clusters itself: leave --clusters out.")
-
-
-def fit(estimator: Any, data: pd.DataFrame, clusters: int | tuple[int, int], scale: str, links: Any = None) -> Fitted:
+def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, links: Any = None) -> Fitted:
     """Fit on the chosen scale; an interrupt keeps the best solution so far."""
     scaled, scaler = rescale(data, scale)
-    selection = None
+    selection, counts = None, numbers_to_try(estimator, clusters)
     with noticing() as noticed:
         if links is not None:
             model = estimator.fit(scaled, constraints=links)
-        elif isinstance(clusters, int) or finds_its_number(estimator):
+        elif counts is None:
             model = estimator.fit(scaled)
-        elif "cluster_range" in estimator.get_params():
-            model = estimator.fit(scaled)
-            name = type(model).__name__
-            table = model.selection_.assign(method=name)[["method", "n_clusters", "ebic", "note"]]
-            selection = Selection(table, "ebic", (name, model.n_clusters_), model)
+            if "searched" in model.method.number and not isinstance(clusters, int):
+                selection = Selection.of_model(model)
         else:
-            low, high = clusters
-            verbose, seed = estimator.verbose, getattr(estimator, "random_state", None)
-            estimator.set_params(verbose=0)  # one bar is enough
-            selection = select(scaled, estimator, n_clusters=range(low, high + 1), random_state=seed, verbose=verbose)
+            settings = estimator.get_params()
+            if "verbose" in settings:
+                estimator.set_params(verbose=0)  # one bar is enough
+            selection = select(
+                scaled,
+                estimator,
+                n_clusters=counts,
+                random_state=settings.get("random_state"),
+                verbose=settings.get("verbose", 0),
+            )
             model = selection.estimator_
     return Fitted(in_units_of(scaler, model), selection, noticed.notes, noticed.interrupted)
-
-
-def finds_its_number(estimator: Any) -> bool:
-    """Whether the number of clusters comes out of a single fit."""
-    return getattr(estimator, "finds_its_number", False)
 
 
 def rescale(data: pd.DataFrame, scale: str) -> tuple[pd.DataFrame, Any]:

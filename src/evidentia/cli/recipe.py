@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evidentia.cli.fitting import SCALERS, finds_its_number
+import evidentia
+from evidentia.cli.fitting import SCALERS, Clusters, numbers_to_try
 
 WIDTH = 100
 
@@ -19,7 +20,7 @@ def recipe(
     dropped: str | None,
     scale: str,
     estimator: Any,
-    clusters: int | tuple[int, int],
+    clusters: Clusters,
     links: str | None = None,
 ) -> str:
     """Lines to paste: read the table, choose its columns, fit, print.
@@ -42,8 +43,7 @@ def recipe(
     model = EGMM(n_clusters=3, random_state=0).fit(X)
     print(model.partition_)
     """
-    alone = isinstance(clusters, int) or finds_its_number(estimator) or "cluster_range" in estimator.get_params()
-    searched = not alone
+    counts = numbers_to_try(estimator, clusters)
     name = type(estimator).__name__
     imports = ["import numpy as np"] * ("np." in read) + ["import pandas as pd"]
     lines = [f"X = {read}"]
@@ -58,14 +58,15 @@ def recipe(
     if scale != "none":
         imports.append(f"from sklearn.preprocessing import {SCALERS[scale]}")
         lines.append(f'X = {SCALERS[scale]}().set_output(transform="pandas").fit_transform(X)')
-    imports += [
-        "",
-        f"from evidentia import {name}{', select' if searched else ', PairwiseConstraints' if links else ''}",
-    ]
-    if searched:
-        low, high = clusters  # type: ignore[misc]
-        seed = getattr(estimator, "random_state", None)
-        lines.append(f"found = select(X, {estimator!r}, n_clusters=range({low}, {high + 1}), random_state={seed})")
+    beside = ["select"] * bool(counts) + ["PairwiseConstraints"] * (links is not None)
+    if name in evidentia.__all__:
+        imports += ["", f"from evidentia import {', '.join([name, *beside])}"]
+    else:
+        imports += ["", *(f"from evidentia import {other}" for other in beside)]
+        imports += [f"from {type(estimator).__module__.rpartition('.')[0]} import {name}"]
+    if counts:
+        seed = estimator.get_params().get("random_state")
+        lines.append(f"found = select(X, {estimator!r}, n_clusters={counts}, random_state={seed})")
         lines.append("model = found.estimator_")
     elif links is not None:
         lines.append(f'links = PairwiseConstraints.from_csv({links!r}, by="{"name" if id_column else "index"}")')

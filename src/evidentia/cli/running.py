@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import typer
 
+from evidentia._base import is_precomputed
 from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError
 from evidentia.partition import CredalPartition
@@ -18,7 +19,7 @@ from evidentia.partition import CredalPartition
 def run(
     estimator: Any,
     data: pd.DataFrame,
-    clusters: int | tuple[int, int],
+    clusters: fitting.Clusters,
     *,
     scale: str = "none",
     out: Path | None,
@@ -36,7 +37,8 @@ def run(
     """
     if not quiet:
         terminal.labelled("method", _what(estimator, clusters, scale))
-    estimator.set_params(verbose=int(not quiet and sys.stderr.isatty()))
+    if "verbose" in estimator.parameters:
+        estimator.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     fitted = fitting.fit(estimator, data, clusters, scale, links)
     partition, notes = fitted.model.partition_, [*notes, *fitted.notes]
     for text in notes:
@@ -57,8 +59,8 @@ def run(
         written = write_results(
             out,
             partition=partition,
-            model=fitted.model.set_params(verbose=0),
-            X=None if getattr(estimator, "metric", None) == "precomputed" else data,
+            model=fitted.model.set_params(verbose=0) if "verbose" in fitted.model.parameters else fitted.model,
+            X=None if is_precomputed(estimator) else data,
             selection=fitted.selection,
             object_column=object_column,
             notes=notes,
@@ -82,20 +84,6 @@ def check_out(out: Path | None) -> None:
     out.mkdir(parents=True, exist_ok=True)
 
 
-def print_table(file: Path, frame: pd.DataFrame, data: pd.DataFrame, left_out: Mapping[str, str]) -> None:
-    """Which columns are used, and which are not, and why."""
-    terminal.heading(f"{file}: {len(frame)} rows, {frame.shape[1]} columns")
-    terminal.labelled("clustered", _some(list(data.columns)))
-    if data.index.name is not None:
-        terminal.labelled("names", f"{data.index.name} (--id)")
-    if left_out:
-        terminal.labelled("left out", _some([f"{name} ({why})" for name, why in left_out.items()]))
-
-
-def print_distances(file: Path, data: pd.DataFrame) -> None:
-    terminal.heading(f"{file}: dissimilarities of {len(data)} objects")
-
-
 def print_summary(partition: CredalPartition) -> None:
     first, *rest = partition.summary().splitlines()
     terminal.heading(first)
@@ -116,18 +104,17 @@ def print_doubtful(partition: CredalPartition, count: int) -> None:
         typer.echo(terminal.styled(line, fg="cyan") if at == 0 else line)
 
 
-def _what(estimator: Any, clusters: int | tuple[int, int], scale: str) -> str:
-    count = (
-        f"{clusters} clusters"
-        if isinstance(clusters, int)
-        else "as many clusters as it finds"
-        if fitting.finds_its_number(estimator)
-        else f"{clusters[0]} to {clusters[1]} clusters to choose from"
-    )
+def _what(estimator: Any, clusters: fitting.Clusters, scale: str) -> str:
+    counts = fitting.numbers_to_try(estimator, clusters)
+    if isinstance(clusters, int):
+        count = f"{clusters} clusters"
+    elif counts is not None:
+        count = f"{counts[0]} to {counts[-1]} clusters to choose from"
+    elif "searched" in estimator.method.number:
+        low, high = estimator.cluster_range
+        count = f"{low} to {high} clusters to choose from"
+    else:
+        count = "as many clusters as it finds"
     scaled = "" if scale == "none" else f", columns on {scale} scale"
-    seed = getattr(estimator, "random_state", None)
+    seed = estimator.get_params().get("random_state")
     return f"{type(estimator).__name__}, {count}{scaled}" + ("" if seed is None else f", seed {seed}")
-
-
-def _some(names: list[str], most: int = 30) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -15,7 +15,6 @@ from evidentia.images import Image, Segmentation, fuse, read_image, segment, wri
 from evidentia.images.quantising import MOST
 from evidentia.images.reading import sized, stack
 
-METHODS = {"egmm": "EGMM", "ecm": "ECM", "cecm": "CECM"}
 MOST_WHEN_FUSED = 1024  # values of one image: masses are kept for the combinations that occur
 
 
@@ -45,19 +44,21 @@ class Job:
     paths: Sequence[Path]
     masks: Masks
     method: str | None
-    given: dict[str, Any]
+    settings: Sequence[str]
+    seed: int
     verbose: int
     scale: str
     n_links: int
     n_prototypes: int | None
 
-    def estimator(self, clusters: int | tuple[int, int]) -> Any:
+    def estimator(self, clusters: fitting.Clusters) -> Any:
         method = self.method or ("cecm" if self.masks.linked else "egmm")
-        if not isinstance(clusters, int) and method != "egmm":
-            raise UserError(f"--clusters: {method} needs a number, as in --clusters 3; only egmm chooses it.")
-        if self.masks.linked and method != "cecm":
+        estimator = fitting.Wish(method=method, clusters=clusters, settings=self.settings, seed=self.seed).estimator()
+        if fitting.numbers_to_try(estimator, clusters) is not None:
+            raise UserError(f"--clusters: {method} needs a number, as in --clusters 3.")
+        if self.masks.linked and "links" not in estimator.method.takes:
             raise UserError(f"--same and --different mean nothing to {method}: they are options of cecm.")
-        return fitting.build(method, clusters, self.given, METHODS)
+        return estimator
 
     def segment(self, image: Image, estimator: Any, most: int) -> Segmentation:
         return segment(
@@ -70,7 +71,7 @@ class Job:
             scale=self.scale,
             n_links=self.n_links,
             n_prototypes=self.n_prototypes or most,
-            random_state=self.given["random_state"],
+            random_state=self.seed,
             verbose=self.verbose,
         )
 
@@ -96,7 +97,7 @@ def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | 
     spoken = [parse_meaning(text) for text in meanings]
     if spoken:
         _check_fusion(job, spoken, clusters)
-        counts: list[int | tuple[int, int]] = [len(meaning) for meaning in spoken]
+        counts: list[fitting.Clusters] = [len(meaning) for meaning in spoken]
     else:
         counts = [fitting.parse_clusters(clusters or "auto")]
     estimators = [job.estimator(count) for count in counts]
@@ -106,7 +107,7 @@ def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | 
     image = stack(images)
     if not quiet:
         _print_image(job, image)
-        method = f"{type(estimators[0]).__name__}, {_counted(counts)}, seed {job.given['random_state']}"
+        method = f"{type(estimators[0]).__name__}, {_counted(counts)}, seed {job.seed}"
         terminal.labelled("method", method + (", each image for itself, then Dempster's rule" if spoken else ""))
     with fitting.noticing() as noticed:
         if spoken:
@@ -153,8 +154,8 @@ def _check_file(path: Path) -> None:
         raise UserError(f"There is no file {path}.{closest(path.name, neighbours)}")
 
 
-def _counted(counts: Sequence[int | tuple[int, int]]) -> str:
-    words = [str(count) if isinstance(count, int) else f"{count[0]} to {count[1]}" for count in counts]
+def _counted(counts: Sequence[fitting.Clusters]) -> str:
+    words = ["as many" if n is None else str(n) if isinstance(n, int) else f"{n[0]} to {n[1]}" for n in counts]
     return " and ".join(words) + " clusters"
 
 

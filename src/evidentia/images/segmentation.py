@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,11 +15,9 @@ from evidentia.constraints import PairwiseConstraints
 from evidentia.images.masks import Regions, mask_links
 from evidentia.images.quantising import MOST, quantise
 from evidentia.images.reading import Image, sized
-from evidentia.mixtures import EGMM
+from evidentia.methods import find, record
 from evidentia.partition import CredalPartition
-from evidentia.prototypes import CECM, ECM
 
-METHODS: dict[str, Any] = {"egmm": EGMM, "ecm": ECM, "cecm": CECM}
 SCALES = ("standard", "none")
 N_LINKS = 500
 
@@ -170,11 +167,11 @@ def segment(
     image : Image, path, array, or a list of these
         An array of two axes is one channel; with more, the last axis holds channels. The elements of a list are
         channels of the same pixels, for instance modalities.
-    method : {"egmm", "ecm", "cecm"} or estimator
-        ``"cecm"`` is the default when there are masks, else ``"egmm"``. An estimator must take ``sample_weight``, and
-        ``constraints`` when there are masks.
+    method : str or estimator
+        Short name of a method that takes weights, and links when there are masks. ``"cecm"`` is the default when there
+        are masks, else ``"egmm"``.
     n_clusters : int or "auto"
-        For a method by name; ``"auto"``, the default, is for EGMM only.
+        For a method by name; ``"auto"``, the default, is for methods that choose it.
     same : iterable of masks
         Regions whose pixels belong together; arrays of bool, or paths of images that are not black there.
     different : iterable of pairs of masks
@@ -206,6 +203,7 @@ def segment(
     --------
     A brain slice in two contrasts; T1 shows the fluid, T2 the lesions.
 
+    >>> from evidentia import EGMM
     >>> from evidentia.datasets import make_mri_phantom
     >>> brain = make_mri_phantom(64, random_state=0)
     >>> t1, t2 = np.moveaxis(brain.to_image(brain.data), -1, 0)
@@ -232,34 +230,31 @@ def segment(
     links = mask_links(image, found.index, same, different, n_links=n_links, random_state=random_state)
     table = found.vectors if scale == "none" else _standardised(found.vectors, found.counts)
     extra = {"constraints": links} if same or different else {}
-    if random_state is not None:
-        estimator.set_params(random_state=random_state)
-    estimator.set_params(verbose=verbose)
+    told = {"random_state": random_state, "verbose": verbose}
+    estimator.set_params(**{k: v for k, v in told.items() if k in estimator.parameters and v is not None})
     estimator.fit(table, sample_weight=found.counts.astype(float), **extra)
-    partition = estimator.partition_.relabel(np.argsort(estimator.cluster_centers_[:, 0], kind="stable"))
-    return Segmentation(image, found.index, found.vectors, found.counts, partition, found.rounding, links, estimator)
+    parts = (found.counts, estimator.partition_)
+    unsorted = Segmentation(image, found.index, found.vectors, *parts, found.rounding, links, estimator)
+    return replace(unsorted, partition=estimator.partition_.relabel(np.argsort(unsorted.means[:, 0], kind="stable")))
 
 
 def _estimator(method: Any, n_clusters: int | str | None, *, linked: bool) -> Any:
     """The estimator, unfitted, after a look at whether it can do what is wanted."""
     method = ("cecm" if linked else "egmm") if method is None else method
     if isinstance(method, str):
-        if method not in METHODS:
-            raise ValueError(
-                f"'method' must be one of {', '.join(map(repr, METHODS))} or an estimator. Got {method!r}."
-            )
-        if method != "egmm" and not isinstance(n_clusters, int):
-            raise ValueError(f"{method} needs the number of clusters; only egmm chooses it. Got {n_clusters!r}.")
-        estimator = METHODS[method](n_clusters="auto" if n_clusters is None else n_clusters)
+        cls = find(method)
+        if not isinstance(n_clusters, int) and "searched" not in cls.method.number:
+            raise ValueError(f"{method} needs the number of clusters, it does not choose it. Got {n_clusters!r}.")
+        estimator = cls(n_clusters="auto" if n_clusters is None else n_clusters)
     else:
         if n_clusters is not None:
             raise ValueError("'n_clusters' is for a method by name; an estimator has its own.")
+        record(method)
         estimator = clone(method)
-    takes = inspect.signature(estimator.fit).parameters
-    name = type(estimator).__name__
-    if "sample_weight" not in takes:
+    takes, name = estimator.method.takes, type(estimator).__name__
+    if "weights" not in takes or "table" not in estimator.method.reads:
         raise ValueError(f"{name} takes no weights, and the values of an image have counts.")
-    if linked and "constraints" not in takes:
+    if linked and "links" not in takes:
         raise ValueError(f"{name} does not listen to masks (same, different): method 'cecm' does.")
     return estimator
 

@@ -159,7 +159,7 @@ def plot_selection(selection: Selection, *, criterion: str | None = None, ax: Ax
             *best.T, ls="", marker="o", ms=13, mfc="none", mec="black", mew=1.5, label=f"best: {n_clusters} clusters"
         )
     known = CRITERIA.get(criterion)
-    good = f"{known.words} ({'larger' if known.maximise else 'smaller'} is better)" if known else criterion
+    good = f"{known.words} ({'larger' if known.maximize else 'smaller'} is better)" if known else criterion
     ax.set(xlabel="number of clusters", ylabel=good)
     whole_steps(ax)
     ax.margins(x=0.08, y=0.12)

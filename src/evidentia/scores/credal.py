@@ -24,7 +24,7 @@ from evidentia.partition.relational import PairFactors, RelationalMasses, triang
 from evidentia.scores._labels import check_same_objects, encode
 
 
-def nonspecificity(partition: CredalPartition) -> float:
+def pair_nonspecificity(partition: CredalPartition) -> float:
     r"""Mean mass that says neither "same" nor "different" of a pair of objects.
 
     .. math:: NS = \frac{2}{n(n-1)} \sum_{i<j} m_{ij}(\varnothing) + m_{ij}(\{\text{same}, \text{different}\})
@@ -36,7 +36,7 @@ def nonspecificity(partition: CredalPartition) -> float:
     Two sure objects and an ignorant one: the two pairs with the latter are open.
 
     >>> from evidentia import FocalSets
-    >>> round(nonspecificity(CredalPartition([[1, 0, 0], [0, 1, 0], [0, 0, 1]], FocalSets(2, empty=False))), 4)
+    >>> round(pair_nonspecificity(CredalPartition([[1, 0, 0], [0, 1, 0], [0, 0, 1]], FocalSets(2, empty=False))), 4)
     0.6667
     """
     factors = _pair_factors(partition, "partition")
@@ -84,7 +84,7 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
 
 
 def credal_scores(partition: CredalPartition, truth: Any) -> pd.Series:
-    """Scores of a credal partition against a truth: consistency and nonspecificity, and both distance-based indices.
+    """Scores of a credal partition against a truth: consistency, nonspecificity of the pairs, and both distance-based indices.
 
     ``consistency``, ``jousselme`` and ``belief`` are :func:`credal_rand_index` by conflict and by the two distances,
     larger for better; ``nonspecificity`` is :func:`nonspecificity`, the price paid for consistency.
@@ -108,7 +108,7 @@ def credal_scores(partition: CredalPartition, truth: Any) -> pd.Series:
     return pd.Series(
         {
             "consistency": credal_rand_index(partition, truth, measure="conflict"),
-            "nonspecificity": nonspecificity(partition),
+            "pair_nonspecificity": pair_nonspecificity(partition),
             "jousselme": credal_rand_index(partition, truth, measure="jousselme"),
             "belief": credal_rand_index(partition, truth, measure="belief"),
         }

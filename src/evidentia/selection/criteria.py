@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from evidentia.belief import normalized_nonspecificity
+from evidentia import belief
 
 
 def ebic(model: Any) -> float:
-    r"""Evidential Bayesian information criterion of a mixture model, to be maximised [1]_.
+    r"""Evidential Bayesian information criterion of a mixture model, to be maximized [1]_.
 
     .. math:: \text{EBIC} = \log L - \tfrac12 \left(f - 1 + cp + \tfrac{p(p+1)}{2}\right) \log n
 
@@ -30,8 +30,8 @@ def ebic(model: Any) -> float:
     return float(getattr(model, "ebic_", np.nan))
 
 
-def nonspecificity(model: Any) -> float:
-    r"""Normalised nonspecificity N*, to be minimised [1]_.
+def normalized_nonspecificity(model: Any) -> float:
+    r"""Normalized nonspecificity N*, to be minimized [1]_.
 
     .. math::
         N^* = \frac{1}{n \log_2 c} \sum_i \Big[ \sum_{A \neq \varnothing} m_i(A) \log_2 |A|
@@ -45,11 +45,11 @@ def nonspecificity(model: Any) -> float:
        Recognition 41(4):1384-1397, 2008.
     """
     masses, focal_sets = model.partition_.masses, model.partition_.focal_sets
-    return normalized_nonspecificity(masses, focal_sets) if focal_sets.card.max() > 1 else np.nan
+    return belief.normalized_nonspecificity(masses, focal_sets) if focal_sets.card.max() > 1 else np.nan
 
 
 def modified_partition_coefficient(memberships: np.ndarray) -> float:
-    r"""Crispness of fuzzy memberships, 0 when all are equal and 1 when all are certain, to be maximised [1]_.
+    r"""Crispness of fuzzy memberships, 0 when all are equal and 1 when all are certain, to be maximized [1]_.
 
     .. math:: \text{MPC} = 1 - \frac{c}{c-1} \Big(1 - \frac1n \sum_i \sum_k u_{ik}^2\Big)
 
@@ -82,23 +82,25 @@ class Criterion:
     name: str
     words: str
     evaluate: Callable[[Any], float]
-    maximise: bool
+    maximize: bool
     digits: int
 
     def better(self, value: float, other: float) -> bool:
-        return value > other if self.maximise else value < other
+        return value > other if self.maximize else value < other
 
 
 CRITERIA = {
     criterion.name: criterion
     for criterion in (
-        Criterion("ebic", "EBIC", ebic, maximise=True, digits=1),
-        Criterion("nonspecificity", "nonspecificity N*", nonspecificity, maximise=False, digits=3),
+        Criterion("ebic", "EBIC", ebic, maximize=True, digits=1),
+        Criterion(
+            "normalized_nonspecificity", "nonspecificity N*", normalized_nonspecificity, maximize=False, digits=3
+        ),
         Criterion(
             "mpc",
             "modified partition coefficient",
             lambda model: modified_partition_coefficient(model.partition_.pignistic),
-            maximise=True,
+            maximize=True,
             digits=3,
         ),
     )

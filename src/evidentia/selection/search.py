@@ -15,32 +15,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
-import evidentia
 from evidentia._warnings import warn_user
+from evidentia.methods import find, record
 from evidentia.selection.criteria import CRITERIA, Criterion
 from evidentia.solvers.descent import InterruptedFit
-
-NAMED = {
-    "egmm": "EGMM",
-    "ecm": "ECM",
-    "fcm": "FCM",
-    "noise": "NoiseClustering",
-    "gustafson-kessel": "GustafsonKessel",
-    "cecm": "CECM",
-    "ccm": "CCM",
-    "bcm": "BCM",
-    "bpec": "BPEC",
-    "secmdd": "SECMdd",
-    "wecmdd": "WECMdd",
-    "mecm": "MECM",
-    "evclus": "EVCLUS",
-    "recm": "RECM",
-    "eknnclus": "EkNNclus",
-    "bhc": "BeliefHierarchical",
-    "bootgmm": "BootGMM",
-    "gmm": "ParsimoniousGaussianMixture",
-    "latent-class": "LatentClassMixture",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +43,17 @@ class Selection:
     best: tuple[str, int]
     estimator_: Any
 
+    @classmethod
+    def of_model(cls, model: Any) -> Selection:
+        """What a model with ``n_clusters="auto"`` tried by itself: the best row for each number of clusters."""
+        tried, name = model.selection_, type(model).__name__
+        criterion = next(known for known in CRITERIA if known in tried)
+        sign = -1 if CRITERIA[criterion].maximize else 1
+        order = (sign * tried[criterion]).sort_values(kind="stable", na_position="last").index
+        table = tried.loc[order].drop_duplicates("n_clusters").sort_values("n_clusters").assign(method=name)
+        columns = ["method", *(c for c in ("n_clusters", "model", criterion, "note") if c in table)]
+        return cls(table[columns].reset_index(drop=True), criterion, (name, model.n_clusters_), model)
+
     def __str__(self) -> str:
         method, n_clusters = self.best
         shown = self.table.drop(columns="note").dropna(axis="columns", how="all")
@@ -75,7 +64,7 @@ class Selection:
         criterion, value = CRITERIA[self.criterion], shown.loc[chosen, self.criterion].iloc[0]
         lines = [
             shown.to_string(index=False, formatters=formats, na_rep="-"),
-            f"Best: {method} with {n_clusters} clusters, by {'largest' if criterion.maximise else 'smallest'} "
+            f"Best: {method} with {n_clusters} clusters, by {'largest' if criterion.maximize else 'smallest'} "
             f"{criterion.words} ({formats[self.criterion](value)}).",
         ]
         noted = self.table[self.table["note"] != ""]
@@ -106,15 +95,13 @@ def select(
     ----------
     X : array-like of shape (n_samples, n_features), or what the methods take
     methods : str, estimator, or list or dict of them
-        An estimator with the parameters you want, or a name: ``"egmm"``, ``"ecm"``, ``"fcm"``, ``"noise"``,
-        ``"gustafson-kessel"``, ``"cecm"``, ``"ccm"``, ``"bcm"``, ``"bpec"``, ``"secmdd"``, ``"wecmdd"``, ``"mecm"``,
-        ``"evclus"``, ``"recm"``, ``"eknnclus"``, ``"bhc"``, ``"bootgmm"``, ``"gmm"``, ``"latent-class"``. The keys of a
-        dict name the methods in the table.
+        An estimator with the parameters you want, or the short name of a method, such as ``"egmm"`` or ``"ecm"``
+        (:func:`evidentia.methods.clusterers` lists them). The keys of a dict name the methods in the table.
     n_clusters : int or iterable of int
-        Numbers to try. A method that finds its own number (``"eknnclus"``) has one row, with what it found.
+        Numbers to try. A method that can only find its number itself has one row, with what it found.
     metric : str or callable, optional
         Given to every method, ``"precomputed"`` when X is a matrix of dissimilarities.
-    criteria : {"ebic", "nonspecificity", "mpc"} or list of them, optional
+    criteria : {"ebic", "normalized_nonspecificity", "mpc"} or list of them, optional
         In order of preference; all three by default. The first one that speaks of every method decides: EBIC for
         mixtures alone, nonspecificity N* when all methods know sets of clusters, else the modified partition
         coefficient. The losses that other methods minimise fall with every further cluster, so they do not choose.
@@ -148,7 +135,7 @@ def select(
     plan = [
         (method, count)
         for method, estimator in estimators.items()
-        for count in ([None] if getattr(estimator, "finds_its_number", False) else counts)
+        for count in (counts if "given" in record(estimator).number else [None])
     ]
     rows: list[dict[str, Any]] = []
     leaders: dict[str, tuple[dict[str, Any], Any]] = {}  # best row and model by each criterion: no other model is kept
@@ -190,12 +177,12 @@ def _try(
         try:
             model = clone(estimator)
             if n_clusters is not None:
-                model.set_params(**{_counting(model): n_clusters})
-            if seed is not None and "random_state" in model.get_params():
+                model.set_params(n_clusters=n_clusters)
+            if seed is not None and "random_state" in model.parameters:
                 model.set_params(random_state=seed)
             model.fit(X)
-            row["n_clusters"] = n_clusters or model.partition_.n_clusters
-            if not getattr(model, "collapsed_", False):  # a collapsed fit looks crisp and likely, and is neither
+            row["n_clusters"] = model.n_clusters_
+            if not model.collapsed_:  # a collapsed fit looks crisp and likely, and is neither
                 row |= {name: criterion.evaluate(model) for name, criterion in used.items()}
             problems = []
         except Exception as error:
@@ -212,17 +199,12 @@ def _deciding(table: pd.DataFrame, answered: list[str], preferred: list[str]) ->
     return next(name for name in preferred if name in (common if len(common) else answered))
 
 
-def _counting(model: Any) -> str:
-    """The parameter that holds the number of clusters."""
-    return "n_components" if "n_components" in model.get_params() else "n_clusters"
-
-
 def _estimators(methods: Any, metric: Any) -> dict[str, Any]:
     found = _named(methods)
     if metric is None:
         return found
     for name, estimator in found.items():
-        if "metric" not in estimator.get_params():
+        if "metric" not in estimator.parameters:
             raise ValueError(f"{name} has no metric to choose. Leave it out, or leave 'metric' out.")
     return {name: clone(estimator).set_params(metric=metric) for name, estimator in found.items()}
 
@@ -244,11 +226,10 @@ def _named(methods: Any) -> dict[str, Any]:
 
 
 def _estimator(method: Any) -> Any:
-    if isinstance(method, BaseEstimator):
-        return method
-    if method not in NAMED:
-        raise ValueError(f"A method must be an estimator or one of {', '.join(map(repr, NAMED))}. Got {method!r}.")
-    return getattr(evidentia, NAMED[method])()
+    if isinstance(method, str):
+        return find(method)()
+    record(method)  # whoever has none is refused
+    return method
 
 
 def _criteria(criteria: str | Iterable[str] | None) -> dict[str, Criterion]:

@@ -1,0 +1,184 @@
+"""Write what is said of the methods in several places, from their records: ``python docs/make_tables.py``.
+
+README's table, the tables of "which method", the API pages and the list of exported names. A test fails while one of
+them is not what this script writes.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from evidentia import methods
+
+ROOT = Path(__file__).parents[1]
+HOMES = {
+    "ActiveSession": "constraints",
+    "CredalPartition": "partition",
+    "FocalSets": "belief",
+    "MassFunctions": "belief",
+    "PairwiseConstraints": "constraints",
+    "select": "selection",
+}
+HEADINGS = {
+    "mixtures": "Mixtures",
+    "prototypes": "Methods with centers",
+    "relational": "Methods on dissimilarities",
+    "neural": "Networks",
+    "hierarchy": "Trees",
+    "metric_learning": "Learned metrics",
+    "experimental": "Experimental",
+}
+
+
+def family(cls: Any) -> str:
+    return cls.__module__.split(".")[1]
+
+
+def own() -> dict[str, Any]:
+    """The methods of the package itself."""
+    return {name: cls for name, cls in methods.all_methods().items() if cls.__module__.startswith("evidentia.")}
+
+
+def shared_rows(rows: list[tuple[list[str], tuple[str, ...]]]) -> Iterator[str]:
+    """Lines of a table, methods that say the same in one of them."""
+    merged: dict[tuple[str, ...], list[str]] = {}
+    for names, cells in rows:
+        merged.setdefault(cells, []).extend(names)
+    for cells, names in merged.items():
+        yield f"| {', '.join(names)} | {' | '.join(cells)} |"
+
+
+def readme_table() -> str:
+    rows = [
+        (
+            [f"`{'experimental.' * (family(cls) == 'experimental')}{cls.__name__}`"],
+            (cls.method.title, "; ".join(cls.method.papers)),
+        )
+        for cls in own().values()
+    ]
+    return "\n".join(["| name | what it is | paper |", "|---|---|---|", *shared_rows(rows)])
+
+
+def ability_table() -> str:
+    """What each clusterer reads, takes and can do."""
+    found = [cls for cls in own().values() if not cls.method.learner]
+    head = ["| method | `--method` | reads | takes | number of clusters | families of sets | outliers |"]
+    lines = [
+        f"| [{cls.__name__}]({cls.method.guide}.md) | `{name}` | {', '.join(cls.method.reads)} "
+        f"| {', '.join(cls.method.takes) or '–'} | {', '.join(cls.method.number)} | {_families(cls)} "
+        f"| {'yes' if cls.method.empty_set else '–'} |"
+        for name, cls in own().items()
+        if cls in found
+    ]
+    return "\n".join([*head, "|---|---|---|---|---|---|---|", *lines])
+
+
+def _families(cls: Any) -> str:
+    default = cls.parameters["focal_sets"].default if "focal_sets" in cls.parameters else None
+    return ", ".join(f"**{name}**" if name == default else name for name in cls.method.families) or "–"
+
+
+def cost_table() -> str:
+    rows = [
+        ([f"[{cls.__name__}]({m.guide}.md)"], (m.grows, m.memory, m.doubt, m.limit))
+        for cls in own().values()
+        if not (m := cls.method).learner
+    ]
+    head = ["| method | grows as | memory | doubt is | its limit |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *shared_rows(rows)])
+
+
+def api_page(families: tuple[str, ...], title: str) -> str:
+    """Every public name of some families, the methods first."""
+    parts = [title, "=" * len(title), ""]
+    for name in families:
+        module = f"evidentia.{name}"
+        package = __import__(module, fromlist=["__all__"])
+        classes = sorted(cls.__name__ for cls in own().values() if family(cls) == name)
+        parts += [HEADINGS[name], "-" * len(HEADINGS[name]), "", f".. automodule:: {module}", "   :no-members:", ""]
+        for public in [*classes, *(other for other in package.__all__ if other not in classes)]:
+            kind = "autoclass" if isinstance(getattr(package, public), type) else "autofunction"
+            parts.append(f".. {kind}:: {module}.{public}")
+            if kind == "autoclass":
+                parts.append("   :members:")
+            if public in classes:
+                parts.append("   :inherited-members: ClusterMixin, TransformerMixin, BaseEstimator, Declared")
+            parts.append("")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def exports() -> str:
+    """The names of the package, and where each lives."""
+    homes = HOMES | {cls.__name__: family(cls) for cls in own().values() if family(cls) != "experimental"}
+    by_home: dict[str, list[str]] = {}
+    for name, home in homes.items():
+        by_home.setdefault(home, []).append(name)
+    typed = [f"    from evidentia.{home} import {', '.join(sorted(names))}" for home, names in sorted(by_home.items())]
+    listed = [f'    "{name}": "{homes[name]}",' for name in sorted(homes)]
+    names = [f'    "{name}",' for name in sorted(homes)]
+    return "\n".join(["if TYPE_CHECKING:", *typed, "", "_HOMES = {", *listed, "}", "", "__all__ = [", *names, "]"])
+
+
+def between(mark: str, comment: str = "<!-- {} -->") -> Callable[[str, str], str]:
+    """Replace what stands between two marks."""
+    begin, end = comment.format(f"{mark}: written by docs/make_tables.py"), comment.format(f"end of {mark}")
+
+    def replace(text: str, block: str) -> str:
+        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+        if not pattern.search(text):
+            raise SystemExit(f"There are no marks {begin!r} … {end!r}.")
+        return pattern.sub(lambda _: f"{begin}\n{block}\n{end}", text)
+
+    return replace
+
+
+def pages() -> dict[Path, str]:
+    """Every written file and what it should hold."""
+    readme, which, init = ROOT / "README.md", ROOT / "docs/guide/which-method.md", ROOT / "src/evidentia/__init__.py"
+    text = which.read_text(encoding="utf-8")
+    for mark, table in (("abilities", ability_table()), ("costs", cost_table())):
+        text = between(mark)(text, table)
+    clusterers = tuple(name for name in methods.FAMILIES if name != "metric_learning")
+    return {
+        readme: between("methods")(readme.read_text(encoding="utf-8"), readme_table()),
+        which: text,
+        ROOT / "docs/api/estimators.rst": api_page(clusterers, "Estimators"),
+        ROOT / "docs/api/metric_learning.rst": api_page(("metric_learning",), "Metric learning"),
+        init: _formatted(between("exports", "# {}")(init.read_text(encoding="utf-8"), exports())),
+    }
+
+
+def _formatted(code: str) -> str:
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "__init__.py", "-"]
+    sort = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--fix",
+        "--quiet",
+        "--select",
+        "I,RUF022",
+        "--stdin-filename",
+        "__init__.py",
+        "-",
+    ]
+    for step in (sort, command):
+        code = subprocess.run(step, input=code, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    return code
+
+
+def main() -> None:
+    for path, text in pages().items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"written: {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

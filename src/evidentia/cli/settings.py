@@ -1,0 +1,124 @@
+"""Options that set the parameters of a method: ``--beta 1.5``, ``--focal-sets pairs``, ``--no-adaptive``.
+
+Which there are, what they accept and what they mean is read from the declarations of the methods, so the command line
+knows every method that has a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from typer.core import TyperCommand
+
+from evidentia.cli.errors import UserError, closest
+
+SHORTER = {"n_init": "starts"}  # where the command line has a shorter word
+ELSEWHERE = {"n_clusters", "cluster_range", "random_state", "verbose", "metric"}  # other options speak of these
+
+
+def option_name(parameter: str) -> str:
+    """``--focal-sets`` for ``focal_sets``."""
+    return "--" + SHORTER.get(parameter, parameter).replace("_", "-")
+
+
+def options_of(cls: Any) -> dict[str, str]:
+    """Option names of the parameters of a method that can be written at the command line."""
+    return {option_name(name): name for name, p in cls.parameters.items() if name not in ELSEWHERE and p.check.writable}
+
+
+def read_settings(words: Sequence[str], cls: Any, methods: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a class from the words of the command line that no other option took.
+
+    Examples
+    --------
+    >>> from evidentia.methods import clusterers, find
+    >>> read_settings(["--beta", "1.5", "--focal-sets=pairs", "--adaptive"], find("ecm"), clusterers())
+    {'beta': 1.5, 'focal_sets': 'pairs', 'adaptive': True}
+    """
+    known, given = options_of(cls), {}
+    for option, value in _pairs(words):
+        negated = option.startswith("--no-") and value is None
+        plain = "--" + option.removeprefix("--no-") if negated else option
+        if plain not in known:
+            raise UserError(_unknown(plain, cls, methods))
+        name = known[plain]
+        check = cls.parameters[name].check
+        given[name] = _value(value) if value is not None else not negated
+        if not check.accepts(given[name]):
+            shown = "nothing" if value is None else repr(value)
+            raise UserError(f"{plain} of {cls.method.name} must be {check.words}. Got {shown}.")
+    return given
+
+
+def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """Options and the value behind each, None where the next option follows."""
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if not word.startswith("--"):
+            raise UserError(f"There is one word too many: {word!r}. Names with spaces need quotes.")
+        option, equals, value = word.partition("=")
+        if equals:
+            yield option, value
+        else:
+            yield option, None if not rest or rest[0].startswith("--") else rest.pop(0)
+
+
+def _value(text: str) -> Any:
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return {"true": True, "false": False, "none": None}.get(text.lower(), text)
+
+
+def _unknown(option: str, cls: Any, methods: Mapping[str, Any]) -> str:
+    users = [name for name, other in methods.items() if option in options_of(other)]
+    if users:
+        return f"{option} means nothing to {cls.method.name}: it is an option of {', '.join(users)}."
+    everything = sorted({known for other in methods.values() for known in options_of(other)})
+    return f"There is no option {option}.{closest(option, everything)}"
+
+
+class MethodCommand(TyperCommand):
+    """A command that leaves unknown options to the method, and tells of them in its help."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.context_settings = {
+            **self.context_settings,
+            "allow_extra_args": True,
+            "ignore_unknown_options": True,
+            "allow_interspersed_args": True,
+        }
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from evidentia.methods import clusterers
+
+        super().format_epilog(ctx, formatter)
+        methods = {name: cls for name, cls in clusterers().items() if self.offers(cls)}
+        with formatter.section("Methods"):
+            formatter.write_dl([(name, cls.method.title) for name, cls in methods.items()])
+        with formatter.section("Options of the methods"):
+            formatter.write_dl(list(_descriptions(methods)))
+
+    offers: Callable[[Any], bool] = staticmethod(lambda cls: True)
+
+
+def _descriptions(methods: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every option with what it means, and for which methods; what differs between them is said for each."""
+    for option in dict.fromkeys(option for cls in methods.values() for option in options_of(cls)):
+        said: dict[tuple[str, str], list[str]] = {}
+        for name, cls in methods.items():
+            if option in options_of(cls):
+                parameter = cls.parameters[options_of(cls)[option]]
+                first = " ".join(parameter.doc.replace("``", "").split()).split(". ")[0].rstrip(".:")
+                said.setdefault((first, f"{parameter.check.words}; default {parameter.default}"), []).append(name)
+        texts = {text for text, _ in said}
+        parts = [
+            f"{'' if len(texts) == 1 else text + ' '}({values}; {', '.join(names)})"
+            for (text, values), names in said.items()
+        ]
+        yield option, " ".join([f"{texts.pop()}."] * (len(texts) == 1) + parts)
