@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
 
+# Where each public name lives. Sub-modules load on first use, so that ``import evidentia`` is quick.
+# exports: written by docs/make_tables.py
 if TYPE_CHECKING:
     from evidentia.belief import FocalSets, MassFunctions
     from evidentia.constraints import ActiveSession, PairwiseConstraints
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.selection import select
 
-# Where each public name lives. Sub-modules load on first use, so that ``import evidentia`` is quick.
 _HOMES = {
     "ActiveSession": "constraints",
     "BCM": "prototypes",
@@ -77,23 +78,6 @@ _HOMES = {
     "WECMdd": "prototypes",
     "select": "selection",
 }
-_SUBMODULES = (
-    "belief",
-    "constraints",
-    "datasets",
-    "hierarchy",
-    "images",
-    "metric_learning",
-    "mixtures",
-    "neural",
-    "partition",
-    "plots",
-    "prototypes",
-    "relational",
-    "report",
-    "scores",
-    "selection",
-)
 
 __all__ = [
     "BCM",
@@ -133,6 +117,26 @@ __all__ = [
     "WECMdd",
     "select",
 ]
+# end of exports
+_SUBMODULES = (
+    "belief",
+    "constraints",
+    "datasets",
+    "experimental",
+    "hierarchy",
+    "images",
+    "methods",
+    "metric_learning",
+    "mixtures",
+    "neural",
+    "partition",
+    "plots",
+    "prototypes",
+    "relational",
+    "report",
+    "scores",
+    "selection",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -57,6 +57,13 @@ class Method:
         The rule behind ``labels_`` and ``predict``, as the method's paper has it.
     criterion : {"minimized", "maximized"}, optional
         Which way ``criterion_`` and its trace go; None for a method that has none.
+    grows, memory : str
+        How time (of an iteration, or in all) and memory beyond the table grow, for n objects, p columns, c clusters,
+        f focal sets, k partners, K neighbors.
+    doubt : str
+        In what form a result says what is not known.
+    limit : str
+        What to know before taking it.
     learner : bool
         Whether it learns a metric and makes no partition.
     quick : dict
@@ -76,6 +83,10 @@ class Method:
     empty_set: bool = False
     labels: str = "plausibility"
     criterion: str | None = "minimized"
+    grows: str = ""
+    memory: str = ""
+    doubt: str = ""
+    limit: str = ""
     learner: bool = False
     quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     exceptions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

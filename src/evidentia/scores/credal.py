@@ -84,7 +84,7 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
 
 
 def credal_scores(partition: CredalPartition, truth: Any) -> pd.Series:
-    """Scores of a credal partition against a truth: consistency, nonspecificity of the pairs, and both distance-based indices.
+    """Scores of a credal partition against a truth: consistency, nonspecificity, and both distance-based indices.
 
     ``consistency``, ``jousselme`` and ``belief`` are :func:`credal_rand_index` by conflict and by the two distances,
     larger for better; ``nonspecificity`` is :func:`nonspecificity`, the price paid for consistency.
