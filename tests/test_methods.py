@@ -1,0 +1,232 @@
+"""A method is described once: its record and its declared parameters are true, and everything else reads them."""
+
+import importlib.util
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from typer.testing import CliRunner
+
+import evidentia
+from evidentia import methods, select
+from evidentia._base import EvidentialClusterer
+from evidentia._parameters import Either, Number, param
+from evidentia.belief import FocalSets
+from evidentia.cli import app
+from evidentia.images import segment
+from evidentia.methods import Method
+
+ROOT = Path(__file__).parents[1]
+CLASSES = methods.all_methods()
+CLUSTERERS = methods.clusterers()
+every = pytest.mark.parametrize("cls", CLASSES.values(), ids=CLASSES)
+every_clusterer = pytest.mark.parametrize("cls", CLUSTERERS.values(), ids=CLUSTERERS)
+
+
+@pytest.fixture
+def toy():
+    """A method in one place, known while a test runs."""
+
+    class Halves(EvidentialClusterer):
+        """Objects left and right of a share of the range of the first column."""
+
+        method = Method(name="halves", title="two halves", papers=("nobody, never",), guide="ecm", takes=("weights",))
+
+        n_clusters: int = param(Number(low=2, high=2), "Always two.", default=2, kw_only=False)
+        share: float = param(Number(above=0, high=1), "Where to cut.", default=0.5)
+
+        def fit(self, X, y=None, sample_weight=None):
+            """Cut the range of the first column."""
+            self.check_parameters()
+            table = self._check_table(X, reset=True)
+            low, high = table[:, 0].min(), table[:, 0].max()
+            self.cut_ = low + self.share * (high - low)
+            self.focal_sets_ = FocalSets(2, "singletons", empty=False)
+            self._publish(X, self._masses(table))
+            return self
+
+        def _masses(self, X):
+            return np.eye(2)[(X[:, 0] > self.cut_).astype(int)]
+
+    yield Halves
+    del methods._REGISTERED["halves"]
+
+
+def test_a_new_method_is_known_to_select(toy):
+    found = select([[0.0], [1.0], [5.0], [6.0]], ["halves", "ecm"], n_clusters=2, criteria="mpc", random_state=0)
+    assert set(found.table["method"]) == {"halves", "ecm"}
+    assert found.best == ("halves", 2)
+    assert isinstance(found.estimator_, toy)
+
+
+def test_a_new_method_is_known_to_the_command_line(toy, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n0,1\n1,0\n5,1\n6,0\n6,1\n")
+    run = CliRunner().invoke
+    said = run(app, ["fit", str(path), "--method", "halves", "--clusters", "2", "--share", "0.9"])
+    assert said.exit_code == 0, said.output
+    assert "5 objects in 2 clusters" in said.output
+    assert "{0}: 3, {1}: 2" in said.output  # 0.9 of the way from 0 to 6 is 5.4
+    assert "Halves, 2 clusters" in said.output
+    helped = run(app, ["fit", "--help"], terminal_width=200).output
+    assert "two halves" in helped
+    assert "Where to cut. (a number > 0 and <= 1; default 0.5; halves)" in " ".join(helped.split())
+    wrong = run(app, ["fit", str(path), "--method", "halves", "--clusters", "2", "--share", "2"])
+    assert (wrong.exit_code, "--share of halves must be a number > 0 and <= 1. Got '2'." in wrong.output) == (2, True)
+    foreign = run(app, ["fit", str(path), "--method", "halves", "--clusters", "2", "--beta", "2"])
+    assert "--beta means nothing to halves: it is an option of" in foreign.output
+
+
+def test_a_new_method_is_known_to_segmentation(toy):
+    image = np.array([[0.0, 1.0, 9.0], [0.5, 8.0, 9.0]])
+    found = segment(image, "halves", 2, scale="none")
+    np.testing.assert_array_equal(found.labels(), [[0, 0, 1], [0, 1, 1]])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_new_method_is_checked(toy):
+    check_estimator(toy())
+
+
+def test_two_methods_of_one_name_are_refused(toy):
+    with pytest.raises(ValueError, match=r"Other and .*Halves both call themselves 'halves'"):
+
+        class Other(toy):
+            method = toy.method
+
+
+def test_an_unknown_method_is_named_with_the_nearest():
+    with pytest.raises(ValueError, match=r"There is no method 'gmmm'; did you mean 'gmm'\? Methods: 'bootgmm', "):
+        methods.find("gmmm")
+    with pytest.raises(TypeError, match=r"^KMeans has no record of what it reads and takes: give an estimator of evid"):
+        from sklearn.cluster import KMeans
+
+        select([[0.0], [1.0]], KMeans(2))
+
+
+def test_a_record_with_a_slip_is_refused():
+    with pytest.raises(ValueError, match=r"'takes' of method 'x' may hold .*Got \['weight'\]"):
+        Method(name="x", title="", papers=(), guide="", takes=("weight",))
+
+
+@parametrize_with_checks(
+    [cls(**cls.method.quick) for cls in CLASSES.values()],
+    expected_failed_checks=lambda estimator: dict(estimator.method.exceptions),
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit a few rows in ten dimensions, and methods say so
+def test_scikit_learn_contract(estimator, check):
+    assert check(estimator) is None
+
+
+# -- records are true --------------------------------------------------------------------------------------------------
+
+
+@every
+def test_the_record_says_what_fit_takes(cls):
+    takes, arguments = cls.method.takes, inspect.signature(cls.fit).parameters
+    assert ("weights" in takes) == ("sample_weight" in arguments)
+    assert ("links" in takes) == ("constraints" in arguments)
+
+
+@every
+def test_the_record_says_what_the_parameters_allow(cls):
+    method, declared = cls.method, cls.parameters
+    if method.learner:
+        assert method.number == ("given",)
+        return
+    count = declared["n_clusters"].check if "n_clusters" in declared else None
+    assert ("given" in method.number) == (count is not None and count.accepts(2))
+    assert ("searched" in method.number) == ("cluster_range" in declared)
+    assert ("searched" in method.number or {"given", "found"} <= set(method.number)) <= count.accepts("auto")
+    if "metric" in declared:
+        assert ("dissimilarities" in method.reads) == declared["metric"].check.accepts("precomputed")
+    sets = declared.get("focal_sets")
+    assert bool(method.families) == (sets is not None)
+    if sets is not None:
+        assert all(sets.check.accepts(name) for name in method.families)
+        assert not sets.check.accepts("triples")
+        assert sets.default in method.families
+
+
+@every
+def test_the_guide_page_is_there_and_names_the_method(cls):
+    page = ROOT / f"docs/guide/{cls.method.guide}.md"
+    assert cls.__name__ in page.read_text(encoding="utf-8")
+    assert cls.method.title
+    assert cls.method.papers
+
+
+@every_clusterer
+def test_the_record_says_how_it_costs_and_what_its_limit_is(cls):
+    for name in ("grows", "memory", "doubt", "limit"):
+        assert getattr(cls.method, name), name
+
+
+def test_every_exported_estimator_has_a_record_and_is_in_the_list():
+    exported = {getattr(evidentia, name) for name in evidentia.__all__ if inspect.isclass(getattr(evidentia, name))}
+    recorded = {cls for cls in CLASSES.values() if ".experimental." not in cls.__module__}
+    assert recorded <= exported
+    assert {cls for cls in exported if hasattr(cls, "fit")} == recorded
+
+
+def test_what_is_written_about_the_methods_is_up_to_date():
+    spec = importlib.util.spec_from_file_location("make_tables", ROOT / "docs/make_tables.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    for path, text in script.pages().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run python docs/make_tables.py"
+
+
+# -- parameters --------------------------------------------------------------------------------------------------------
+
+DECLARED = [(cls, name) for cls in CLASSES.values() for name in cls.parameters]
+
+
+def refused(check):
+    """A value that the check does not accept, None when it accepts everything."""
+    candidates = [-7.5, "no such word", object(), (), float("nan"), float("inf"), None]
+    if isinstance(check, Either):
+        candidates += [part.low - 1 for part in check.checks if isinstance(part, Number)]
+    return next((value for value in candidates if not check.accepts(value)), None)
+
+
+@pytest.mark.parametrize(("cls", "name"), DECLARED, ids=[f"{cls.__name__}-{name}" for cls, name in DECLARED])
+def test_every_parameter_has_a_meaning_a_good_default_and_a_message(cls, name):
+    declared = cls.parameters[name]
+    assert declared.check.accepts(declared.default)
+    assert declared.doc.strip()
+    value = refused(declared.check)
+    if value is None:
+        assert name in ("random_state", "init", "metric_learner", "metric", "metric_params", "module", "device")
+        return
+    model = cls(**{name: value})
+    table = [["a", "b"], ["b", "a"], ["a", "a"]] if "categories" in cls.method.reads else [[0.0, 1], [1, 0], [2, 2]]
+    with pytest.raises(ValueError, match=rf"^The '{name}' parameter of {cls.__name__} must be .+\. Got .+ instead\.$"):
+        model.fit(table, [0, 1, 1]) if "labels" in cls.method.takes else model.fit(table)
+
+
+@every
+def test_the_docstring_describes_every_parameter_and_the_constructor_only_stores(cls):
+    text = inspect.getdoc(cls)
+    for name in cls.parameters:
+        assert f"\n{name} : " in text, name
+    assert clone(cls()).get_params() == {name: declared.default for name, declared in cls.parameters.items()}
+    first = [name for name, declared in cls.parameters.items() if not declared.kw_only]
+    assert first in (["n_clusters"], ["n_components"], [])
+
+
+def test_what_a_number_may_be_is_said_in_words():
+    assert Number(above=1, high=3).words == "a number > 1 and <= 3"
+    for value, good in (
+        (1, False),
+        (1.01, True),
+        (3, True),
+        (3.1, False),
+        (True, False),
+        ("2", False),
+        (np.nan, False),
+    ):
+        assert Number(above=1, high=3).accepts(value) == good
