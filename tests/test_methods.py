@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 from typer.testing import CliRunner
 
@@ -102,8 +103,6 @@ def test_an_unknown_method_is_named_with_the_nearest():
     with pytest.raises(ValueError, match=r"There is no method 'gmmm'; did you mean 'gmm'\? Methods: 'bootgmm', "):
         methods.find("gmmm")
     with pytest.raises(TypeError, match=r"^KMeans has no record of what it reads and takes: give an estimator of evid"):
-        from sklearn.cluster import KMeans
-
         select([[0.0], [1.0]], KMeans(2))
 
 

@@ -44,7 +44,7 @@ def test_words_of_the_parameters(cls):
 
 @every
 def test_words_of_the_result(cls):
-    model, table = fitted(cls)
+    model, _ = fitted(cls)
     for name in FITTED:
         assert hasattr(model, name), name
     assert not set(vars(model)) & GONE

@@ -84,6 +84,21 @@ class Missing(StrEnum):
     em = "em"
 
 
+# Options that several commands have.
+TableFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .parquet or .npz; one row an object.")
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Columns to leave out; repeat, or separate by commas.")
+]
+IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts; the same seed gives the same result.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")]
+Results = Annotated[Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there.")]
+
+
 def _print_version(asked: bool) -> None:
     if asked:
         typer.echo(f"evidentia {evidentia.__version__}")
@@ -103,9 +118,7 @@ def main_options(
 @app.command(cls=MethodCommand)
 def fit(
     ctx: typer.Context,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .parquet or .npz; one row an object.")
-    ],
+    file: TableFile,
     method: Annotated[
         str | None,
         typer.Option(
@@ -121,12 +134,8 @@ def fit(
         typer.Option(metavar="auto|INT|FROM-TO", help="How many clusters, or the range to choose from; auto is 2-6."),
     ] = "auto",
     scale: Annotated[Scale, typer.Option(help="Bring the columns to a common scale first.")] = Scale.none,
-    id_column: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Columns to leave out; repeat, or separate by commas.")
-    ] = None,
+    id_column: IdColumn = None,
+    drop: Drop = None,
     columns: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all numeric ones.")
     ] = None,
@@ -137,13 +146,9 @@ def fit(
             show_default="em for methods that can, else error",
         ),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts; the same seed gives the same result.")
-    ] = 0,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")] = False,
+    seed: Seed = 0,
+    out: Results = None,
+    quiet: Quiet = False,
 ) -> None:
     """Cluster the rows of a table and say how sure each one is."""
     from evidentia.cli import fitting, inputs
@@ -192,9 +197,7 @@ def fit(
 @app.command()
 def ask(
     ctx: typer.Context,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .parquet or .npz; one row an object.")
-    ],
+    file: TableFile,
     clusters: Annotated[int, typer.Option(min=2, help="How many clusters.")],
     answers: Annotated[
         Path | None,
@@ -207,22 +210,15 @@ def ask(
         bool, typer.Option("--adaptive/--round", help="Each cluster with its own shape, or all of them round.")
     ] = True,
     scale: Annotated[Scale, typer.Option(help="Bring the columns to a common scale first.")] = Scale.standard,
-    id_column: Annotated[
-        str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Columns neither to cluster nor to show; repeat, or commas."),
-    ] = None,
+    id_column: IdColumn = None,
+    drop: Drop = None,
     columns: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster; the others are only shown.")
     ] = None,
     missing: Annotated[Missing, typer.Option(help="Rows with missing values: stop, or leave out.")] = Missing.error,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts.")] = 0,
+    seed: Seed = 0,
     starts: Annotated[int, typer.Option(min=1, help="Number of starts of each fit.")] = 10,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there at the end.")
-    ] = None,
+    out: Results = None,
 ) -> None:
     """Answer questions about pairs of rows, and see the clusters follow; leave and come back at any time."""
     from evidentia.cli import asking, fitting, inputs
@@ -322,9 +318,9 @@ def segment(
         int | None,
         typer.Option(min=2, help="More distinct values than this are rounded.", show_default="65536; 1024 with --fuse"),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts.")] = 0,
+    seed: Seed = 0,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the maps there.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Cluster the pixels of an image, and map how sure each one is."""
     from evidentia.cli import segmenting
@@ -367,7 +363,7 @@ def show(
 def demo(
     ctx: typer.Context,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write.")] = Path("out/demo"),
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Cluster Fisher's irises, the number of clusters chosen from the data, and compare with the species."""
     from evidentia.cli.running import check_out, run

@@ -196,8 +196,7 @@ def segment(
 
     Notes
     -----
-    Time and memory of the fit grow with the number of distinct feature vectors, not with that of pixels; for each pixel
-    one 32-bit number is kept.
+    Time and memory of the fit grow with the number of distinct feature vectors; a pixel costs one 32-bit number.
 
     Examples
     --------
@@ -218,24 +217,26 @@ def segment(
     image = Image.of(image)
     same, different = list(same), list(different)
     estimator = _estimator(method, n_clusters, linked=bool(same or different))
-    if scale not in SCALES:
-        raise ValueError(f"'scale' must be one of {', '.join(map(repr, SCALES))}. Got {scale!r}.")
-    found = quantise(
-        image, within=_region(image, within, background), n_prototypes=n_prototypes, random_state=random_state
+    found = _vectors(image, _region(image, within, background), n_prototypes, random_state)
+    links = mask_links(image, found.index, same, different, n_links=n_links, random_state=random_state)
+    table = _scaled(found.vectors, found.counts, scale)
+    wanted = {"random_state": random_state, "verbose": verbose}
+    estimator.set_params(**{k: v for k, v in wanted.items() if k in estimator.parameters and v is not None})
+    estimator.fit(
+        table, sample_weight=found.counts.astype(float), **({"constraints": links} if same or different else {})
     )
+    parts = (found.counts, estimator.partition_)
+    unsorted = Segmentation(image, found.index, found.vectors, *parts, found.rounding, links, estimator)
+    return replace(unsorted, partition=estimator.partition_.relabel(np.argsort(unsorted.means[:, 0], kind="stable")))
+
+
+def _vectors(image: Image, within: np.ndarray | None, n_prototypes: int, random_state: Any) -> Any:
+    found = quantise(image, within=within, n_prototypes=n_prototypes, random_state=random_state)
     if len(found.vectors) < 2:
         raise ValueError(
             f"All {int(found.counts.sum())} {image.points} have the same value: there is nothing to segment."
         )
-    links = mask_links(image, found.index, same, different, n_links=n_links, random_state=random_state)
-    table = found.vectors if scale == "none" else _standardised(found.vectors, found.counts)
-    extra = {"constraints": links} if same or different else {}
-    told = {"random_state": random_state, "verbose": verbose}
-    estimator.set_params(**{k: v for k, v in told.items() if k in estimator.parameters and v is not None})
-    estimator.fit(table, sample_weight=found.counts.astype(float), **extra)
-    parts = (found.counts, estimator.partition_)
-    unsorted = Segmentation(image, found.index, found.vectors, *parts, found.rounding, links, estimator)
-    return replace(unsorted, partition=estimator.partition_.relabel(np.argsort(unsorted.means[:, 0], kind="stable")))
+    return found
 
 
 def _estimator(method: Any, n_clusters: int | str | None, *, linked: bool) -> Any:
@@ -274,7 +275,11 @@ def _region(image: Image, within: Any, background: float | None) -> np.ndarray |
     return np.logical_and.reduce(parts) if parts else None
 
 
-def _standardised(vectors: np.ndarray, counts: np.ndarray) -> np.ndarray:
+def _scaled(vectors: np.ndarray, counts: np.ndarray, scale: str) -> np.ndarray:
+    if scale not in SCALES:
+        raise ValueError(f"'scale' must be one of {', '.join(map(repr, SCALES))}. Got {scale!r}.")
+    if scale == "none":
+        return vectors
     mean = np.average(vectors, axis=0, weights=counts)
     spread = np.sqrt(np.average((vectors - mean) ** 2, axis=0, weights=counts))
     return (vectors - mean) / np.where(spread > 0, spread, 1.0)

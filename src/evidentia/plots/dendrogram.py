@@ -137,21 +137,9 @@ def plot_dendrogram(
     ax.add_collection(LineCollection(list(brackets), **{"colors": colors, "linewidths": 1.3, **lines}))
     top = data.y.max()
     ax.set(xlim=(-0.7, n - 0.3), ylim=(-0.03 * top, 1.05 * top))
-    if n <= MARKED_LEAVES:
-        size = 28 if n <= NAMED_LEAVES else 10
-        for at, leaf in enumerate(data.leaves.tolist()):
-            mask = 0 if lost[leaf] else 1 << int(clusters[leaf])
-            style = set_style(mask, max(n_shown, 2))
-            ax.scatter(at, 0, s=size, c=style.color, marker=style.marker, zorder=3, clip_on=False)
-    if n <= NAMED_LEAVES:
-        written = [str(leaf) if names is None else names[leaf] for leaf in data.leaves.tolist()]
-        ax.set_xticks(np.arange(n), written, fontsize="small", rotation=90 if max(map(len, written)) > 3 else 0)
-        ax.tick_params(axis="x", length=0)
-    else:
-        ax.set_xticks([])
+    _mark_leaves(ax, data.leaves, clusters, lost, n_shown, names)
     ylabel = "BetP index (largest so far)" if isinstance(tree, str) and tree == "belief" else "distance"
-    what = "group" if n < len(labels) else "object"
-    ax.set(ylabel=ylabel, xlabel=what)
+    ax.set(ylabel=ylabel, xlabel="group" if n < len(labels) else "object")
     ax.spines[["top", "right"]].set_visible(False)
     counts = np.bincount(labels, minlength=n_shown)
     shown = range(min(n_shown, 16))
@@ -162,6 +150,25 @@ def plot_dendrogram(
         words.append("∅ (outlier)")
     legend_beside(ax, handles, words, title="objects by cluster")
     return ax
+
+
+def _mark_leaves(
+    ax: Axes, leaves: np.ndarray, clusters: np.ndarray, lost: np.ndarray, n_clusters: int, names: Sequence[str] | None
+) -> None:
+    """A mark and a name for each leaf, as far as there is room."""
+    n = len(leaves)
+    if n <= MARKED_LEAVES:
+        size = 28 if n <= NAMED_LEAVES else 10
+        for at, leaf in enumerate(leaves.tolist()):
+            mask = 0 if lost[leaf] else 1 << int(clusters[leaf])
+            style = set_style(mask, max(n_clusters, 2))
+            ax.scatter(at, 0, s=size, c=style.color, marker=style.marker, zorder=3, clip_on=False)
+    if n <= NAMED_LEAVES:
+        written = [str(leaf) if names is None else names[leaf] for leaf in leaves.tolist()]
+        ax.set_xticks(np.arange(n), written, fontsize="small", rotation=90 if max(map(len, written)) > 3 else 0)
+        ax.tick_params(axis="x", length=0)
+    else:
+        ax.set_xticks([])
 
 
 def plot_gaps(model: BeliefHierarchical, *, ax: Axes | None = None, **line: Any) -> Axes:

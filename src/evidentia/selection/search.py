@@ -137,6 +137,27 @@ def select(
         for method, estimator in estimators.items()
         for count in (counts if "given" in record(estimator).number else [None])
     ]
+    rows, leaders = _fit_all(X, estimators, plan, used, seed, verbose)
+    table = pd.DataFrame(rows, columns=["method", "n_clusters", *used, "seconds", "note"])
+    if not leaders:
+        raise ValueError(
+            f"None of the {len(rows)} fits can be used. {rows[0]['method']} with {rows[0]['n_clusters']} clusters: "
+            f"{rows[0]['note'] or 'none of the criteria applies'}"
+        )
+    deciding = _deciding(table, list(leaders), list(used))
+    row, model = leaders[deciding]
+    return Selection(table, deciding, (row["method"], row["n_clusters"]), model)
+
+
+def _fit_all(
+    X: Any,
+    estimators: Mapping[str, Any],
+    plan: list[tuple[str, int | None]],
+    used: Mapping[str, Criterion],
+    seed: int | None,
+    verbose: int,
+) -> tuple[list[dict[str, Any]], dict[str, tuple[dict[str, Any], Any]]]:
+    """The rows of the table, and the best row and model by each criterion."""
     rows: list[dict[str, Any]] = []
     leaders: dict[str, tuple[dict[str, Any], Any]] = {}  # best row and model by each criterion: no other model is kept
     try:
@@ -155,15 +176,7 @@ def select(
             raise
         message = f"select was interrupted after {len(rows)} of {len(plan)} fits; the table holds those."
         warn_user(message, InterruptedFit)
-    table = pd.DataFrame(rows, columns=["method", "n_clusters", *used, "seconds", "note"])
-    if not leaders:
-        raise ValueError(
-            f"None of the {len(rows)} fits can be used. {rows[0]['method']} with {rows[0]['n_clusters']} clusters: "
-            f"{rows[0]['note'] or 'none of the criteria applies'}"
-        )
-    deciding = _deciding(table, list(leaders), list(used))
-    row, model = leaders[deciding]
-    return Selection(table, deciding, (row["method"], row["n_clusters"]), model)
+    return rows, leaders
 
 
 def _try(
