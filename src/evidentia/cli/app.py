@@ -245,8 +245,7 @@ def ask(
     kept = answers or file.with_name(f"{file.name.split('.')[0]}-answers.csv")
     notes = [*given.notes, *asking.take_up(session, kept)]
     given.print_heading()
-    shape = "each with its own shape" if adaptive else "round"
-    terminal.labelled("method", f"CECM, {clusters} clusters, {shape}, columns on {scale.value} scale, seed {seed}")
+    terminal.labelled("method", f"{estimator}, columns on {scale.value} scale")
     terminal.labelled("answers", f"{kept}  ({asking.counted(session)})")
     for text in notes:
         terminal.note(text)

@@ -181,14 +181,13 @@ def segment(
     background : float, optional
         Pixels that have this value in all channels are left out; NaN leaves out those that have no value in some.
     scale : {"standard", "none"}
-        Bring each channel to mean 0 and standard deviation 1 first. EGMM does not depend on it.
+        ``"standard"`` brings each channel to mean 0 and standard deviation 1 first.
     n_links : int
         Pairs of pixels drawn for each region of ``same`` and each pair of ``different``.
     n_prototypes : int
         An image with no more distinct feature vectors than this is clustered exactly; else see :func:`quantise`.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
+    random_state, verbose
+        Given to the estimator.
 
     Returns
     -------
