@@ -245,7 +245,8 @@ def ask(
     kept = answers or file.with_name(f"{file.name.split('.')[0]}-answers.csv")
     notes = [*given.notes, *asking.take_up(session, kept)]
     given.print_heading()
-    terminal.labelled("method", f"{estimator}, columns on {scale.value} scale")
+    shape = "each with its own shape" if adaptive else "round"
+    terminal.labelled("method", f"CECM, {clusters} clusters, {shape}, columns on {scale.value} scale, seed {seed}")
     terminal.labelled("answers", f"{kept}  ({asking.counted(session)})")
     for text in notes:
         terminal.note(text)
@@ -256,7 +257,6 @@ def ask(
     typer.echo()
     if finished:
         print_summary(session.partition)
-        typer.echo()
     terminal.labelled("answers", f"{kept}  ({asking.counted(session)}; the same command goes on from there)")
     if not finished:
         raise typer.Exit(INTERRUPTED)

@@ -177,7 +177,7 @@ def segment(
     different : iterable of pairs of masks
         Regions whose pixels do not belong together.
     within : mask, optional
-        What to segment; everything else is left out.
+        What to segment.
     background : float, optional
         Pixels that have this value in all channels are left out; NaN leaves out those that have no value in some.
     scale : {"standard", "none"}
@@ -210,8 +210,6 @@ def segment(
     Segmentation(64 × 53 pixels, 3 clusters, 2292 feature vectors)
     >>> found.means.round(2).tolist()
     [[0.35, 0.29], [0.71, 0.33], [0.74, 0.76]]
-    >>> bool(found.lower(2)[found.upper(2)].mean() > 0.5)
-    True
     """
     image = Image.of(image)
     same, different = list(same), list(different)
