@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evidentia.neural import NNEVCLUS
     from evidentia.partition import CredalPartition
     from evidentia.prototypes import (
-        BCM,
         BPEC,
         CCM,
         CECM,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
         GustafsonKessel,
         NoiseClustering,
         SECMdd,
-        WECMdd,
     )
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.selection import select
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
 # Where each public name lives. Sub-modules load on first use, so that ``import evidentia`` is quick.
 _HOMES = {
     "ActiveSession": "constraints",
-    "BCM": "prototypes",
     "BPEC": "prototypes",
     "BeliefHierarchical": "hierarchy",
     "BootGMM": "mixtures",
@@ -74,13 +71,13 @@ _HOMES = {
     "ParsimoniousGaussianMixture": "mixtures",
     "RECM": "relational",
     "SECMdd": "prototypes",
-    "WECMdd": "prototypes",
     "select": "selection",
 }
 _SUBMODULES = (
     "belief",
     "constraints",
     "datasets",
+    "experimental",
     "hierarchy",
     "images",
     "metric_learning",
@@ -96,7 +93,6 @@ _SUBMODULES = (
 )
 
 __all__ = [
-    "BCM",
     "BPEC",
     "CCM",
     "CECM",
@@ -130,7 +126,6 @@ __all__ = [
     "PairwiseConstraints",
     "ParsimoniousGaussianMixture",
     "SECMdd",
-    "WECMdd",
     "select",
 ]
 

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -61,14 +62,14 @@ def build(
     """The estimator, unfitted; options that were given but mean nothing to the method are refused."""
     import evidentia
 
-    estimator = getattr(evidentia, methods[method])
+    estimator = attrgetter(methods[method])(evidentia)
     known = inspect.signature(estimator).parameters
     given = {name: value for name, value in given.items() if value is not None}
     if "random_state" not in known:  # the seed is always there, also for methods that draw nothing
         given.pop("random_state", None)
     for name in given:
         if name not in known:
-            users = [m for m, e in methods.items() if name in inspect.signature(getattr(evidentia, e)).parameters]
+            users = [m for m, e in methods.items() if name in inspect.signature(attrgetter(e)(evidentia)).parameters]
             option = OPTION_NAMES.get(name, name).replace("_", "-")
             raise UserError(f"--{option} means nothing to {method}: it is an option of {', '.join(users)}.")
     if isinstance(clusters, int):

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral
+from operator import attrgetter
 from time import perf_counter
 from typing import Any
 
@@ -20,6 +21,7 @@ from evidentia._warnings import warn_user
 from evidentia.selection.criteria import CRITERIA, Criterion
 from evidentia.solvers.descent import InterruptedFit
 
+# Where a method stands below the package.
 NAMED = {
     "egmm": "EGMM",
     "ecm": "ECM",
@@ -28,10 +30,10 @@ NAMED = {
     "gustafson-kessel": "GustafsonKessel",
     "cecm": "CECM",
     "ccm": "CCM",
-    "bcm": "BCM",
+    "bcm": "experimental.BCM",
     "bpec": "BPEC",
     "secmdd": "SECMdd",
-    "wecmdd": "WECMdd",
+    "wecmdd": "experimental.WECMdd",
     "mecm": "MECM",
     "evclus": "EVCLUS",
     "recm": "RECM",
@@ -248,7 +250,7 @@ def _estimator(method: Any) -> Any:
         return method
     if method not in NAMED:
         raise ValueError(f"A method must be an estimator or one of {', '.join(map(repr, NAMED))}. Got {method!r}.")
-    return getattr(evidentia, NAMED[method])()
+    return attrgetter(NAMED[method])(evidentia)()
 
 
 def _criteria(criteria: str | Iterable[str] | None) -> dict[str, Criterion]:
