@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evidentia.cli.fitting import SCALERS, finds_its_number
+from evidentia.report.page import import_lines
 
 WIDTH = 100
 
@@ -44,7 +45,6 @@ def recipe(
     """
     alone = isinstance(clusters, int) or finds_its_number(estimator) or "cluster_range" in estimator.get_params()
     searched = not alone
-    name = type(estimator).__name__
     imports = ["import numpy as np"] * ("np." in read) + ["import pandas as pd"]
     lines = [f"X = {read}"]
     if id_column is not None:
@@ -58,10 +58,8 @@ def recipe(
     if scale != "none":
         imports.append(f"from sklearn.preprocessing import {SCALERS[scale]}")
         lines.append(f'X = {SCALERS[scale]}().set_output(transform="pandas").fit_transform(X)')
-    imports += [
-        "",
-        f"from evidentia import {name}{', select' if searched else ', PairwiseConstraints' if links else ''}",
-    ]
+    others = ["select"] if searched else ["PairwiseConstraints"] if links else []
+    imports += ["", import_lines(estimator, *others)]
     if searched:
         low, high = clusters  # type: ignore[misc]
         seed = getattr(estimator, "random_state", None)

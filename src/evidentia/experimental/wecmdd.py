@@ -96,7 +96,7 @@ class WECMdd(MedoidClusterer):
 
     *Our reading*, from memory: :math:`d_{i\{k\}}` and the least weight for sets; that the latter are scaled to sum to
     one, that :math:`d_{iA}` is mixed with the clusters', and that sets count when weights are chosen. psi and mixing
-    are by trial: from psi 1.5 on the clusters coincide for data such as Iris.
+    are by trial; from psi 1.5 on, on Iris, a descent that takes every step ends with clusters that coincide.
 
     :math:`\bar v_A` follows the weights and may raise J again, in which case the step is not taken and the descent
     ends.

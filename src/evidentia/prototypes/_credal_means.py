@@ -14,12 +14,12 @@ system of evidential c-means with mixed sums, plus springs between the centers t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from inspect import cleandoc
 from typing import NamedTuple
 
 import numpy as np
 
 from evidentia import _base
+from evidentia._docs import DESCENT
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.prototypes._base import PrototypeClusterer
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, Prototypes, cost_terms, lift, update_masses
@@ -27,7 +27,7 @@ from evidentia.solvers.barycentric import averaging, solve_semidefinite, sums_ov
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.descent import Step
 
-DOCS = {
+DOCS = DESCENT | {
     "sets": """
         n_clusters : int
         focal_sets : {"pairs", "full", "singletons"}, list of subsets, FocalSets or callable
@@ -41,34 +41,20 @@ DOCS = {
             Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
             outliers. ``"auto"`` is three times the root mean squared distance to the nearest center of a k-means
             solution.
-        n_init : int
-            Number of starts; the one that ends with the lowest criterion is kept.
+        %(n_init)s
         init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
             Start of the centers, as in :class:`~evidentia.prototypes.ECM`; with the belief peaks of X it is
             ``init=X[belief_peaks(X).choose(n_clusters)]``.
-        max_iter : int
-        tol : float
-            A descent ends when the criterion falls by less than this share of itself.
-        random_state : int, RandomState or None
-        verbose : int
-            1 shows progress.
+        %(limits)s
         """,
     "results": """
         partition_ : CredalPartition
         labels_ : ndarray of shape (n_samples,)
         cluster_centers_ : ndarray of shape (n_clusters, n_features)
             Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
-        focal_sets_ : FocalSets
-        rho_ : float or None
-        criterion_ : float
-        criterion_trace_ : ndarray
-            Criterion after each iteration; it never rises.
-        start_criteria_ : ndarray
-            Final criterion of every start.
-        n_iter_ : int
+        %(trace)s
         """,
 }
-DOCS = {name: cleandoc(text) for name, text in DOCS.items()}
 
 
 class SetCosts(NamedTuple):

@@ -12,13 +12,13 @@ objects and sets are, and which representatives are better for given masses.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from inspect import cleandoc
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._docs import DESCENT
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
 from evidentia.partition import CredalPartition
@@ -32,7 +32,7 @@ from evidentia.solvers.neighbours import distances
 LARGEST = 2 << 30  # bytes of a matrix of dissimilarities that is made without being asked twice
 RHO_QUANTILE = 0.95
 
-DOCS = {
+DOCS = DESCENT | {
     "sets": """
         n_clusters : int
         focal_sets : {"pairs", "full", "singletons"}, list of subsets, FocalSets or callable
@@ -50,17 +50,11 @@ DOCS = {
     "search": """
         metric : str or callable
             ``"precomputed"`` for a matrix of dissimilarities, or a metric that scikit-learn knows.
-        n_init : int
-            Number of starts; the one that ends with the lowest criterion is kept.
+        %(n_init)s
         init : "spread" or array-like of int, shape (n_clusters,)
             ``"spread"`` draws first medoids far from each other. Numbers of objects make one start and keep its order
             of clusters.
-        max_iter : int
-        tol : float
-            A descent ends when the criterion falls by less than this share of itself.
-        random_state : int, RandomState or None
-        verbose : int
-            1 shows progress.
+        %(limits)s
         """,
     "results": """
         partition_ : CredalPartition
@@ -68,14 +62,7 @@ DOCS = {
         medoid_indices_ : ndarray of shape (n_clusters,)
             The object that stands for each cluster. Clusters are numbered from the largest to the smallest, unless
             ``init`` or a list of focal sets fixes them.
-        focal_sets_ : FocalSets
-        rho_ : float or None
-        criterion_ : float
-        criterion_trace_ : ndarray
-            Criterion after each iteration; it never rises.
-        start_criteria_ : ndarray
-            Final criterion of every start.
-        n_iter_ : int
+        %(trace)s
         """,
     "use": """
         Objects have no weights; a row that counts twice is given twice. All pairs of objects are compared: n × n
@@ -83,7 +70,6 @@ DOCS = {
         to the training objects.
         """,
 }
-DOCS = {name: cleandoc(text) for name, text in DOCS.items()}
 
 
 @dataclass(frozen=True, eq=False)
