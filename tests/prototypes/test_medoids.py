@@ -11,7 +11,7 @@ from evidentia import FocalSets
 from evidentia.experimental import WECMdd
 from evidentia.prototypes import MECM, SECMdd
 from evidentia.prototypes import _medoid_base as base
-from evidentia.prototypes.mecm import to_set, to_sets
+from evidentia.prototypes.mecm import candidate_costs, to_set, to_sets
 from evidentia.prototypes.secmdd import Medoids, set_medoids
 
 KINDS = [SECMdd, WECMdd, MECM]
@@ -191,6 +191,14 @@ def test_medoids_of_mecm_minimize_the_part_of_the_criterion_that_holds_them(torn
     here = model._represent(np.array([0, 8, 16]), D, focal_sets)
     found = model._improve(D, base.Position(here, powered, 0.0), focal_sets)
     assert found.clusters.tolist() == best_in_turn(part, [0, 8, 16], at_once=False) != [0, 8, 16]
+    costs = candidate_costs(D, np.array([0, 8, 16]), 1, 2.5 * powered, focal_sets, gamma=0.05, eta=1.6)
+    for i in set(range(len(D))) - {0, 16}:
+        wanted = 0.0
+        for j in np.flatnonzero(focal_sets.member[:, 1]):
+            v = np.array([0, i, 16])[focal_sets.member[j].astype(bool)]
+            unlike = D[:, i] if len(v) == 1 else np.array([plain_mecm(D, h, v, 0.05, 1.6) for h in range(len(D))])
+            wanted += 2.5 * powered[j] @ unlike
+        assert costs[i] == pytest.approx(wanted, rel=1e-12)
     unlike = to_sets(D[:, found.clusters].T, found.apart, focal_sets, gamma=0.05, eta=1.6)
     cost = (unlike * focal_sets.card[:, None] ** 2.5 * powered)[1:].sum()
     assert cost == pytest.approx(part(found.clusters), rel=1e-12)
