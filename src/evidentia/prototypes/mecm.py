@@ -25,7 +25,29 @@ class Medoids(NamedTuple):
     apart: np.ndarray
 
 
-def to_set(first: np.ndarray, others: np.ndarray, apart: Any, *, gamma: float, eta: float) -> np.ndarray:
+def uneven(first: np.ndarray, others: np.ndarray) -> np.ndarray:
+    r""":math:`\min_k \tau_k \sum_{k < l} |\tau_k - \tau_l|`, arrays as for :func:`to_set`; ``first`` may have a row for each candidate.
+
+    Examples
+    --------
+    >>> uneven(np.array([2.0]), np.array([[6.0], [7.0]]))      # 2 * (4 + 5 + 1)
+    array([20.])
+    """
+    total = np.abs(first - others[0])
+    for other in others[1:]:
+        total += np.abs(first - other)
+    for one, other in combinations(others, 2):
+        total += np.abs(one - other)
+    total *= np.minimum(first, others.min(axis=0))
+    return total
+
+
+def inverse(scale: np.ndarray) -> np.ndarray:
+    """One over each number, zero over those that are zero."""
+    return np.divide(1.0, scale, out=np.zeros(scale.shape), where=scale > LEAST_COST)
+
+
+def to_set(first: np.ndarray, others: np.ndarray, apart: float, *, gamma: float, eta: float) -> np.ndarray:
     r"""Dissimilarity to a set of clusters, from those to its clusters and those between them.
 
     .. math::
@@ -36,12 +58,12 @@ def to_set(first: np.ndarray, others: np.ndarray, apart: Any, *, gamma: float, e
 
     Parameters
     ----------
-    first : ndarray of shape (..., n)
-        Dissimilarities of n objects to one cluster, for several candidates at once.
-    others : ndarray of shape (n_others, n)
+    first : ndarray of shape (n_samples,)
+        Dissimilarities of the objects to one cluster.
+    others : ndarray of shape (n_others, n_samples)
         To the other clusters.
-    apart : array-like of shape (...)
-        Sums of the dissimilarities between the clusters.
+    apart : float
+        Sum of the dissimilarities between the clusters.
 
     Examples
     --------
@@ -49,16 +71,12 @@ def to_set(first: np.ndarray, others: np.ndarray, apart: Any, *, gamma: float, e
     array([3.4])
     """
     mean = (first + others.sum(axis=0)) / (len(others) + 1)
-    gaps = sum((np.abs(one - other) for one, other in combinations(others, 2)), np.zeros(others.shape[1]))
-    for other in others:
-        gaps = gaps + np.abs(first - other)
-    least = np.minimum(first, others.min(axis=0))
-    scale = eta * np.asarray(apart, dtype=float)[..., None]
-    uneven = np.divide(1, scale, out=np.zeros_like(scale), where=scale > LEAST_COST) * gaps
-    return (gamma * mean + uneven * least) / (gamma + 1)
+    return (gamma * mean + inverse(np.array(eta * apart)) * uneven(first, others)) / (gamma + 1)
 
 
-def to_sets(to_clusters: np.ndarray, apart: np.ndarray, focal_sets: FocalSets, *, gamma: float, eta: float) -> Any:
+def to_sets(
+    to_clusters: np.ndarray, apart: np.ndarray, focal_sets: FocalSets, *, gamma: float, eta: float
+) -> np.ndarray:
     """Dissimilarity to each focal set, (n_focal, n), from those to the clusters, (n_clusters, n)."""
     found = focal_sets.member @ to_clusters
     for j in np.flatnonzero(focal_sets.card > 1):
@@ -87,8 +105,11 @@ def candidate_costs(
         rest = medoids[np.setdiff1d(np.flatnonzero(focal_sets.member[j]), k)]
         others = dissimilarity[rest]
         apart = dissimilarity[:, rest].sum(axis=1) + np.triu(dissimilarity[np.ix_(rest, rest)]).sum()
-        for rows in row_blocks(len(cost), 4 * dissimilarity.shape[1]):
-            cost[rows] += to_set(dissimilarity[rows], others, apart[rows], gamma=gamma, eta=eta) @ weight[j]
+        mean = (dissimilarity @ weight[j] + others.sum(axis=0) @ weight[j]) / (len(rest) + 1)
+        least = np.empty(len(cost))
+        for rows in row_blocks(len(cost), 3 * dissimilarity.shape[1]):
+            least[rows] = uneven(dissimilarity[rows], others) @ weight[j]
+        cost += (gamma * mean + inverse(eta * apart) * least) / (gamma + 1)  # to_set, which is linear in its two terms
     return cost
 
 
