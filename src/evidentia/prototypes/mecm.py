@@ -26,7 +26,9 @@ class Medoids(NamedTuple):
 
 
 def uneven(first: np.ndarray, others: np.ndarray) -> np.ndarray:
-    r""":math:`\min_k \tau_k \sum_{k < l} |\tau_k - \tau_l|`, arrays as for :func:`to_set`; ``first`` may have a row for each candidate.
+    r""":math:`\min_k \tau_k \sum_{k < l} |\tau_k - \tau_l|`.
+
+    Arrays are as for :func:`to_set`; ``first`` may have a row for each candidate.
 
     Examples
     --------
