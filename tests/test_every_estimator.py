@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import evidentia
 from evidentia import CredalPartition, FocalSets, PairwiseConstraints
 
-EXPORTED = {name: getattr(evidentia, name) for name in evidentia.__all__}
+EXPORTED = {name: getattr(home, name) for home in (evidentia, evidentia.experimental) for name in home.__all__}
 ESTIMATORS = [name for name, it in EXPORTED.items() if inspect.isclass(it) and issubclass(it, BaseEstimator)]
 LEARNERS = [name for name in ESTIMATORS if hasattr(EXPORTED[name], "transform")]  # metrics: they have no partition
 CLUSTERERS = [name for name in ESTIMATORS if name not in LEARNERS]

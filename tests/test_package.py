@@ -11,18 +11,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import evidentia
-from evidentia import BCM, BPEC, CCM, ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering
+from evidentia import BPEC, CCM, ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering
+from evidentia.experimental import BCM
 
 SOURCE = Path(evidentia.__file__).parent
 
 # Lower layers first; a module may import from its own layer and from those before it.
 LAYERS = [
-    {"_warnings"},
+    {"_docs", "_warnings"},
     {"belief", "solvers"},
     {"partition"},
     {"constraints", "metric_learning", "_base"},
     {"prototypes", "mixtures", "relational", "hierarchy"},
-    {"neural"},
+    {"neural", "experimental"},
     {"scores", "selection", "datasets"},
     {"plots"},
     {"report", "images"},
@@ -49,7 +50,7 @@ def family(path):
 
 @pytest.mark.parametrize(
     "path",
-    [*sorted(SOURCE.glob("*/**/*.py")), SOURCE / "_base.py", SOURCE / "_warnings.py"],
+    [*sorted(SOURCE.glob("*/**/*.py")), SOURCE / "_base.py", SOURCE / "_docs.py", SOURCE / "_warnings.py"],
     ids=lambda p: str(p.relative_to(SOURCE)),
 )
 def test_imports_point_downward(path):
@@ -82,6 +83,14 @@ def test_every_public_name_is_there():
     assert set(evidentia.__all__) <= set(dir(evidentia))
     with pytest.raises(AttributeError, match="no attribute 'EGGM'"):
         _ = evidentia.EGGM
+
+
+def test_what_is_experimental_is_not_at_the_top():
+    assert set(evidentia.experimental.__all__) == {"BCM", "WECMdd"}
+    for name in evidentia.experimental.__all__:
+        assert name not in evidentia.__all__
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+            getattr(evidentia, name)
 
 
 @parametrize_with_checks(

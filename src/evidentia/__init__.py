@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from evidentia.neural import NNEVCLUS
     from evidentia.partition import CredalPartition
     from evidentia.prototypes import (
-        BCM,
         BPEC,
         CCM,
         CECM,
@@ -35,14 +34,12 @@ if TYPE_CHECKING:
         GustafsonKessel,
         NoiseClustering,
         SECMdd,
-        WECMdd,
     )
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.selection import select
 
 _HOMES = {
     "ActiveSession": "constraints",
-    "BCM": "prototypes",
     "BPEC": "prototypes",
     "BeliefHierarchical": "hierarchy",
     "BootGMM": "mixtures",
@@ -75,12 +72,10 @@ _HOMES = {
     "ParsimoniousGaussianMixture": "mixtures",
     "RECM": "relational",
     "SECMdd": "prototypes",
-    "WECMdd": "prototypes",
     "select": "selection",
 }
 
 __all__ = [
-    "BCM",
     "BPEC",
     "CCM",
     "CECM",
@@ -114,7 +109,6 @@ __all__ = [
     "PairwiseConstraints",
     "ParsimoniousGaussianMixture",
     "SECMdd",
-    "WECMdd",
     "select",
 ]
 # end of exports

@@ -255,6 +255,16 @@ def check_enough_rows(estimator: BaseEstimator, n_samples: int, n_clusters: int)
         )
 
 
+def check_single_clusters(estimator: BaseEstimator, focal_sets: FocalSets, reason: str) -> None:
+    """Refuse a family without all single clusters; the reason goes on "MyMethod ..."."""
+    missing = np.flatnonzero(focal_sets.singleton_index < 0)
+    if len(missing):
+        raise ValueError(
+            f"{type(estimator).__name__} {reason}, so each must be a focal set. "
+            f"{{{missing[0]}}} is not among: {', '.join(focal_sets.names())}."
+        )
+
+
 def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -> np.ndarray | None:
     """Weights of the rows as doubles, None when all are one."""
     if sample_weight is None:

@@ -326,9 +326,7 @@ def test_dissimilarities_alone(blobs):
 
 def test_protein_is_recovered():
     data = load("protein")
-    model = NNEVCLUS(
-        4, focal_sets="simple", metric="precomputed", n_components=3, delta0=1.0, n_init=1, random_state=0
-    )
+    model = NNEVCLUS(4, focal_sets="simple", metric="precomputed", n_components=3, delta0=1.0, n_init=1, random_state=0)
     assert adjusted_rand_score(data.target, model.fit(data.dissimilarity).labels_) >= 0.98
 
 

@@ -7,8 +7,9 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
+from evidentia.experimental import WECMdd
 from evidentia.plots import belief_peaks_plot_data, click_peaks, medoid_plot_data, plot_belief_peaks, plot_medoids
-from evidentia.prototypes import BPEC, ECM, SECMdd, WECMdd, belief_peaks
+from evidentia.prototypes import BPEC, ECM, SECMdd, belief_peaks
 
 
 @pytest.fixture(scope="module")

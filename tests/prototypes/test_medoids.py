@@ -1,7 +1,5 @@
 """SECMdd, WECMdd and MECM against brute force."""
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -10,9 +8,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from evidentia import FocalSets
-from evidentia.prototypes import MECM, SECMdd, WECMdd
+from evidentia.experimental import WECMdd
+from evidentia.prototypes import MECM, SECMdd
 from evidentia.prototypes import _medoid_base as base
-from evidentia.prototypes.medoids import set_medoids
+from evidentia.prototypes.mecm import candidate_costs, to_set, to_sets
+from evidentia.prototypes.secmdd import Medoids, set_medoids
 
 KINDS = [SECMdd, WECMdd, MECM]
 EVERY = pytest.mark.parametrize("kind", KINDS)
@@ -27,7 +27,7 @@ def plain_to_set(kind, model, D, subset):
     """Dissimilarity of every object to one set, as the docstrings write it, from what the model publishes."""
     v = model.medoid_indices_[list(subset)]
     if kind is WECMdd:
-        weights = model.weights_[list(subset)]
+        weights = model.medoid_weights_[list(subset)]
         single = np.array(
             [[sum(w[j] ** model.psi * D[i, j] for j in range(len(D))) for i in range(len(D))] for w in weights]
         )
@@ -35,29 +35,44 @@ def plain_to_set(kind, model, D, subset):
             return single[0]
         shared = weights.min(axis=0) / weights.min(axis=0).sum()
         own = np.array([sum(shared[j] ** model.psi * D[i, j] for j in range(len(D))) for i in range(len(D))])
-        return (own + model.xi * single.mean(axis=0)) / (1 + model.xi)
+        return (own + model.mixing * single.mean(axis=0)) / (1 + model.mixing)
     tau = D[:, v]
     if len(subset) == 1:
         return tau[:, 0]
-    if kind is SECMdd:
-        own = (tau.std(axis=1) + model.eta * tau.mean(axis=1)).argmin()
-        return (D[:, own] + model.gamma * tau.mean(axis=1)) / (1 + model.gamma)
-    gaps = sum(np.abs(tau[:, a] - tau[:, b]) for a, b in itertools.combinations(range(len(v)), 2))
-    uneven = gaps / (model.eta * tau.sum(axis=1))
-    return (model.gamma * tau.mean(axis=1) + uneven * tau.min(axis=1)) / (model.gamma + 1)
+    if kind is MECM:
+        return np.array([plain_mecm(D, i, v, model.gamma, model.eta) for i in range(len(D))])
+    uneven = tau.std(axis=1) if model.evenness == "deviation" else tau.var(axis=1)
+    own = (uneven + model.eta * tau.mean(axis=1)).argmin()
+    return (D[:, own] + model.gamma * tau.mean(axis=1)) / (1 + model.gamma)
+
+
+def plain_mecm(D, i, medoids, gamma, eta):
+    """Dissimilarity of one object to a set of clusters in median evidential c-means: every sum a loop."""
+    total = uneven = apart = 0.0
+    least = np.inf
+    for v in medoids:
+        total += D[i, v]
+        least = min(least, D[i, v])
+        for w in medoids:  # every pair twice, above and below the line
+            uneven += abs(D[i, v] - D[i, w])
+            apart += D[v, w]
+    return (gamma * total / len(medoids) + uneven / (eta * apart) * least) / (gamma + 1)
 
 
 UNNEUTRAL = {
     SECMdd: {"eta": 0.7, "gamma": 0.6},
-    WECMdd: {"psi": 1.2, "xi": 2.0},
+    WECMdd: {"psi": 1.2, "mixing": 2.0},
     MECM: {"eta": 1.6, "gamma": 0.6},
 }
 
 
-@EVERY
-def test_masses_and_criterion_are_those_of_the_plain_formulas(blobs, kind):
+SWITCHED = {**UNNEUTRAL[SECMdd], "evenness": "variance", "medoid_masses": "single"}
+
+
+@pytest.mark.parametrize(("kind", "given"), [*UNNEUTRAL.items(), (SECMdd, SWITCHED)])
+def test_masses_and_criterion_are_those_of_the_plain_formulas(blobs, kind, given):
     D = cdist(blobs[0], blobs[0])
-    model = kind(3, focal_sets="full", alpha=0.8, beta=1.7, rho=0.9, random_state=0, **UNNEUTRAL[kind]).fit(blobs[0])
+    model = kind(3, focal_sets="full", alpha=0.8, beta=1.7, rho=0.9, random_state=0, **given).fit(blobs[0])
     cost = np.full((len(D), 8), 0.9)
     for j, subset in enumerate(model.focal_sets_):
         if subset:
@@ -65,7 +80,38 @@ def test_masses_and_criterion_are_those_of_the_plain_formulas(blobs, kind):
     masses = np.maximum(cost, 1e-150) ** (-1 / 0.7)
     masses /= masses.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.partition_.masses, masses, atol=1e-8)
-    assert model.criterion_ == pytest.approx((cost * masses**1.7).sum(), rel=1e-8)
+    J = 0.0
+    for i in range(len(D)):
+        for j in range(8):
+            J += cost[i, j] * masses[i, j] ** 1.7
+    assert model.criterion_ == pytest.approx(J, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("place", "wanted"),  # of an object, in the plane; the clusters are at (0, 0) and (10, 0)
+    [((5, 0), 0.50), ((2, 0), 1.55), ((-10, 0), 1.25), ((-100, 0), 1.025), ((20, 40), 0.6957)],
+)
+def test_the_pair_of_mecm_is_dear_to_objects_that_are_nearer_to_one(place, wanted):
+    """Cost of the pair over that of the nearest cluster, gamma and eta 1."""
+    near, far = sorted([np.hypot(*place), np.hypot(place[0] - 10, place[1])])
+    pair = to_set(np.array([near]), np.array([[far]]), 10.0, gamma=1.0, eta=1.0)
+    assert pair[0] / near == pytest.approx(wanted, abs=5e-5)
+
+
+def test_clusters_of_mecm_with_one_place_do_not_divide_by_nothing():
+    pair = to_set(np.array([3.0, 0.0]), np.array([[3.0, 0.0]]), 0.0, gamma=0.5, eta=2.0)
+    np.testing.assert_allclose(pair, [1.0, 0.0])  # 0.5 * 3 / 1.5
+    X = np.repeat([[0.0], [1.0]], [6, 5], axis=0)
+    model = MECM(3, random_state=0).fit(X)  # two of three medoids coincide
+    assert np.isfinite(model.criterion_)
+    np.testing.assert_allclose(model.partition_.masses.sum(axis=1), 1)
+
+
+def test_mecm_is_torn_between_clusters_and_sure_far_out_on_one_side():
+    X = np.array([[0.0], [1], [2], [6], [10], [11], [12], [-30]])
+    sets = MECM(2, alpha=0.0, rho=1e3, random_state=0).fit(X).partition_.sets()
+    assert sets[3].all()
+    assert sets[7].sum() == 1
 
 
 def test_a_medoid_of_mecm_is_the_best_of_all_objects(blobs):
@@ -87,38 +133,75 @@ def test_a_medoid_of_mecm_is_the_best_of_all_objects(blobs):
         assert J(found) <= min(J(other) for other in others) + 1e-9
 
 
-@pytest.mark.parametrize("kind", [SECMdd, MECM])
-def test_moved_medoids_minimise_the_part_of_the_criterion_that_holds_them(blobs, kind):
+@pytest.fixture
+def torn(blobs):
+    """Dissimilarities, focal sets, and masses to a power: single clusters pull to one end and sets to the other."""
     X = blobs[0][::4]
-    D, focal_sets, rng = cdist(X, X), FocalSets(3), np.random.default_rng(5)
-    model = kind(3, alpha=2.5, **{**UNNEUTRAL[kind], "gamma": 0.05})
-    # single clusters pull to one end and sets to the other, so that the weights of both matter
-    powered = rng.uniform(size=(8, len(D))) * np.exp(-D[np.where(focal_sets.card > 1, 18, 2)])
-    here = model._placed(np.array([0, 8, 16]), D, focal_sets)
+    D, focal_sets = cdist(X, X), FocalSets(3)
+    pulled = np.exp(-D[np.where(focal_sets.card > 1, 18, 2)])
+    return D, focal_sets, np.random.default_rng(5).uniform(size=(8, len(D))) * pulled
 
-    def part(medoids):
-        representatives = np.append(medoids, here[3:]).astype(int)  # those of sets stay while a medoid moves
-        cost = model._to_sets(D, representatives, focal_sets) * focal_sets.card[:, None] ** 2.5
+
+def best_in_turn(cost, medoids, *, at_once):
+    """Each medoid at its cheapest object, none taken twice; ``at_once``: the others count as they were."""
+    found = list(medoids)
+    for k in range(3):
+        taken = found[:k] if at_once else found[:k] + found[k + 1 :]
+        others = list(medoids) if at_once else found
+        costs = [np.inf if i in taken else cost([*others[:k], i, *others[k + 1 :]]) for i in range(19)]
+        found[k] = int(np.argmin(costs))
+    return found
+
+
+def test_medoids_of_secmdd_minimize_the_part_of_the_criterion_that_holds_them(torn):
+    D, focal_sets, powered = torn
+    model = SECMdd(3, alpha=2.5, eta=0.7, gamma=0.05)
+    here = model._represent(np.array([0, 8, 16]), D, focal_sets)
+
+    def part(medoids):  # representatives of sets stay while a medoid moves
+        cost = model._compare(D, Medoids(np.array(medoids), here.sets), focal_sets) * focal_sets.card[:, None] ** 2.5
         return (cost * powered)[1:].sum()
 
-    expected = [0, 8, 16]
-    for k in range(3):
-        taken = expected[:k] if kind is SECMdd else expected[:k] + expected[k + 1 :]
-        base_of = [0, 8, 16] if kind is SECMdd else expected
-        costs = [part([*base_of[:k], i, *base_of[k + 1 :]]) if i not in taken else np.inf for i in range(len(D))]
-        expected[k] = int(np.argmin(costs))
-    found = model._medoids(model._moved(D, base.Position(here, powered, 0.0), focal_sets))
-    assert found.tolist() == expected != [0, 8, 16]
+    found = model._improve(D, base.Position(here, powered, 0.0), focal_sets).clusters.tolist()
+    assert found == best_in_turn(part, [0, 8, 16], at_once=True) != [0, 8, 16]
+    alone = model.set_params(medoid_masses="single")._improve(D, base.Position(here, powered, 0.0), focal_sets)
+    singles = [powered[j] for j in focal_sets.singleton_index]
+
+    def single_part(medoids):
+        return sum(powers @ D[:, v] for powers, v in zip(singles, medoids))
+
+    assert alone.clusters.tolist() == best_in_turn(single_part, [0, 8, 16], at_once=True) != found
 
 
-def test_weights_of_wecmdd_are_at_their_optimum_for_single_clusters(blobs):
-    D = cdist(blobs[0], blobs[0])
-    model = WECMdd(3, focal_sets="simple", psi=1.3, beta=1.7, tol=1e-15, max_iter=3000, random_state=0)
-    model.set_params(focal_sets=[{0}, {1}, {2}]).fit(blobs[0])
-    pulled = (model.partition_.masses**1.7).T @ D
-    slope = 1.3 * model.weights_**0.3 * pulled  # of J in the weights: the same for all objects of a cluster
-    np.testing.assert_allclose(slope, slope[:, :1] * np.ones(len(D)), rtol=1e-4)
-    np.testing.assert_allclose(model.weights_.sum(axis=1), 1)
+def test_medoids_of_mecm_minimize_the_part_of_the_criterion_that_holds_them(torn):
+    """What lies between the medoids changes with each object that is tried."""
+    D, focal_sets, powered = torn
+    model = MECM(3, alpha=2.5, gamma=0.05, eta=1.6)
+
+    def part(medoids):
+        cost = 0.0
+        for j, subset in enumerate(focal_sets):
+            v = np.array(medoids)[sorted(subset)]
+            for i in range(len(D)):
+                if len(v):
+                    unlike = D[i, v[0]] if len(v) == 1 else plain_mecm(D, i, v, 0.05, 1.6)
+                    cost += len(v) ** 2.5 * powered[j, i] * unlike
+        return cost
+
+    here = model._represent(np.array([0, 8, 16]), D, focal_sets)
+    found = model._improve(D, base.Position(here, powered, 0.0), focal_sets)
+    assert found.clusters.tolist() == best_in_turn(part, [0, 8, 16], at_once=False) != [0, 8, 16]
+    costs = candidate_costs(D, np.array([0, 8, 16]), 1, 2.5 * powered, focal_sets, gamma=0.05, eta=1.6)
+    for i in set(range(len(D))) - {0, 16}:
+        wanted = 0.0
+        for j in np.flatnonzero(focal_sets.member[:, 1]):
+            v = np.array([0, i, 16])[focal_sets.member[j].astype(bool)]
+            unlike = D[:, i] if len(v) == 1 else np.array([plain_mecm(D, h, v, 0.05, 1.6) for h in range(len(D))])
+            wanted += 2.5 * powered[j] @ unlike
+        assert costs[i] == pytest.approx(wanted, rel=1e-12)
+    unlike = to_sets(D[:, found.clusters].T, found.apart, focal_sets, gamma=0.05, eta=1.6)
+    cost = (unlike * focal_sets.card[:, None] ** 2.5 * powered)[1:].sum()
+    assert cost == pytest.approx(part(found.clusters), rel=1e-12)
 
 
 @EVERY
@@ -176,11 +259,29 @@ def test_set_medoids_are_near_and_even():
     # deviation + eta * mean of the rows: 3 + 3 eta, 3 + 3 eta, 0 + 3 eta, 0.5 + 2.5 eta, 0 + 9 eta
     assert set_medoids(to_medoids, FocalSets(2, [{0, 1}]), eta=2.0).tolist() == [3]
     assert set_medoids(to_medoids, FocalSets(2, [{0, 1}]), eta=0.1).tolist() == [2]
+    # variance + eta * mean: 9 + 3 eta, 9 + 3 eta, 0 + 3 eta, 0.25 + 2.5 eta, 0 + 9 eta
+    for eta, even in ((0.7, 3), (0.4, 2)):
+        assert set_medoids(to_medoids, FocalSets(2, [{0, 1}]), eta=eta, evenness="variance").tolist() == [even]
+    assert set_medoids(to_medoids, FocalSets(2, [{0, 1}]), eta=0.7).tolist() == [2]
 
 
-def test_weighted_medoids_say_when_clusters_coincide(blobs):
-    with pytest.warns(UserWarning, match="clusters 0 and 1 are represented by the same weights"):
-        WECMdd(3, psi=3.0, random_state=0).fit(blobs[0])
+def test_with_the_variance_the_units_matter_and_with_the_deviation_they_do_not():
+    to_medoids = np.array([[2.0, 3.0], [3.0, 3.0]])
+    # variance + 0.9 * mean: 0.25 + 2.25 and 0 + 2.7; in units ten times smaller 25 + 22.5 and 0 + 27
+    for evenness, wanted in (("variance", [0, 1]), ("deviation", [1, 1])):
+        for unit, medoid in zip((1.0, 10.0), wanted):
+            found = set_medoids(unit * to_medoids, FocalSets(2, [{0, 1}]), eta=0.9, evenness=evenness)
+            assert found.tolist() == [medoid]
+
+
+def test_medoids_from_single_clusters_need_them_as_focal_sets(blobs):
+    sets = [{0}, {1, 2}, {2}, set()]
+    with pytest.raises(ValueError, match=r"SECMdd chooses medoids by .* \{1\} is not among: "):
+        SECMdd(3, focal_sets=sets, medoid_masses="single").fit(blobs[0])
+    SECMdd(3, focal_sets=sets, random_state=0).fit(blobs[0])
+    for name, choices in (("evenness", "'deviation', 'variance'"), ("medoid_masses", "'all', 'single'")):
+        with pytest.raises(ValueError, match=f"'{name}' parameter of SECMdd must be one of {choices}. Got 'some'"):
+            SECMdd(3, **{name: "some"}).fit(blobs[0])
 
 
 @EVERY

@@ -1,6 +1,7 @@
 """The table of select, who wins, and what becomes of fits that fail, collapse or are interrupted."""
 
 import warnings
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -225,7 +226,7 @@ QUICK = {"bootgmm": {"n_boot": 30}}
 
 @pytest.mark.parametrize("name", [name for name in NAMED if name not in ("latent-class", "eknnclus")])
 def test_every_named_method_tries_every_number(three_groups, name):
-    method = getattr(evidentia, NAMED[name])(**QUICK.get(name, {}))
+    method = attrgetter(NAMED[name])(evidentia)(**QUICK.get(name, {}))
     selection = select(three_groups, {name: method}, n_clusters=[2, 3], random_state=0)
     assert selection.table["n_clusters"].tolist() == [2, 3]
     assert selection.table[["nonspecificity", "mpc"]].notna().any(axis=1).all(), selection.table["note"].tolist()

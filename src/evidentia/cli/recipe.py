@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import evidentia
 from evidentia.cli.fitting import SCALERS, Clusters, numbers_to_try
+from evidentia.report.page import import_lines
 
 WIDTH = 100
 
@@ -44,7 +44,6 @@ def recipe(
     print(model.partition_)
     """
     counts = numbers_to_try(estimator, clusters)
-    name = type(estimator).__name__
     imports = ["import numpy as np"] * ("np." in read) + ["import pandas as pd"]
     lines = [f"X = {read}"]
     if id_column is not None:
@@ -58,12 +57,8 @@ def recipe(
     if scale != "none":
         imports.append(f"from sklearn.preprocessing import {SCALERS[scale]}")
         lines.append(f'X = {SCALERS[scale]}().set_output(transform="pandas").fit_transform(X)')
-    beside = ["select"] * bool(counts) + ["PairwiseConstraints"] * (links is not None)
-    if name in evidentia.__all__:
-        imports += ["", f"from evidentia import {', '.join([name, *beside])}"]
-    else:
-        imports += ["", *(f"from evidentia import {other}" for other in beside)]
-        imports += [f"from {type(estimator).__module__.rpartition('.')[0]} import {name}"]
+    others = ["select"] * bool(counts) + ["PairwiseConstraints"] * (links is not None)
+    imports += ["", import_lines(estimator, *others)]
     if counts:
         seed = estimator.get_params().get("random_state")
         lines.append(f"found = select(X, {estimator!r}, n_clusters={counts}, random_state={seed})")

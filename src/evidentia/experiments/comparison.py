@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import evidentia
+from evidentia import experimental
 from evidentia.constraints import PairwiseConstraints
 from evidentia.datasets import load
 from evidentia.experiments.egmm.ranks import average_ranks
@@ -122,7 +123,8 @@ def build(method: str, n_objects: int, n_clusters: int, seed: int, *, pairwise: 
     """The method by its defaults, but for what the module's first lines say."""
     if method == REFERENCE:
         return KMeans(n_clusters, n_init=10, random_state=seed)
-    model = getattr(evidentia, method.partition(",")[0])()
+    name = method.partition(",")[0]
+    model = getattr(experimental if name in experimental.__all__ else evidentia, name)()
     wanted: dict[str, Any] = {"n_clusters": n_clusters, "n_components": n_clusters, "random_state": seed}
     if method == "NNEVCLUS":
         del wanted["n_components"]  # there it is the number of principal components

@@ -58,7 +58,7 @@ def medoid_plot_data(model: Any, X: Any, *, columns: Columns = None) -> MedoidPl
     else:
         names = column_names(X, None, table.shape[1])
     plane = choose_plane(table, names, columns)
-    weights = getattr(model, "weights_", None)
+    weights = getattr(model, "medoid_weights_", None)
     relative = None if weights is None else weights / weights.max(axis=1, keepdims=True)
     return MedoidPlotData(plane.project(table), model.medoid_indices_, relative, plane.names)
 
@@ -85,7 +85,7 @@ def plot_medoids(model: Any, X: Any, *, columns: Columns = None, ax: Axes | None
     """Draw the objects by their set of clusters, and mark those that represent the clusters.
 
     A numbered ring is the medoid of a cluster. For a method with weights
-    (:class:`~evidentia.prototypes.WECMdd`) a circle around each object is the larger the more it represents the
+    (:class:`~evidentia.experimental.WECMdd`) a circle around each object is the larger the more it represents the
     cluster of that colour.
 
     Parameters

@@ -1,6 +1,5 @@
 """Methods with centres: evidential c-means, its relatives, and those that listen to links between objects."""
 
-from evidentia.prototypes.bcm import BCM
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.bpec import BPEC
 from evidentia.prototypes.ccm import CCM
@@ -11,11 +10,10 @@ from evidentia.prototypes.ecm import ECM
 from evidentia.prototypes.fcm import FCM
 from evidentia.prototypes.gustafson_kessel import GustafsonKessel
 from evidentia.prototypes.mecm import MECM
-from evidentia.prototypes.medoids import SECMdd, WECMdd
 from evidentia.prototypes.noise import NoiseClustering
+from evidentia.prototypes.secmdd import SECMdd
 
 __all__ = [
-    "BCM",
     "BPEC",
     "CCM",
     "CECM",
@@ -29,6 +27,5 @@ __all__ = [
     "NoiseClustering",
     "SECMdd",
     "UnsatisfiedLinks",
-    "WECMdd",
     "belief_peaks",
 ]

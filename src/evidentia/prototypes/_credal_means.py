@@ -1,14 +1,14 @@
-r"""Credal and belief c-means: a set of clusters costs by the centres of its clusters, not by its barycentre alone.
+r"""Credal and belief c-means: a set of clusters costs by the centers of its clusters, not by its barycenter alone.
 
-Both methods minimise :math:`J = \sum_i w_i [ \sum_{A \neq \varnothing} m_{iA}^\beta D_{iA}^2 + \rho^2
+Both methods minimize :math:`J = \sum_i w_i [ \sum_{A \neq \varnothing} m_{iA}^\beta D_{iA}^2 + \rho^2
 m_{i\varnothing}^\beta ]`, and in both the cost of a set is
 
 .. math::
     D_{iA}^2 = \sum_B L_{AB}\, \|x_i - \bar v_B\|^2 + g_A \sum_{x < y \in A} \|v_x - v_y\|^2,
 
-a mixture L of plain squared distances to centres and barycentres, and g times the spread of the set's centres. So one
-step serves both: costs are the mixed costs of evidential c-means, and for given masses the centres solve the linear
-system of evidential c-means with mixed sums, plus springs between the centres that share a set.
+a mixture L of plain squared distances to centers and barycenters, and g times the spread of the set's centers. So one
+step serves both: costs are the mixed costs of evidential c-means, and for given masses the centers solve the linear
+system of evidential c-means with mixed sums, plus springs between the centers that share a set.
 """
 
 from __future__ import annotations
@@ -19,31 +19,54 @@ from typing import NamedTuple
 import numpy as np
 
 from evidentia import _base
+from evidentia._docs import DESCENT
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.prototypes._base import PrototypeClusterer
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, Prototypes, cost_terms, lift, update_masses
-from evidentia.solvers.barycentric import solve_semidefinite
+from evidentia.solvers.barycentric import averaging, solve_semidefinite, sums_over_pairs
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.descent import Step
 
+DOCS = DESCENT | {
+    "sets": """
+        n_clusters : int
+        focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
+            Sets of clusters that may hold mass; every single cluster must be one of them. The named families hold the
+            empty set and the set of all clusters.
+        beta : float > 1
+            Fuzzifier: near 1 each object has its mass on one set, large values spread it.
+        """,
+    "search": """
+        rho : float or "auto"
+            Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
+            outliers. ``"auto"`` is three times the root mean squared distance to the nearest center of a k-means
+            solution.
+        %(n_init)s
+        init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
+            Start of the centers, as in :class:`~evidentia.prototypes.ECM`; with the belief peaks of X it is
+            ``init=X[belief_peaks(X).choose(n_clusters)]``.
+        %(limits)s
+        """,
+    "results": """
+        partition_ : CredalPartition
+        labels_ : ndarray of shape (n_samples,)
+        cluster_centers_ : ndarray of shape (n_clusters, n_features)
+            Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
+        %(trace)s
+        """,
+}
+
 
 class SetCosts(NamedTuple):
-    """The mixture L, shape (n_focal, n_focal), and the weight g of the spread of the centres, shape (n_focal,)."""
+    """The mixture L, shape (n_focal, n_focal), and the weight g of the spread of the centers, shape (n_focal,)."""
 
     mixing: np.ndarray
     spring: np.ndarray
 
 
 def spread(focal_sets: FocalSets, centers: np.ndarray) -> np.ndarray:
-    r"""Sum of squared distances between the centres of each set, :math:`\sum_{x<y \in A} \|v_x - v_y\|^2`.
-
-    Examples
-    --------
-    >>> spread(FocalSets(3, [{0}, {0, 1}, {0, 1, 2}]), np.array([[0.0], [1.0], [3.0]]))
-    array([ 0.,  1., 14.])
-    """
-    gaps = np.square(centers[:, None] - centers).sum(axis=2)
-    return np.einsum("jx,xy,jy->j", focal_sets.member, gaps, focal_sets.member) / 2
+    r"""Sum of squared distances between the centers of each set, :math:`\sum_{x<y \in A} \|v_x - v_y\|^2`."""
+    return sums_over_pairs(np.square(centers[:, None] - centers).sum(axis=2), focal_sets)
 
 
 def block_masses(
@@ -62,7 +85,7 @@ def block_masses(
 def credal_step(
     rows: np.ndarray, weight: np.ndarray, criterion: Criterion, costs: SetCosts, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
-    """J of the centres, and better centres: masses, then centres, each at its optimum."""
+    """J of the centers, and better centers: masses, then centers, each at its optimum."""
     objective, sums = 0.0, np.zeros((1, 1))
     for block, features, cost, masses, least in block_masses(rows, prototypes, criterion, costs):
         least *= weight[block]
@@ -74,7 +97,7 @@ def credal_step(
 
 def update_centers(sums: np.ndarray, previous: np.ndarray, focal_sets: FocalSets, costs: SetCosts) -> np.ndarray:
     r"""Centres for given masses: :math:`(S^T \mathrm{diag}(L^T n) S + \mathrm{springs})\, V = S^T L^T T`."""
-    member, average = focal_sets.member, focal_sets.member / np.maximum(focal_sets.card, 1)[:, None]
+    member, average = focal_sets.member, averaging(focal_sets)
     mixed = costs.mixing.T @ sums[:, : 1 + previous.shape[1]]
     pull = costs.spring * sums[:, 0]
     together = member.T @ (pull[:, None] * member)
@@ -87,7 +110,7 @@ class CredalMeans(PrototypeClusterer):
     """Base of the two methods; a subclass gives its :class:`SetCosts`."""
 
     gamma: float
-    alpha = 0.0  # sets are not penalised by their size, but by the distances to all their clusters
+    alpha = 0.0  # sets are not penalized by their size, but by the distances to all their clusters
 
     def _set_costs(self, focal_sets: FocalSets) -> SetCosts:
         raise NotImplementedError
@@ -96,12 +119,7 @@ class CredalMeans(PrototypeClusterer):
         if isinstance(self.focal_sets, str):
             _base.check_choice(self, "focal_sets", ("full", "pairs", "simple"))
         found = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
-        if (found.singleton_index < 0).any():
-            missing = int(np.flatnonzero(found.singleton_index < 0)[0])
-            raise ValueError(
-                f"{type(self).__name__} measures sets by the centres of single clusters, so each must be a focal set. "
-                f"{{{missing}}} is not among: {', '.join(found.names())}."
-            )
+        _base.check_single_clusters(self, found, "measures sets by the centers of single clusters")
         return found
 
     def _check_params(self, table: np.ndarray, weight: np.ndarray) -> None:
@@ -121,8 +139,8 @@ class CredalMeans(PrototypeClusterer):
         return masses
 
 
-def mixed_with_centres(focal_sets: FocalSets, own: float, total: np.ndarray) -> np.ndarray:
-    """L that gives a set weight 1 on each of its centres and ``own`` on its barycentre, divided by ``total``."""
+def mix_with_centers(focal_sets: FocalSets, own: float, total: np.ndarray) -> np.ndarray:
+    """L that gives a set weight 1 on each of its centers and ``own`` on its barycenter, divided by ``total``."""
     mixing = np.eye(len(focal_sets))
     larger = np.flatnonzero(focal_sets.card > 1)
     mixing[larger] *= own

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from evidentia._docs import fill_docs
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import Subset
-from evidentia.prototypes._credal_means import CredalMeans, SetCosts, mixed_with_centres
+from evidentia.prototypes._credal_means import DOCS, CredalMeans, SetCosts, mix_with_centers
 
 
+@fill_docs(DOCS)
 class CCM(CredalMeans):
-    r"""Credal c-means [1]_: an object is torn between clusters only when it is near to *all* of their centres.
+    r"""Credal c-means [1]_: an object is torn between clusters only when it is near to *all* of their centers.
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} m_i(A)^{\beta} D_{iA}^2
@@ -19,58 +21,38 @@ class CCM(CredalMeans):
         D_{iA}^2 = \frac{\sum_{k \in A} \|x_i - v_k\|^2 + \gamma \|x_i - \bar v_A\|^2}{|A| + \gamma}
         \quad (|A| > 1)
 
-    with :math:`D_{i\{k\}} = \|x_i - v_k\|` and :math:`\bar v_A` the barycentre of the centres of A. Evidential c-means
-    (:class:`ECM`) looks at the barycentre alone, so that a third cluster which happens to lie between two others
+    with :math:`D_{i\{k\}} = \|x_i - v_k\|` and :math:`\bar v_A` the barycenter of the centers of A. Evidential c-means
+    (:class:`ECM`) looks at the barycenter alone, so that a third cluster which happens to lie between two others
     is mistaken for their overlap; here it is not.
 
     Parameters
     ----------
-    n_clusters : int
-    focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
-        Sets of clusters that may hold mass; every single cluster must be one of them. The named families hold the empty
-        set and the set of all clusters. The authors bound the size of sets by :math:`T_c`, two by default, which is
-        ``FocalSets(n_clusters, "pairs", omega=False)``.
-    beta : float > 1
-        Fuzzifier: near 1 each object has its mass on one set, large values spread it.
+    %(sets)s
     gamma : float > 0
-        Weight of the barycentre: the larger, the more objects are torn.
-    rho : float or "auto"
-        Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
-        outliers. ``"auto"`` is three times the root mean squared distance to the nearest centre of a k-means solution.
-    n_init : int
-        Number of starts; the one that ends with the lowest criterion is kept.
-    init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
-        Start of the centres, as in :class:`ECM`; with the belief peaks of X it is
-        ``init=X[belief_peaks(X).choose(n_clusters)]``.
-    max_iter : int
-    tol : float
-        A descent ends when the criterion falls by less than this share of itself.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
+        Weight of the barycenter: the larger, the more objects are torn.
+    %(search)s
 
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
-    focal_sets_ : FocalSets
-    rho_ : float or None
-    criterion_ : float
-    criterion_trace_ : ndarray
-        Criterion after each iteration; it never rises.
-    start_criteria_ : ndarray
-        Final criterion of every start.
-    n_iter_ : int
+    %(results)s
 
     Notes
     -----
-    The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
-    the authors' program in details.
+    *From sources* (the abstract, and a public program by others whose centers solve the system below; the article could
+    not be read): the sum over the centers and the divisor :math:`|A| + \gamma`, :math:`\bar v_A` in the third term, no
+    penalty :math:`|A|^\alpha`, the empty set for outliers, gamma 1, beta 2, a bound :math:`T_c` on the size of sets.
 
-    For sets of three and more the paper asks for a point as far from each of their centres; the barycentre, the same
-    thing for pairs, keeps the centres a linear system and the criterion monotone.
+    *Derived* from the criterion: masses, and centers by :math:`H V = B`, where for sets of a > 1 clusters
+
+    .. math::
+        B_k = \sum_{A \ni k} \frac{1 + \gamma/a}{a + \gamma} \sum_i m_{iA}^\beta x_i, \quad
+        H_{kk} = \sum_{A \ni k} \frac{1 + \gamma/a^2}{a + \gamma} \sum_i m_{iA}^\beta, \quad
+        H_{kl} = \sum_{A \ni k, l} \frac{\gamma}{a^2 (a + \gamma)} \sum_i m_{iA}^\beta .
+
+    *Our reading*: the barycenter for sets of three and more, for which the article is recalled to want a point as far
+    from each of their centers (for pairs both are the same; on three groups masses differ by 0.005 at most), and the
+    set of all clusters in the named families. Without it, and with :math:`T_c = 2`, the family is
+    ``FocalSets(n_clusters, "pairs", omega=False)``.
 
     References
     ----------
@@ -117,5 +99,5 @@ class CCM(CredalMeans):
         self.verbose = verbose
 
     def _set_costs(self, focal_sets: FocalSets) -> SetCosts:
-        mixing = mixed_with_centres(focal_sets, self.gamma, focal_sets.card + self.gamma)
+        mixing = mix_with_centers(focal_sets, self.gamma, focal_sets.card + self.gamma)
         return SetCosts(mixing, 0.0 * focal_sets.card)

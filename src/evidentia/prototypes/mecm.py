@@ -4,45 +4,118 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evidentia import _base
+from evidentia._docs import fill_docs
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import Subset
-from evidentia.prototypes._medoid_base import MedoidClusterer, Position
+from evidentia.prototypes._kernel import LEAST_COST
+from evidentia.prototypes._medoid_base import DOCS, MedoidClusterer, Position
+from evidentia.solvers.barycentric import sums_over_pairs
 from evidentia.solvers.blocks import row_blocks
 
 
-def to_set(first: np.ndarray, others: np.ndarray, *, gamma: float, eta: float) -> np.ndarray:
-    r"""Dissimilarity to a set of clusters, from those to its clusters.
+class Medoids(NamedTuple):
+    """The medoids of the clusters, (n_clusters,), and the sum of dissimilarities between those of a set, (n_focal,)."""
 
-    .. math::
-        \frac{\gamma\, \mathrm{mean}_k\, \tau_k + \rho \min_k \tau_k}{\gamma + 1}, \qquad
-        \rho = \frac{\sum_{k < l} |\tau_k - \tau_l|}{\eta \sum_k \tau_k}
+    clusters: np.ndarray
+    apart: np.ndarray
 
-    Parameters
-    ----------
-    first : ndarray of shape (..., n)
-        Dissimilarities of n objects to one cluster, for several candidates at once.
-    others : ndarray of shape (n_others, n)
-        To the other clusters.
+
+def uneven(first: np.ndarray, others: np.ndarray) -> np.ndarray:
+    r""":math:`\min_k \tau_k \sum_{k < l} |\tau_k - \tau_l|`.
+
+    Arrays are as for :func:`to_set`; ``first`` may have a row for each candidate.
 
     Examples
     --------
-    >>> to_set(np.array([2.0]), np.array([[6.0]]), gamma=3.0, eta=1.0)      # (3 * 4 + 4 / 8 * 2) / 4
-    array([3.25])
+    >>> uneven(np.array([2.0]), np.array([[6.0], [7.0]]))      # 2 * (4 + 5 + 1)
+    array([20.])
     """
-    total = first + others.sum(axis=0)
-    gaps = sum((np.abs(one - other) for one, other in combinations(others, 2)), np.zeros(others.shape[1]))
-    for other in others:
-        gaps = gaps + np.abs(first - other)
-    least = np.minimum(first, others.min(axis=0))
-    ratio = np.divide(gaps, eta * total, out=np.zeros_like(total), where=total > 0)
-    return (gamma / (len(others) + 1) * total + ratio * least) / (gamma + 1)
+    total = np.abs(first - others[0])
+    for other in others[1:]:
+        total += np.abs(first - other)
+    for one, other in combinations(others, 2):
+        total += np.abs(one - other)
+    total *= np.minimum(first, others.min(axis=0))
+    return total
 
 
+def inverse(scale: np.ndarray) -> np.ndarray:
+    """One over each number, zero over those that are zero."""
+    return np.divide(1.0, scale, out=np.zeros(scale.shape), where=scale > LEAST_COST)
+
+
+def to_set(first: np.ndarray, others: np.ndarray, apart: float, *, gamma: float, eta: float) -> np.ndarray:
+    r"""Dissimilarity to a set of clusters, from those to its clusters and those between them.
+
+    .. math::
+        \frac{\gamma\, \mathrm{mean}_k\, \tau_k + \rho \min_k \tau_k}{\gamma + 1}, \qquad
+        \rho = \frac{\sum_{k < l} |\tau_k - \tau_l|}{\eta \sum_{k < l} \tau(v_k, v_l)}
+
+    For clusters that all have the same medoid :math:`\rho` is zero.
+
+    Parameters
+    ----------
+    first : ndarray of shape (n_samples,)
+        Dissimilarities of the objects to one cluster.
+    others : ndarray of shape (n_others, n_samples)
+        To the other clusters.
+    apart : float
+        Sum of the dissimilarities between the clusters.
+
+    Examples
+    --------
+    >>> to_set(np.array([2.0]), np.array([[6.0]]), 5.0, gamma=3.0, eta=1.0)      # (3 * 4 + 4 / 5 * 2) / 4
+    array([3.4])
+    """
+    mean = (first + others.sum(axis=0)) / (len(others) + 1)
+    return (gamma * mean + inverse(np.array(eta * apart)) * uneven(first, others)) / (gamma + 1)
+
+
+def to_sets(
+    to_clusters: np.ndarray, apart: np.ndarray, focal_sets: FocalSets, *, gamma: float, eta: float
+) -> np.ndarray:
+    """Dissimilarity to each focal set, (n_focal, n), from those to the clusters, (n_clusters, n)."""
+    found = focal_sets.member @ to_clusters
+    for j in np.flatnonzero(focal_sets.card > 1):
+        first, *others = np.flatnonzero(focal_sets.member[j])
+        found[j] = to_set(to_clusters[first], to_clusters[others], apart[j], gamma=gamma, eta=eta)
+    return found
+
+
+def candidate_costs(
+    dissimilarity: np.ndarray,
+    medoids: np.ndarray,
+    k: int,
+    weight: np.ndarray,
+    focal_sets: FocalSets,
+    *,
+    gamma: float,
+    eta: float,
+) -> np.ndarray:
+    r"""The part of J that contains medoid k, were it each of the objects, shape (n_samples,).
+
+    ``weight`` is :math:`|A|^\alpha m_{iA}^\beta`, shape (n_focal, n_samples).
+    """
+    single = focal_sets.singleton_index[k]
+    cost = dissimilarity @ weight[single] if single >= 0 else np.zeros(len(dissimilarity))
+    for j in np.flatnonzero((focal_sets.member[:, k] == 1) & (focal_sets.card > 1)):
+        rest = medoids[np.setdiff1d(np.flatnonzero(focal_sets.member[j]), k)]
+        others = dissimilarity[rest]
+        apart = dissimilarity[:, rest].sum(axis=1) + np.triu(dissimilarity[np.ix_(rest, rest)]).sum()
+        mean = (dissimilarity @ weight[j] + others.sum(axis=0) @ weight[j]) / (len(rest) + 1)
+        least = np.empty(len(cost))
+        for rows in row_blocks(len(cost), 3 * dissimilarity.shape[1]):
+            least[rows] = uneven(dissimilarity[rows], others) @ weight[j]
+        cost += (gamma * mean + inverse(eta * apart) * least) / (gamma + 1)  # to_set, which is linear in its two terms
+    return cost
+
+
+@fill_docs(DOCS)
 class MECM(MedoidClusterer):
     r"""Median evidential c-means [1]_: medoids for single clusters only; sets are for objects about as near to each.
 
@@ -53,68 +126,41 @@ class MECM(MedoidClusterer):
     .. math::
         d_{iA} = \frac{1}{\gamma + 1} \Big[ \frac{\gamma}{|A|} \sum_{k \in A} \tau(i, v_k)
             + \rho_{iA} \min_{k \in A} \tau(i, v_k) \Big] \quad (|A| > 1), \qquad
-        \rho_{iA} = \frac{\sum_{k < l \in A} |\tau(i, v_k) - \tau(i, v_l)|}{\eta \sum_{k \in A} \tau(i, v_k)}
+        \rho_{iA} = \frac{\sum_{k < l \in A} |\tau(i, v_k) - \tau(i, v_l)|}{\eta \sum_{k < l \in A} \tau(v_k, v_l)}
 
     with :math:`\tau` the dissimilarity and :math:`v_k` the medoid of cluster k. It was made for communities in graphs:
-    dissimilarities need not come from any space.
+    dissimilarities need not come from any space. For a metric :math:`0 \le \rho_{iA} \le 1/\eta`, from an object that
+    is as near to each medoid of A to one far out on the side of one of them.
 
     Parameters
     ----------
-    n_clusters : int
-    focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
-        Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
-    alpha : float >= 0
-        Penalty of larger sets: the larger, the fewer objects are torn.
-    beta : float > 1
-        Fuzzifier: near 1 each object has its mass on one set, large values spread it.
+    %(sets)s
     gamma : float >= 0
         Weight of the mean dissimilarity to the clusters of a set against their unevenness.
     eta : float > 0
         Tolerance of unevenness: the larger, the more objects are torn.
-    rho : float or "auto"
-        Dissimilarity of every object to the empty set: the smaller, the more outliers. The papers write
-        :math:`\delta^2` for it. ``"auto"`` is the 0.95-quantile of all dissimilarities.
-    metric : str or callable
-        ``"precomputed"`` for a matrix of dissimilarities, or a metric that scikit-learn knows.
-    n_init : int
-        Number of starts; the one that ends with the lowest criterion is kept.
-    init : "spread" or array-like of int, shape (n_clusters,)
-        ``"spread"`` draws first medoids far from each other. Numbers of objects make one start and keep its order of
-        clusters.
-    max_iter : int
-    tol : float
-        A descent ends when the criterion falls by less than this share of itself.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
+    %(rho)s
+    %(search)s
 
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
-    medoid_indices_ : ndarray of shape (n_clusters,)
-        The medoid of each cluster. Clusters are numbered from the largest to the smallest, unless ``init`` or a list of
-        focal sets fixes them.
-    focal_sets_ : FocalSets
-    rho_ : float or None
-    criterion_ : float
-    criterion_trace_ : ndarray
-        Criterion after each iteration; it never rises.
-    start_criteria_ : ndarray
-        Final criterion of every start.
-    n_iter_ : int
+    %(results)s
 
     Notes
     -----
-    The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
-    the authors' program in details.
+    *From a source* (a public program by others, where it does not contradict itself; the article could not be read): J,
+    the form of :math:`d_{iA}`, and :math:`\rho_{iA}`, divided by what lies between the medoids. There gamma is 0.5.
 
-    Objects have no weights; a row that counts twice is given twice.
+    *Derived* from the criterion: the masses.
 
-    For given masses each medoid in turn goes to the object that minimises J, all objects being tried: an iteration
-    costs n² operations for each cluster and each set it is in. n × n dissimilarities are held.
+    *Our reading*, from memory: the mean over the clusters as the first term, dissimilarities that are not squared
+    (squared, :math:`\rho_{iA}` has no bound), and a medoid chosen by all sets that contain its cluster, where the
+    program takes the single cluster alone. Where all medoids of a set coincide :math:`\rho_{iA}` is zero.
 
-    ``predict_partition`` takes new rows, or for ``metric="precomputed"`` dissimilarities to the training objects.
+    For given masses each medoid in turn goes to the object that minimizes J, all objects being tried: an iteration
+    costs n² operations for each cluster and each set it is in.
+
+    %(use)s
 
     References
     ----------
@@ -167,31 +213,18 @@ class MECM(MedoidClusterer):
         _base.check_number(self, "gamma", low=0)
         _base.check_number(self, "eta", low=0, strict=True)
 
-    def _to_sets(self, dissimilarity: np.ndarray, representatives: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
-        to_clusters = dissimilarity[:, representatives].T
-        found = focal_sets.member @ to_clusters
-        for j in np.flatnonzero(focal_sets.card > 1):
-            first, *others = np.flatnonzero(focal_sets.member[j])
-            found[j] = to_set(to_clusters[first], to_clusters[others], gamma=self.gamma, eta=self.eta)
-        return found
+    def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> Medoids:
+        return Medoids(medoids, sums_over_pairs(dissimilarity[np.ix_(medoids, medoids)], focal_sets))
 
-    def _moved(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> np.ndarray:
-        medoids = position.representatives.copy()
-        powered = position.powered * (focal_sets.card.astype(float) ** self.alpha)[:, None]
+    def _compare(self, dissimilarity: np.ndarray, representatives: Medoids, focal_sets: FocalSets) -> np.ndarray:
+        to_clusters = dissimilarity[:, representatives.clusters].T
+        return to_sets(to_clusters, representatives.apart, focal_sets, gamma=self.gamma, eta=self.eta)
+
+    def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> Medoids:
+        medoids = position.representatives.clusters.copy()
+        weight = position.powered * (focal_sets.card.astype(float) ** self.alpha)[:, None]
         for k in range(self.n_clusters):
-            cost = self._cost_of_candidates(dissimilarity, medoids, k, powered, focal_sets)
+            cost = candidate_costs(dissimilarity, medoids, k, weight, focal_sets, gamma=self.gamma, eta=self.eta)
             cost[np.delete(medoids, k)] = np.inf  # no object stands for two clusters
             medoids[k] = cost.argmin()
-        return medoids
-
-    def _cost_of_candidates(
-        self, dissimilarity: np.ndarray, medoids: np.ndarray, k: int, powered: np.ndarray, focal_sets: FocalSets
-    ) -> np.ndarray:
-        """The part of J that contains medoid k, were it each of the objects."""
-        single = focal_sets.singleton_index[k]
-        cost = dissimilarity @ powered[single] if single >= 0 else np.zeros(len(dissimilarity))
-        for j in np.flatnonzero((focal_sets.member[:, k] == 1) & (focal_sets.card > 1)):
-            others = dissimilarity[medoids[np.setdiff1d(np.flatnonzero(focal_sets.member[j]), k)]]
-            for rows in row_blocks(len(cost), 4 * dissimilarity.shape[1]):
-                cost[rows] += to_set(dissimilarity[rows], others, gamma=self.gamma, eta=self.eta) @ powered[j]
-        return cost
+        return self._represent(medoids, dissimilarity, focal_sets)

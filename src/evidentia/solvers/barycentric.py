@@ -18,6 +18,24 @@ def averaging(focal_sets: FocalSets) -> np.ndarray:
     return focal_sets.member / np.maximum(focal_sets.card, 1)[:, None]
 
 
+def sums_over_pairs(between: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+    r"""Sum of what is between the clusters of each set, :math:`\sum_{k < l \in A} b_{kl}`, shape (n_focal,).
+
+    Parameters
+    ----------
+    between : ndarray of shape (n_clusters, n_clusters)
+        Symmetric, with zeros on the diagonal.
+    focal_sets : FocalSets
+
+    Examples
+    --------
+    >>> between = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]])
+    >>> sums_over_pairs(between, FocalSets(3, [{0}, {0, 1}, {0, 1, 2}]))
+    array([ 0.,  1., 14.])
+    """
+    return np.einsum("jx,xy,jy->j", focal_sets.member, between, focal_sets.member) / 2
+
+
 def solve_centers(weight: np.ndarray, total: np.ndarray, average: np.ndarray, previous: np.ndarray) -> np.ndarray:
     r"""Cluster centres minimising :math:`\sum_i \sum_j w_{ij} \| x_i - S_j V \|^2`.
 

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import adjusted_rand_score
 
-from evidentia import BPEC, CCM, ECM, EVCLUS, NNEVCLUS, BootGMM, SECMdd, WECMdd
+from evidentia import BPEC, CCM, ECM, EVCLUS, NNEVCLUS, BootGMM, SECMdd
 from evidentia.datasets import load
+from evidentia.experimental import WECMdd
 from evidentia.experiments.exhibit import Cell, Exhibit, Result, Results, Unit
 from evidentia.prototypes import belief_peaks
 from evidentia.scores import credal_rand_index, nonspecificity
@@ -166,7 +167,7 @@ def build(method: str, X: np.ndarray, n_clusters: int, n_init: int, seed: int) -
         "ECM": lambda: ECM(c, **near, tol=1e-6, **drawn),
         "CCM": lambda: CCM(c, rho=5.0, tol=1e-6, **drawn),
         "sECMdd": lambda: SECMdd(c, alpha=2.0, beta=2.0, eta=1.0, gamma=1.0, rho=5.0, **drawn),
-        "wECMdd": lambda: WECMdd(c, alpha=2.0, beta=2.0, xi=5.0, psi=2.0, rho=5.0, **drawn),
+        "wECMdd": lambda: WECMdd(c, alpha=2.0, beta=2.0, mixing=5.0, psi=2.0, rho=5.0, **drawn),
         "BPEC": lambda: BPEC(c, rho=5.0),
         "Bootclus": lambda: BootGMM(c, model="bic", n_boot=500, n_pairs=200 if many else None, random_state=seed),
     }[method.removesuffix("-bp")]()

@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import adjusted_rand_score
 
-from evidentia import EVCLUS, NNEVCLUS, RECM, SECMdd, WECMdd
+from evidentia import EVCLUS, NNEVCLUS, RECM, SECMdd
 from evidentia.datasets import load
+from evidentia.experimental import WECMdd
 from evidentia.experiments.exhibit import Cell, Exhibit, Result, Results, Unit
 from evidentia.scores import credal_rand_index, nonspecificity
 
@@ -50,7 +51,7 @@ def build(method: str, D: np.ndarray, n_init: int, seed: int) -> BaseEstimator:
             4, focal_sets="singletons", alpha=1.0, beta=1.5, rho=float(np.sqrt(largest)), squared=True, **shared
         ),
         "sECMdd": lambda: SECMdd(4, alpha=2.0, beta=2.0, eta=1.0, gamma=1.0, rho=largest, **shared),
-        "wECMdd": lambda: WECMdd(4, alpha=2.0, beta=2.0, xi=5.0, psi=2.0, rho=largest, **shared),
+        "wECMdd": lambda: WECMdd(4, alpha=2.0, beta=2.0, mixing=5.0, psi=2.0, rho=largest, **shared),
     }[method]()
 
 

@@ -1,4 +1,4 @@
-"""Belief c-means (Liu, Dezert, Mercier & Pan, 2012)."""
+"""Belief c-means (Liu, Dezert, Mercier & Pan, 2012), as we recall it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from evidentia._docs import fill_docs
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import Subset
-from evidentia.prototypes._credal_means import CredalMeans, SetCosts, mixed_with_centres
+from evidentia.prototypes._credal_means import DOCS, CredalMeans, SetCosts, mix_with_centers
 
 
+@fill_docs(DOCS)
 class BCM(CredalMeans):
-    r"""Belief c-means [1]_: an object is torn between clusters that are nearer to each other than to it.
+    r"""Belief c-means [1]_: torn between clusters that are nearer to each other than to the object; experimental.
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} m_i(A)^{\beta} D_{iA}^2
@@ -22,53 +24,31 @@ class BCM(CredalMeans):
                         {|A| + \gamma |A| (|A| - 1) / 2} \quad (|A| > 1)
 
     with :math:`D_{i\{k\}} = \|x_i - v_k\|`. So a set of clusters is for objects far away from clusters which, seen from
-    there, are hard to tell apart. An object in the middle between two centres has equal masses on both, where
-    :class:`ECM` and :class:`CCM` have one mass on the pair.
+    there, are hard to tell apart. An object in the middle between two centers has equal masses on both, where
+    :class:`~evidentia.prototypes.ECM` and :class:`~evidentia.prototypes.CCM` have one mass on the pair.
 
     Parameters
     ----------
-    n_clusters : int
-    focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
-        Sets of clusters that may hold mass; every single cluster must be one of them. The named families hold the empty
-        set and the set of all clusters.
-    beta : float > 1
-        Fuzzifier: near 1 each object has its mass on one set, large values spread it.
+    %(sets)s
     gamma : float > 0
-        Weight of the distances between centres. They are part of the criterion, so a large weight pulls the centres of
+        Weight of the distances between centers. They are part of the criterion, so a large weight pulls the centers of
         overlapping clusters together until they coincide, which is said by a warning; take a smaller one then.
-    rho : float or "auto"
-        Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
-        outliers. ``"auto"`` is three times the root mean squared distance to the nearest centre of a k-means solution.
-    n_init : int
-        Number of starts; the one that ends with the lowest criterion is kept.
-    init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
-        Start of the centres, as in :class:`ECM`.
-    max_iter : int
-    tol : float
-        A descent ends when the criterion falls by less than this share of itself.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
+    %(search)s
 
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
-    focal_sets_ : FocalSets
-    rho_ : float or None
-    criterion_ : float
-    criterion_trace_ : ndarray
-        Criterion after each iteration; it never rises.
-    start_criteria_ : ndarray
-        Final criterion of every start.
-    n_iter_ : int
+    %(results)s
 
     Notes
     -----
-    The article was not at hand when this was written: the criterion above is what is minimised, and it may differ from
-    the authors' program in details.
+    *From a source* (the abstract; the article could not be read, and no program was found): the cost of a set mixes
+    distances to its centers with distances between them, and has no barycenter; an object far from clusters that are
+    near to each other is torn, one in the middle is not.
+
+    *Derived* from the criterion: masses and centers, each at their optimum for given others.
+
+    *Our reading*, from memory: the divisor :math:`|A| + \gamma |A| (|A| - 1) / 2`, no penalty :math:`|A|^\alpha` (with
+    alpha 1 far objects would be torn for gamma above 2 only), and centers that feel the distances between them.
 
     References
     ----------
@@ -116,4 +96,4 @@ class BCM(CredalMeans):
         card = focal_sets.card
         total = card + self.gamma * card * (card - 1) / 2
         spring = np.where(card > 1, self.gamma / np.maximum(total, 1), 0.0)
-        return SetCosts(mixed_with_centres(focal_sets, 0.0, total), spring)
+        return SetCosts(mix_with_centers(focal_sets, 0.0, total), spring)
