@@ -19,10 +19,11 @@ from evidentia import CredalPartition, FocalSets
 from evidentia.constraints import PairwiseConstraints
 from evidentia.datasets import load
 from evidentia.datasets.synthetic import make_student_four_class
+from evidentia.dissimilarities import delta_star
 from evidentia.neural import NNEVCLUS, lessons, training
 from evidentia.neural.posing import pose
 from evidentia.neural.search import Search
-from evidentia.relational import EVCLUS, delta_star
+from evidentia.relational import EVCLUS
 from evidentia.solvers.descent import InterruptedFit
 
 pytestmark = pytest.mark.filterwarnings("ignore:NNEVCLUS reached max_iter")  # most fits here are short on purpose
@@ -326,9 +327,7 @@ def test_dissimilarities_alone(blobs):
 
 def test_protein_is_recovered():
     data = load("protein")
-    model = NNEVCLUS(
-        4, focal_sets="simple", metric="precomputed", n_components=3, delta0=1.0, n_init=1, random_state=0
-    )
+    model = NNEVCLUS(4, focal_sets="simple", metric="precomputed", n_components=3, delta0=1.0, n_init=1, random_state=0)
     assert adjusted_rand_score(data.target, model.fit(data.dissimilarity).labels_) >= 0.98
 
 

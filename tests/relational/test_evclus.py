@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 from evidentia import CredalPartition, FocalSets, select
 from evidentia.datasets import load
-from evidentia.relational import CEVCLUS, EVCLUS, RECM, delta_star
+from evidentia.dissimilarities import delta_star
+from evidentia.relational import CEVCLUS, EVCLUS, RECM
 from evidentia.solvers import irqp as solver
 from evidentia.solvers.descent import InterruptedFit
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from evidentia import FocalSets
-from evidentia.relational.dissimilarity import Matrix
+from evidentia.dissimilarities import Matrix
 from evidentia.relational.pairs import random_pairs
 from evidentia.solvers.irqp import Links, criterion, irqp, place_among, symmetric_pairs
 

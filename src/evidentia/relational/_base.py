@@ -11,9 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from evidentia import _base
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
+from evidentia.dissimilarities import Source, new_blocks, read_new, read_source
 from evidentia.partition import CredalPartition
-from evidentia.relational.dissimilarity import Matrix, Source, read_new, read_source
-from evidentia.solvers.blocks import row_blocks
 
 
 class RelationalClusterer(_base.EvidentialClusterer):
@@ -30,11 +29,11 @@ class RelationalClusterer(_base.EvidentialClusterer):
     init: Any
     max_iter: int
     tol: float
-    _source: Source | None  # None: dissimilarities came as numbers, and new ones will
+    _source: Source
 
     def _read(self, X: Any) -> Source:
-        source = read_source(self, X, self.metric, self.metric_params)
-        self._source = None if isinstance(source, Matrix) else source
+        source = read_source(self, X)
+        self._source = source.for_new()
         return source
 
     def _read_new(self, X: Any) -> Any:
@@ -49,9 +48,7 @@ class RelationalClusterer(_base.EvidentialClusterer):
 
     def _distance_blocks(self, X: Any, known: np.ndarray) -> Iterator[np.ndarray]:
         """Dissimilarities of new objects to some of the fitted ones, some (n_new, n_known) at a time."""
-        new = self._read_new(X)
-        for block in row_blocks(len(new), len(known)):
-            yield new[block][:, known] if self._source is None else self._source.from_new(new[block], known)
+        return (block for _, block in new_blocks(self._source, self._read_new(X), known))
 
     def predict_partition(self, X: Any) -> CredalPartition:
         """Credal partition of new objects, over the clusters found by ``fit``.

@@ -11,8 +11,8 @@ from evidentia import _base
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import Subset
 from evidentia.constraints import PairwiseConstraints
+from evidentia.dissimilarities import Source
 from evidentia.metric_learning import learn_metric
-from evidentia.relational.dissimilarity import Source
 from evidentia.relational.evclus import EVCLUS, conflict_form
 from evidentia.relational.pairs import Pairs
 from evidentia.solvers.irqp import Descent, Links, criterion, symmetric_pairs

@@ -13,8 +13,8 @@ from evidentia import _base
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
+from evidentia.dissimilarities import check_dissimilarities
 from evidentia.solvers.descent import Run
-from evidentia.solvers.dissimilarities import check_dissimilarities
 from evidentia.solvers.label_sweeps import sweep, weight_between, weight_by_label
 from evidentia.solvers.neighbours import default_n_neighbors, nearest
 

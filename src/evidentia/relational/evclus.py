@@ -14,9 +14,9 @@ from evidentia import _base
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import Subset, canonical_order, to_mask
+from evidentia.dissimilarities import Columns, default_quantile, delta_star, read_table
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import RelationalClusterer, given_masses
-from evidentia.relational.dissimilarity import default_quantile, delta_star, read_table
 from evidentia.relational.pairs import Pairs, all_pairs, check_partners, chosen_pairs, listed_pairs, random_pairs
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.irqp import Descent, Links, irqp, place_among
@@ -211,7 +211,7 @@ class EVCLUS(RelationalClusterer):
             table = np.asarray(partners)
             if np.shape(X) == table.shape:
                 found = read_table(self, X)
-                self._source, self.n_features_in_ = None, len(found)  # new objects come with a number for each
+                self._source = Columns(len(found))
                 self._check_params(len(found))
                 return listed_pairs(found, check_partners(who, table, len(found)))
         source = self._read(X)

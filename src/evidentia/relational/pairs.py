@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.relational.dissimilarity import Source
+from evidentia.dissimilarities import Source
 from evidentia.solvers.irqp import GroupTargets, PairTargets, symmetric_pairs
 
 PARTNER_GROUPS = 20  # with fewer, objects of a group see too little of the others and descents end in worse minima

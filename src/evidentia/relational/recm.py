@@ -14,11 +14,11 @@ from evidentia import _base
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import Subset
+from evidentia.dissimilarities import full_matrix
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import RelationalClusterer, given_masses
 from evidentia.solvers.barycentric import averaging, solve_centers
 from evidentia.solvers.descent import Run, best_descent
-from evidentia.solvers.memory import refuse_beyond_memory
 
 ROUNDING = 1e-9  # of the largest eigenvalue or dissimilarity: below it, a negative number is a zero
 COINCIDE = 1e-2  # of the typical distance of an object from its prototype
@@ -276,8 +276,8 @@ class RECM(RelationalClusterer):
         source = self._read(X)
         n = len(source)
         self._check_params(n)
-        refuse_beyond_memory(32 * n**2, f"RECM on {n:,} objects", "EVCLUS with n_pairs needs no n × n numbers.")
-        square = self._squared(source.block(slice(None), slice(None)))
+        cure = "EVCLUS with n_pairs needs no n × n numbers."
+        square = self._squared(full_matrix(source, who="RECM", cure=cure, copies=4))
         if not square.any():
             raise ValueError("All dissimilarities are zero, so RECM finds no clusters in them.")
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
