@@ -21,7 +21,7 @@ LAYERS = [
     {"_docs", "_warnings"},
     {"belief", "solvers"},
     {"partition"},
-    {"constraints", "metric_learning", "_base"},
+    {"constraints", "dissimilarities", "metric_learning", "_base"},
     {"prototypes", "mixtures", "relational", "hierarchy"},
     {"neural", "experimental"},
     {"scores", "selection", "datasets"},
@@ -32,7 +32,7 @@ LAYERS = [
     {"cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-SIDEWAYS = {("solvers", "belief")}  # neighbours do not know each other, but for this
+SIDEWAYS = {("solvers", "belief"), ("dissimilarities", "_base")}  # neighbors do not know each other, but for these
 
 
 def imported(path):

@@ -116,6 +116,7 @@ _SUBMODULES = (
     "belief",
     "constraints",
     "datasets",
+    "dissimilarities",
     "experimental",
     "hierarchy",
     "images",

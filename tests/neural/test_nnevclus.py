@@ -19,10 +19,11 @@ from evidentia import CredalPartition, FocalSets
 from evidentia.constraints import PairwiseConstraints
 from evidentia.datasets import load
 from evidentia.datasets.synthetic import make_student_four_class
+from evidentia.dissimilarities import delta_star
 from evidentia.neural import NNEVCLUS, lessons, training
 from evidentia.neural.posing import pose
 from evidentia.neural.search import Search
-from evidentia.relational import EVCLUS, delta_star
+from evidentia.relational import EVCLUS
 from evidentia.solvers.descent import InterruptedFit
 
 pytestmark = pytest.mark.filterwarnings("ignore:NNEVCLUS reached max_iter")  # most fits here are short on purpose

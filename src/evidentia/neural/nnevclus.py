@@ -25,8 +25,9 @@ from evidentia.neural.posing import Problem, pose
 from evidentia.neural.search import Found, Search, masses_of
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
-from evidentia.relational.evclus import EVCLUS, POINTS, Shepard, with_near_pairs
+from evidentia.relational.evclus import EVCLUS, POINTS, Shepard, shared_plausibility
 from evidentia.solvers.descent import InterruptedFit
+from evidentia.solvers.overlap import near_pair_sets
 
 SMALL = 1_000  # objects up to which one core is enough for all pairs
 
@@ -312,7 +313,7 @@ class NNEVCLUS(EVCLUS):
         found = Search(self, problem, focal_sets, rng).best_of(self._lessons(problem, focal_sets, labelled, rng))
         if isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs" and not found.interrupted:
             masses = masses_of(found.network, problem.rows, problem.inside)
-            finer = with_near_pairs(masses, focal_sets, self.n_near)
+            finer = near_pair_sets(shared_plausibility(masses, focal_sets), self.n_near, empty=True)
             given = given_masses("NNEVCLUS", CredalPartition(masses, focal_sets), finer, len(masses))
             lesson = Lesson(problem.train, given[problem.train])
             focal_sets, found = finer, Search(self, problem, finer, rng).best_of([lesson])

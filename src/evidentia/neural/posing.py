@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +9,14 @@ import numpy as np
 
 from evidentia import _base
 from evidentia.constraints import PairwiseConstraints
+from evidentia.dissimilarities import Matrix, Some, Source, Table, check_dissimilarities, delta_star, source_of
 from evidentia.metric_learning import learn_metric
 from evidentia.neural.inputs import Inputs, center_and_scale, project
 from evidentia.neural.knowledge import Knowledge, read_labels, sure_labels
 from evidentia.neural.outliers import default_gamma, find_region
 from evidentia.prototypes.belief_peaks import belief_peaks
 from evidentia.relational._base import RelationalClusterer
-from evidentia.relational.dissimilarity import Matrix, Source, Table, delta_star, read_source
 from evidentia.relational.pairs import Pairs, all_pairs, random_pairs
-from evidentia.solvers.dissimilarities import check_dissimilarities
 from evidentia.solvers.memory import refuse_beyond_memory
 
 if TYPE_CHECKING:
@@ -28,23 +26,6 @@ OPTIMIZERS = ("auto", "lbfgs", "rmsprop", "adam")
 STARTS = ("auto", "evclus", "random", "belief-peaks")
 WHOLE = 2_000  # objects up to which "auto" takes all pairs at once
 SAMPLE = 1_000  # objects among which the loss of a fit by batches is measured, and a validation loss
-
-
-@dataclass(frozen=True)
-class Some:
-    """Some of the objects of a source, in their order."""
-
-    source: Source
-    objects: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.objects)
-
-    def block(self, rows: Any, columns: Any) -> np.ndarray:
-        return self.source.block(self.objects[rows], self.objects[columns])
-
-    def from_new(self, X: Any, columns: Any) -> np.ndarray:
-        return self.source.from_new(X, self.objects[columns])
 
 
 @dataclass(frozen=True)
@@ -115,8 +96,8 @@ def pose(
         source = Matrix(table)
     elif dissimilarities is not None:
         source = Matrix(check_matrix(dissimilarities, n))
-    else:  # a copy notes the columns of what it reads, which need not be those of X
-        source = read_source(copy.copy(model), measured.reshape(n, -1), model.metric, model.metric_params)
+    else:
+        source = source_of(measured.reshape(n, -1), model.metric, model.metric_params, who="NNEVCLUS")
     rows = inputs.rows(measured, table)
     if model.outliers:
         seen = inputs.compared(rows)

@@ -10,6 +10,8 @@ import numpy as np
 from tqdm.auto import tqdm
 
 from evidentia.belief import FocalSets
+from evidentia.dissimilarities import Table
+from evidentia.dissimilarities.conflict import CERTAIN
 from evidentia.neural._torch import check_device, load_torch
 from evidentia.neural.lessons import Lesson
 from evidentia.neural.losses import squared_distances, start_penalty
@@ -17,7 +19,6 @@ from evidentia.neural.network import MassNetwork, check_width, draw_weights, per
 from evidentia.neural.objective import Objective
 from evidentia.neural.posing import SAMPLE, Problem
 from evidentia.neural.training import Training, Watch, by_batches, quasi_newton
-from evidentia.relational.dissimilarity import CERTAIN, Table
 from evidentia.solvers.blocks import row_blocks
 
 if TYPE_CHECKING:
