@@ -63,15 +63,23 @@ class Check:
 
 
 class Number(Check):
-    """A finite number in ``[low, high]``, or in ``(above, high]``."""
+    """A finite number in ``[low, high]``; ``above`` and ``below`` are limits that it may not reach."""
 
     _type: ClassVar[tuple[type, str, str]] = (Real, "a number", "float")
 
-    def __init__(self, low: float = -np.inf, high: float = np.inf, *, above: float | None = None):
-        self.low, self.high, self.strict = low if above is None else above, high, above is not None
-        limits = [f"{'>' if self.strict else '>='} {self.low:g}"] * isfinite(self.low) + [f"<= {high:g}"] * isfinite(
-            high
-        )
+    def __init__(
+        self,
+        low: float = -np.inf,
+        high: float = np.inf,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+    ):
+        self.low, self.high = low if above is None else above, high if below is None else below
+        self.above, self.below = above is not None, below is not None
+        least = f"{'>' if self.above else '>='} {self.low:g}"
+        most = f"{'<' if self.below else '<='} {self.high:g}"
+        limits = [least] * isfinite(self.low) + [most] * isfinite(self.high)
         _, words, kind = self._type
         self.words, self.kind = (" ".join([name, " and ".join(limits)]).strip() for name in (words, kind))
 
@@ -79,7 +87,11 @@ class Number(Check):
         if not isinstance(value, self._type[0]) or isinstance(value, bool | np.bool_):
             return False
         number = float(value)  # type: ignore[arg-type]
-        return isfinite(number) and (self.low < number if self.strict else self.low <= number) and number <= self.high
+        return (
+            isfinite(number)
+            and (self.low < number if self.above else self.low <= number)
+            and (number < self.high if self.below else number <= self.high)
+        )
 
 
 class Integer(Number):

@@ -13,6 +13,7 @@ from tqdm.auto import tqdm
 from evidentia._warnings import warn_user
 
 Step = Callable[[Any], tuple[float, Any]]
+Rests = Callable[[Any, Any], bool]
 
 
 class InterruptedFit(ConvergenceWarning):
@@ -42,27 +43,34 @@ def descend(
     state: Any,
     *,
     max_iter: int,
-    tol: float,
+    tol: float = 0.0,
     relative: bool = False,
+    rests: Rests | None = None,
     watch: Callable[[int, float], None] | None = None,
 ) -> Run:
     """Follow ``step(state) -> (objective of state, next state)`` downhill.
 
-    Ends when the objective falls by no more than ``tol`` (times its own size when ``relative``), after ``max_iter``
-    steps, or on an interrupt from the keyboard, in which case the last complete state is kept.
+    Ends when the objective falls by no more than ``tol`` (times its own size when ``relative``) or, in place of that,
+    when ``rests(state before, state)`` says so; after ``max_iter`` steps; or on an interrupt from the keyboard, in which
+    case the last complete state is kept.
     """
     trace: list[float] = []
-    kept = state
+    kept = before = state
     converged = interrupted = False
     try:
         for iteration in range(max_iter + 1):
             objective, following = step(state)
-            kept, state = state, following
+            before, kept, state = kept, state, following
             trace.append(objective)
             if watch is not None:
                 watch(iteration, objective)
-            if iteration and trace[-2] - objective <= tol * (abs(objective) if relative else 1.0):
-                converged = True
+            if not iteration:
+                continue
+            if rests is None:
+                converged = bool(trace[-2] - objective <= tol * (abs(objective) if relative else 1.0))
+            else:
+                converged = rests(before, kept)
+            if converged:
                 break
     except KeyboardInterrupt:
         if not trace:
@@ -77,15 +85,18 @@ def best_descent(
     *,
     name: str,
     max_iter: int,
-    tol: float,
+    tol: float = 0.0,
     relative: bool = False,
+    rests: Rests | None = None,
+    unrest: str | None = None,
     rank: Callable[[Run], Any] = lambda run: run.objective,
     n_starts: int | None = None,
     verbose: int = 0,
 ) -> tuple[Run, list[Run]]:
     """Descend from every start; give the run of lowest ``rank`` and all of them (``n_starts``: for the progress bar).
 
-    An interrupt ends the search and keeps the best run so far. A best run that did not converge is said aloud.
+    An interrupt ends the search and keeps the best run so far. A best run that did not converge is said aloud;
+    ``unrest`` are words for that where there is no ``tol``.
     """
     runs: list[Run] = []
     with tqdm(starts, desc=name, unit="start", total=n_starts, leave=False, disable=not verbose) as bar:
@@ -95,7 +106,7 @@ def best_descent(
 
         try:
             for start in bar:
-                run = descend(step, start, max_iter=max_iter, tol=tol, relative=relative, watch=watch)
+                run = descend(step, start, max_iter=max_iter, tol=tol, relative=relative, rests=rests, watch=watch)
                 runs.append(run)
                 if run.interrupted:
                     break
@@ -111,7 +122,7 @@ def best_descent(
         )
     elif not best.converged:
         warn_user(
-            f"{name} reached max_iter={max_iter} before tol={tol:g}; raise max_iter or tol.",
+            f"{name} reached max_iter={max_iter} before {unrest or f'tol={tol:g}; raise max_iter or tol.'}",
             ConvergenceWarning,
         )
     return best, runs
