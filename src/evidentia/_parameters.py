@@ -11,14 +11,14 @@ and the ``Parameters`` part of its docstring are made from that list, and a subc
 ...     Nothing.
 ...     '''
 ...     n_clusters: int | str = param(Integer(low=1) | "auto", "Number of clusters.", default=2, kw_only=False)
-...     beta: float = param(Number(above=1, high=10), "Fuzzifier.", default=2.0)
+...     beta: float = param(Number(above=1, below=10), "Fuzzifier.", default=2.0)
 >>> toy = Toy(3, beta=1)
 >>> toy
 Toy(beta=1, n_clusters=3)
 >>> toy.check_parameters()
 Traceback (most recent call last):
 ...
-ValueError: The 'beta' parameter of Toy must be a number > 1 and <= 10. Got 1 instead.
+ValueError: The 'beta' parameter of Toy must be a number > 1 and < 10. Got 1 instead.
 >>> print(Toy.__doc__)
 A toy [1]_.
 <BLANKLINE>
@@ -26,7 +26,7 @@ Parameters
 ----------
 n_clusters : int >= 1 or "auto", default=2
     Number of clusters.
-beta : float > 1 and <= 10, default=2.0
+beta : float > 1 and < 10, default=2.0
     Fuzzifier.
 <BLANKLINE>
 Notes

@@ -212,9 +212,7 @@ def test_no_small_change_of_what_was_just_updated_lowers_the_criterion(adaptive,
 
 
 @ADAPTIVE
-@pytest.mark.parametrize(
-    ("alpha", "beta", "family"), [(0.0, 1.2, "full"), (1.7, 2.0, "pairs"), (3.0, 4.0, "simple")]
-)
+@pytest.mark.parametrize(("alpha", "beta", "family"), [(0.0, 1.2, "full"), (1.7, 2.0, "pairs"), (3.0, 4.0, "simple")])
 def test_the_criterion_never_rises(adaptive, alpha, beta, family):
     X, weight, prototypes, criterion = random_problem(adaptive, n=60, c=4, p=3, family=family)
     X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -50,9 +50,9 @@ def descend(
 ) -> Run:
     """Follow ``step(state) -> (objective of state, next state)`` downhill.
 
-    Ends when the objective falls by no more than ``tol`` (times its own size when ``relative``) or, in place of that,
-    when ``rests(state before, state)`` says so; after ``max_iter`` steps; or on an interrupt from the keyboard, in which
-    case the last complete state is kept.
+    Ends when the objective falls by no more than ``tol`` (times its own size when ``relative``), or instead when
+    ``rests(state before, state)``; after ``max_iter`` steps; or on an interrupt from the keyboard, in which case the
+    last complete state is kept.
     """
     trace: list[float] = []
     kept = before = state
