@@ -92,7 +92,7 @@ def test_every_public_name_is_there():
         NoiseClustering(),
         GustafsonKessel(),
         ECM(),
-        ECM(metric="mahalanobis", n_init=3),
+        ECM(adaptive=True, n_init=3),
         BeliefHierarchical(),
         BootGMM(2, model="EII", n_boot=30),
         BPEC(2),

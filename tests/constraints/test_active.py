@@ -404,7 +404,7 @@ def test_the_oracle_answers_by_the_truth_and_scores_what_is_known(corners):
         expected = "unknown" if None in (truth[first], truth[second]) else "same"
         assert word == ("different" if expected == "same" and truth[first] != truth[second] else expected)
     kept = [i for i in range(40) if truth[i] is not None]
-    assert curve.rand_index.iloc[-1] == rand_score(truth[kept].tolist(), asking.partition.labels()[kept])
+    assert curve.rand_index.iloc[-1] == rand_score(truth[kept].tolist(), asking.model.labels_[kept])
     with pytest.raises(ValueError, match="39 labels for 40 objects"):
         ask_oracle(asking, truth[1:], 1)
 

@@ -131,7 +131,7 @@ def test_progress_is_shown_on_request_only(blobs, capsys):
 
 def test_it_segments_images():
     image = np.random.default_rng(0).normal(size=(12, 10)) + np.where(np.arange(10) < 4, 0, 20)
-    labels = segment(image, COPKMeans(2, random_state=0), random_state=0).labels
+    labels = segment(image, COPKMeans(2, random_state=0), random_state=0).labels()
     assert (labels[:, :4] == labels[0, 0]).all()
     assert (labels[:, 4:] == 1 - labels[0, 0]).all()
 

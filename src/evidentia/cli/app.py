@@ -355,7 +355,8 @@ def ask(
     check_out(out)
     scaled, scaler = fitting.rescale(data, scale.value)
     bars = int(sys.stderr.isatty())
-    estimator = CECM(clusters, metric=metric.value, n_init=starts, tol=ASK_TOL, random_state=seed, verbose=bars)
+    adaptive = metric is Metric.mahalanobis
+    estimator = CECM(clusters, adaptive=adaptive, n_init=starts, tol=ASK_TOL, random_state=seed, verbose=bars)
     session = ActiveSession(estimator, scaled, rule=rule.value, random_state=seed)
     kept = answers or file.with_name(f"{file.name.split('.')[0]}-answers.csv")
     notes = [*source.notes, *([holes] if holes else []), *asking.take_up(session, kept)]

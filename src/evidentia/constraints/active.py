@@ -271,7 +271,8 @@ class ActiveSession:
 
     def _record(self, entry: Entry, before: CredalPartition) -> None:
         partition = self._model.partition_
-        entry.moved = int((partition.align(before).labels() != before.labels()).sum())
+        rule = self._model.method.labels
+        entry.moved = int((partition.align(before).labels(rule) != before.labels(rule)).sum())
         entry.nonspecificity = float(partition.nonspecificity.mean())
         entry.criterion = np.nan if self._model.method.criterion is None else float(self._model.criterion_)
 
@@ -364,7 +365,7 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
     Returns
     -------
     DataFrame
-        One row per number of answers, from those given before: ``rand_index`` of the most plausible clusters over the
+        One row per number of answers, from those given before: ``rand_index`` of the estimator's labels over the
         objects whose label is known, ``nonspecificity``, and ``worthwhile``.
 
     Examples
@@ -389,7 +390,7 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
 
     def standing() -> tuple[int, float, float, bool]:
         found = session.partition
-        score = rand_score(labels, found.labels()[objects])
+        score = rand_score(labels, found.labels(session.estimator.method.labels)[objects])
         return len(session.answers), score, float(found.nonspecificity.mean()), session.worthwhile
 
     rows = [standing()]
