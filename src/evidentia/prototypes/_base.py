@@ -25,10 +25,8 @@ RHO_FACTOR = 3.0
 RHO_LEAST = 1e-6  # of the spread of the table: with an object on every center, rounding errors are no yardstick
 
 INIT = Choice(*START_RULES) | Kind("array of shape (n_clusters, n_features)")
-INIT_DOC = (
-    'Start of the centers. ``"mixed"`` begins half of the starts at k-means solutions (``"k-means"``) and half at '
-    'random rows (``"random"``): k-means gives far outliers a cluster of their own.'
-)
+INIT_DOC = """Start of the centers. ``"mixed"`` begins half of the starts at k-means solutions (``"k-means"``) and half
+        at random rows (``"random"``): k-means gives far outliers a cluster of their own."""
 SHAPES = {
     "covariances_": "ndarray of shape (n_clusters, n_features, n_features) or None\nEvidential covariances of the "
     "clusters (``adaptive``).",
@@ -100,7 +98,12 @@ class PrototypeClusterer(_base.IterativeClusterer):
     rho = "auto"
     adaptive = False
     focal_sets = "singletons"
-    init: Any = param(INIT, f"{INIT_DOC} An array makes one start and keeps its order of clusters.", default="mixed")
+    init: Any = param(
+        INIT,
+        f"""{INIT_DOC}
+        An array makes one start and keeps its order of clusters.""",
+        default="mixed",
+    )
 
     attributes = {
         "cluster_centers_": "ndarray of shape (n_clusters, n_features)\nClusters are numbered from the largest to the "

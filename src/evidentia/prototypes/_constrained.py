@@ -131,8 +131,9 @@ class ConstrainedClusterer(PrototypeClusterer):
     )
     init: Any = param(
         INIT,
-        f"""{INIT_DOC} An array makes one start, at once with links of full strength, and keeps its order of clusters;
-        to go on from a model when links were added, give its ``cluster_centers_``, with ``adaptive``
+        f"""{INIT_DOC}
+        An array makes one start, at once with links of full strength, and keeps its order of clusters; to go on from a
+        model when links were added, give its ``cluster_centers_``, with ``adaptive``
         ``(cluster_centers_, covariances_)``.""",
         default="mixed",
     )

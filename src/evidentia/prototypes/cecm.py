@@ -34,6 +34,8 @@ class CECM(ConstrainedClusterer):
 
     Attributes
     ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest pignistic probability, as in [1]_; ``partition_.labels(rule)`` gives those of another rule.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
         With a ``metric_learner`` they, ``init``, ``rho_`` and the covariances are in the space of the transformed rows.
