@@ -24,8 +24,8 @@ def main(path: str) -> None:
     data = make_cecm_two_class(random_state=2)
     links = PairwiseConstraints.sample(data.target, 10, random_state=0)
     models = {
-        "ECM, no links": ECM(2, metric="mahalanobis", alpha=1, rho=10.0, random_state=0).fit(data.data),
-        "CECM, ten links": CECM(2, metric="mahalanobis", random_state=0).fit(data.data, constraints=links),
+        "ECM, no links": ECM(2, adaptive=True, alpha=1, rho=10.0, random_state=0).fit(data.data),
+        "CECM, ten links": CECM(2, adaptive=True, random_state=0).fit(data.data, constraints=links),
     }
     _, axes = plt.subplots(1, 2, figsize=(12, 5.5), layout="constrained")
     for ax, (name, model) in zip(axes, models.items()):

@@ -101,7 +101,7 @@ def test_what_is_experimental_is_not_at_the_top():
         NoiseClustering(),
         GustafsonKessel(),
         ECM(),
-        ECM(metric="mahalanobis", n_init=3),
+        ECM(adaptive=True, n_init=3),
         BeliefHierarchical(),
         BootGMM(2, model="EII", n_boot=30),
         BPEC(2),

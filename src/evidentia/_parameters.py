@@ -11,14 +11,14 @@ and the ``Parameters`` part of its docstring are made from that list, and a subc
 ...     Nothing.
 ...     '''
 ...     n_clusters: int | str = param(Integer(low=1) | "auto", "Number of clusters.", default=2, kw_only=False)
-...     beta: float = param(Number(above=1, high=10), "Fuzzifier.", default=2.0)
+...     beta: float = param(Number(above=1, below=10), "Fuzzifier.", default=2.0)
 >>> toy = Toy(3, beta=1)
 >>> toy
 Toy(beta=1, n_clusters=3)
 >>> toy.check_parameters()
 Traceback (most recent call last):
 ...
-ValueError: The 'beta' parameter of Toy must be a number > 1 and <= 10. Got 1 instead.
+ValueError: The 'beta' parameter of Toy must be a number > 1 and < 10. Got 1 instead.
 >>> print(Toy.__doc__)
 A toy [1]_.
 <BLANKLINE>
@@ -26,7 +26,7 @@ Parameters
 ----------
 n_clusters : int >= 1 or "auto", default=2
     Number of clusters.
-beta : float > 1 and <= 10, default=2.0
+beta : float > 1 and < 10, default=2.0
     Fuzzifier.
 <BLANKLINE>
 Notes
@@ -67,15 +67,23 @@ class Check:
 
 
 class Number(Check):
-    """A finite number in ``[low, high]``, or in ``(above, high]``."""
+    """A finite number in ``[low, high]``; ``above`` and ``below`` are limits that it may not reach."""
 
     _type: ClassVar[tuple[type, str, str]] = (Real, "a number", "float")
 
-    def __init__(self, low: float = -np.inf, high: float = np.inf, *, above: float | None = None):
-        self.low, self.high, self.strict = low if above is None else above, high, above is not None
-        limits = [f"{'>' if self.strict else '>='} {self.low:g}"] * isfinite(self.low) + [f"<= {high:g}"] * isfinite(
-            high
-        )
+    def __init__(
+        self,
+        low: float = -np.inf,
+        high: float = np.inf,
+        *,
+        above: float | None = None,
+        below: float | None = None,
+    ):
+        self.low, self.high = low if above is None else above, high if below is None else below
+        self.above, self.below = above is not None, below is not None
+        least = f"{'>' if self.above else '>='} {self.low:g}"
+        most = f"{'<' if self.below else '<='} {self.high:g}"
+        limits = [least] * isfinite(self.low) + [most] * isfinite(self.high)
         _, words, kind = self._type
         self.words, self.kind = (" ".join([name, " and ".join(limits)]).strip() for name in (words, kind))
 
@@ -83,7 +91,11 @@ class Number(Check):
         if not isinstance(value, self._type[0]) or isinstance(value, bool | np.bool_):
             return False
         number = float(value)  # type: ignore[arg-type]
-        return isfinite(number) and (self.low < number if self.strict else self.low <= number) and number <= self.high
+        return (
+            isfinite(number)
+            and (self.low < number if self.above else self.low <= number)
+            and (number < self.high if self.below else number <= self.high)
+        )
 
 
 class Integer(Number):

@@ -2,32 +2,37 @@
 
 import os
 import warnings
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
 from sklearn.metrics import rand_score
 
 from evidentia import CECM, ECM, CredalPartition, FocalSets
+from evidentia._parameters import ANYTHING, Declared, param
 from evidentia.constraints import ActiveSession, ContradictoryLinks, PairwiseConstraints, ask_oracle, questions
 from evidentia.constraints.answers import Answer, read_answers, write_answers
 from evidentia.datasets import load
+from evidentia.methods import Method
 
 LINE = np.array([[0.0], [0.5], [4.9], [9.0], [10.0], [5.2]])
 
 
-class Told(BaseEstimator):
+class Told(Declared):
     """Answers with the partition it is given, with links with a later one; its criterion depends on its start."""
 
-    def __init__(self, partition=None, later=None, init="own starts", own=2.0, given=1.0):
-        self.partition = partition
-        self.later = later
-        self.init = init
-        self.own = own
-        self.given = given
+    method = Method(name="told", title="toy", papers=(), guide="active", takes=("links",))
+    partition: Any = param(ANYTHING, default=None, kw_only=False)
+    later: Any = param(ANYTHING, default=None)
+    init: Any = param(ANYTHING, default="own starts")
+    own: float = param(ANYTHING, default=2.0)
+    given: float = param(ANYTHING, default=1.0)
+    attributes = {"cluster_centers_": "ndarray"}
 
     def fit(self, X, y=None, constraints=None):
         self.partition_ = self.later if self.later is not None and len(constraints) else self.partition
@@ -59,7 +64,7 @@ def corners():
 
 
 def model_of_corners():
-    return CECM(2, metric="mahalanobis", n_init=4, random_state=0)
+    return CECM(2, adaptive=True, n_init=4, random_state=0)
 
 
 # -- which question ---------------------------------------------------------------------------------------------------
@@ -77,12 +82,16 @@ def test_the_rule_of_the_paper_asks_about_the_most_torn_object_and_the_one_neare
 
 def test_nearest_is_measured_in_the_metric_of_the_cluster():
     table = np.array([[0.0, 3.0], [2.0, 0.0], [0.0, 4.0], [5.0, 0.0]])
-    model = SimpleNamespace(cluster_centers_=np.zeros((2, 2)), metric_=np.array([np.diag([4.0, 0.25]), np.eye(2)]))
+    metrics = np.array([np.diag([4.0, 0.25]), np.eye(2)])
+    model = SimpleNamespace(
+        cluster_centers_=np.zeros((2, 2)),
+        cluster_metrics_=metrics,
+        attributes={"cluster_centers_": "", "cluster_metrics_": ""},
+    )
     # squared distances: 9/4, 16, 4, 100 in the first metric and 9, 4, 16, 25 in the second
     assert questions.surest_objects(model, table).tolist() == [0, 1]
-    assert questions.surest_objects(
-        SimpleNamespace(partition_=partition_of([0.3, 0.1, 0.2, 0.6, 0.5, 0.4])), table
-    ).tolist() == [1, 5]
+    without = SimpleNamespace(partition_=partition_of([0.3, 0.1, 0.2, 0.6, 0.5, 0.4]), attributes={})
+    assert questions.surest_objects(without, table).tolist() == [1, 5]
 
 
 def test_the_paper_s_rule_needs_sets_of_two_clusters():
@@ -114,7 +123,7 @@ def test_expected_change_weighs_the_answers_and_does_not_see_the_numbers_of_clus
 
     def pignistic(must=(), cannot=()):
         links = PairwiseConstraints.from_links(must, cannot)
-        return CECM(2, metric="mahalanobis", init=start).fit(corners, constraints=links).partition_.pignistic
+        return CECM(2, adaptive=True, init=start).fit(corners, constraints=links).partition_.pignistic
 
     def change(pair):
         before = pignistic()
@@ -204,6 +213,8 @@ def test_bad_answers_are_refused(session, answer, pair, message):
 def test_bad_sessions_are_refused():
     with pytest.raises(TypeError, match="ECM cannot learn from answers"):
         ActiveSession(ECM(2), LINE)
+    with pytest.raises(TypeError, match="KMeans has no record of what it reads and takes"):
+        ActiveSession(KMeans(2), LINE)
     with pytest.raises(ValueError, match="'rule' must be one of 'boundary'"):
         ActiveSession(Told(), LINE, rule="best")
     with pytest.raises(ValueError, match="'patience' must be a whole number from 1"):
@@ -221,14 +232,34 @@ def test_of_a_warm_and_a_fresh_fit_the_one_with_the_lower_criterion_is_kept(own,
     assert asking.history.criterion.tolist() == [kept]
 
 
+class Deaf(Told):
+    """Its fit has an argument of that name, but the method takes no links."""
+
+    method = replace(Told.method, name="deaf", takes=())
+
+
+class Climbing(Told):
+    method = replace(Told.method, name="climbing", criterion="maximized")
+
+
+def test_what_a_method_takes_is_read_from_its_record():
+    with pytest.raises(TypeError, match="Deaf cannot learn from answers: it takes no links"):
+        ActiveSession(Deaf(partition_of([0.3] * 6)), LINE)
+
+
+def test_of_two_fits_with_a_maximized_criterion_the_higher_one_is_kept():
+    asking = ActiveSession(Climbing(partition_of([0.3] * 6), own=2.0, given=1.0), LINE)
+    assert asking.answer("same").model.criterion_ == 2.0
+
+
 def test_the_solution_at_hand_can_beat_the_estimator_s_own_starts(corners):
-    asking = ActiveSession(CECM(2, metric="mahalanobis", n_init=1, init="random", random_state=3), corners)
+    asking = ActiveSession(CECM(2, adaptive=True, n_init=1, init="random", random_state=3), corners)
     for pair in [(0, 10), (20, 30)]:
         before = asking.model
         asking.answer("same", pair)
         start = (before.cluster_centers_, before.covariances_)
         fits = [
-            CECM(2, metric="mahalanobis", n_init=1, init=init, random_state=3).fit(corners, constraints=asking.links)
+            CECM(2, adaptive=True, n_init=1, init=init, random_state=3).fit(corners, constraints=asking.links)
             for init in (start, "random")
         ]
         assert asking.model.criterion_ == min(fit.criterion_ for fit in fits)
@@ -373,7 +404,7 @@ def test_the_oracle_answers_by_the_truth_and_scores_what_is_known(corners):
         expected = "unknown" if None in (truth[first], truth[second]) else "same"
         assert word == ("different" if expected == "same" and truth[first] != truth[second] else expected)
     kept = [i for i in range(40) if truth[i] is not None]
-    assert curve.rand_index.iloc[-1] == rand_score(truth[kept].tolist(), asking.partition.labels()[kept])
+    assert curve.rand_index.iloc[-1] == rand_score(truth[kept].tolist(), asking.model.labels_[kept])
     with pytest.raises(ValueError, match="39 labels for 40 objects"):
         ask_oracle(asking, truth[1:], 1)
 
@@ -390,7 +421,7 @@ def test_the_paper_s_rule_needs_fewer_questions_than_random_pairs_on_iris():
     iris = load("iris")
 
     def needed(seed, **rule):
-        estimator = CECM(3, metric="mahalanobis", n_init=2, tol=1e-6, random_state=seed)
+        estimator = CECM(3, adaptive=True, n_init=2, tol=1e-6, random_state=seed)
         return questions_until(0.98, ActiveSession(estimator, iris.data, **rule), iris.target, 41)
 
     active = [needed(seed) for seed in (0, 1)]

@@ -75,7 +75,7 @@ def test_egmm_draws_clusters_filled_and_sets_dashed(egmm):
 
 
 @pytest.mark.parametrize(
-    "model", [GustafsonKessel(n_clusters=2, random_state=0), ECM(n_clusters=2, metric="mahalanobis", random_state=0)]
+    "model", [GustafsonKessel(n_clusters=2, random_state=0), ECM(n_clusters=2, adaptive=True, random_state=0)]
 )
 def test_a_covariance_for_each_cluster_gives_an_ellipse_for_each_cluster(model):
     model.fit(FRAME)

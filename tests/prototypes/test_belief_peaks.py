@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.conftest import DATA
 
 from evidentia.datasets import load
-from evidentia.prototypes import BPEC, CCM, ECM, belief_peaks
+from evidentia.prototypes import BPEC, CCM, ECM, belief_peaks, bpec
 
 
 def plain_graph(D, n_neighbors, q):
@@ -134,7 +134,7 @@ def test_centres_stay_at_the_peaks(blobs):
 
 
 def test_the_masses_are_those_of_evidential_c_means_at_the_peaks(blobs):
-    X, model = blobs[0], BPEC(metric="euclidean", focal_sets="full", alpha=1.5, beta=1.7, rho=4.0).fit(blobs[0])
+    X, model = blobs[0], BPEC(adaptive=False, focal_sets="full", alpha=1.5, beta=1.7, rho=4.0).fit(blobs[0])
     cost = np.empty((len(X), 8))
     for j, subset in enumerate(model.focal_sets_):
         middle = model.cluster_centers_[list(subset)].mean(axis=0) if subset else None
@@ -153,7 +153,7 @@ def test_the_adaptive_metric_is_at_its_optimum_around_fixed_centres(blobs):
         off, far = X - center, X - model.cluster_centers_.mean(axis=0)
         scatter = (share[:, k, None] * off).T @ off + 3 / 3 * (frame[:, None] * far).T @ far
         expected = np.sqrt(np.linalg.det(scatter)) * np.linalg.inv(scatter)
-        np.testing.assert_allclose(model.metric_[k], expected, rtol=1e-4)
+        np.testing.assert_allclose(model.cluster_metrics_[k], expected, rtol=1e-4)
 
 
 def test_peaks_may_be_given_or_cut_by_thresholds(blobs):
@@ -184,16 +184,36 @@ def test_evidential_and_credal_c_means_start_at_the_peaks():
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"n_clusters": 0}, "'n_clusters' parameter of BPEC must be an integer >= 1. Got 0"),
-        ({"n_neighbors": 150}, "'n_neighbors' parameter of BPEC must be an integer >= 1 and <= 149. Got 150"),
+        ({"n_clusters": 0}, "'n_clusters' parameter of BPEC must be an integer >= 1 and <= 62 or 'auto'. Got 0"),
+        (
+            {"n_neighbors": 150},
+            "'n_neighbors' parameter of BPEC must be 'auto' or at most 149, the number of other objects. Got 150",
+        ),
         ({"q": 1.5}, "'q' parameter of BPEC must be a number > 0 and <= 1. Got 1.5"),
         ({"peaks": [0, 400]}, "'peaks' parameter of BPEC must list objects by number, 0 to 149"),
+        ({"n_neighbors": 0}, "'n_neighbors' parameter of BPEC must be an integer >= 1 or 'auto'. Got 0"),
+        ({"min_delta": "far"}, "'min_delta' parameter of BPEC must be a number or None. Got 'far'"),
+        ({"adaptive": "mahalanobis"}, "'adaptive' parameter of BPEC must be bool. Got 'mahalanobis'"),
         ({"beta": 1.0}, "'beta' parameter of BPEC must be a number > 1. Got 1.0"),
     ],
 )
 def test_bad_parameters_of_bpec_are_named(blobs, params, words):
     with pytest.raises(ValueError, match=words):
         BPEC(**params).fit(blobs[0])
+
+
+def test_bpec_is_a_class_of_its_own_under_its_own_name():
+    for name, thing in vars(bpec).items():
+        assert not isinstance(thing, type) or thing.__name__ == name
+    assert not isinstance(BPEC(), ECM)
+    assert {"init", "n_init", "random_state"}.isdisjoint(BPEC.parameters)
+
+
+@pytest.mark.parametrize("n_clusters", [2, "auto"])
+def test_a_fit_leaves_the_parameters_as_they_were(blobs, n_clusters):
+    model = BPEC(n_clusters)
+    model.fit(blobs[0])
+    assert model.get_params() == BPEC(n_clusters).get_params()
 
 
 def test_bpec_says_when_it_did_not_converge(blobs):

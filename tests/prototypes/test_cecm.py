@@ -9,6 +9,7 @@ import sklearn
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import rand_score
 from sklearn.pipeline import make_pipeline
@@ -19,7 +20,7 @@ from evidentia import ECM, FocalSets
 from evidentia.constraints import ContradictoryLinks, PairwiseConstraints
 from evidentia.prototypes import CECM, _constrained
 
-METRIC = pytest.mark.parametrize("metric", ["euclidean", "mahalanobis"])
+ADAPTIVE = pytest.mark.parametrize("adaptive", [False, True])
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,11 @@ def square(n=400, seed=0):
 def slow_criterion(model, X, masses, alpha, xi, weight):
     """(20) and (21) in loops, from published attributes; soft links weighted, f focal sets in place of 2^c."""
     subsets, n_features = list(model.focal_sets_), X.shape[1]
-    metrics = np.tile(np.eye(n_features), (model.n_clusters, 1, 1)) if model.metric_ is None else model.metric_
+    metrics = (
+        np.tile(np.eye(n_features), (model.n_clusters, 1, 1))
+        if model.cluster_metrics_ is None
+        else model.cluster_metrics_
+    )
     geometry = 0.0
     for x, w, m in zip(X, weight, masses):
         for subset, mass in zip(subsets, m):
@@ -71,35 +76,35 @@ def slow_criterion(model, X, masses, alpha, xi, weight):
     return (1 - xi) * geometry / (len(subsets) * weight.sum()) + xi * broken / n_links
 
 
-@METRIC
+@ADAPTIVE
 @pytest.mark.parametrize("focal_sets", ["full", "pairs", [{0}, {1}, {2}, {0, 2}, set()]])
-def test_the_criterion_is_that_of_the_paper(blobs, soft_links, metric, focal_sets):
+def test_the_criterion_is_that_of_the_paper(blobs, soft_links, adaptive, focal_sets):
     X, _ = blobs
     weight = np.random.default_rng(1).uniform(0.5, 2, len(X))
-    model = CECM(3, focal_sets=focal_sets, metric=metric, alpha=1.6, xi=0.3, rho=9.0, random_state=0)
+    model = CECM(3, focal_sets=focal_sets, adaptive=adaptive, alpha=1.6, xi=0.3, rho=9.0, random_state=0)
     model.fit(X, sample_weight=weight, constraints=soft_links)
     expected = slow_criterion(model, X, model.partition_.masses, 1.6, 0.3, weight)
     assert model.criterion_ == pytest.approx(expected, rel=1e-6)
     assert model.criterion_ == model.criterion_trace_[-1] == model.start_criteria_.min()
 
 
-@METRIC
+@ADAPTIVE
 @pytest.mark.parametrize("focal_sets", ["full", "pairs", "simple"])
 @pytest.mark.parametrize("xi", [0.1, 0.5, 0.95])
-def test_the_criterion_never_rises(blobs, soft_links, metric, focal_sets, xi):
+def test_the_criterion_never_rises(blobs, soft_links, adaptive, focal_sets, xi):
     for seed in range(3):
-        model = CECM(3, metric=metric, focal_sets=focal_sets, xi=xi, init="random", n_init=1, random_state=seed)
+        model = CECM(3, adaptive=adaptive, focal_sets=focal_sets, xi=xi, init="random", n_init=1, random_state=seed)
         trace = model.fit(blobs[0], constraints=soft_links).criterion_trace_
         assert (np.diff(trace) <= 1e-12 * trace[0]).all()
-    given = CECM(3, metric=metric, xi=xi, init=blobs[0][[3, 4, 5]]).fit(blobs[0], constraints=soft_links)
+    given = CECM(3, adaptive=adaptive, xi=xi, init=blobs[0][[3, 4, 5]]).fit(blobs[0], constraints=soft_links)
     assert (np.diff(given.criterion_trace_) <= 1e-12 * given.criterion_trace_[0]).all()
     assert given.criterion_trace_[-1] < 0.95 * given.criterion_trace_[0]
 
 
-@METRIC
-def test_no_small_move_of_the_masses_or_centres_lowers_the_criterion(blobs, soft_links, metric):
+@ADAPTIVE
+def test_no_small_move_of_the_masses_or_centres_lowers_the_criterion(blobs, soft_links, adaptive):
     X, _ = blobs
-    model = CECM(3, metric=metric, xi=0.4, alpha=1.3, rho=8, tol=1e-14, max_iter=3000, random_state=0)
+    model = CECM(3, adaptive=adaptive, xi=0.4, alpha=1.3, rho=8, tol=1e-14, max_iter=3000, random_state=0)
     model.fit(X, constraints=soft_links)
     weight, rng = np.ones(len(X)), np.random.default_rng(0)
     masses = model.partition_.masses
@@ -146,21 +151,21 @@ def test_a_general_solver_on_everything_at_once_finds_nothing_better():
 # -- what links do ----------------------------------------------------------------------------------------------------
 
 
-@METRIC
-def test_without_links_it_is_ecm(blobs, metric):
+@ADAPTIVE
+def test_without_links_it_is_ecm(blobs, adaptive):
     X, _ = blobs
-    model = CECM(3, metric=metric, rho=5, alpha=1.5, xi=0.3, random_state=0).fit(X)
-    twin = ECM(3, metric=metric, rho=5, alpha=1.5, random_state=0).fit(X)
+    model = CECM(3, adaptive=adaptive, rho=5, alpha=1.5, xi=0.3, random_state=0).fit(X)
+    twin = ECM(3, adaptive=adaptive, rho=5, alpha=1.5, random_state=0).fit(X)
     np.testing.assert_allclose(model.partition_.masses, twin.partition_.masses, atol=1e-12)
     assert model.criterion_ == pytest.approx(0.7 * twin.criterion_ / (8 * len(X)), rel=1e-12)
     assert len(model.constraints_) == 0
 
 
-@METRIC
-def test_links_without_weight_change_nothing(blobs, soft_links, metric):
+@ADAPTIVE
+def test_links_without_weight_change_nothing(blobs, soft_links, adaptive):
     X, _ = blobs
-    plain = CECM(3, metric=metric, rho=5, random_state=0, tol=1e-14, max_iter=2000).fit(X)
-    linked = CECM(3, metric=metric, rho=5, xi=0, random_state=0, tol=1e-14, max_iter=2000).fit(
+    plain = CECM(3, adaptive=adaptive, rho=5, random_state=0, tol=1e-14, max_iter=2000).fit(X)
+    linked = CECM(3, adaptive=adaptive, rho=5, xi=0, random_state=0, tol=1e-14, max_iter=2000).fit(
         X, constraints=soft_links
     )
     np.testing.assert_allclose(linked.partition_.masses, plain.partition_.masses, atol=1e-5)
@@ -172,12 +177,12 @@ def test_a_few_links_turn_the_wrong_partition():
     for seed in range(12):
         X, truth = square(seed=seed)
         links = PairwiseConstraints.sample(truth, 10, random_state=seed)
-        model = CECM(2, metric="mahalanobis", random_state=seed).fit(X, constraints=links)
-        right += rand_score(truth, model.partition_.labels("pignistic")) >= 0.97
+        model = CECM(2, adaptive=True, random_state=seed).fit(X, constraints=links)
+        right += rand_score(truth, model.labels_) >= 0.97
     assert right >= 11
     top = X[:, [1, 0]]
-    assert rand_score(truth, CECM(2, metric="mahalanobis", init=[[3.5, 0], [3.5, 7]]).fit(top).labels_) > 0.9
-    assert rand_score(truth, CECM(2, metric="mahalanobis", init=[[3.5, 0], [3.5, 7]]).fit(X).labels_) < 0.6
+    assert rand_score(truth, CECM(2, adaptive=True, init=[[3.5, 0], [3.5, 7]]).fit(top).labels_) > 0.9
+    assert rand_score(truth, CECM(2, adaptive=True, init=[[3.5, 0], [3.5, 7]]).fit(X).labels_) < 0.6
 
 
 def test_iris_with_a_hundred_links():
@@ -185,8 +190,8 @@ def test_iris_with_a_hundred_links():
     scores = []
     for seed in range(6):
         links = PairwiseConstraints.sample(truth, 100, random_state=seed)
-        model = CECM(3, metric="mahalanobis", n_init=5, random_state=seed).fit(X, constraints=links)
-        scores.append(rand_score(truth, model.partition_.labels("pignistic")))
+        model = CECM(3, adaptive=True, n_init=5, random_state=seed).fit(X, constraints=links)
+        scores.append(rand_score(truth, model.labels_))
     assert np.mean(scores) >= 0.96  # the paper: 0.97
 
 
@@ -195,7 +200,7 @@ def test_strong_links_do_not_freeze_a_start_where_it_began():
     found = []
     for draw in range(10):
         links = PairwiseConstraints.sample(truth, 100, random_state=draw)
-        model = CECM(3, metric="mahalanobis", xi=0.9, n_init=1, random_state=draw).fit(X, constraints=links)
+        model = CECM(3, adaptive=True, xi=0.9, n_init=1, random_state=draw).fit(X, constraints=links)
         found.append(rand_score(truth, model.labels_))
     assert np.mean(found) > 0.95
 
@@ -242,10 +247,10 @@ def test_default_rho_is_beyond_every_distance(blobs):
 # -- what fit publishes -----------------------------------------------------------------------------------------------
 
 
-@METRIC
-def test_new_objects_and_free_ones_have_the_closed_form(blobs, soft_links, metric):
+@ADAPTIVE
+def test_new_objects_and_free_ones_have_the_closed_form(blobs, soft_links, adaptive):
     X, _ = blobs
-    model = CECM(3, metric=metric, random_state=0).fit(X, constraints=soft_links)
+    model = CECM(3, adaptive=adaptive, random_state=0).fit(X, constraints=soft_links)
     free = np.setdiff1d(np.arange(len(X)), soft_links.objects)
     predicted = model.predict_partition(X).masses
     np.testing.assert_array_equal(predicted[free], model.partition_.masses[free])
@@ -253,11 +258,13 @@ def test_new_objects_and_free_ones_have_the_closed_form(blobs, soft_links, metri
     np.testing.assert_array_equal(model.predict_partition(X[:7]).masses, predicted[:7])
 
 
-@METRIC
+@ADAPTIVE
 @pytest.mark.parametrize("focal_sets", ["full", "pairs"])
-def test_numbering_from_the_largest_moves_the_masses_of_linked_objects_too(blobs, soft_links, metric, focal_sets):
+def test_numbering_from_the_largest_moves_the_masses_of_linked_objects_too(blobs, soft_links, adaptive, focal_sets):
     X, _ = blobs
-    published = CECM(3, metric=metric, focal_sets=focal_sets, n_init=2, random_state=0).fit(X, constraints=soft_links)
+    published = CECM(3, adaptive=adaptive, focal_sets=focal_sets, n_init=2, random_state=0).fit(
+        X, constraints=soft_links
+    )
     size = published.partition_.pignistic.sum(axis=0)
     assert (np.diff(size) < 0).all()
     assert published.focal_sets_ == FocalSets(3, focal_sets)
@@ -265,12 +272,12 @@ def test_numbering_from_the_largest_moves_the_masses_of_linked_objects_too(blobs
     assert published.criterion_ == pytest.approx(again, rel=1e-6)  # fails when columns and clusters disagree
 
 
-@METRIC
-def test_going_on_from_a_model_starts_where_it_ended(blobs, soft_links, metric):
+@ADAPTIVE
+def test_going_on_from_a_model_starts_where_it_ended(blobs, soft_links, adaptive):
     X, _ = blobs
-    first = CECM(3, metric=metric, tol=1e-12, random_state=0).fit(X, constraints=soft_links)
-    start = (first.cluster_centers_, first.covariances_) if metric == "mahalanobis" else first.cluster_centers_
-    again = CECM(3, metric=metric, tol=1e-12, init=start).fit(X, constraints=soft_links)
+    first = CECM(3, adaptive=adaptive, tol=1e-12, random_state=0).fit(X, constraints=soft_links)
+    start = (first.cluster_centers_, first.covariances_) if adaptive else first.cluster_centers_
+    again = CECM(3, adaptive=adaptive, tol=1e-12, init=start).fit(X, constraints=soft_links)
     assert again.criterion_trace_[0] == pytest.approx(first.criterion_, rel=1e-2)
     assert again.criterion_ == pytest.approx(first.criterion_, rel=1e-5)
     assert again.n_iter_ < 25
@@ -297,12 +304,12 @@ def test_units_of_both_parts_are_those_of_the_table(blobs, soft_links):
     np.testing.assert_allclose(scaled.partition_.masses, plain.partition_.masses, atol=1e-6)
 
 
-@METRIC
-def test_columns_in_other_units_change_nothing_but_the_balance(blobs, soft_links, metric):
+@ADAPTIVE
+def test_columns_in_other_units_change_nothing_but_the_balance(blobs, soft_links, adaptive):
     X, _ = blobs
-    units = np.array([1e-3, 1e3, 1.0]) if metric == "mahalanobis" else -1.0  # geometric mean 1
-    plain = CECM(3, metric=metric, random_state=0, tol=1e-13, max_iter=2000).fit(X, constraints=soft_links)
-    other = CECM(3, metric=metric, random_state=0, tol=1e-13, max_iter=2000).fit(X * units, constraints=soft_links)
+    units = np.array([1e-3, 1e3, 1.0]) if adaptive else -1.0  # geometric mean 1
+    plain = CECM(3, adaptive=adaptive, random_state=0, tol=1e-13, max_iter=2000).fit(X, constraints=soft_links)
+    other = CECM(3, adaptive=adaptive, random_state=0, tol=1e-13, max_iter=2000).fit(X * units, constraints=soft_links)
     assert other.criterion_ == pytest.approx(plain.criterion_, rel=1e-5)
     np.testing.assert_allclose(other.partition_.masses, plain.partition_.masses, atol=1e-4)
 
@@ -388,18 +395,18 @@ def test_links_that_do_not_fit_are_explained(blobs, constraints, error, message)
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"xi": 1.0}, "'xi' parameter of CECM must be a number >= 0 and <= 1. Got 1.0"),
+        ({"xi": 1.0}, "'xi' parameter of CECM must be a number >= 0 and < 1. Got 1.0"),
         ({"xi": -0.1}, "'xi' parameter of CECM"),
-        ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'simple'"),
+        ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'simple', 'singletons' or list of subsets"),
         ({"rho": 0}, "'rho' parameter of CECM"),
-        ({"metric": "cosine"}, "'metric' parameter of CECM"),
+        ({"adaptive": "yes"}, "'adaptive' parameter of CECM must be bool. Got 'yes'"),
         ({"init": np.zeros((2, 3))}, r"shape \(3, 3\)"),
         (
             {"init": (np.zeros((3, 3)), np.zeros((3, 2, 2)))},
             r"covariances in the 'init' parameter of CECM .*\(3, 3, 3\)",
         ),
         (
-            {"init": (np.zeros((3, 3)), np.zeros((3, 3, 3))), "metric": "mahalanobis"},
+            {"init": (np.zeros((3, 3)), np.zeros((3, 3, 3))), "adaptive": True},
             "must be positive definite",
         ),
     ],
@@ -424,6 +431,39 @@ def test_an_interrupt_keeps_the_best_solution_so_far(blobs, soft_links, monkeypa
     assert np.isfinite(model.partition_.masses).all()
 
 
-@parametrize_with_checks([CECM(), CECM(metric="mahalanobis", n_init=2)])
+def test_an_interrupt_before_there_is_anything_to_keep_leaves_nothing_behind(blobs, soft_links, monkeypatch):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_constrained, "linked_step", interrupted)
+    model = CECM(3, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(blobs[0], constraints=soft_links)
+    assert [name for name in vars(model) if name.startswith("_")] == []
+
+
+def test_a_check_of_the_table_learns_nothing(blobs, soft_links):
+    model = CECM(3, metric_learner=PCA(2), random_state=0)
+    np.testing.assert_array_equal(model._check_table(blobs[0], reset=True), blobs[0])
+    assert not hasattr(model, "metric_learner_")
+    assert model.fit(blobs[0], constraints=soft_links).cluster_centers_.shape == (3, 2)
+    np.testing.assert_array_equal(model._check_table(blobs[0], reset=False), blobs[0])
+
+
+def test_labels_are_those_of_largest_pignistic_probability():
+    """As in the experiments of the paper; objects torn between sets of different size tell the rules apart."""
+    X = np.random.default_rng(1).uniform(size=(60, 2))
+    model = CECM(4, alpha=0.3, n_init=2, tol=1e-5, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.labels_, model.partition_.pignistic.argmax(axis=1))
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert (model.labels_ != model.partition_.contour.argmax(axis=1)).any()
+
+
+def test_the_strength_of_links_is_published(blobs, soft_links):
+    for links in (None, soft_links):
+        assert CECM(3, xi=0.3, n_init=1, random_state=0).fit(blobs[0], constraints=links).xi_ == 0.3
+
+
+@parametrize_with_checks([CECM(), CECM(adaptive=True, n_init=2)])
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None

@@ -1,4 +1,4 @@
-"""Constrained fuzzy c-means: its criterion, its likeness to CECM, and its weight of the links."""
+"""Constrained fuzzy c-means: its criterion, its likeness to CECM, and its strength of links."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from evidentia import FCM, GustafsonKessel
 from evidentia.constraints import PairwiseConstraints
 from evidentia.prototypes import CECM, CFCM
 
-METRIC = pytest.mark.parametrize("metric", ["euclidean", "mahalanobis"])
+ADAPTIVE = pytest.mark.parametrize("adaptive", [False, True])
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +28,13 @@ def links(blobs):
     return PairwiseConstraints(sampled.pairs, sampled.must, np.random.default_rng(0).uniform(0.2, 1, 25))
 
 
-@METRIC
-def test_the_criterion_is_its_formula(blobs, links, metric):
+@ADAPTIVE
+def test_the_criterion_is_its_formula(blobs, links, adaptive):
     X, _ = blobs
     weight = np.random.default_rng(1).uniform(0.5, 2, len(X))
-    model = CFCM(3, weight=2.5, metric=metric, random_state=0).fit(X, sample_weight=weight, constraints=links)
+    model = CFCM(3, xi=2.5, adaptive=adaptive, random_state=0).fit(X, sample_weight=weight, constraints=links)
     U = model.partition_.pignistic
-    metrics = [np.eye(2)] * 3 if model.metric_ is None else model.metric_
+    metrics = [np.eye(2)] * 3 if model.cluster_metrics_ is None else model.cluster_metrics_
     expected = 0.0
     for x, u, w in zip(X, U, weight):
         expected += w * sum(
@@ -47,45 +47,45 @@ def test_the_criterion_is_its_formula(blobs, links, metric):
                     expected += 2.5 * s * U[i, k] * U[j, other]
     assert model.criterion_ == pytest.approx(expected, rel=1e-6)
     assert (np.diff(model.criterion_trace_) <= 1e-12 * model.criterion_trace_[0]).all()
-    assert model.weight_ == 2.5
+    assert model.xi_ == 2.5
 
 
-@pytest.mark.parametrize(("metric", "twin"), [("euclidean", FCM), ("mahalanobis", GustafsonKessel)])
-def test_without_links_it_is_the_classical_method(blobs, metric, twin):
-    model = CFCM(3, metric=metric, random_state=0).fit(blobs[0])
+@pytest.mark.parametrize(("adaptive", "twin"), [(False, FCM), (True, GustafsonKessel)])
+def test_without_links_it_is_the_classical_method(blobs, adaptive, twin):
+    model = CFCM(3, adaptive=adaptive, random_state=0).fit(blobs[0])
     np.testing.assert_allclose(model.partition_.masses, twin(3, random_state=0).fit(blobs[0]).partition_.masses)
-    assert model.weight_ == 0
+    assert model.xi_ == 0
 
 
-@METRIC
-def test_it_is_cecm_on_single_clusters_with_another_balance(blobs, links, metric):
+@ADAPTIVE
+def test_it_is_cecm_on_single_clusters_with_another_balance(blobs, links, adaptive):
     X, _ = blobs
     xi, start = 0.3, X[[0, 35, 55]]
-    cecm = CECM(3, focal_sets=[{0}, {1}, {2}], xi=xi, metric=metric, init=start).fit(X, constraints=links)
-    weight = xi / (1 - xi) * 3 * len(X) / len(links)
-    cfcm = CFCM(3, weight=weight, metric=metric, init=start).fit(X, constraints=links)
+    cecm = CECM(3, focal_sets=[{0}, {1}, {2}], xi=xi, adaptive=adaptive, init=start).fit(X, constraints=links)
+    balance = xi / (1 - xi) * 3 * len(X) / len(links)
+    cfcm = CFCM(3, xi=balance, adaptive=adaptive, init=start).fit(X, constraints=links)
     np.testing.assert_allclose(cfcm.partition_.masses, cecm.partition_.masses, atol=1e-8)
     assert cfcm.criterion_ * (1 - xi) / (3 * len(X)) == pytest.approx(cecm.criterion_, rel=1e-9)
 
 
-def test_automatic_weight_makes_both_parts_comparable(blobs, links):
+def test_automatic_strength_makes_both_parts_comparable(blobs, links):
     X, _ = blobs
     plain = FCM(3, init=X[[0, 35, 55]]).fit(X)
     U = plain.partition_.pignistic
     sq_dist = np.square(X[:, None] - plain.cluster_centers_).sum(axis=2)
     expected = len(X) / len(links) * (U**2 * sq_dist).sum() / (U**2).sum()
     model = CFCM(3, init=X[[0, 35, 55]]).fit(X, constraints=links)
-    assert model.weight_ == pytest.approx(expected, rel=1e-6)
+    assert model.xi_ == pytest.approx(expected, rel=1e-6)
 
 
-@METRIC
-def test_links_help(metric):
+@ADAPTIVE
+def test_links_help(adaptive):
     X, truth = load_iris(return_X_y=True)
     scores = []
     for seed in range(4):
         links = PairwiseConstraints.sample(truth, 200, random_state=seed)
-        scores.append(rand_score(truth, CFCM(3, metric=metric, random_state=0).fit(X, constraints=links).labels_))
-    plain = rand_score(truth, CFCM(3, metric=metric, random_state=0).fit(X).labels_)
+        scores.append(rand_score(truth, CFCM(3, adaptive=adaptive, random_state=0).fit(X, constraints=links).labels_))
+    plain = rand_score(truth, CFCM(3, adaptive=adaptive, random_state=0).fit(X).labels_)
     assert np.mean(scores) > plain + 0.04
 
 
@@ -95,12 +95,12 @@ def test_a_pipeline_routes_the_links(blobs, links):
         assert len(pipe.fit(blobs[0], constraints=links)[-1].constraints_) == 25
 
 
-@pytest.mark.parametrize("weight", [-1, "much", np.inf])
-def test_wrong_weights_are_explained(blobs, weight):
-    with pytest.raises(ValueError, match="'weight' parameter of CFCM"):
-        CFCM(3, weight=weight).fit(blobs[0])
+@pytest.mark.parametrize("xi", [-1, "much", np.inf])
+def test_a_wrong_strength_of_links_is_explained(blobs, xi):
+    with pytest.raises(ValueError, match=r"'xi' parameter of CFCM must be 'auto' or a number >= 0\. Got"):
+        CFCM(3, xi=xi).fit(blobs[0])
 
 
-@parametrize_with_checks([CFCM(), CFCM(metric="mahalanobis", n_init=2)])
+@parametrize_with_checks([CFCM(), CFCM(adaptive=True, n_init=2)])
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evidentia.constraints import ContradictoryLinks, PairwiseConstraints
+from evidentia.images import segment
 from evidentia.prototypes import COPKMeans, UnsatisfiedLinks
 from evidentia.prototypes.cop_kmeans import assign, make_groups
 
@@ -98,7 +99,7 @@ def test_contradictory_links_are_refused_even_when_soft(blobs):
 def test_an_early_end_is_said_aloud(blobs):
     X, _ = blobs
     with pytest.warns(ConvergenceWarning, match="COPKMeans reached max_iter=1"):
-        model = COPKMeans(3, max_iter=1, random_state=0, init="random").fit(X)
+        model = COPKMeans(3, max_iter=1, n_init=1, random_state=0, init="random").fit(X)
     assert not model.converged_
     assert COPKMeans(3, random_state=0).fit(X).converged_
 
@@ -110,6 +111,29 @@ def test_going_round_in_circles_is_said_aloud():
         model = COPKMeans(2, n_init=30, random_state=0).fit(X, constraints=links)
     assert not model.converged_
     assert links.violations(model.partition_)["belief"].max() == 0
+
+
+def test_a_start_ends_when_no_object_moves_and_its_trace_is_kept(blobs):
+    X, _ = blobs
+    model = COPKMeans(3, init=X[[0, 1, 2]], n_init=1).fit(X)
+    assert model.n_iter_ == len(model.criterion_trace_) - 1 > 2
+    assert model.criterion_trace_[-1] == model.criterion_trace_[-2] == model.criterion_ == model.start_criteria_[0]
+    assert (np.diff(model.criterion_trace_)[:-1] < 0).all()
+    assert "tol" not in COPKMeans.parameters
+
+
+def test_progress_is_shown_on_request_only(blobs, capsys):
+    COPKMeans(3, random_state=0).fit(blobs[0])
+    assert capsys.readouterr().err == ""
+    COPKMeans(3, random_state=0, verbose=1).fit(blobs[0])
+    assert "COPKMeans" in capsys.readouterr().err
+
+
+def test_it_segments_images():
+    image = np.random.default_rng(0).normal(size=(12, 10)) + np.where(np.arange(10) < 4, 0, 20)
+    labels = segment(image, COPKMeans(2, random_state=0), random_state=0).labels()
+    assert (labels[:, :4] == labels[0, 0]).all()
+    assert (labels[:, 4:] == 1 - labels[0, 0]).all()
 
 
 def test_weight_two_equals_two_copies(blobs):
@@ -139,8 +163,11 @@ def test_a_pipeline_routes_the_links(blobs):
     ("params", "message"),
     [
         ({"n_clusters": 0}, "'n_clusters' parameter of COPKMeans"),
-        ({"init": "best"}, "must be one of 'k-means', 'random'"),
-        ({"init": np.zeros((2, 2))}, "must be 'k-means', 'random' or an array of centres of shape (3, 2)"),
+        ({"init": "best"}, "must be one of 'k-means', 'random', 'mixed' or array of shape (n_clusters, n_features)"),
+        (
+            {"init": np.zeros((2, 2))},
+            "must be 'k-means', 'random', 'mixed' or an array of finite centers of shape (3, 2)",
+        ),
     ],
 )
 def test_wrong_parameters_are_explained(blobs, params, message):

@@ -139,3 +139,5 @@ def test_every_single_cluster_must_be_a_focal_set(blobs, kind):
         kind(3, focal_sets=[{0}, {1, 2}, {2}]).fit(blobs)
     with pytest.raises(ValueError, match=f"'gamma' parameter of {kind.__name__} must be a number > 0. Got 0"):
         kind(3, gamma=0).fit(blobs)
+    with pytest.raises(ValueError, match="must be one of 'full', 'pairs', 'simple', 'singletons' or list of subsets"):
+        kind(3, focal_sets="near-pairs").fit(blobs)

@@ -10,8 +10,22 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from evidentia import ECM, FCM, FocalSets, GustafsonKessel, NoiseClustering
+from evidentia import (
+    BCM,
+    BPEC,
+    CCM,
+    CECM,
+    CFCM,
+    ECM,
+    FCM,
+    COPKMeans,
+    FocalSets,
+    GustafsonKessel,
+    NoiseClustering,
+    PairwiseConstraints,
+)
 from evidentia.prototypes import _base
+from evidentia.solvers.starts import START_RULES
 
 SETTLED = {"random_state": 0, "n_init": 4, "tol": 1e-13, "max_iter": 2000}
 ALL = [
@@ -19,9 +33,9 @@ ALL = [
     NoiseClustering(3, **SETTLED),
     GustafsonKessel(3, **SETTLED),
     ECM(3, **SETTLED),
-    ECM(3, metric="mahalanobis", **SETTLED),
+    ECM(3, adaptive=True, **SETTLED),
 ]
-EVERY = pytest.mark.parametrize("model", ALL, ids=["FCM", "NC", "GK", "ECM", "ECM-mahalanobis"])
+EVERY = pytest.mark.parametrize("model", ALL, ids=["FCM", "NC", "GK", "ECM", "ECM-adaptive"])
 
 
 def variant(model, **changed):
@@ -75,7 +89,7 @@ def test_each_iteration_is_that_of_the_plain_formulas(blobs, kind, rho):
     np.testing.assert_allclose(model.cluster_centers_, V, atol=1e-6)
     if adaptive:
         np.testing.assert_allclose(model.covariances_, F, rtol=1e-5)
-        np.testing.assert_allclose(model.metric_, S, rtol=1e-5, atol=1e-9)
+        np.testing.assert_allclose(model.cluster_metrics_, S, rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +97,7 @@ def test_each_iteration_is_that_of_the_plain_formulas(blobs, kind, rho):
     [
         (FCM, [{0}, {1}, {2}], {}),
         (NoiseClustering, [set(), {0}, {1}, {2}], {"rho": 3.0}),
-        (GustafsonKessel, [{0}, {1}, {2}], {"metric": "mahalanobis"}),
+        (GustafsonKessel, [{0}, {1}, {2}], {"adaptive": True}),
     ],
 )
 def test_ecm_contains_the_classical_methods(blobs, classical, focal_sets, params):
@@ -101,9 +115,9 @@ def test_gustafson_kessel_follows_elongated_clusters():
     model = GustafsonKessel(2, random_state=0).fit(X)
     assert (model.labels_ == truth).all()
     assert (FCM(2, random_state=0).fit(X).labels_ != truth).mean() > 0.3
-    np.testing.assert_allclose(np.linalg.det(model.metric_), 1, rtol=1e-6)
+    np.testing.assert_allclose(np.linalg.det(model.cluster_metrics_), 1, rtol=1e-6)
     p = X.shape[1]
-    for metric, covariance in zip(model.metric_, model.covariances_):
+    for metric, covariance in zip(model.cluster_metrics_, model.covariances_):
         assert covariance[0, 0] > 100 * covariance[1, 1]
         expected = np.linalg.det(covariance) ** (1 / p) * np.linalg.inv(covariance)
         np.testing.assert_allclose(metric, expected, rtol=1e-6, atol=1e-9)
@@ -136,14 +150,14 @@ def test_larger_alpha_leaves_fewer_objects_torn():
 
 def test_automatic_rho_is_three_times_the_distance_to_the_nearest_centre():
     X = np.array([[0.0], [2.0], [10.0], [12.0], [14.0]])  # k-means: centres 1 and 12, squares 1 1 4 0 4, mean 2
-    for init in ("k-means", "random", [[1.5], [9.0]]):
+    for init in ("mixed", "k-means", "random", [[1.5], [9.0]]):
         assert ECM(2, init=init, random_state=0).fit(X).rho_ == pytest.approx(3 * np.sqrt(2), rel=1e-6)
 
 
 def test_automatic_rho_of_the_adaptive_metric_measures_with_that_metric():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(100, 2)) * [5, 0.1] + [0, 1], rng.normal(size=(100, 2)) * [5, 0.1]])
-    model = ECM(2, metric="mahalanobis", random_state=0).fit(X)
+    model = ECM(2, adaptive=True, random_state=0).fit(X)
     # In the metric of unit volume a cluster with deviations 5 and 0.1 has mean squared distance 2 * 5 * 0.1 = 1.
     assert model.rho_ == pytest.approx(3, rel=0.1)
     assert len(model.partition_.outliers()) < 10
@@ -181,9 +195,56 @@ def test_what_is_published_hangs_together(model, blobs):
     assert (fitted.rho_ is None) == (fitted.focal_sets_.empty_index is None)
 
 
+FAMILY = [FCM, NoiseClustering, GustafsonKessel, ECM, CECM, CFCM, CCM, BCM, BPEC, COPKMeans]
+
+
+@pytest.mark.parametrize("kind", FAMILY)
+def test_every_method_tells_how_its_search_went(blobs, kind):
+    model = kind(3).fit(blobs)
+    assert model.n_clusters_ == 3
+    assert model.n_iter_ == len(model.criterion_trace_) - 1 >= 1
+    assert model.converged_ is True
+    assert len(model.start_criteria_) == model.n_init
+    assert model.criterion_ == model.criterion_trace_[-1]
+    if kind is not BPEC:  # its default family is found by a first fit
+        assert model.criterion_ == model.start_criteria_.min()
+    assert kind.method.criterion == "minimized"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FAMILY if kind is not COPKMeans])
+def test_to_ask_for_the_focal_sets_changes_nothing(kind):
+    model = kind()
+    before = dict(vars(model))
+    assert model._family(4).n_clusters == 4
+    assert vars(model) == before
+
+
+@pytest.mark.parametrize("kind", FAMILY[:-2])
+def test_what_the_methods_keep_for_themselves_is_what_prediction_needs(blobs, kind):
+    links = {"constraints": PairwiseConstraints.from_links([(0, 1)], [(0, 70)])} if kind in (CECM, CFCM) else {}
+    model = kind(3, n_init=1, random_state=0).fit(blobs, **links)
+    assert {name for name in vars(model) if name.startswith("_")} == {"_solution", "_coordinates"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FAMILY if kind is not BPEC])
+def test_all_know_the_same_start_rules(blobs, kind):
+    for rule in START_RULES:
+        assert len(kind(2, init=rule, n_init=3, random_state=0).fit(blobs).start_criteria_) == 3
+    words = "must be one of 'k-means', 'random', 'mixed' or array of shape"
+    with pytest.raises(ValueError, match=f"The 'init' parameter of {kind.__name__} {words}"):
+        kind(2, init="best").fit(blobs)
+
+
+def test_starts_named_k_means_are_all_k_means():
+    """A far object takes a center of every k-means solution; only random rows leave it alone."""
+    X = np.array([[0.0], [1], [2], [10], [11], [90]])
+    found = [NoiseClustering(2, rho=5, init=init, n_init=6, random_state=0).fit(X) for init in ("k-means", "mixed")]
+    assert [model.cluster_centers_.max() < 12 for model in found] == [False, True]
+
+
 def direct_masses(model, X, alpha, beta):
     """Masses from the published attributes alone."""
-    metrics = model.metric_ if model.metric_ is not None else [np.eye(X.shape[1])] * model.n_clusters
+    metrics = model.cluster_metrics_ if model.cluster_metrics_ is not None else [np.eye(X.shape[1])] * model.n_clusters
     cost = np.empty((len(X), len(model.focal_sets_)))
     for j, subset in enumerate(model.focal_sets_):
         if not subset:
@@ -260,10 +321,10 @@ def test_order_of_the_rows_does_not_matter(model, blobs):
 
 
 def test_refitting_forgets_the_other_metric(blobs):
-    model = ECM(2, metric="mahalanobis", random_state=0).fit(blobs)
-    assert model.metric_.shape == (2, 3, 3)
-    model.set_params(metric="euclidean").fit(blobs)
-    assert model.metric_ is None
+    model = ECM(2, adaptive=True, random_state=0).fit(blobs)
+    assert model.cluster_metrics_.shape == (2, 3, 3)
+    model.set_params(adaptive=False).fit(blobs)
+    assert model.cluster_metrics_ is None
     fresh = ECM(2, random_state=0).fit(blobs)
     np.testing.assert_array_equal(model.partition_.masses, fresh.partition_.masses)
 
@@ -303,7 +364,7 @@ def test_units_of_single_columns_do_not_matter_to_an_adaptive_metric(model, blob
     plain, scaled = variant(model).fit(blobs), variant(model).fit(blobs * units)
     np.testing.assert_allclose(scaled.partition_.masses, plain.partition_.masses, atol=1e-6)
     np.testing.assert_allclose(scaled.covariances_, plain.covariances_ * np.outer(units, units), rtol=1e-5)
-    np.testing.assert_allclose(scaled.metric_, plain.metric_ / np.outer(units, units), rtol=1e-5)
+    np.testing.assert_allclose(scaled.cluster_metrics_, plain.cluster_metrics_ / np.outer(units, units), rtol=1e-5)
 
 
 @EVERY
@@ -350,7 +411,7 @@ def test_as_many_clusters_as_objects(model):
     assert fitted.partition_.singleton_belief.max(axis=1).min() > 0.99
 
 
-@pytest.mark.parametrize("init", ["k-means", "random"])
+@pytest.mark.parametrize("init", ["mixed", "k-means", "random"])
 def test_fewer_places_than_clusters_are_said_to_coincide(init):
     X = np.repeat([[0.0, 1.0], [3.0, 3.0]], 5, axis=0)
     with pytest.warns(UserWarning, match=r"FCM: the centres of clusters \d and \d coincide"):
@@ -405,12 +466,19 @@ def test_sparse_tables_are_explained(blobs):
         ({"n_clusters": 0}, "The 'n_clusters' parameter of ECM must be an integer >= 1 and <= 62. Got 0 instead."),
         ({"beta": 1.0}, "The 'beta' parameter of ECM must be a number > 1. Got 1.0 instead."),
         ({"alpha": -1}, "The 'alpha' parameter of ECM must be a number >= 0 and <= 100. Got -1 instead."),
-        ({"rho": 0}, "The 'rho' parameter of ECM must be a number > 0. Got 0 instead."),
-        ({"rho": "large"}, "The 'rho' parameter of ECM must be one of 'auto'. Got 'large' instead."),
-        ({"metric": "cosine"}, "must be one of 'euclidean', 'mahalanobis'. Got 'cosine' instead."),
-        ({"focal_sets": "triples"}, "must be one of 'full', 'pairs', 'simple', 'near-pairs'."),
+        ({"rho": 0}, "The 'rho' parameter of ECM must be 'auto' or a number > 0. Got 0 instead."),
+        ({"rho": "large"}, "The 'rho' parameter of ECM must be 'auto' or a number > 0. Got 'large' instead."),
+        ({"adaptive": "mahalanobis"}, "The 'adaptive' parameter of ECM must be bool. Got 'mahalanobis' instead."),
+        (
+            {"focal_sets": "triples"},
+            "must be one of 'full', 'pairs', 'simple', 'singletons', 'near-pairs' or list of subsets, FocalSets or",
+        ),
         ({"focal_sets": [{0}]}, "must mention every cluster, but cluster 1 is in none of: {0}."),
-        ({"init": "best"}, "The 'init' parameter of ECM must be one of 'k-means', 'random'. Got 'best' instead."),
+        (
+            {"init": "best"},
+            "The 'init' parameter of ECM must be one of 'k-means', 'random', 'mixed' or array of shape (n_clusters, "
+            "n_features). Got 'best' instead.",
+        ),
         ({"init": np.zeros((3, 3))}, "of shape (2, 3), one row per cluster. Got an array of shape (3, 3)."),
         ({"n_init": 0}, "The 'n_init' parameter of ECM must be an integer >= 1."),
         ({"max_iter": 2.5}, "The 'max_iter' parameter of ECM must be an integer >= 1."),
@@ -484,7 +552,7 @@ def test_an_interrupt_keeps_the_best_solution_so_far(blobs, monkeypatch, focal_s
     np.testing.assert_array_equal(model.predict_partition(blobs).masses, model.partition_.masses)
 
 
-@pytest.mark.parametrize(("params", "calls"), [({"rho": 2}, 0), ({"metric": "mahalanobis"}, 2)])
+@pytest.mark.parametrize(("params", "calls"), [({"rho": 2}, 0), ({"adaptive": True}, 2)])
 def test_an_interrupt_before_there_is_anything_to_keep_is_passed_on(blobs, monkeypatch, params, calls):
     interrupt_after(monkeypatch, calls)
     with pytest.raises(KeyboardInterrupt):

@@ -48,6 +48,28 @@ def test_an_objective_that_rises_ends_the_descent():
     assert run.converged
 
 
+def test_what_rests_may_be_told_by_the_states_whatever_the_objective_does():
+    def wandering(x):
+        return [5.0, 7.0, 7.0, 3.0, 2.0][x], min(x + 1, 3)
+
+    run = descend(wandering, 0, max_iter=10, rests=lambda before, after: before == after)
+    assert run.trace.tolist() == [5, 7, 7, 3, 3]  # a descent by the objective would end at the first 7
+    assert (run.state, run.converged) == (3, True)
+    assert not descend(wandering, 0, max_iter=3, rests=lambda before, after: before == after).converged
+
+
+def test_a_search_without_tolerance_has_its_own_words_for_unrest():
+    with pytest.warns(ConvergenceWarning, match=r"^Walk reached max_iter=2 before it stood still\.$"):
+        best_descent(
+            to_valley,
+            [12.0],
+            name="Walk",
+            max_iter=2,
+            rests=lambda before, after: before == after,
+            unrest="it stood still.",
+        )
+
+
 def test_progress_can_be_watched():
     seen = []
     descend(halving, 0, max_iter=2, tol=0, watch=lambda *what: seen.append(what))

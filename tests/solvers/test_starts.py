@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evidentia.solvers import starts
-from evidentia.solvers.starts import Rows, kmeans_plus_plus, kmeans_starts, random_starts, representatives
+from evidentia.solvers.starts import START_RULES, Rows, kmeans_plus_plus, kmeans_starts, representatives
 
 
 def groups(n=300, seed=0):
@@ -10,7 +10,7 @@ def groups(n=300, seed=0):
     return rng.normal(size=(n, 2)) * 0.3 + 5 * rng.integers(0, 3, size=(n, 1)) * [1.0, 2.0]
 
 
-@pytest.mark.parametrize("rule", [kmeans_starts, random_starts])
+@pytest.mark.parametrize("rule", START_RULES.values())
 def test_starts_do_not_depend_on_the_order_or_the_writing_of_rows(rule):
     X = groups(60)
     weight = np.random.default_rng(1).integers(1, 4, size=60).astype(float)
@@ -26,6 +26,14 @@ def test_starts_do_not_depend_on_the_order_or_the_writing_of_rows(rule):
 def test_kmeans_starts_find_groups_that_are_there():
     for centers in kmeans_starts(groups(), 3, 3, np.random.RandomState(0)):
         np.testing.assert_allclose(np.sort(centers[:, 0]), [0, 5, 10], atol=0.2)
+
+
+@pytest.mark.parametrize("n_starts", [1, 4, 5])
+def test_mixed_starts_are_half_k_means_and_half_rows(n_starts):
+    X = groups(60)
+    found = list(START_RULES["mixed"](X, 3, n_starts, np.random.RandomState(0)))
+    are_rows = [all((center == X).all(axis=1).any() for center in centers) for centers in found]
+    assert are_rows == [False] * (n_starts - n_starts // 2) + [True] * (n_starts // 2)
 
 
 def test_the_next_seed_is_never_a_row_already_chosen():

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from evidentia import methods
 from evidentia.constraints import questions
 from evidentia.constraints.answers import Answer, parse_answer, read_answers, write_answers
 from evidentia.constraints.building import known_labels
@@ -62,12 +62,12 @@ class ActiveSession:
     Parameters
     ----------
     estimator : estimator
-        Whose ``fit`` takes ``constraints`` and gives a ``partition_``, such as CECM. It is cloned, not changed.
+        One that takes links, such as CECM. It is cloned, not changed.
     X : array-like or DataFrame
         The table. Objects are named by the index of a DataFrame, else by their row numbers; names must differ.
     rule : {"boundary", "uncertainty", "change", "random"}
         What to ask. ``"boundary"`` is the rule of [1]_: the object with the largest mass on a set of two clusters, and
-        the object nearest to the centre of one of the two. ``"uncertainty"`` takes the pair with the most mass on
+        the object nearest to the center of one of the two. ``"uncertainty"`` takes the pair with the most mass on
         neither "same" nor "different". ``"change"`` tries out both answers to ten pairs of these two rules and takes
         the pair that is expected to move the probabilities of the clusters most (21 fits a question). A pair whose
         answer follows from earlier ones is never asked.
@@ -86,7 +86,7 @@ class ActiveSession:
     Notes
     -----
     After an answer the estimator is fitted again when something asks for it: once from its own starts and, where it
-    can be started from centres, once from the solution at hand. The solution with the lower criterion is kept: links
+    can be started from centers, once from the solution at hand. The solution with the lower criterion is kept: links
     change which minimum is the best one, and a descent from the old one often stays beside it.
 
     References
@@ -99,7 +99,7 @@ class ActiveSession:
     >>> from evidentia import CECM
     >>> from evidentia.datasets import load
     >>> iris = load("iris", as_frame=True)
-    >>> session = ActiveSession(CECM(3, metric="mahalanobis", n_init=2, random_state=0), iris.data)
+    >>> session = ActiveSession(CECM(3, adaptive=True, n_init=2, random_state=0), iris.data)
     >>> question = session.ask()
     >>> iris.target.iloc[[question.first, question.second]].tolist()
     ['virginica', 'virginica']
@@ -110,8 +110,8 @@ class ActiveSession:
     """
 
     def __init__(self, estimator: Any, X: Any, *, rule: str = "boundary", patience: int = 10, random_state: Any = None):
-        if "constraints" not in signature(estimator.fit).parameters:
-            raise TypeError(f"{type(estimator).__name__} cannot learn from answers: its fit takes no 'constraints'.")
+        if "links" not in methods.record(estimator).takes:
+            raise TypeError(f"{type(estimator).__name__} cannot learn from answers: it takes no links.")
         if rule not in RULES:
             raise ValueError(f"'rule' must be one of {', '.join(map(repr, RULES))}. Got {rule!r}.")
         if not isinstance(patience, int) or patience < 1:
@@ -252,8 +252,8 @@ class ActiveSession:
         """The estimator, fitted with all answers."""
         if self._model is None:
             fresh = self._fitted(self.links)
-            found = [fresh] if self._start is None else [self._fitted(self.links, self._start), fresh]
-            self._model = min(found, key=lambda model: model.criterion_) if len(found) > 1 else fresh
+            found = [] if self._start is None else [self._fitted(self.links, self._start)]
+            self._model = min([*found, fresh], key=_cost) if found else fresh
             if self._entries and self._before is not None:
                 self._record(self._entries[-1], self._before)
         return self._model
@@ -271,9 +271,10 @@ class ActiveSession:
 
     def _record(self, entry: Entry, before: CredalPartition) -> None:
         partition = self._model.partition_
-        entry.moved = int((partition.align(before).labels() != before.labels()).sum())
+        rule = self._model.method.labels
+        entry.moved = int((partition.align(before).labels(rule) != before.labels(rule)).sum())
         entry.nonspecificity = float(partition.nonspecificity.mean())
-        entry.criterion = float(getattr(self._model, "criterion_", np.nan))
+        entry.criterion = np.nan if self._model.method.criterion is None else float(self._model.criterion_)
 
     # -- how it stands ------------------------------------------------------------------------------------------------
 
@@ -364,7 +365,7 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
     Returns
     -------
     DataFrame
-        One row per number of answers, from those given before: ``rand_index`` of the most plausible clusters over the
+        One row per number of answers, from those given before: ``rand_index`` of the estimator's labels over the
         objects whose label is known, ``nonspecificity``, and ``worthwhile``.
 
     Examples
@@ -374,7 +375,7 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
     >>> from evidentia import CECM
     >>> corners = np.array([[0, 0], [0, 9], [8, 0], [8, 9]])
     >>> X = np.repeat(corners, 10, axis=0) + np.random.default_rng(0).normal(size=(40, 2))
-    >>> session = ActiveSession(CECM(2, metric="mahalanobis", random_state=0), X)
+    >>> session = ActiveSession(CECM(2, adaptive=True, random_state=0), X)
     >>> curve = ask_oracle(session, np.repeat(["left", "right"], 20), 10)
     >>> curve.rand_index[[0, 10]].round(2).tolist()
     [0.49, 1.0]
@@ -389,7 +390,7 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
 
     def standing() -> tuple[int, float, float, bool]:
         found = session.partition
-        score = rand_score(labels, found.labels()[objects])
+        score = rand_score(labels, found.labels(session.estimator.method.labels)[objects])
         return len(session.answers), score, float(found.nonspecificity.mean()), session.worthwhile
 
     rows = [standing()]
@@ -411,8 +412,13 @@ def _links(answers: Sequence[Answer]) -> PairwiseConstraints:
 
 
 def _start_from(model: Any) -> Any:
-    """Centres, with covariances when there are, from which a model of the same kind can go on; None if it cannot."""
-    if "init" not in model.get_params() or not hasattr(model, "cluster_centers_") or not hasattr(model, "criterion_"):
+    """Centers, with covariances when there are, from which a model of the same kind can go on; None if it cannot."""
+    if "init" not in model.parameters or "cluster_centers_" not in model.attributes or model.method.criterion is None:
         return None
-    covariances = getattr(model, "covariances_", None)
+    covariances = model.covariances_ if "covariances_" in model.attributes else None
     return model.cluster_centers_ if covariances is None else (model.cluster_centers_, covariances)
+
+
+def _cost(model: Any) -> float:
+    """The criterion, turned so that less is better."""
+    return model.criterion_ if model.method.criterion == "minimized" else -model.criterion_

@@ -48,18 +48,17 @@ def probability_same(partition: CredalPartition, pairs: Any) -> np.ndarray:
 
 
 def surest_objects(model: Any, table: np.ndarray) -> np.ndarray:
-    """For each cluster the object nearest to its centre in its metric; the likeliest one when there are no centres."""
-    centers = getattr(model, "cluster_centers_", None)
-    if centers is None:
+    """For each cluster the object nearest to its center in its metric; the likeliest one when there are no centers."""
+    if "cluster_centers_" not in model.attributes:
         return model.partition_.pignistic.argmax(axis=0)
-    apart = table - np.asarray(centers)[:, None, :]
-    metric = getattr(model, "metric_", None)
-    shaped = apart if metric is None else apart @ metric
+    apart = table - model.cluster_centers_[:, None, :]
+    metrics = model.cluster_metrics_ if "cluster_metrics_" in model.attributes else None
+    shaped = apart if metrics is None else apart @ metrics
     return np.einsum("kip,kip->ki", shaped, apart).argmin(axis=1)
 
 
 def boundary_pairs(model: Any, table: np.ndarray) -> Iterator[Pair]:
-    """The rule of Antoine et al. (2012): a torn object, and the object nearest to a centre of one of its clusters.
+    """The rule of Antoine et al. (2012): a torn object, and the object nearest to a center of one of its clusters.
 
     First objects come in the order of their largest mass on a set of two clusters. Of the two, the cluster that the
     object is more likely to be in comes first: "same" then settles it.

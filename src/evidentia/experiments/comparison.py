@@ -131,7 +131,7 @@ def build(method: str, n_objects: int, n_clusters: int, seed: int, *, pairwise: 
     if method == "EkNNclus":
         del wanted["n_clusters"]  # only where it would begin; it ends with a number of its own
     if method == "ECM, adaptive":
-        wanted["metric"] = "mahalanobis"
+        wanted["adaptive"] = True
     if pairwise:
         wanted["metric"] = "precomputed"
     if n_clusters > 8 and method in MANY_CLUSTERS:

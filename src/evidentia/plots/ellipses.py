@@ -53,7 +53,7 @@ def ellipse_plot_data(model: Any, *, columns: Sequence[int | str] = (0, 1), leve
     if centers is None or (shared is None and several is None):
         raise ValueError(
             f"{type(model).__name__} has no covariances to draw. Fitted models of EGMM, GustafsonKessel and "
-            "ECM(metric='mahalanobis') have; plot_partition shows any method."
+            "ECM(adaptive=True) have; plot_partition shows any method."
         )
     names = column_names(None, getattr(model, "feature_names_in_", None), centers.shape[1])
     at = list(column_numbers(columns, names))
@@ -95,7 +95,7 @@ def plot_ellipses(
     ----------
     model : fitted estimator
         EGMM (one covariance, shared by all sets), or a method with a covariance for each cluster: GustafsonKessel,
-        ECM with ``metric="mahalanobis"``.
+        ECM with ``adaptive=True``.
     X : array-like of shape (n_samples, n_features), optional
         The table the model was fitted to, drawn below the ellipses.
     columns : pair of int or str

@@ -1,10 +1,11 @@
-"""What the methods with centres share: the fit from several starts, the default of rho, prediction."""
+"""What the methods with centers share: the fit from several starts, the default of rho, prediction."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -17,14 +18,69 @@ from evidentia.partition import CredalPartition
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses, descent_step
 from evidentia.solvers.coordinates import Coordinates, unit_free
 from evidentia.solvers.descent import Run, Step, best_descent, descend
-from evidentia.solvers.starts import kmeans_starts, random_starts
+from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.threads import one_blas_thread
 
 RHO_FACTOR = 3.0
-RHO_LEAST = 1e-6  # of the spread of the table: with an object on every centre, rounding errors are no yardstick
+RHO_LEAST = 1e-6  # of the spread of the table: with an object on every center, rounding errors are no yardstick
+
+INIT = Choice(*START_RULES) | Kind("array of shape (n_clusters, n_features)")
+INIT_DOC = """Start of the centers. ``"mixed"`` begins half of the starts at k-means solutions (``"k-means"``) and half
+        at random rows (``"random"``): k-means gives far outliers a cluster of their own."""
+SHAPES = {
+    "covariances_": "ndarray of shape (n_clusters, n_features, n_features) or None\nEvidential covariances of the "
+    "clusters (``adaptive``).",
+    "cluster_metrics_": "ndarray of shape (n_clusters, n_features, n_features) or None\nTheir metrics, of determinant "
+    "one (``adaptive``). A column that is constant in the data has no part in them.",
+}
 
 
-INIT = Choice("k-means", "random") | Kind("array of shape (n_clusters, n_features)")
+class Objects(NamedTuple):
+    """The objects as the descent sees them: rows as columns (p, n) without units, weights (n,), and the way back."""
+
+    rows: np.ndarray
+    weight: np.ndarray
+    coordinates: Coordinates
+
+    @classmethod
+    def of(cls, table: np.ndarray, weight: np.ndarray, *, adaptive: bool) -> Objects:
+        coordinates = unit_free(table, weight, kind="diag" if adaptive else "spherical")
+        return cls(to_rows(table, coordinates), weight, coordinates)
+
+    @property
+    def unit(self) -> float:
+        """Squared distances in X over those in the rows, when metrics have unit volume in both."""
+        return float(np.exp(-2 * self.coordinates.log_jacobian / len(self.coordinates.backward)))
+
+
+def to_rows(table: np.ndarray, coordinates: Coordinates) -> np.ndarray:
+    return np.ascontiguousarray(coordinates.to(table).T)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Prototypes, the criterion that they minimize, and the masses (k, f) of objects that links tie, when there are."""
+
+    prototypes: Prototypes
+    criterion: Criterion
+    tied: np.ndarray | None = None
+
+    def renumbered(self, order: np.ndarray) -> Solution:
+        """Old cluster ``order[k]`` becomes cluster ``k``."""
+        moved = self.criterion.focal_sets.relabel(order)
+        focal_sets = FocalSets(moved.n_clusters, canonical_order(moved.masks.tolist()))
+        tied = None if self.tied is None else self.tied[:, [moved.index(mask) for mask in focal_sets.masks]]
+        return Solution(self.prototypes.reordered(order), replace(self.criterion, focal_sets=focal_sets), tied)
+
+
+def check_centers(estimator: Any, centers: np.ndarray, n_features: int) -> None:
+    """Refuse centers given as ``init`` that are not one finite row per cluster."""
+    expected = (estimator.n_clusters, n_features)
+    if centers.shape != expected or not np.isfinite(centers).all():
+        raise ValueError(
+            f"The 'init' parameter of {type(estimator).__name__} must be {', '.join(map(repr, START_RULES))} or an "
+            f"array of finite centers of shape {expected}, one row per cluster. Got an array of shape {centers.shape}."
+        )
 
 
 class PrototypeClusterer(_base.IterativeClusterer):
@@ -39,25 +95,20 @@ class PrototypeClusterer(_base.IterativeClusterer):
         "Fuzzifier, elsewhere often called m: near 1 the masses become crisp, large values blur them.",
         default=2.0,
     )
-    rho: Any = "auto"
+    rho = "auto"
     adaptive = False
-    focal_sets: Any = "singletons"
+    focal_sets = "singletons"
     init: Any = param(
         INIT,
-        """Start of the centers. ``"k-means"`` begins half of the starts at k-means solutions and half, as ``"random"``
-        does, at random rows: k-means gives far outliers a cluster of their own. An array makes one start and keeps
-        its order of clusters.""",
-        default="k-means",
+        f"""{INIT_DOC}
+        An array makes one start and keeps its order of clusters.""",
+        default="mixed",
     )
 
     attributes = {
         "cluster_centers_": "ndarray of shape (n_clusters, n_features)\nClusters are numbered from the largest to the "
         "smallest, unless ``init`` or a list of focal sets fixes them.",
     }
-
-    def _family(self) -> FocalSets:
-        """The focal sets of the descent."""
-        return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
 
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -72,32 +123,42 @@ class PrototypeClusterer(_base.IterativeClusterer):
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
         """
-        table = self._check_table(X, reset=True)
+        self.check_parameters()
+        return self._fit_table(X, self._check_table(X, reset=True), sample_weight)
+
+    def _fit_table(self, X: Any, table: np.ndarray, sample_weight: Any) -> Self:
+        """Fit to the rows of a table that was checked; X has their names."""
         weight = _base.check_weight(self, sample_weight, len(table))
         weight = np.ones(len(table)) if weight is None else weight
-        self.check_parameters()
         self._check_start(table, weight)
-        focal_sets = self._family()
-        self._coordinates = unit_free(table, weight, kind="diag" if self.adaptive else "spherical")
-        unit = squared_unit(self._coordinates)
-        rows = np.ascontiguousarray(self._coordinates.to(table).T)
-
+        objects = Objects.of(table, weight, adaptive=self.adaptive)
         rng = check_random_state(self.random_state)
-        starts = self._starts(rows, weight, rng)
-        rho = self._distance_to_empty(rows, weight, starts, rng) if focal_sets.empty_index is not None else None
-        criterion = Criterion(focal_sets, self.alpha, self.beta, rho)
-        criterion, best, runs = self._search(rows, weight, criterion, starts)
-
-        self.rho_ = None if rho is None else float(rho * np.sqrt(unit))
-        self._publish_run(best, runs, unit * self._share(focal_sets, weight))
-        self._settle(table, weight, best.state, criterion)
-        self._publish(X, self._training_masses(table))
-        _base.warn_if_centers_coincide(self, self._prototypes.described(), np.sqrt(len(rows)))
+        self._fit_from(X, objects, self._starts(objects, rng), rng)
         return self
+
+    def _fit_from(
+        self, X: Any, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None = None
+    ) -> np.ndarray:
+        """Descend from the starts and publish the best end; gives the old numbers of the clusters, now in order."""
+        focal_sets = self._family(len(starts[0].centers))
+        rho = self._distance_to_empty(objects, starts, rng) if focal_sets.empty_index is not None else None
+        solution, best, runs = self._search(objects, Criterion(focal_sets, self.alpha, self.beta, rho), starts)
+        self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
+        self._publish_run(best, runs, objects.unit * self._share(solution.criterion.focal_sets, objects.weight))
+        order = self._settle(objects, solution)
+        self._publish(X, self._training_masses(objects.rows, self._solution))
+        _base.warn_if_centers_coincide(self, self._solution.prototypes.described(), np.sqrt(len(objects.rows)))
+        return order
+
+    def _family(self, n_clusters: int) -> FocalSets:
+        """The focal sets of the descent."""
+        return resolve_focal_sets(self.focal_sets, n_clusters, empty=self.method.empty_set)
 
     def _share(self, focal_sets: FocalSets, weight: np.ndarray) -> float:
         """What the plain sum of the kernel is multiplied by when the criterion is published."""
         return 1.0
+
+    # -- starts -------------------------------------------------------------------------------------------------------
 
     @property
     def _start_given(self) -> bool:
@@ -109,134 +170,146 @@ class PrototypeClusterer(_base.IterativeClusterer):
         if not self._start_given:
             return
         centers, covariances = self._given_start()
-        expected = (self.n_clusters, table.shape[1])
-        if centers.shape != expected or not np.isfinite(centers).all():
-            raise ValueError(
-                f"The 'init' parameter of {type(self).__name__} must be 'k-means', 'random' or an array of finite "
-                f"centres of shape {expected}, one row per cluster. Got an array of shape {centers.shape}."
-            )
-        if covariances is not None and (
-            covariances.shape != (*expected, table.shape[1]) or not np.isfinite(covariances).all()
-        ):
+        check_centers(self, centers, table.shape[1])
+        expected = (*centers.shape, table.shape[1])
+        if covariances is not None and (covariances.shape != expected or not np.isfinite(covariances).all()):
             raise ValueError(
                 f"The covariances in the 'init' parameter of {type(self).__name__} must be finite and of shape "
-                f"{(*expected, table.shape[1])}. Got {covariances.shape}."
+                f"{expected}. Got {covariances.shape}."
             )
 
     def _given_start(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Centres, and covariances when ``init`` is a pair of both."""
+        """Centers, and covariances when ``init`` is a pair of both."""
         if isinstance(self.init, tuple) and len(self.init) == 2 and np.ndim(self.init[1]) == 3:
             return np.asarray(self.init[0], dtype=float), np.asarray(self.init[1], dtype=float)
         return np.asarray(self.init, dtype=float), None
 
-    def _starts(self, rows: np.ndarray, weight: np.ndarray, rng: np.random.RandomState) -> list[Prototypes]:
-        if self._start_given:
-            centers, covariances = self._given_start()
-            start = self._at(self._coordinates.to(centers))
-            if covariances is None or not self.adaptive:
-                return [start]
-            forward = self._coordinates.forward
-            covariances = forward.T @ covariances @ forward
-            if not (np.linalg.eigvalsh(covariances) > 0).all():
-                raise ValueError(
-                    f"The covariances in the 'init' parameter of {type(self).__name__} must be positive definite."
-                )
-            return [replace(start, covariances=covariances)]
-        share = (self.n_init + 1) // 2 if self.init == "k-means" else 0  # the rest begins at random rows
-        found = kmeans_starts(rows.T, self.n_clusters, share, rng, weight)
-        drawn = random_starts(rows.T, self.n_clusters, self.n_init - share, rng, weight)
-        return [self._at(centers) for centers in (*found, *drawn)]
+    def _starts(self, objects: Objects, rng: np.random.RandomState) -> list[Prototypes]:
+        if not self._start_given:
+            drawn = START_RULES[self.init](objects.rows.T, self.n_clusters, self.n_init, rng, objects.weight)
+            return [self._at(centers) for centers in drawn]
+        centers, covariances = self._given_start()
+        start = self._at(objects.coordinates.to(centers))
+        if covariances is None or not self.adaptive:
+            return [start]
+        forward = objects.coordinates.forward
+        covariances = forward.T @ covariances @ forward
+        if not (np.linalg.eigvalsh(covariances) > 0).all():
+            raise ValueError(
+                f"The covariances in the 'init' parameter of {type(self).__name__} must be positive definite."
+            )
+        return [replace(start, covariances=covariances)]
 
     def _at(self, centers: np.ndarray) -> Prototypes:
-        """Prototypes that start at the centres, with no shape yet."""
+        """Prototypes that start at the centers, with no shape yet."""
         c, p = centers.shape
         return Prototypes(centers, np.tile(np.eye(p), (c, 1, 1)) if self.adaptive else None)
 
+    # -- the distance to the empty set --------------------------------------------------------------------------------
+
     def _distance_to_empty(
-        self, rows: np.ndarray, weight: np.ndarray, starts: list[Prototypes], rng: np.random.RandomState
+        self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None
     ) -> float:
         if self.rho != "auto":
-            return float(self.rho / np.sqrt(squared_unit(self._coordinates)))
-        candidates = starts[: (self.n_init + 1) // 2]
-        if self._start_given or self.init != "k-means":
-            candidates = [self._at(next(kmeans_starts(rows.T, self.n_clusters, 1, rng, weight)))]
-        distances = [nearest_distance(rows, weight, found) for found in candidates]
-        typical = min(distances)
-        if self.adaptive:
-            shaped = descend(
-                partial(descent_step, rows, weight, single_clusters(self.n_clusters, self.beta)),
-                candidates[int(np.argmin(distances))],
-                max_iter=self.max_iter,
-                tol=self.tol,
-                relative=True,
-            )
-            if shaped.interrupted:  # there is nothing to keep yet
-                raise KeyboardInterrupt
-            typical = nearest_distance(rows, weight, shaped.state)
-        return RHO_FACTOR * max(typical, RHO_LEAST * np.sqrt(len(rows)))
+            return float(self.rho) / np.sqrt(objects.unit)
+        return self._automatic_rho(objects, starts, rng)
+
+    def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
+        by_means = (
+            0 if self._start_given else {"k-means": self.n_init, "mixed": (self.n_init + 1) // 2}.get(self.init, 0)
+        )
+        candidates = starts[:by_means]
+        if not candidates:
+            candidates = [self._at(next(kmeans_starts(objects.rows.T, self.n_clusters, 1, rng, objects.weight)))]
+        distances = [nearest_distance(objects, found) for found in candidates]
+        if not self.adaptive:
+            return rho_from(min(distances), objects)
+        singles = partial(descent_step, objects.rows, objects.weight, single_clusters(self.n_clusters, self.beta))
+        return rho_from(
+            nearest_distance(objects, self._end_of(singles, candidates[int(np.argmin(distances))])), objects
+        )
+
+    def _end_of(self, step: Step, start: Prototypes) -> Prototypes:
+        """Where a descent before the search ends; an interrupt is passed on, as there is nothing to keep yet."""
+        run = descend(step, start, max_iter=self.max_iter, tol=self.tol, relative=True)
+        if run.interrupted:
+            raise KeyboardInterrupt
+        return run.state
+
+    # -- the search ---------------------------------------------------------------------------------------------------
 
     def _search(
-        self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, starts: Any
-    ) -> tuple[Criterion, Run, list[Run]]:
-        """The criterion that was descended on, the best run, and the runs from all starts."""
-        best, runs = best_descent(
-            self._step(rows, weight, criterion),
+        self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
+    ) -> tuple[Solution, Run, list[Run]]:
+        """The solution, the best run, and the runs from all starts."""
+        best, runs = self._descend(self._step(objects, criterion), starts, len(starts))
+        return Solution(best.state, criterion), best, runs
+
+    def _descend(self, step: Step, starts: Iterable[Any], n_starts: int) -> tuple[Run, list[Run]]:
+        return best_descent(
+            step,
             starts,
             name=type(self).__name__,
             max_iter=self.max_iter,
             tol=self.tol,
             relative=True,
-            n_starts=len(starts) if hasattr(starts, "__len__") else None,
+            n_starts=n_starts,
             verbose=self.verbose,
         )
-        return criterion, best, runs
 
-    def _step(self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion) -> Step:
-        return partial(descent_step, rows, weight, criterion)
+    def _step(self, objects: Objects, criterion: Criterion) -> Step:
+        return partial(descent_step, objects.rows, objects.weight, criterion)
 
-    def _settle(self, table: np.ndarray, weight: np.ndarray, prototypes: Any, criterion: Criterion) -> None:
-        """Number the clusters and publish the prototypes in the units of X."""
-        self._prototypes, self._criterion = prototypes, criterion
+    # -- the result ---------------------------------------------------------------------------------------------------
+
+    def _settle(self, objects: Objects, solution: Solution) -> np.ndarray:
+        """Number the clusters and publish the prototypes in the units of X; gives the old numbers in the new order."""
+        order = np.arange(len(solution.prototypes.centers))
         if isinstance(self.focal_sets, str) and not self._start_given:
-            found = CredalPartition(self._training_masses(table), criterion.focal_sets, copy=False).pignistic
-            self._renumber(_base.largest_first(weight @ found, tie=found.argmax(axis=0)))
-        self.focal_sets_ = self._criterion.focal_sets
-        self.cluster_centers_ = self._coordinates.back(self._prototypes.centers)
+            masses = self._training_masses(objects.rows, solution)
+            likely = CredalPartition(masses, solution.criterion.focal_sets, copy=False).pignistic
+            order = _base.largest_first(objects.weight @ likely, tie=likely.argmax(axis=0))
+            solution = solution.renumbered(order)
+        self._solution, self._coordinates = solution, objects.coordinates
+        self.focal_sets_ = solution.criterion.focal_sets
+        self.cluster_centers_ = objects.coordinates.back(solution.prototypes.centers)
         self.covariances_ = self.cluster_metrics_ = None
         if self.adaptive:
-            _, forward, backward, _ = self._coordinates
-            self.covariances_ = backward.T @ self._prototypes.covariances @ backward
-            self.cluster_metrics_ = squared_unit(self._coordinates) * (forward @ self._prototypes.metric @ forward.T)
+            _, forward, backward, _ = objects.coordinates
+            self.covariances_ = backward.T @ solution.prototypes.covariances @ backward
+            self.cluster_metrics_ = objects.unit * (forward @ solution.prototypes.metric @ forward.T)
+        return order
 
-    def _renumber(self, order: np.ndarray) -> None:
-        """Old cluster ``order[k]`` becomes cluster ``k``."""
-        masks = canonical_order(self._criterion.focal_sets.relabel(order).masks.tolist())
-        self._prototypes = self._prototypes.reordered(order)
-        self._criterion = replace(self._criterion, focal_sets=FocalSets(self.n_clusters, masks))
-
-    def _training_masses(self, table: np.ndarray) -> np.ndarray:
-        return self._masses(table)
+    def _training_masses(self, rows: np.ndarray, solution: Solution) -> np.ndarray:
+        return self._masses_of(rows, solution)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
-        rows = np.ascontiguousarray(self._coordinates.to(X).T)
-        masses = np.empty((len(X), len(self._criterion.focal_sets)))
-        for block, _, _, found, _ in block_masses(rows, self._prototypes, self._criterion):
+        return self._masses_of(to_rows(X, self._coordinates), self._solution)
+
+    def _masses_of(self, rows: np.ndarray, solution: Solution) -> np.ndarray:
+        masses = np.empty((rows.shape[1], len(solution.criterion.focal_sets)))
+        for block, _, _, found, _ in self._blocks(rows, solution):
             masses[block] = found.T
         return masses
+
+    def _blocks(self, rows: np.ndarray, solution: Solution) -> Iterator[tuple[slice, Any, Any, np.ndarray, Any]]:
+        """Masses, block by block of rows."""
+        return block_masses(rows, solution.prototypes, solution.criterion)
 
 
 def single_clusters(n_clusters: int, beta: float) -> Criterion:
     """The criterion of fuzzy c-means: every cluster alone, no outliers."""
-    return Criterion(FocalSets(n_clusters, "singletons", empty=False, omega=False), 1.0, beta)
+    return Criterion(FocalSets(n_clusters, "singletons", empty=False), 1.0, beta)
 
 
-def nearest_distance(rows: np.ndarray, weight: np.ndarray, prototypes: Prototypes) -> float:
-    """Root mean squared distance of the objects to their nearest centre."""
+def nearest_distance(objects: Objects, prototypes: Prototypes) -> float:
+    """Root mean squared distance of the objects to their nearest center."""
     singles = single_clusters(len(prototypes.centers), 2.0)
-    found = block_masses(rows, prototypes, singles)
-    return float(np.sqrt(sum(weight[block] @ cost.min(axis=0) for block, _, cost, _, _ in found) / weight.sum()))
+    found = block_masses(objects.rows, prototypes, singles)
+    total = sum(objects.weight[block] @ cost.min(axis=0) for block, _, cost, _, _ in found)
+    return float(np.sqrt(total / objects.weight.sum()))
 
 
-def squared_unit(coordinates: Coordinates) -> float:
-    """Squared distances in X over those in the coordinates, when metrics have unit volume in both."""
-    return float(np.exp(-2 * coordinates.log_jacobian / len(coordinates.backward)))
+def rho_from(distance: float, objects: Objects) -> float:
+    """The default distance to the empty set, from a typical distance to the nearest center."""
+    return RHO_FACTOR * max(distance, RHO_LEAST * np.sqrt(len(objects.rows)))

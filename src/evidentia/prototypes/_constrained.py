@@ -1,4 +1,4 @@
-r"""Methods with centres that add a penalty for broken links to their criterion.
+r"""Methods with centers that add a penalty for broken links to their criterion.
 
 .. math::
     J(M, V, S) + \lambda \Big[ \sum_{(i, j) \in \mathcal M} s_{ij}\, pl_{ij}(\text{different})
@@ -6,7 +6,7 @@ r"""Methods with centres that add a penalty for broken links to their criterion.
 
 Both plausibilities are bilinear in the masses of the two objects, so with :math:`\beta = 2` everything is quadratic in
 the masses of one object. Objects without links keep the closed form of evidential c-means; the others are moved one at
-a time (:mod:`evidentia.solvers.linked_masses`). Centres and metrics are updated as before, from the masses of all.
+a time (:mod:`evidentia.solvers.linked_masses`). Centers and metrics are updated as before, from the masses of all.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from evidentia._parameters import Integer, param
 from evidentia.belief import FocalSets
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
-from evidentia.prototypes._base import PrototypeClusterer
+from evidentia.prototypes._base import INIT, INIT_DOC, SHAPES, Objects, PrototypeClusterer, Solution
 from evidentia.prototypes._kernel import (
     LEAST_COST,
     Criterion,
@@ -31,7 +32,8 @@ from evidentia.prototypes._kernel import (
     update_prototypes,
     weighted_sums,
 )
-from evidentia.solvers.descent import Run, Step
+from evidentia.solvers.descent import Run
+from evidentia.solvers.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from evidentia.solvers.linked_masses import Ties
@@ -79,21 +81,14 @@ class Bonds:
     ties: Ties
 
     @classmethod
-    def of(
-        cls,
-        constraints: PairwiseConstraints,
-        strength: float,
-        rows: np.ndarray,
-        weight: np.ndarray,
-        focal_sets: FocalSets,
-    ) -> Bonds:
-        """Links whose penalty counts ``strength`` times their certainty."""
+    def of(cls, constraints: PairwiseConstraints, penalty: float, objects: Objects, focal_sets: FocalSets) -> Bonds:
+        """Links that cost ``penalty`` times their certainty when they are surely broken."""
         from evidentia.solvers.linked_masses import make_ties  # numba: loaded only when there are links
 
-        objects = constraints.objects
-        pairs = np.searchsorted(objects, constraints.pairs)
-        ties = make_ties(pairs, constraints.must, strength * constraints.certainty, len(objects))
-        return cls(rows[:, objects], weight[objects], breaking_tables(focal_sets), ties)
+        linked = constraints.objects
+        pairs = np.searchsorted(linked, constraints.pairs)
+        ties = make_ties(pairs, constraints.must, penalty * constraints.certainty, len(linked))
+        return cls(objects.rows[:, linked], objects.weight[linked], breaking_tables(focal_sets), ties)
 
     def weakened(self, share: float) -> Bonds:
         return replace(self, ties=self.ties._replace(strength=share * self.ties.strength))
@@ -120,15 +115,36 @@ def linked_step(
 
 
 class ConstrainedClusterer(PrototypeClusterer):
-    """Base of the methods with centres that take links; a subclass says how much a broken link costs.
+    """Base of the methods with centers that take links; a subclass says how much a broken link costs.
 
-    Links at full strength freeze the linked objects where the first centres put them. So a start first takes a few
-    steps while its links grow from weak to full strength, and the centres have found their places before. A start that
+    Links at full strength freeze the linked objects where the first centers put them. So a start first takes a few
+    steps while its links grow from weak to full strength, and the centers have found their places before. A start that
     the user gives is taken as it is.
     """
 
     beta = 2.0  # what makes the criterion quadratic in the masses
+    n_init: int = param(
+        Integer(low=1),
+        """Number of starts; the one with the best criterion is kept. Each first takes a few steps in which the links
+        grow from weak to full strength.""",
+        default=10,
+    )
+    init: Any = param(
+        INIT,
+        f"""{INIT_DOC}
+        An array makes one start, at once with links of full strength, and keeps its order of clusters; to go on from a
+        model when links were added, give its ``cluster_centers_``, with ``adaptive``
+        ``(cluster_centers_, covariances_)``.""",
+        default="mixed",
+    )
 
+    attributes = {
+        "constraints_": "PairwiseConstraints\nThe links by row number; ``constraints_.violations(partition_)`` tells "
+        "how far each is broken.",
+        **SHAPES,
+    }
+
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None) -> Self:
         """Find clusters in the rows of X that agree with what is known about pairs of them.
 
@@ -143,53 +159,50 @@ class ConstrainedClusterer(PrototypeClusterer):
         constraints : PairwiseConstraints, optional
             Hard links that contradict each other are refused; soft ones may.
         """
+        self.check_parameters()
         self.constraints_ = resolve_constraints(self, constraints, X).check()
-        return super().fit(X, y, sample_weight)
+        table = self._check_table(X, reset=True)
+        return self._fit_table(X, self._learn_rows(X, table), sample_weight)
 
-    def _strength(self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, start: Prototypes) -> float:
-        """Penalty of a link surely broken, in the units of the kernel's plain sum."""
+    def _learn_rows(self, X: Any, table: np.ndarray) -> np.ndarray:
+        """The rows that are clustered: those of the table, unless a method learns others from the links."""
+        return table
+
+    def _link_strength(self, objects: Objects, criterion: Criterion, start: Prototypes) -> float:
+        """The xi that is used, in the units of X."""
+        raise NotImplementedError
+
+    def _penalty(self, xi: float, objects: Objects, focal_sets: FocalSets) -> float:
+        """What a link surely broken adds to the plain sum of the kernel."""
         raise NotImplementedError
 
     def _search(
-        self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, starts: Any
-    ) -> tuple[Criterion, Run, list[Run]]:
+        self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
+    ) -> tuple[Solution, Run, list[Run]]:
+        self.xi_ = self._link_strength(objects, criterion, starts[0])
         if not len(self.constraints_):
-            return super()._search(rows, weight, criterion, starts)
-        strength = self._strength(rows, weight, criterion, starts[0])
-        self._bonds = Bonds.of(self.constraints_, strength, rows, weight, criterion.focal_sets)
-        prepared = map(partial(self._prepared, rows, weight, criterion), starts)  # one by one: it may be interrupted
-        return super()._search(rows, weight, criterion, prepared)
-
-    def _prepared(self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, start: Prototypes) -> Linked:
-        state = Linked(start)
-        for share in () if self._start_given else RAMP:
-            _, state = self._step(rows, weight, criterion, share)(state)
-        return state
-
-    def _step(self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, share: float = 1.0) -> Step:
-        if not len(self.constraints_):
-            return super()._step(rows, weight, criterion)
-        free_weight = weight.copy()
+            return super()._search(objects, criterion, starts)
+        penalty = self._penalty(self.xi_, objects, criterion.focal_sets)
+        bonds = Bonds.of(self.constraints_, penalty, objects, criterion.focal_sets)
+        free_weight = objects.weight.copy()
         free_weight[self.constraints_.objects] = 0
-        return partial(linked_step, rows, free_weight, weight.sum(), criterion, self._bonds.weakened(share))
 
-    def _settle(self, table: np.ndarray, weight: np.ndarray, prototypes: Any, criterion: Criterion) -> None:
-        self._linked_masses = None
-        if isinstance(prototypes, Linked):
-            _, self._linked_masses, _ = self._bonds.masses(prototypes, criterion)
-            prototypes = prototypes.prototypes
-            del self._bonds
-        super()._settle(table, weight, prototypes, criterion)
+        def step(bonds: Bonds, state: Linked) -> tuple[float, Linked]:
+            return linked_step(objects.rows, free_weight, objects.weight.sum(), criterion, bonds, state)
 
-    def _renumber(self, order: np.ndarray) -> None:
-        moved = self._criterion.focal_sets.relabel(order)
-        super()._renumber(order)
-        if self._linked_masses is not None:
-            columns = [moved.index(mask) for mask in self._criterion.focal_sets.masks]
-            self._linked_masses = self._linked_masses[:, columns]
+        def prepared(start: Prototypes) -> Linked:
+            state = Linked(start)
+            for share in () if self._start_given else RAMP:
+                _, state = step(bonds.weakened(share), state)
+            return state
 
-    def _training_masses(self, table: np.ndarray) -> np.ndarray:
-        masses = super()._training_masses(table)
-        if self._linked_masses is not None:
-            masses[self.constraints_.objects] = self._linked_masses
+        # The map prepares a start when its turn comes, so that an interrupt finds the ends of those before.
+        best, runs = self._descend(partial(step, bonds), map(prepared, starts), len(starts))
+        _, tied, _ = bonds.masses(best.state, criterion)
+        return Solution(best.state.prototypes, criterion, tied), best, runs
+
+    def _training_masses(self, rows: np.ndarray, solution: Solution) -> np.ndarray:
+        masses = super()._training_masses(rows, solution)
+        if solution.tied is not None:
+            masses[self.constraints_.objects] = solution.tied
         return masses

@@ -1,27 +1,27 @@
-"""Belief-peaks evidential clustering (Su & Denœux, 2019): evidential c-means around centres that stay fixed."""
+"""Belief-peaks evidential clustering (Su & Denœux, 2019): evidential c-means around centers that stay fixed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from evidentia import _base
-from evidentia.belief import FocalSets
-from evidentia.belief.focal import Subset
-from evidentia.prototypes._base import RHO_FACTOR, RHO_LEAST, nearest_distance, single_clusters
+from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
+from evidentia.methods import Method
+from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters
 from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, update_covariances, weighted_sums
-from evidentia.prototypes.belief_peaks import belief_peaks
-from evidentia.prototypes.ecm import ECM
-from evidentia.solvers.descent import Step, descend
+from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
+from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
+from evidentia.solvers.descent import Step
+from evidentia.solvers.threads import one_blas_thread
 
 
 def fixed_step(
     rows: np.ndarray, weight: np.ndarray, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
-    """J of the prototypes, and prototypes with better metrics around the same centres."""
+    """J of the prototypes, and prototypes with better metrics around the same centers."""
     objective, sums = weighted_sums(rows, weight, prototypes, criterion)
     if prototypes.covariances is None:
         return objective, prototypes
@@ -30,41 +30,11 @@ def fixed_step(
     return objective + guard_cost(prototypes, total_weight), Prototypes(prototypes.centers, covariances)
 
 
-class _FixedCenters(ECM):
-    """Evidential c-means from one start, whose centres do not move."""
+class BPEC(EvidentialMeans):
+    r"""Belief-peaks evidential clustering [1]_: centers from the density, then evidential c-means around them.
 
-    def around(self, centers: np.ndarray) -> _FixedCenters:
-        self._fixed = centers
-        return self
-
-    def _starts(self, rows: np.ndarray, weight: np.ndarray, rng: np.random.RandomState) -> list[Prototypes]:
-        return [self._at(self._coordinates.to(self._fixed))]
-
-    def _step(self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion) -> Step:
-        return partial(fixed_step, rows, weight, criterion)
-
-    def _distance_to_empty(
-        self, rows: np.ndarray, weight: np.ndarray, starts: list[Prototypes], rng: np.random.RandomState
-    ) -> float:
-        if self.rho != "auto":
-            return super()._distance_to_empty(rows, weight, starts, rng)
-        singles = self._step(rows, weight, single_clusters(self.n_clusters, self.beta))
-        shaped = descend(singles, starts[0], max_iter=self.max_iter, tol=self.tol, relative=True).state
-        return RHO_FACTOR * max(nearest_distance(rows, weight, shaped), RHO_LEAST * np.sqrt(len(rows)))
-
-
-_FixedCenters.__name__ = "BPEC"  # its messages speak of the method that was called
-PUBLISHED = (
-    *("cluster_centers_", "covariances_", "metric_", "focal_sets_", "pairs_", "rho_"),
-    *("criterion_", "criterion_trace_", "n_iter_"),
-)
-
-
-class BPEC(_base.EvidentialClusterer):
-    r"""Belief-peaks evidential clustering [1]_: centres from the density, then evidential c-means around them.
-
-    The centres :math:`v_k` are objects, found in the δ–Bel graph (:func:`belief_peaks`), and they stay where they
-    are. The masses, and the metrics :math:`S_k` of determinant one, minimise the criterion of evidential c-means
+    The centers :math:`v_k` are objects, found in the δ–Bel graph (:func:`belief_peaks`), and they stay where they
+    are. The masses, and the metrics :math:`S_k` of determinant one, minimize the criterion of evidential c-means
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} |A|^{\alpha} m_i(A)^{\beta}
@@ -72,54 +42,16 @@ class BPEC(_base.EvidentialClusterer):
 
     with :math:`\bar v_A`, :math:`\bar S_A` the means over the clusters in A. There is nothing random in it.
 
-    Parameters
-    ----------
-    n_clusters : int or "auto"
-        Number of centres; ``"auto"`` cuts the sorted peaks at the widest gap.
-    n_neighbors : int or "auto"
-        Neighbours that testify for a centre; ``"auto"`` is three times the square root of the number of objects, at
-        most 100.
-    q : float in (0, 1]
-        Quantile of the distances to its neighbours that is the scale of an object.
-    min_belief, min_delta : float, optional
-        Take the objects with at least this belief and this δ instead of a number of them (``n_clusters="auto"``).
-    peaks : array-like of int, optional
-        Take these objects, for instance those chosen by hand with :func:`evidentia.plots.click_peaks`.
-    focal_sets : {"full", "pairs", "simple", "near-pairs"}, list of subsets, FocalSets or callable
-        Sets of clusters that may hold mass, as in :class:`ECM`. ``"near-pairs"`` suits any number of clusters.
-    alpha, beta, rho
-        As in :class:`ECM`. ``rho="auto"`` is three times the root mean squared distance to the nearest centre, in the
-        metrics of a fit without sets and outliers.
-    metric : {"mahalanobis", "euclidean"}
-        Whether each cluster learns its own metric.
-    n_near : int
-        Neighbours of a cluster that ``"near-pairs"`` looks at.
-    max_iter : int
-    tol : float
-        The descent ends when the criterion falls by less than this share of itself.
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
     graph_ : BeliefPeaks
         The δ–Bel graph; :func:`evidentia.plots.plot_belief_peaks` draws it.
     peaks_ : ndarray of shape (n_clusters,)
-        Objects that are the centres.
+        Objects that are the centers.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless a list of focal sets fixes them.
-    n_clusters_ : int
-    focal_sets_ : FocalSets
-    pairs_ : list of (int, int)
-        Pairs of clusters among the focal sets.
-    rho_ : float or None
-    criterion_ : float
-    criterion_trace_ : ndarray
-        Criterion after each iteration; it never rises.
-    n_iter_ : int
-    covariances_, metric_ : ndarray of shape (n_clusters, n_features, n_features) or None
+    start_criteria_ : ndarray
+        J at the end of the one start (of the first fit for ``"near-pairs"``).
 
     Notes
     -----
@@ -140,42 +72,70 @@ class BPEC(_base.EvidentialClusterer):
     4
     """
 
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        n_neighbors: int | str = "auto",
-        q: float = 0.9,
-        min_belief: float | None = None,
-        min_delta: float | None = None,
-        peaks: Any = None,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "near-pairs",
-        alpha: float = 1.0,
-        beta: float = 2.0,
-        rho: float | str = "auto",
-        metric: str = "mahalanobis",
-        n_near: int = 2,
-        max_iter: int = 300,
-        tol: float = 1e-8,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.q = q
-        self.min_belief = min_belief
-        self.min_delta = min_delta
-        self.peaks = peaks
-        self.focal_sets = focal_sets
-        self.alpha = alpha
-        self.beta = beta
-        self.rho = rho
-        self.metric = metric
-        self.n_near = n_near
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    method = Method(
+        name="bpec",
+        title="centers from the density, their number too",
+        papers=("Su & Denœux, *IEEE Trans. Fuzzy Systems* 27, 2019",),
+        guide="density",
+        number=("given", "found"),
+        families=ALL_FAMILIES,
+        empty_set=True,
+    )
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    n_init = 1
+    init = "belief peaks"
+    random_state = None
+
+    n_clusters: Any = param(
+        _base.N_CLUSTERS | "auto",
+        'Number of centers; ``"auto"`` cuts the sorted peaks at the widest gap.',
+        default="auto",
+        kw_only=False,
+    )
+    n_neighbors: Any = param(
+        Integer(low=1) | "auto",
+        """Neighbors that testify for a center; ``"auto"`` is three times the square root of the number of objects, at
+        most 100.""",
+        default="auto",
+    )
+    q: float = param(
+        Number(above=0, high=1),
+        "Quantile of the distances to its neighbors that is the scale of an object.",
+        default=0.9,
+    )
+    min_belief: float | None = param(
+        Number() | NOTHING,
+        "Take the objects with at least this belief, and at least ``min_delta``, instead of a number of them.",
+        default=None,
+    )
+    min_delta: float | None = param(
+        Number() | NOTHING, "Take the objects with at least this δ; see ``min_belief``.", default=None
+    )
+    peaks: Any = param(
+        Kind("array of int or None", lambda value: True),  # looked at when the number of objects is known
+        "Take these objects, for instance those chosen by hand with :func:`evidentia.plots.click_peaks`.",
+        default=None,
+    )
+    focal_sets: Any = param(
+        _base.focal_families(*ALL_FAMILIES),
+        """Sets of clusters that may hold mass, as in :class:`ECM`. ``"near-pairs"`` suits any number of clusters.""",
+        default="near-pairs",
+    )
+    rho: Any = param(
+        _base.RHO,
+        """Distance of every object to the empty set, in the units of X. ``"auto"`` is three times the root mean squared
+        distance to the nearest center, in the metrics of a fit without sets and outliers.""",
+        default="auto",
+    )
+    adaptive: bool = param(BOOLEAN, "Learn a Mahalanobis metric of determinant one for each cluster.", default=True)
+    tol: float = param(
+        Number(low=0),
+        "The descent ends when an iteration improves the criterion by no more than this share of it.",
+        default=1e-8,
+    )
+
+    @one_blas_thread
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # objects have no weights
         """Find the belief peaks of the rows of X, and a credal partition around them.
 
         Parameters
@@ -185,35 +145,37 @@ class BPEC(_base.EvidentialClusterer):
         y : None
             Ignored.
         """
-        table = _base.check_table(self, X)
-        self._check_params(len(table))
-        self.graph_ = belief_peaks(table, n_neighbors=self.n_neighbors, q=self.q)
-        found = self._chosen(len(table))
-        shared = {name: value for name, value in self.get_params().items() if name in ECM().get_params()}
-        self._engine = _FixedCenters(**{**shared, "n_clusters": len(found)}).around(table[found]).fit(table)
-        for name in PUBLISHED:
-            setattr(self, name, getattr(self._engine, name))
-        self.n_clusters_ = len(found)
-        gaps = np.square(self.cluster_centers_[:, None] - table[found]).sum(axis=2)
-        self.peaks_ = found[gaps.argmin(axis=1)]
-        self._publish(X, self._engine.partition_.masses)
+        self.check_parameters()
+        table = self._check_table(X, reset=True)
+        self._check_numbers(len(table))
+        graph = belief_peaks(table, n_neighbors=self.n_neighbors, q=self.q)
+        peaks = self._choose(graph)
+        objects = Objects.of(table, np.ones(len(table)), adaptive=self.adaptive)
+        order = self._fit_from(X, objects, [self._at(objects.coordinates.to(table[peaks]))])
+        self.graph_, self.peaks_ = graph, peaks[order]
         return self
 
-    def _check_params(self, n: int) -> None:
+    def _check_numbers(self, n_samples: int) -> None:
+        """What of the parameters depends on the number of objects."""
         if self.n_clusters != "auto":
-            _base.check_number(self, "n_clusters", low=1, integer=True)
-            _base.check_enough_rows(self, n, int(self.n_clusters))
-        if self.n_neighbors != "auto":
-            _base.check_number(self, "n_neighbors", low=1, high=n - 1, integer=True)
-        _base.check_number(self, "q", low=0, high=1, strict=True)
+            _base.check_enough_rows(self, n_samples, self.n_clusters)
+        if self.n_neighbors != "auto" and self.n_neighbors >= n_samples:
+            raise ValueError(
+                f"The 'n_neighbors' parameter of BPEC must be 'auto' or at most {n_samples - 1}, the number of other "
+                f"objects. Got {self.n_neighbors} instead."
+            )
 
-    def _chosen(self, n: int) -> np.ndarray:
+    def _choose(self, graph: BeliefPeaks) -> np.ndarray:
         if self.peaks is None:
-            return self.graph_.choose(self.n_clusters, min_belief=self.min_belief, min_delta=self.min_delta)
-        peaks = np.asarray(self.peaks)
+            return graph.choose(self.n_clusters, min_belief=self.min_belief, min_delta=self.min_delta)
+        peaks, n = np.asarray(self.peaks), len(graph.belief)
         if peaks.ndim != 1 or peaks.dtype.kind not in "iu" or not len(peaks) or not ((peaks >= 0) & (peaks < n)).all():
             raise ValueError(f"The 'peaks' parameter of BPEC must list objects by number, 0 to {n - 1}. Got {peaks!r}.")
         return peaks
 
-    def _masses(self, X: np.ndarray) -> np.ndarray:
-        return self._engine._masses(X)
+    def _step(self, objects: Objects, criterion: Criterion) -> Step:
+        return partial(fixed_step, objects.rows, objects.weight, criterion)
+
+    def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
+        singles = self._step(objects, single_clusters(len(starts[0].centers), self.beta))
+        return rho_from(nearest_distance(objects, self._end_of(singles, starts[0])), objects)

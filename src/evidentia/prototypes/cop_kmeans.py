@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from evidentia import _base
-from evidentia._warnings import warn_user
+from evidentia._parameters import param
 from evidentia.belief import FocalSets
-from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.methods import Method
+from evidentia.prototypes._base import INIT, check_centers
+from evidentia.solvers.descent import best_descent
 from evidentia.solvers.starts import START_RULES
+from evidentia.solvers.threads import one_blas_thread
 
 
 class UnsatisfiedLinks(ValueError):
@@ -25,12 +28,26 @@ class UnsatisfiedLinks(ValueError):
 
 
 class Groups(NamedTuple):
-    """Objects joined by must-links, moved as one: means (g, p), weights (g,), and what each is apart from."""
+    """Objects joined by must-links, moved as one.
+
+    The group of each object (n,), means (g, p) and weights (g,) of the groups, what each is apart from, and the sum of
+    squares inside them, which no assignment changes.
+    """
 
     of: np.ndarray
     mean: np.ndarray
     weight: np.ndarray
     apart: dict[int, list[int]]
+    inside: float
+
+
+class Assignment(NamedTuple):
+    """Cluster of each group (g,), the means of the clusters, and the group for which none was left, if there is one."""
+
+    chosen: np.ndarray
+    centers: np.ndarray
+    order: np.ndarray
+    stuck: int | None
 
 
 def make_groups(table: np.ndarray, weight: np.ndarray, constraints: PairwiseConstraints) -> Groups:
@@ -42,13 +59,14 @@ def make_groups(table: np.ndarray, weight: np.ndarray, constraints: PairwiseCons
     for a, b in np.unique(np.sort(of[constraints.cannot_link], axis=1), axis=0).tolist():
         apart.setdefault(a, []).append(b)
         apart.setdefault(b, []).append(a)
-    return Groups(of, mean, total, apart)
+    inside = float(weight @ np.square(table - mean[of]).sum(axis=1))
+    return Groups(of, mean, total, apart, inside)
 
 
 def assign(groups: Groups, centers: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, int | None]:
-    """Nearest allowed centre of each group, shape (g,), and the first group for which there was none.
+    """Nearest allowed center of each group, shape (g,), and the first group for which there was none.
 
-    Groups without cannot-links take their nearest centre; the others choose in the given order, and never again.
+    Groups without cannot-links take their nearest center; the others choose in the given order, and never again.
     """
     sq_dist = np.square(groups.mean[:, None] - centers).sum(axis=2)
     chosen = sq_dist.argmin(axis=1)
@@ -63,43 +81,53 @@ def assign(groups: Groups, centers: np.ndarray, order: np.ndarray) -> tuple[np.n
     return chosen, None
 
 
-class COPKMeans(_base.EvidentialClusterer):
+def assignment(groups: Groups, order: np.ndarray, centers: np.ndarray) -> Assignment:
+    """Groups assigned to the centers, and the means of what each center got; a center that got nothing stays."""
+    chosen, stuck = assign(groups, centers, order)
+    if stuck is not None:
+        return Assignment(chosen, centers, order, stuck)
+    size = np.bincount(chosen, groups.weight, minlength=len(centers))
+    sums = np.column_stack(
+        [np.bincount(chosen, groups.weight * column, minlength=len(centers)) for column in groups.mean.T]
+    )
+    means = np.where(size[:, None] > 0, sums / np.where(size > 0, size, 1)[:, None], centers)
+    return Assignment(chosen, means, order, None)
+
+
+def reassign(groups: Groups, state: Assignment) -> tuple[float, Assignment]:
+    """Sum of squares of an assignment, and the next one; a start that is stuck stays so, at an infinite sum."""
+    if state.stuck is not None:
+        return np.inf, state
+    spread = groups.weight @ np.square(groups.mean - state.centers[state.chosen]).sum(axis=1)
+    return float(groups.inside + spread), assignment(groups, state.order, state.centers)
+
+
+def unchanged(before: Assignment, after: Assignment) -> bool:
+    return before.stuck == after.stuck and np.array_equal(before.chosen, after.chosen)
+
+
+class COPKMeans(_base.IterativeClusterer):
     """k-means in which no link may be broken [1]_.
 
-    An object takes the nearest centre that its links allow. When they allow none, the method fails: this start is
+    An object takes the nearest center that its links allow. When they allow none, the method fails: this start is
     given up, and when all of them are, ``fit`` raises :class:`UnsatisfiedLinks` and names the links. All links count as
     hard, whatever their certainty.
-
-    Parameters
-    ----------
-    n_clusters : int
-    n_init : int
-        Number of starts; the one with the lowest sum of squares among those that succeed is kept.
-    init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
-        Start of the centres: k-means solutions, random rows, or centres that keep their order.
-    max_iter : int
-    random_state : int, RandomState or None
 
     Attributes
     ----------
     partition_ : CredalPartition
         All mass of an object is on its cluster.
-    labels_ : ndarray of shape (n_samples,)
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Clusters are numbered from the largest to the smallest, unless ``init`` gives them.
-    constraints_ : PairwiseConstraints
-        The links by row number.
+    criterion_ : float
+        Sum of squared distances to the centers.
+    criterion_trace_ : ndarray
+        The criterion after each iteration of the best start. With cannot-links it may rise.
+    start_criteria_ : ndarray
+        The criterion at the end of every start, infinite for those that failed.
     n_failed_ : int
         Number of starts that ended without a partition.
     converged_ : bool
-        Whether the kept start came to rest. With cannot-links the centres may go round in circles; a
+        Whether the best start came to rest. With cannot-links the centers may go round in circles; a
         ``ConvergenceWarning`` says so.
-    criterion_ : float
-        Sum of squared distances to the centres.
-    start_criteria_ : ndarray
-        Final criterion of every start, infinite for those that failed.
-    n_iter_ : int
-    focal_sets_ : FocalSets
 
     Notes
     -----
@@ -119,21 +147,29 @@ class COPKMeans(_base.EvidentialClusterer):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_init: int = 10,
-        init: Any = "k-means",
-        max_iter: int = 300,
-        random_state: Any = None,
-    ):
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.random_state = random_state
+    method = Method(
+        name="cop-kmeans",
+        title="k-means that breaks no link",
+        papers=("Wagstaff et al., *ICML* 2001",),
+        guide="constraints",
+        takes=("links", "weights"),
+    )
 
+    tol = 0.0  # a start ends when no object moves
+    init: Any = param(
+        INIT,
+        """Start of the centers: k-means solutions, random rows, half of each, or an array of centers that keep their
+        order.""",
+        default="k-means",
+    )
+
+    attributes = {
+        "cluster_centers_": "ndarray of shape (n_clusters, n_features)\nClusters are numbered from the largest to the "
+        "smallest, unless ``init`` gives them.",
+        "constraints_": "PairwiseConstraints\nThe links by row number.",
+    }
+
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None) -> Self:
         """Find clusters in the rows of X that obey all links.
 
@@ -146,84 +182,60 @@ class COPKMeans(_base.EvidentialClusterer):
             An object of weight two counts as two objects.
         constraints : PairwiseConstraints, optional
         """
+        self.check_parameters()
         self.constraints_ = resolve_constraints(self, constraints, X).check(soft=True)
-        table = _base.check_table(self, X)
+        table = self._check_table(X, reset=True)
         weight = _base.check_weight(self, sample_weight, len(table))
         weight = np.ones(len(table)) if weight is None else weight
-        self._check_params(table, weight)
+        self._check_start(table, weight)
         groups = make_groups(table, weight, self.constraints_)
         rng = check_random_state(self.random_state)
-        runs = [self._run(groups, start, rng) for start in self._starts(table, weight, rng)]
-
-        inside = float(weight @ np.square(table - groups.mean[groups.of]).sum(axis=1))
-        self.start_criteria_ = np.array([inside + run["spread"] for run in runs])
-        self.n_failed_ = int(np.isinf(self.start_criteria_).sum())
-        if self.n_failed_ == len(runs):
-            raise self._failure(groups, runs[0]["stuck"])
-        best = runs[int(self.start_criteria_.argmin())]
-        self.criterion_, self.n_iter_, self.converged_ = min(self.start_criteria_), best["n_iter"], best["converged"]
-        if not self.converged_:
-            warn_user(
-                f"COPKMeans reached max_iter={self.max_iter} before its centres came to rest; with cannot-links they "
-                "may go round in circles.",
-                ConvergenceWarning,
-            )
-        labels = best["chosen"][groups.of]
-        self._centers = best["centers"]
+        starts = self._starts(table, weight, rng)
+        tied = np.array(sorted(groups.apart), dtype=np.int64)
+        best, runs = best_descent(
+            partial(reassign, groups),
+            (assignment(groups, rng.permutation(tied), centers) for centers in starts),
+            name="COPKMeans",
+            max_iter=self.max_iter,
+            rests=unchanged,
+            unrest="its centers came to rest; with cannot-links they may go round in circles.",
+            n_starts=len(starts),
+            verbose=self.verbose,
+        )
+        self.n_failed_ = sum(run.state.stuck is not None for run in runs)
+        if best.state.stuck is not None:
+            raise self._failure(groups, best.state.stuck, len(runs))
+        self._publish_run(best, runs)
+        labels, centers = best.state.chosen[groups.of], best.state.centers
         if isinstance(self.init, str):
             order = _base.largest_first(np.bincount(labels, weight, minlength=self.n_clusters))
-            labels, self._centers = np.argsort(order)[labels], self._centers[order]
-        self.cluster_centers_ = self._centers
-        self.focal_sets_ = FocalSets(self.n_clusters, "singletons", empty=False, omega=False)
+            labels, centers = np.argsort(order)[labels], centers[order]
+        self.cluster_centers_ = centers
+        self.focal_sets_ = FocalSets(self.n_clusters, "singletons", empty=False)
         self._publish(X, np.eye(self.n_clusters)[labels])
         return self
 
-    def _check_params(self, table: np.ndarray, weight: np.ndarray) -> None:
-        _base.check_number(self, "n_clusters", low=1, high=MAX_CLUSTERS, integer=True)
-        _base.check_number(self, "n_init", low=1, integer=True)
-        _base.check_number(self, "max_iter", low=1, integer=True)
+    def _check_start(self, table: np.ndarray, weight: np.ndarray) -> None:
+        """What of the parameters depends on the table."""
         _base.check_enough_rows(self, int(np.count_nonzero(weight)), self.n_clusters)
-        if isinstance(self.init, str):
-            _base.check_choice(self, "init", tuple(START_RULES))
-        elif np.shape(self.init) != (self.n_clusters, table.shape[1]):
-            raise ValueError(
-                "The 'init' parameter of COPKMeans must be 'k-means', 'random' or an array of centres of shape "
-                f"{(self.n_clusters, table.shape[1])}, one row per cluster. Got shape {np.shape(self.init)}."
-            )
+        if not isinstance(self.init, str):
+            check_centers(self, np.asarray(self.init, dtype=float), table.shape[1])
 
     def _starts(self, table: np.ndarray, weight: np.ndarray, rng: np.random.RandomState) -> list[np.ndarray]:
         if isinstance(self.init, str):
             return list(START_RULES[self.init](table, self.n_clusters, self.n_init, rng, weight))
         return [np.asarray(self.init, dtype=float)] * self.n_init  # the order of the choices still differs
 
-    def _run(self, groups: Groups, centers: np.ndarray, rng: np.random.RandomState) -> dict[str, Any]:
-        order = rng.permutation(np.array(sorted(groups.apart), dtype=np.int64))
-        run: dict[str, Any] = {"chosen": None, "converged": False, "stuck": None, "spread": np.inf, "n_iter": 0}
-        while not run["converged"] and run["n_iter"] < self.max_iter:
-            chosen, run["stuck"] = assign(groups, centers, order)
-            if run["stuck"] is not None:
-                return {**run, "spread": np.inf}
-            run["converged"] = run["chosen"] is not None and np.array_equal(chosen, run["chosen"])
-            run["chosen"], run["n_iter"] = chosen, run["n_iter"] + 1
-            size = np.bincount(chosen, groups.weight, minlength=self.n_clusters)
-            sums = np.column_stack(
-                [np.bincount(chosen, groups.weight * column, minlength=self.n_clusters) for column in groups.mean.T]
-            )
-            centers = np.where(size[:, None] > 0, sums / np.where(size > 0, size, 1)[:, None], centers)
-            run["centers"] = centers
-            run["spread"] = float(groups.weight @ np.square(groups.mean - centers[chosen]).sum(axis=1))
-        return run
-
-    def _failure(self, groups: Groups, stuck: int) -> UnsatisfiedLinks:
+    def _failure(self, groups: Groups, stuck: int, n_starts: int) -> UnsatisfiedLinks:
         touched = [(i, j) for i, j in self.constraints_.cannot_link.tolist() if stuck in (groups.of[i], groups.of[j])]
         members = np.flatnonzero(groups.of == stuck)[:5].tolist()
         return UnsatisfiedLinks(
-            f"COPKMeans failed from all {len(self.start_criteria_)} starts: no cluster was left for objects {members}. "
+            f"COPKMeans failed from all {n_starts} starts: no cluster was left for objects {members}. "
             f"Its cannot-links: {', '.join(map(str, touched[:5]))}{' ...' if len(touched) > 5 else ''}. Ask for more "
             "clusters or starts, or take CECM or CFCM, for which links are soft.",
             touched,
         )
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
-        sq_dist = np.square(X[:, None] - self._centers).sum(axis=2)
-        return np.eye(self.n_clusters)[sq_dist.argmin(axis=1)]
+        sq_dist = np.square(X[:, None] - self.cluster_centers_).sum(axis=2)
+        return np.eye(self.n_clusters_)[sq_dist.argmin(axis=1)]

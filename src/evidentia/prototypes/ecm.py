@@ -11,33 +11,94 @@ from evidentia._base import ALPHA, RHO, focal_families
 from evidentia._parameters import BOOLEAN, Integer, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
-from evidentia.prototypes._base import PrototypeClusterer
+from evidentia.prototypes._base import SHAPES, Objects, PrototypeClusterer, Solution
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses
 from evidentia.solvers.descent import Run
 from evidentia.solvers.overlap import near_pair_sets
 
 
-def shared_plausibility(
-    rows: np.ndarray, weight: np.ndarray, prototypes: Prototypes, criterion: Criterion
-) -> np.ndarray:
+def shared_plausibility(objects: Objects, solution: Solution) -> np.ndarray:
     """Similarity of the clusters, ``Pl.T @ Pl`` (c, c): how far the same objects are plausible in both."""
-    member = criterion.focal_sets.member
+    member = solution.criterion.focal_sets.member
     similarity = np.zeros((member.shape[1], member.shape[1]))
-    for block, _, _, masses, _ in block_masses(rows, prototypes, criterion):
+    for block, _, _, masses, _ in block_masses(objects.rows, solution.prototypes, solution.criterion):
         plausible = member.T @ masses
-        similarity += (weight[block] * plausible) @ plausible.T
+        similarity += (objects.weight[block] * plausible) @ plausible.T
     return similarity
 
 
-class ECM(PrototypeClusterer):
+ALL_FAMILIES = ("full", "pairs", "simple", "singletons", "near-pairs")
+
+
+class EvidentialMeans(PrototypeClusterer):
+    """Base of the methods on the plain criterion of evidential c-means, over any family of sets."""
+
+    focal_sets: Any = param(
+        focal_families(*ALL_FAMILIES),
+        """Sets of clusters that may hold mass; all named families have the empty set. ``"near-pairs"``, for many
+        clusters, first fits single clusters and the empty set, then adds the pairs of clusters that are among each
+        other's ``n_near`` most similar ones (Denœux et al., 2016), and the set of all.""",
+        default="full",
+    )
+    alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
+    rho: Any = param(
+        RHO,
+        """Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
+        outliers. ``"auto"`` is three times the root mean squared distance to the nearest center of a k-means solution;
+        with ``adaptive``, of a Gustafson-Kessel solution begun there, in its own metric. The same value serves all
+        starts.""",
+        default="auto",
+    )
+    adaptive: bool = param(
+        BOOLEAN,
+        """Learn a Mahalanobis metric of determinant one for each cluster (Antoine et al., 2012), so that clusters may
+        be elongated; that of a set is the mean of those of its clusters. The result then does not depend on the units
+        of the columns.""",
+        default=False,
+    )
+    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
+
+    attributes = {
+        "rho_": "float or None\nDistance to the empty set that was used; None without the empty set.",
+        "pairs_": "list of (int, int)\nPairs of clusters among the focal sets.",
+        **SHAPES,
+    }
+
+    def _family(self, n_clusters: int) -> FocalSets:
+        if self._by_nearness:  # not yet the whole frame: its barycenter would make the middle cluster near to all
+            return FocalSets(n_clusters, "singletons")
+        return super()._family(n_clusters)
+
+    @property
+    def _by_nearness(self) -> bool:
+        return isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
+
+    def _search(
+        self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
+    ) -> tuple[Solution, Run, list[Run]]:
+        solution, best, runs = super()._search(objects, criterion, starts)
+        if self._by_nearness and not runs[-1].interrupted:
+            similarity = shared_plausibility(objects, solution)
+            finer = replace(criterion, focal_sets=near_pair_sets(similarity, self.n_near, empty=True))
+            solution, best, _ = super()._search(objects, finer, [solution.prototypes])
+        return solution, best, runs
+
+    def _settle(self, objects: Objects, solution: Solution) -> np.ndarray:
+        order = super()._settle(objects, solution)
+        self.pairs_ = [(min(subset), max(subset)) for subset in self.focal_sets_ if len(subset) == 2]
+        return order
+
+
+class ECM(EvidentialMeans):
     r"""Evidential c-means [1]_: every object has a mass function over sets of clusters.
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} |A|^{\alpha} m_i(A)^{\beta} \|x_i - \bar v_A\|^2
             + \rho^2 m_i(\varnothing)^{\beta} \Big], \qquad \bar v_A = \frac{1}{|A|} \sum_{k \in A} v_k
 
-    An object near a centre gets its mass on that cluster, one between two centres on the pair of them, and one far from
-    everything on the empty set.
+    An object near a center gets its mass on that cluster, one between two centers on the pair of them, and one far from
+    everything on the empty set. Clusters may have metrics of their own [2]_, and where they are many the sets may be
+    pairs of near clusters [3]_.
 
     Attributes
     ----------
@@ -45,23 +106,16 @@ class ECM(PrototypeClusterer):
         J after each iteration; it never rises. It is the plain sum above, not divided by the number of masses.
     start_criteria_ : ndarray
         J at the end of every start (of the first fit for ``"near-pairs"``).
-    rho_ : float or None
-        Distance to the empty set that was used.
-    pairs_ : list of (int, int)
-        Pairs of clusters among the focal sets.
-    covariances_, cluster_metrics_ : ndarray of shape (n_clusters, n_features, n_features) or None
-        Evidential covariances of the clusters and their metrics (``adaptive=True``). A column that is constant in the
-        data has no part in the metric.
 
     Notes
     -----
     An iteration costs two products of n × p by p × f matrices and n f powers for f focal sets (2**n_clusters for
-    ``"full"``), in blocks of rows; for the Mahalanobis metric p becomes p²/2, plus a linear system of n_clusters × p
+    ``"full"``), in blocks of rows; for the adaptive metrics p becomes p²/2, plus a linear system of n_clusters × p
     unknowns. Memory beyond one copy of the table does not grow with n until the masses, n × f, are written at the end.
 
-    The published masses are those of the published centres, so ``predict_partition`` of the training rows repeats
-    ``partition_``. With the Mahalanobis metric a share of 1e-8 of the variance of the table is mixed into the
-    covariances, so a cluster may be flat; its part in the criterion is as small.
+    The published masses are those of the published centers, so ``predict_partition`` of the training rows repeats
+    ``partition_``. With ``adaptive`` a share of 1e-8 of the variance of the table is mixed into the covariances, so a
+    cluster may be flat; its part in the criterion is as small.
 
     References
     ----------
@@ -97,53 +151,6 @@ class ECM(PrototypeClusterer):
         ),
         guide="ecm",
         takes=("weights",),
-        families=("full", "pairs", "simple", "singletons", "near-pairs"),
+        families=ALL_FAMILIES,
         empty_set=True,
     )
-
-    focal_sets: Any = param(
-        focal_families(*method.families),
-        """Sets of clusters that may hold mass; all families have the empty set. ``"near-pairs"``, for many clusters,
-        first fits single clusters and the empty set, then adds the pairs of clusters that are among each other's
-        ``n_near`` most similar ones [3]_, and the set of all.""",
-        default="full",
-    )
-    alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
-    rho: Any = param(
-        RHO,
-        """Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
-        outliers. ``"auto"`` is three times the root mean squared distance to the nearest center of a k-means solution;
-        with ``adaptive``, of a Gustafson-Kessel solution begun there, in its own metric. The same value serves all
-        starts.""",
-        default="auto",
-    )
-    adaptive: bool = param(
-        BOOLEAN,
-        """Learn a Mahalanobis metric of determinant one for each cluster [2]_, so that clusters may be elongated; that
-        of a set is the mean of those of its clusters. The result then does not depend on the units of the columns.""",
-        default=False,
-    )
-    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
-
-    def _family(self) -> FocalSets:
-        if self._by_nearness:  # not yet the whole frame: its barycenter would make the middle cluster near to all
-            return FocalSets(self.n_clusters, "singletons")
-        return super()._family()
-
-    @property
-    def _by_nearness(self) -> bool:
-        return isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
-
-    def _search(
-        self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion, starts: list[Prototypes]
-    ) -> tuple[Criterion, Run, list[Run]]:
-        criterion, best, runs = super()._search(rows, weight, criterion, starts)
-        if self._by_nearness and not runs[-1].interrupted:
-            similarity = shared_plausibility(rows, weight, best.state, criterion)
-            finer = replace(criterion, focal_sets=near_pair_sets(similarity, self.n_near, empty=True))
-            criterion, best, _ = super()._search(rows, weight, finer, [best.state])
-        return criterion, best, runs
-
-    def _settle(self, table: np.ndarray, weight: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> None:
-        super()._settle(table, weight, prototypes, criterion)
-        self.pairs_ = [(min(subset), max(subset)) for subset in self.focal_sets_ if len(subset) == 2]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from evidentia.methods import Method
-from evidentia.prototypes.fcm import FCM
+from evidentia.prototypes._base import PrototypeClusterer
 
 
-class GustafsonKessel(FCM):
+class GustafsonKessel(PrototypeClusterer):
     r"""Fuzzy c-means whose clusters have their own orientation and elongation [1]_.
 
     .. math::
@@ -34,7 +34,7 @@ class GustafsonKessel(FCM):
 
     Examples
     --------
-    Two crossing lines, which share their centre; only their directions tell them apart.
+    Two crossing lines, which share their center; only their directions tell them apart.
 
     >>> import numpy as np
     >>> t = np.linspace(-1, 1, 21) * [[1.0], [1.0]]

@@ -14,6 +14,7 @@ from evidentia._warnings import warn_user
 
 Step = Callable[[Any], tuple[float, Any]]
 Watch = Callable[[int, float], None]
+Rests = Callable[[Any, Any], bool]
 
 
 class InterruptedFit(ConvergenceWarning):
@@ -43,27 +44,34 @@ def descend(
     state: Any,
     *,
     max_iter: int,
-    tol: float,
+    tol: float = 0.0,
     relative: bool = False,
+    rests: Rests | None = None,
     watch: Watch | None = None,
 ) -> Run:
     """Follow ``step(state) -> (objective of state, next state)`` downhill.
 
-    Ends when the objective falls by no more than ``tol`` (times its own size when ``relative``), after ``max_iter``
-    steps, or on an interrupt from the keyboard, in which case the last complete state is kept.
+    Ends when the objective falls by no more than ``tol`` (times its own size when ``relative``), or instead when
+    ``rests(state before, state)``; after ``max_iter`` steps; or on an interrupt from the keyboard, in which case the
+    last complete state is kept.
     """
     trace: list[float] = []
-    kept = state
+    kept = before = state
     converged = interrupted = False
     try:
         for iteration in range(max_iter + 1):
             objective, following = step(state)
-            kept, state = state, following
+            before, kept, state = kept, state, following
             trace.append(objective)
             if watch is not None:
                 watch(iteration, objective)
-            if iteration and trace[-2] - objective <= tol * (abs(objective) if relative else 1.0):
-                converged = True
+            if not iteration:
+                continue
+            if rests is None:
+                converged = bool(trace[-2] - objective <= tol * (abs(objective) if relative else 1.0))
+            else:
+                converged = rests(before, kept)
+            if converged:
                 break
     except KeyboardInterrupt:
         if not trace:
@@ -106,6 +114,7 @@ def best_of(
     max_iter: int,
     tol: float,
     rank: Callable[[Run], Any] = lambda run: run.objective,
+    unrest: str | None = None,
 ) -> Run:
     """The run of lowest ``rank``; an interrupt, or a best run that did not converge, is said aloud."""
     best = min(runs, key=rank)
@@ -113,7 +122,8 @@ def best_of(
         warn_user(f"{name} was interrupted in start {len(runs)}; the best solution so far is kept.", InterruptedFit)
     elif not best.converged:
         why, cure = (f"tol={tol:g}", "max_iter or tol") if tol else ("it came to rest", "max_iter")
-        warn_user(f"{name} reached max_iter={max_iter} before {why}; raise {cure}.", ConvergenceWarning)
+        words = unrest or f"{why}; raise {cure}."
+        warn_user(f"{name} reached max_iter={max_iter} before {words}", ConvergenceWarning)
     return best
 
 
@@ -123,16 +133,25 @@ def best_descent(
     *,
     name: str,
     max_iter: int,
-    tol: float,
+    tol: float = 0.0,
     relative: bool = False,
+    rests: Rests | None = None,
+    unrest: str | None = None,
     rank: Callable[[Run], Any] = lambda run: run.objective,
     n_starts: int | None = None,
     verbose: int = 0,
+    warn: bool = True,
 ) -> tuple[Run, list[Run]]:
-    """:func:`descend` from every start; :func:`best_of` the runs, and all of them."""
+    """:func:`descend` from every start; :func:`best_of` the runs, and all of them.
+
+    ``unrest`` are words for a start that did not come to rest where there is no ``tol``; with ``warn=False`` the caller
+    tells of interrupts and of such starts.
+    """
 
     def run(start: Any, watch: Watch) -> Run:
-        return descend(step, start, max_iter=max_iter, tol=tol, relative=relative, watch=watch)
+        return descend(step, start, max_iter=max_iter, tol=tol, relative=relative, rests=rests, watch=watch)
 
     runs = all_runs(run, starts, name=name, n_starts=n_starts, verbose=verbose)
-    return best_of(runs, name=name, max_iter=max_iter, tol=tol, rank=rank), runs
+    if warn:
+        return best_of(runs, name=name, max_iter=max_iter, tol=tol, rank=rank, unrest=unrest), runs
+    return min(runs, key=rank), runs

@@ -71,6 +71,22 @@ def random_starts(
         yield np.array(chosen)
 
 
+def mixed_starts(
+    X: np.ndarray,
+    n_clusters: int,
+    n_starts: int,
+    rng: np.random.RandomState,
+    weight: np.ndarray | None = None,
+) -> Iterator[np.ndarray]:
+    """Half of the starts at k-means solutions, these first, and half at random rows.
+
+    K-means gives far outliers a cluster of their own; random rows seldom do.
+    """
+    by_means = (n_starts + 1) // 2
+    yield from kmeans_starts(X, n_clusters, by_means, rng, weight)
+    yield from random_starts(X, n_clusters, n_starts - by_means, rng, weight)
+
+
 def kmeans_plus_plus(rows: Rows, draws: np.ndarray) -> np.ndarray:
     """Rows far from each other: each next one is drawn with probability proportional to its squared distance."""
     chosen = [rows.X[_pick(rows.weight, draws[0])]]
@@ -88,4 +104,4 @@ def _pick(chances: np.ndarray, draws: Any) -> Any:
     return np.minimum(np.searchsorted(cumulative, draws * cumulative[-1], side="right"), len(chances) - 1)
 
 
-START_RULES = {"k-means": kmeans_starts, "random": random_starts}
+START_RULES = {"k-means": kmeans_starts, "random": random_starts, "mixed": mixed_starts}

@@ -47,7 +47,7 @@ def segmented(size: int, radii: Sequence[float], seed: int) -> Result:
     for radius in radii:
         lesion, normal = regions(truth, radius)
         masks: dict[str, Any] = {"same": [lesion, normal], "different": [(lesion, normal)]}
-        methods[name_of(radius)] = CECM(2, alpha=2, rho=RHO, metric="mahalanobis"), masks
+        methods[name_of(radius)] = CECM(2, alpha=2, rho=RHO, adaptive=True), masks
     found: Result = {"grey": np.nan_to_num(grey, nan=0.0).round(2).tolist(), "sets": {}, "labels": {}, "seconds": 0.0}
     found["regions"] = (lesion.astype(int) + 2 * normal).tolist()
     inside = truth >= 0

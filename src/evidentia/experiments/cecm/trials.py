@@ -84,7 +84,7 @@ def fitted(method: str, data: Table, links: PairwiseConstraints, seed: int) -> A
             rows = LSI().fit(rows, constraints=links).transform(rows)
         return FCM(data.n_clusters, **common).fit(rows)
     kind = {"CECM": CECM, "CFCM": CFCM}[family]
-    return kind(data.n_clusters, metric=METRICS[metric], **common).fit(data.rows, constraints=links)
+    return kind(data.n_clusters, adaptive=metric == "Mah", **common).fit(data.rows, constraints=links)
 
 
 def labels(model: Any) -> np.ndarray:
@@ -127,7 +127,9 @@ def rand_by_xi(
     for trial in range(first, first + trials):
         links = draw_links(data.truth, n_links, seed, trial)
         for at, xi in enumerate(xis):
-            model = CECM(data.n_clusters, xi=xi, metric=metric, n_init=STARTS, random_state=seed + trial)
+            model = CECM(
+                data.n_clusters, xi=xi, adaptive=metric == "mahalanobis", n_init=STARTS, random_state=seed + trial
+            )
             model.fit(data.rows, constraints=links if xi else None)
             rand[at].append(float(rand_score(data.truth, labels(model))))
     return {"rand": rand, "seconds": process_time() - begun}
@@ -137,7 +139,8 @@ def active_curve(dataset: str, metric: str, n_questions: int, starts: int, seed:
     """Rand index after each answer of a truth to the questions of CECM, until none is left."""
     data = table(dataset, seed)
     begun = process_time()
-    session = ActiveSession(CECM(data.n_clusters, metric=metric, n_init=starts, random_state=seed), data.rows)
+    model = CECM(data.n_clusters, adaptive=metric == "mahalanobis", n_init=starts, random_state=seed)
+    session = ActiveSession(model, data.rows)
     rand = [float(rand_score(data.truth, labels(session.model)))]
     while len(rand) <= n_questions and (question := session.ask()) is not None:
         same = data.truth[question.first] == data.truth[question.second]
@@ -149,7 +152,7 @@ def active_curve(dataset: str, metric: str, n_questions: int, starts: int, seed:
 def four_clusters(metric: str, focal_sets: str, n_links: int, trials: int, seed: int) -> Result:
     """CECM with all sets or with pairs on Two-class in four clusters: Rand index, seconds, iterations."""
     data = four_groups(seed)
-    model = CECM(4, metric=metric, focal_sets=focal_sets, n_init=STARTS, random_state=seed)
+    model = CECM(4, adaptive=metric == "mahalanobis", focal_sets=focal_sets, n_init=STARTS, random_state=seed)
     model.fit(data.rows, constraints=draw_links(data.truth, n_links, seed, trials))  # compiles
     found: dict[str, list[float]] = {"rand": [], "seconds_of_fit": [], "iterations": []}
     begun = process_time()

@@ -24,11 +24,11 @@ def points(seed: int, draw: int) -> Dataset:
 
 
 def without_links(data: Dataset, metric: str, seed: int) -> ECM:
-    return ECM(2, metric=metric, alpha=1, rho=RHO, n_init=10, random_state=seed).fit(data.data)
+    return ECM(2, adaptive=metric == "mahalanobis", alpha=1, rho=RHO, n_init=10, random_state=seed).fit(data.data)
 
 
 def with_links(data: Dataset, links: PairwiseConstraints, seed: int) -> CECM:
-    return CECM(2, metric="mahalanobis", rho=RHO, random_state=seed).fit(data.data, constraints=links)
+    return CECM(2, adaptive=True, rho=RHO, random_state=seed).fit(data.data, constraints=links)
 
 
 def turned(seed: int) -> Dataset:

@@ -27,7 +27,7 @@ NAMES = ("pathology", "ventricles and fluid", "tissue")
 MEANING = {"T1": [{FLUID}, {PATHOLOGY, TISSUE}], "T2": [{FLUID, TISSUE}, {PATHOLOGY}]}
 METHODS: dict[str, Any] = {
     "ECM": lambda c, seed: ECM(c, rho=10.0, random_state=seed),
-    "BPEC": lambda c, seed: BPEC(c, metric="euclidean"),
+    "BPEC": lambda c, seed: BPEC(c, adaptive=False),
     "EGMM": lambda c, seed: EGMM(c, random_state=seed),
 }
 OTHER_IMAGE = "Another image: BrainWeb's is not to be had, and a drawn phantom takes its place."
