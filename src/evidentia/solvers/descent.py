@@ -82,10 +82,12 @@ def best_descent(
     rank: Callable[[Run], Any] = lambda run: run.objective,
     n_starts: int | None = None,
     verbose: int = 0,
+    warn: bool = True,
 ) -> tuple[Run, list[Run]]:
     """Descend from every start; give the run of lowest ``rank`` and all of them (``n_starts``: for the progress bar).
 
-    An interrupt ends the search and keeps the best run so far. A best run that did not converge is said aloud.
+    An interrupt ends the search and keeps the best run so far. A best run that did not converge is said aloud, unless
+    the caller does that (``warn=False``).
     """
     runs: list[Run] = []
     with tqdm(starts, desc=name, unit="start", total=n_starts, leave=False, disable=not verbose) as bar:
@@ -104,6 +106,12 @@ def best_descent(
                 raise
             runs[-1] = Run(runs[-1].state, runs[-1].trace, runs[-1].converged, interrupted=True)
     best = min(runs, key=rank)
+    if warn:
+        _say(name, best, runs, max_iter, tol)
+    return best, runs
+
+
+def _say(name: str, best: Run, runs: list[Run], max_iter: int, tol: float) -> None:
     if runs[-1].interrupted:
         warn_user(
             f"{name} was interrupted in start {len(runs)}; the best solution so far is kept.",
@@ -114,4 +122,3 @@ def best_descent(
             f"{name} reached max_iter={max_iter} before tol={tol:g}; raise max_iter or tol.",
             ConvergenceWarning,
         )
-    return best, runs
