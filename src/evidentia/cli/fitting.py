@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from evidentia.cli.errors import UserError
+from evidentia.mixtures import EGMM
 from evidentia.selection import Selection, select
 from evidentia.selection.search import NAMED
 
@@ -101,7 +102,7 @@ def fit(estimator: Any, data: pd.DataFrame, clusters: int | tuple[int, int], sca
             model = estimator.fit(scaled, constraints=links)
         elif isinstance(clusters, int) or finds_its_number(estimator):
             model = estimator.fit(scaled)
-        elif "cluster_range" in estimator.get_params():
+        elif isinstance(estimator, EGMM):  # its own search has one line for each number of clusters
             model = estimator.fit(scaled)
             name = type(model).__name__
             table = model.selection_.assign(method=name)[["method", "n_clusters", "ebic", "note"]]
