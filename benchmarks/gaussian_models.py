@@ -30,7 +30,7 @@ def refit_peer(X: np.ndarray, model: ParsimoniousGaussianMixture, replicates: np
     precisions = np.linalg.inv(model.covariances_)
     for weight in replicates:
         GaussianMixture(
-            model.n_components_,
+            model.n_clusters_,
             weights_init=model.weights_,
             means_init=model.means_,
             precisions_init=precisions,
@@ -39,20 +39,20 @@ def refit_peer(X: np.ndarray, model: ParsimoniousGaussianMixture, replicates: np
         ).fit(np.repeat(X, weight.astype(int), axis=0))
 
 
-def replicate_line(what: str, X: np.ndarray, n_components: int, model: str, n_boot: int, target: float) -> Line:
+def replicate_line(what: str, X: np.ndarray, n_clusters: int, model: str, n_boot: int, target: float) -> Line:
     n = len(X)
-    fitted = ParsimoniousGaussianMixture(n_components, model=model, random_state=0).fit(X)
+    fitted = ParsimoniousGaussianMixture(n_clusters, model=model, random_state=0).fit(X)
     weights = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=n_boot).astype(float)
     ours = stopwatch(lambda: fitted.fit_replicates(X, weights))
     few = weights[:20]
     peer = stopwatch(lambda: refit_peer(X, fitted, few), repeats=1) * n_boot / len(few)
-    return speed(what, f"{n:,} x {X.shape[1]}, c={n_components}, B={n_boot}", ours, peer, target)
+    return speed(what, f"{n:,} x {X.shape[1]}, c={n_clusters}, B={n_boot}", ours, peer, target)
 
 
 def lines(quick: bool) -> Iterator[Line]:
     iris = np.asarray(load("iris").data, dtype=float)
     counts = range(1, 4 if quick else 10)
-    search = ParsimoniousGaussianMixture(component_range=(counts[0], counts[-1]), random_state=0)
+    search = ParsimoniousGaussianMixture(cluster_range=(counts[0], counts[-1]), random_state=0)
     search.fit(iris)  # compiles what is not compiled yet
     seconds = stopwatch(lambda: search.fit(iris))
     peer = stopwatch(lambda: search_peer(iris, counts, search.n_init))

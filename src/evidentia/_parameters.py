@@ -246,7 +246,8 @@ def _documented(cls: type[Declared]) -> str:
         ]
         sections["Parameters"] = _section("Parameters", entries)
     described = sections.pop("Attributes", _section("Attributes", []))
-    entries = [_entry(name, doc) for name, doc in cls.attributes.items() if not re.search(rf"\b{name}\b", described)]
+    own = {name for head in re.findall(r"^(\w[\w, ]*) :", described, re.M) for name in head.split(", ")}
+    entries = [_entry(name, doc) for name, doc in cls.attributes.items() if name not in own]
     if entries or "\n" in described.removeprefix(_section("Attributes", [])):
         sections["Attributes"] = "\n".join([described, *entries])
     first = [sections.pop(name) for name in ("Parameters", "Attributes") if name in sections]

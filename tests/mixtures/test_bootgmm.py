@@ -1,6 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import DBSCAN
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
@@ -11,6 +13,13 @@ from evidentia.solvers import memory
 from evidentia.solvers.descent import InterruptedFit
 
 X = make_bootgmm_mixture(1, 60, random_state=1).data
+
+
+class Weighted(GaussianMixture):
+    """Takes weights, as copies."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        return super().fit(X if sample_weight is None else np.repeat(X, sample_weight.astype(int), axis=0))
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +43,10 @@ def test_belief_and_plausibility_follow_the_bounds(model):
     pairs, lower, upper = model.intervals_
     relation = model.partition_.relational(pairs)
     J = np.square(relation.same - lower).sum() + np.square(relation.plausibility_same - upper).sum()
-    assert model.criterion_trace_[-1] == pytest.approx(J, rel=1e-5)
+    assert model.criterion_ == model.criterion_trace_[-1] == pytest.approx(J, rel=1e-5)
+    assert model.start_criteria_.tolist() == [model.criterion_]
+    assert model.n_iter_ == len(model.criterion_trace_) - 1
+    assert model.converged_
     assert (np.diff(model.criterion_trace_) <= 0).all()
     assert 0.2 * model.criterion_trace_[0] > J
     assert model.approximation_["rmse_lower"] == pytest.approx(np.sqrt(np.square(relation.same - lower).mean()))
@@ -59,7 +71,9 @@ def test_a_higher_confidence_leaves_more_open(model):
     assert wide.partition_.normalized_nonspecificity > model.partition_.normalized_nonspecificity
 
 
-@pytest.mark.parametrize("focal_sets", ["full", "simple", "near-pairs", [{0}, {1}, {2}, {0, 1, 2}], [{0, 1}, {2}]])
+@pytest.mark.parametrize(
+    "focal_sets", ["full", "simple", "singletons", "near-pairs", [{0}, {1}, {2}, {0, 1, 2}], [{0, 1}, {2}]]
+)
 def test_any_focal_sets_will_do(focal_sets):
     found = BootGMM(3, model="EII", n_boot=100, focal_sets=focal_sets, random_state=0).fit(X)
     np.testing.assert_allclose(found.partition_.masses.sum(axis=1), 1)
@@ -73,6 +87,32 @@ def test_two_clusters_use_the_frame():
     found = BootGMM(2, model="EII", n_boot=100, random_state=0).fit(X)
     assert found.focal_sets_.names() == ["{0}", "{1}", "{0,1}"]
     assert found.partition_.masses[:, 2].max() > 0.2
+
+
+@pytest.mark.parametrize(
+    ("family", "names"),
+    [
+        ("pairs", ["{0}", "{1}", "{2}", "{0,1}", "{0,2}", "{1,2}"]),
+        ("simple", ["{0}", "{1}", "{2}", "{0,1,2}"]),
+        ("singletons", ["{0}", "{1}", "{2}"]),
+    ],
+)
+def test_a_family_is_what_it_says(family, names):
+    found = BootGMM(3, model="EII", n_boot=30, focal_sets=family, random_state=0).fit(X)
+    assert found.focal_sets_.names() == names
+
+
+def test_a_descent_that_is_cut_short_is_said(monkeypatch):
+    from evidentia.mixtures import bootgmm
+
+    with pytest.warns(ConvergenceWarning, match="BootGMM reached max_iter=1 before tol=0.0001"):
+        found = BootGMM(3, model="EII", n_boot=30, max_iter=1, random_state=0).fit(X)
+    assert not found.converged_
+    assert found.n_iter_ == 1
+    descent = bootgmm.irqp
+    monkeypatch.setattr(bootgmm, "irqp", lambda *a, **k: descent(*a, **k)._replace(interrupted=True))
+    with pytest.warns(InterruptedFit, match="descent of BootGMM was interrupted"):
+        BootGMM(3, model="EII", n_boot=30, random_state=0).fit(X)
 
 
 def test_new_rows_are_placed_like_their_neighbours(model):
@@ -145,16 +185,72 @@ def test_an_interrupt_keeps_the_replicates_and_a_warm_start_goes_on(monkeypatch)
     np.testing.assert_allclose(found.partition_.masses, whole.partition_.masses)
 
 
+OTHER = make_bootgmm_mixture(1, 60, random_state=2).data
+
+
+def warm(**changed):
+    return BootGMM(**{"n_clusters": 3, "model": "EII", "n_boot": 40, "random_state": 0, "warm_start": True, **changed})
+
+
+@pytest.mark.parametrize(
+    ("changed", "rows", "what"),
+    [
+        ({}, OTHER, "rows"),
+        ({"n_clusters": 2}, X, "n_clusters"),
+        ({"model": "VVV"}, X, "model"),
+        ({"model": ["EII", "VII"]}, X, "model"),
+        ({"mixture": Weighted(2, random_state=0)}, X, "mixture"),
+        ({"parametric": True}, X, "parametric"),
+        ({"random_state": 1}, X, "random_state"),
+        ({"n_boot": 30}, X, r"n_boot \(it fell\)"),
+        ({"n_clusters": 2, "random_state": 5}, OTHER, "rows, n_clusters, random_state"),
+    ],
+)
+def test_a_warm_start_on_something_else_is_said_and_begins_anew(changed, rows, what):
+    model = warm().fit(X)
+    with pytest.warns(UserWarning, match=f"earlier fit, which had other {what}: the mixture and all replicates"):
+        model.set_params(**changed).fit(rows)
+    fresh = warm(**changed).fit(rows)
+    np.testing.assert_array_equal(model.partition_.masses, fresh.partition_.masses)
+    assert model.bootstrap_.n_drawn == fresh.bootstrap_.n_drawn
+
+
+def test_a_warm_start_sees_a_mixture_that_was_changed_in_place():
+    model = warm(mixture=Weighted(2, random_state=0)).fit(X)
+    model.mixture.set_params(n_components=3)
+    with pytest.warns(UserWarning, match="other mixture: "):
+        model.fit(X)
+    assert model.n_clusters_ == 3
+
+
+@pytest.mark.parametrize("seed", [0, None, np.random.RandomState(3)])
+def test_a_warm_start_keeps_what_does_not_change_the_replicates(seed):
+    model = warm(random_state=seed).fit(X)
+    mixture, chunks = model.mixture_, model.bootstrap_.chunks
+    model.set_params(confidence=0.8, focal_sets="full", n_pairs=20, tol=1e-3, n_boot=60).fit(X.copy())
+    assert model.mixture_ is mixture
+    assert model.bootstrap_.chunks[: len(chunks)] == chunks
+    assert model.bootstrap_.n_drawn == 60
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"confidence": 1.0}, "'confidence' parameter of BootGMM must be below 1"),
+        ({"confidence": 1.0}, "'confidence' parameter of BootGMM must be a number > 0 and < 1. Got 1.0 instead"),
         ({"confidence": 0.0}, "'confidence' parameter of BootGMM must be a number > 0"),
         ({"n_boot": 15}, r"n_boot=15 replicates cannot show a tail of 0.05: .* at least n_boot=20"),
         ({"n_pairs": 60}, "'n_pairs' of BootGMM must be below the number of rows, 60. Got 60"),
-        ({"focal_sets": "triples"}, "must be one of 'pairs', 'near-pairs', 'simple', 'full'"),
+        ({"focal_sets": "triples"}, "must be one of 'pairs', 'near-pairs', 'simple', 'singletons', 'full' or list"),
         ({"focal_sets": [[], [0], [1], [2]]}, "has no empty set"),
         ({"n_clusters": 61}, "n_clusters=61 but X has only n_samples=60 rows"),
+        ({"n_clusters": "three"}, "must be an integer >= 1 and <= 62 or 'auto'. Got 'three' instead"),
+        ({"model": "XXX"}, "'model' parameter of BootGMM must be one of 'auto', 'bic', 'EII'"),
+        (
+            {"mixture": 3},
+            r"must be a mixture with fit\(X, sample_weight=...\) and predict_proba\(X\) or None. Got 3",
+        ),
+        ({"mixture": DBSCAN()}, r"must be a mixture with fit.* Got DBSCAN\(\) instead"),
+        ({"mixture": GaussianMixture}, "must be a mixture with fit"),  # a class is no estimator
     ],
 )
 def test_wrong_parameters_are_named(changed, message):
@@ -166,13 +262,6 @@ def test_what_does_not_fit_in_memory_is_refused_before_the_work(monkeypatch):
     monkeypatch.setattr(memory, "machine_memory", lambda: 1e5)
     with pytest.raises(MemoryError, match=r"3,600 pairs and 50 replicates needs about 0.0 GiB; .* Set n_pairs"):
         BootGMM(3, model="EII", n_boot=50).fit(X)
-
-
-def test_something_that_is_no_mixture_is_refused():
-    from sklearn.cluster import DBSCAN
-
-    with pytest.raises(TypeError, match=r"must offer fit\(X, sample_weight=...\) and predict_proba\(X\). Got DBSCAN"):
-        BootGMM(mixture=DBSCAN(), n_boot=50).fit(X)
 
 
 @pytest.mark.parametrize("more", [{}, {"n_pairs": 40}, {"parametric": True}])

@@ -8,21 +8,23 @@ import pytest
 from scipy.optimize import check_grad
 from scipy.stats import multivariate_normal
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
+from sklearn.mixture import GaussianMixture
 
-from evidentia import EGMM, FocalSets
-from evidentia.datasets import load, make_diamond, make_egmm_two_class
+from evidentia import EGMM, FocalSets, ParsimoniousGaussianMixture
+from evidentia.datasets import load, make_diamond, make_egmm_four_class, make_egmm_two_class
+from evidentia.mixtures._base import ebic
 from evidentia.mixtures.egmm import (
     Floor,
     Parameters,
     constrain_covariance,
     e_step,
-    ebic,
     m_step,
     n_parameters,
     observe,
 )
 from evidentia.solvers.barycentric import averaging
+from evidentia.solvers.descent import InterruptedFit
 
 
 def blobs(n=90, seed=0):
@@ -102,7 +104,7 @@ def test_the_maximum_is_stationary():
         return np.log(np.array(parts).T @ model.weights_).sum()
 
     theta = np.concatenate([model.cluster_centers_.ravel(), factor[np.tril_indices(3)]])
-    assert log_likelihood(theta) == pytest.approx(model.log_likelihood_, rel=1e-10)
+    assert log_likelihood(theta) == pytest.approx(model.criterion_, rel=1e-10)
     slope = [(log_likelihood(theta + 1e-5 * e) - log_likelihood(theta - 1e-5 * e)) / 2e-5 for e in np.eye(len(theta))]
     assert np.abs(slope).max() < 2e-3
     assert check_grad(lambda t: log_likelihood(t), lambda t: np.array(slope), theta) < 1e-2
@@ -127,12 +129,18 @@ def test_auto_is_not_fooled_by_a_covariance_that_collapses(seed):
     table = model.selection_.set_index("n_clusters")
     assert list(table.index) == [2, 3, 4, 5, 6]
     assert (table["ebic"][table["note"] == ""] <= model.ebic_).all()
-    assert table.loc[6, "note"] == "" or table.loc[6, "ebic"] > 0  # what an unguarded choice would have taken
+    collapsed = table[table["note"] == "covariance collapsed in every start"]
+    assert collapsed[["ebic", "log_likelihood"]].isna().all(axis=None)
+    assert list(collapsed.index) == [6]
+    with pytest.warns(UserWarning, match="EGMM with 6 clusters: covariance collapsed"):
+        unguarded = EGMM(6, random_state=3).fit(X)
+    assert unguarded.collapsed_
+    assert unguarded.ebic_ > 0 > model.ebic_  # what a choice by EBIC alone would have taken
 
 
 def test_a_collapse_that_cannot_be_avoided_is_said_aloud():
     X = np.repeat([[0.0, 0.0], [1.0, 3.0], [5.0, 1.0]], 4, axis=0)
-    with pytest.warns(UserWarning, match=r"collapsed onto a few objects.*covariance='diag'"):
+    with pytest.warns(UserWarning, match=r"covariance collapsed in every start.*15 parameters for 12 objects.*='diag'"):
         model = EGMM(3, random_state=0).fit(X)
     assert np.isfinite(model.partition_.masses).all()
     assert len(np.unique(model.labels_)) == 3
@@ -157,7 +165,7 @@ def test_iris_by_auto():
 
 
 @pytest.mark.parametrize("covariance", ["full", "diag", "spherical"])
-def test_log_likelihood_never_falls(covariance):
+def test_criterion_never_falls(covariance):
     model = EGMM(3, covariance=covariance, init="random", n_init=1, tol=0, random_state=3, max_iter=60)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -173,7 +181,7 @@ def test_covariance_has_the_form_asked_for_and_is_counted(covariance, free):
     assert (np.abs(off).max() > 0.05) == (covariance == "full")
     assert (np.ptp(np.diag(model.covariance_)) < 1e-9) == (covariance == "spherical")
     assert n_parameters(3, 2, 3, covariance) == 2 + 6 + free
-    assert model.ebic_ == pytest.approx(model.log_likelihood_ - 0.5 * (8 + free) * np.log(90))
+    assert model.ebic_ == pytest.approx(model.criterion_ - 0.5 * (8 + free) * np.log(90))
 
 
 def test_ebic_by_hand():
@@ -220,7 +228,7 @@ def test_weights_count_as_copies():
     np.testing.assert_allclose(a.cluster_centers_, b.cluster_centers_, rtol=1e-6)
     np.testing.assert_allclose(a.covariance_, b.covariance_, rtol=1e-5)
     assert a.ebic_ == pytest.approx(b.ebic_)
-    assert a.log_likelihood_ == pytest.approx(b.log_likelihood_)
+    assert a.criterion_ == pytest.approx(b.criterion_)
 
 
 def test_rows_may_be_shuffled_and_units_changed():
@@ -232,7 +240,7 @@ def test_rows_may_be_shuffled_and_units_changed():
     )
     scaled = EGMM(3, random_state=0).fit(X * [1e-6, 3.0, 1e7] + [5.0, -1e3, 1e8])
     np.testing.assert_allclose(scaled.partition_.masses, base.partition_.masses, atol=1e-5)
-    assert scaled.log_likelihood_ == pytest.approx(base.log_likelihood_ - 90 * np.log(1e-6 * 3 * 1e7), rel=1e-6)
+    assert scaled.criterion_ == pytest.approx(base.criterion_ - 90 * np.log(1e-6 * 3 * 1e7), rel=1e-6)
 
 
 def test_clusters_are_numbered_from_the_largest():
@@ -253,9 +261,9 @@ def test_published_numbers_belong_together():
     ]
     np.testing.assert_allclose(model.score_samples(X), np.log(np.sum(parts, axis=0)), rtol=1e-9)
     np.testing.assert_allclose(model.partition_.masses, (parts / np.sum(parts, axis=0)).T, atol=1e-9)
-    assert model.score_samples(X).sum() == pytest.approx(model.log_likelihood_)
-    assert model.score(X) == pytest.approx(model.log_likelihood_ / len(X))
-    assert model.start_criteria_.max() == pytest.approx(model.log_likelihood_)
+    assert model.score_samples(X).sum() == pytest.approx(model.criterion_)
+    assert model.score(X) == pytest.approx(model.criterion_ / len(X))
+    assert model.start_criteria_.max() == pytest.approx(model.criterion_)
     assert len(model.start_criteria_) == 10
 
 
@@ -293,7 +301,7 @@ def observed_log_likelihood(X, model):
 def test_missing_entries_are_integrated_out():
     X = holes(blobs(150))
     model = EGMM(3, random_state=0, tol=1e-9, max_iter=5000).fit(X)
-    assert model.log_likelihood_ == pytest.approx(observed_log_likelihood(X, model), rel=1e-9)
+    assert model.criterion_ == pytest.approx(observed_log_likelihood(X, model), rel=1e-9)
     assert (np.diff(model.criterion_trace_) > -1e-8).all()
     np.testing.assert_array_equal(model.predict_partition(X).masses, model.partition_.masses)
     full = EGMM(3, random_state=0).fit(blobs(150))
@@ -304,7 +312,7 @@ def test_m_step_with_missing_entries_is_stationary():
     """A forgotten conditional covariance would leave a slope in the observed likelihood."""
     X = holes(blobs(80, seed=2))
     model = EGMM(2, random_state=0, tol=1e-13, max_iter=50_000).fit(X)
-    at = model.log_likelihood_
+    at = model.criterion_
     for name, step in (("cluster_centers_", 1e-4), ("covariance_", 1e-4)):
         value = getattr(model, name).copy()
         for index in np.ndindex(value.shape):
@@ -326,7 +334,7 @@ def test_missing_entries_with_weights_count_as_copies():
     weight = np.random.default_rng(4).integers(1, 4, size=40)
     a = EGMM(2, random_state=0).fit(X, sample_weight=weight)
     b = EGMM(2, random_state=0).fit(np.repeat(X, weight, axis=0))
-    assert a.log_likelihood_ == pytest.approx(b.log_likelihood_, rel=1e-8)
+    assert a.criterion_ == pytest.approx(b.criterion_, rel=1e-8)
 
 
 def test_a_model_of_complete_rows_predicts_incomplete_ones():
@@ -380,14 +388,23 @@ def test_one_cluster_is_one_gaussian():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"n_clusters": 0}, "'n_clusters' parameter of EGMM must be an integer >= 1. Got 0 instead"),
-        ({"n_clusters": "many"}, "'n_clusters' parameter of EGMM must be one of 'auto'. Got 'many' instead"),
+        (
+            {"n_clusters": 0},
+            "'n_clusters' parameter of EGMM must be an integer >= 1 and <= 62 or 'auto'. Got 0",
+        ),
+        (
+            {"n_clusters": "three"},
+            "of EGMM must be an integer >= 1 and <= 62 or 'auto'. Got 'three' instead",
+        ),
         ({"n_clusters": 31}, "n_clusters=31 but X has only n_samples=30 rows"),
         ({"cluster_range": (4, 2), "n_clusters": "auto"}, r"\(low, high\) with 1 <= low <= high. Got \(4, 2\)"),
+        ({"cluster_range": 4}, r"'cluster_range' parameter of EGMM must be \(low, high\) .* Got 4 instead"),
+        ({"cluster_range": (2, 3.5)}, r"Got \(2, 3.5\) instead"),
         ({"covariance": "tied"}, "must be one of 'full', 'diag', 'spherical'. Got 'tied'"),
         ({"reg_covar": 0}, "'reg_covar' parameter of EGMM must be a number > 0 and <= 1. Got 0"),
         ({"tol": -1.0}, "'tol' parameter of EGMM must be a number >= 0"),
-        ({"init": np.zeros((2, 2))}, r"shape \(2, 3\): one row for each cluster. Got \(2, 2\)"),
+        ({"init": np.zeros((2, 2))}, r"shape \(2, 3\): one row for each cluster. Got an array of shape \(2, 2\)"),
+        ({"init": [[0, 0, 0], [1, np.nan, 1]]}, "'init' of EGMM must be finite"),
         ({"focal_sets": [[], [0], [1]]}, "has no empty set"),
         ({"focal_sets": "some"}, "'focal_sets' parameter of EGMM must be one of 'full', 'pairs'"),
         ({"n_near": 0}, "'n_near' parameter of EGMM must be an integer >= 1"),
@@ -427,10 +444,129 @@ def test_an_interrupt_keeps_the_best_solution_so_far(monkeypatch):
         return e_step(*args)
 
     monkeypatch.setattr(module, "e_step", interrupted)
-    with pytest.warns(ConvergenceWarning, match="interrupted in start"):
+    with pytest.warns(InterruptedFit, match="EGMM was interrupted; the best of 1 fits with up to 2 clusters is kept"):
         model = EGMM(random_state=0).fit(blobs())
     assert model.n_clusters_ == 2
+    assert model.selection_["note"].tolist() == ["interrupted"]
     assert len(model.partition_) == 90
+
+
+def test_an_interrupt_before_the_first_start_of_a_number_keeps_the_smaller_numbers(monkeypatch):
+    starts = EGMM._starts
+
+    def interrupted(self, problem, focal_sets, rng):
+        if focal_sets.n_clusters == 4:
+            raise KeyboardInterrupt
+        return starts(self, problem, focal_sets, rng)
+
+    monkeypatch.setattr(EGMM, "_starts", interrupted)
+    with pytest.warns(InterruptedFit, match="the best of 2 fits with up to 3 clusters is kept"):
+        model = EGMM(random_state=0).fit(blobs())
+    assert model.selection_["n_clusters"].tolist() == [2, 3]
+    assert model.selection_["note"].tolist() == ["", ""]
+    with pytest.raises(KeyboardInterrupt):
+        EGMM(4).fit(blobs())
+
+
+def test_an_interrupt_between_the_two_fits_of_near_pairs_keeps_the_single_clusters(monkeypatch):
+    fit = EGMM._fit_family
+
+    def interrupted(self, problem, focal_sets, starts, n_starts):
+        if focal_sets.card.max() > 1:
+            raise KeyboardInterrupt
+        return fit(self, problem, focal_sets, starts, n_starts)
+
+    monkeypatch.setattr(EGMM, "_fit_family", interrupted)
+    with pytest.warns(InterruptedFit, match="the best of 1 fits with up to 4 clusters"):
+        model = EGMM(4, focal_sets="near-pairs", random_state=0).fit(row_of_groups()[0])
+    assert model.focal_sets_.card.tolist() == [1] * 4
+
+
+def test_an_interrupt_while_holes_are_filled_ends_the_fit(monkeypatch):
+    import evidentia.mixtures.egmm as module
+
+    calls = []
+
+    def interrupted(*args):
+        calls.append(1)
+        if len(calls) > 12:  # the second iteration of the Gaussian that the floor is taken from
+            raise KeyboardInterrupt
+        return e_step(*args)
+
+    monkeypatch.setattr(module, "e_step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        EGMM(2, random_state=0).fit(holes(blobs()))
+    assert len(calls) == 13
+
+
+def test_a_number_of_clusters_that_was_not_chosen_may_lack_iterations():
+    """Its note says so; a warning is for the chosen one."""
+    cloud = np.random.default_rng(0).normal(size=(60, 2))
+    model = EGMM(cluster_range=(1, 2), max_iter=5, n_init=2, random_state=0).fit(cloud)
+    assert model.n_clusters_ == 1
+    assert model.converged_
+    assert model.selection_["note"].tolist() == ["", "not converged"]
+
+
+def test_single_clusters_are_the_gaussian_mixture_with_one_covariance():
+    """The special case that the paper names: the same climb, step by step, as scikit-learn's and as the model EEE."""
+    X = blobs(120)
+    start = X[[3, 20, 40]]
+    model = EGMM(3, focal_sets="singletons", init=start, tol=1e-13, max_iter=20_000).fit(X)
+    assert model.focal_sets_.names() == ["{0}", "{1}", "{2}"]
+
+    with pytest.warns(ConvergenceWarning):
+        first = EGMM(3, focal_sets="singletons", init=start, tol=0, max_iter=1).fit(X)
+    whitened = X @ np.linalg.inv(np.linalg.cholesky(np.cov(X.T, bias=True))).T
+    residual = X - start[pairwise_distances_argmin(whitened, whitened[[3, 20, 40]])]
+    within = residual.T @ residual / len(X)
+    theirs = GaussianMixture(
+        3,
+        covariance_type="tied",
+        weights_init=np.full(3, 1 / 3),
+        means_init=start,
+        precisions_init=np.linalg.inv(within),
+        reg_covar=0,
+        tol=1e-15,
+        max_iter=20_000,
+    ).fit(X)
+    assert model.criterion_ == pytest.approx(120 * theirs.score(X), abs=1e-8)
+    np.testing.assert_allclose(model.covariance_, theirs.covariances_, atol=1e-6)
+
+    joint = np.array([multivariate_normal(mu, within).pdf(X) for mu in start]).T
+    assert first.criterion_trace_[0] == pytest.approx(np.log(joint.mean(axis=1)).sum(), rel=1e-12)
+    posterior = joint / joint.sum(axis=1, keepdims=True)
+    ours = ParsimoniousGaussianMixture(3, model="EEE", init=posterior, reg_covar=1e-14, tol=1e-13, max_iter=20_000).fit(
+        X
+    )
+    assert model.criterion_ == pytest.approx(ours.criterion_, abs=1e-8)
+    np.testing.assert_allclose(model.criterion_trace_[1:40], ours.criterion_trace_[:39], atol=1e-8)
+    np.testing.assert_allclose(model.partition_.masses, ours.partition_.masses, atol=1e-5)
+
+
+def test_labels_are_pignistic():
+    """By plausibility some of these objects go elsewhere: mass of larger sets then counts in full for each cluster."""
+    X = make_egmm_four_class(random_state=0).data
+    model = EGMM(3, random_state=0).fit(X)
+    by_rule = {rule: model.partition_.labels(rule) for rule in ("pignistic", "plausibility")}
+    np.testing.assert_array_equal(model.labels_, by_rule["pignistic"])
+    np.testing.assert_array_equal(model.predict(X), by_rule["pignistic"])
+    assert (by_rule["pignistic"] != by_rule["plausibility"]).any()
+
+
+def test_every_start_is_reported_the_same_way():
+    model = EGMM(2, n_init=4, random_state=0).fit(blobs())
+    assert model.criterion_ == model.criterion_trace_[-1] == pytest.approx(model.start_criteria_.max())
+    assert model.n_iter_ == len(model.criterion_trace_) - 1
+    assert model.converged_
+    assert model.n_parameters_ == n_parameters(3, 2, 3, "full")
+    assert not hasattr(model, "log_likelihood_")
+    assert list(model.selection_) == ["n_clusters", "ebic", "log_likelihood", "n_parameters", "n_iter", "note"]
+
+
+def test_rows_of_weight_zero_are_no_objects_to_cluster():
+    with pytest.raises(ValueError, match="n_clusters=3 but X has only n_samples=2 rows"):
+        EGMM(3).fit(blobs(30), sample_weight=np.arange(30) < 2)
 
 
 def test_the_ridge_is_in_the_first_e_step_too():
@@ -468,8 +604,8 @@ def test_near_pairs_are_the_maximum_over_their_family():
     X, _ = row_of_groups()
     model = EGMM(4, focal_sets="near-pairs", tol=1e-9, random_state=0).fit(X)
     given = EGMM(4, focal_sets=model.focal_sets_, init=model.cluster_centers_, tol=1e-9).fit(X)
-    assert model.log_likelihood_ == pytest.approx(given.log_likelihood_, abs=1e-4)
-    assert model.ebic_ == pytest.approx(ebic(model.log_likelihood_, n_parameters(7, 4, 1, "full"), len(X)))
+    assert model.criterion_ == pytest.approx(given.criterion_, abs=1e-4)
+    assert model.ebic_ == pytest.approx(ebic(model.criterion_, n_parameters(7, 4, 1, "full"), len(X)))
     np.testing.assert_allclose(model.partition_.masses, given.partition_.masses, atol=1e-2)
     np.testing.assert_allclose(model.predict_partition(X).masses, model.partition_.masses, atol=1e-12)
 

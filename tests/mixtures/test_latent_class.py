@@ -50,10 +50,10 @@ def votes():
     return np.nan_to_num(data.data, nan=2).astype(int), data.target
 
 
-def random_start(columns, n_components, seed, m=1):
+def random_start(columns, n_clusters, seed, m=1):
     rng = np.random.default_rng(seed)
-    parts = [rng.dirichlet(np.full(size, 3.0), size=(m, n_components)) for size in columns.sizes]
-    return ClassParameters(rng.dirichlet(np.full(n_components, 5.0), size=m), np.concatenate(parts, axis=2))
+    parts = [rng.dirichlet(np.full(size, 3.0), size=(m, n_clusters)) for size in columns.sizes]
+    return ClassParameters(rng.dirichlet(np.full(n_clusters, 5.0), size=m), np.concatenate(parts, axis=2))
 
 
 def plain_em(rows, weight, pi, theta, alpha, n_iter):
@@ -153,7 +153,10 @@ def test_objective_never_falls_and_is_likelihood_plus_prior(alpha):
     assert len(model.criterion_trace_) == model.n_iter_ + 1 > 5
     assert np.diff(model.criterion_trace_).min() > -1e-9
     prior = alpha * sum(np.log(p).sum() for p in model.probabilities_) if alpha else 0
-    assert model.criterion_trace_[-1] == pytest.approx(model.log_likelihood_ + prior)
+    assert model.criterion_ == model.criterion_trace_[-1] == model.start_criteria_.max()
+    assert model.criterion_ == pytest.approx(model.log_likelihood_ + prior)
+    assert len(model.start_criteria_) == 10
+    assert model.ebic_ == pytest.approx(model.bic(X) / 2)
     assert model.log_likelihood_ == pytest.approx(model.score_samples(X).sum())
 
 
@@ -275,9 +278,9 @@ def test_rows_without_any_entry_change_nothing():
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 def test_recovers_the_classes_it_was_simulated_from(missing):
     X, k = simulated(3000, missing=missing)
-    model = LatentClassMixture(random_state=0, component_range=(1, 5), n_init=4).fit(X)
-    assert model.n_components_ == 3
-    assert model.selection_.n_components.tolist() == [1, 2, 3, 4, 5]
+    model = LatentClassMixture(random_state=0, cluster_range=(1, 5), n_init=4).fit(X)
+    assert model.n_clusters_ == 3
+    assert model.selection_.n_clusters.tolist() == [1, 2, 3, 4, 5]
     assert model.selection_.bic.argmax() == 2
     np.testing.assert_allclose(model.weights_, TRUE_WEIGHTS, atol=0.04)
     for found, true in zip(model.probabilities_, TRUE_PROBABILITIES):
@@ -291,8 +294,8 @@ def test_recovers_the_classes_it_was_simulated_from(missing):
 def test_criterion_decides_between_numbers_of_classes(n, seed, expected):
     X, _ = simulated(n, seed)
     for criterion, count in expected.items():
-        model = LatentClassMixture(random_state=0, criterion=criterion).fit(X)
-        assert model.n_components_ == count == model.selection_.n_components[model.selection_[criterion].argmax()]
+        model = LatentClassMixture(random_state=0, select_by=criterion).fit(X)
+        assert model.n_clusters_ == count == model.selection_.n_clusters[model.selection_[criterion].argmax()]
 
 
 def test_house_votes_show_the_parties():
@@ -439,8 +442,8 @@ def test_constant_columns_and_equal_rows():
     model = LatentClassMixture(2, random_state=0).fit(X)
     same_model(model, _with_constant(LatentClassMixture(2, random_state=0).fit(X[:, :6])), atol=1e-4)
     equal = LatentClassMixture(random_state=0).fit(np.ones((5, 3)))
-    assert equal.n_components_ == 1
-    assert equal.selection_.n_components.tolist() == [1]
+    assert equal.n_clusters_ == 1
+    assert equal.selection_.n_clusters.tolist() == [1]
 
 
 def _with_constant(model):
@@ -450,14 +453,14 @@ def _with_constant(model):
 
 def test_numbers_of_classes_that_the_table_cannot_tell_are_said_or_left_out():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 0]])
-    assert LatentClassMixture(random_state=0).fit(X).selection_.n_components.tolist() == [1]
+    assert LatentClassMixture(random_state=0).fit(X).selection_.n_clusters.tolist() == [1]
     with pytest.warns(UserWarning, match=r"2 classes has 5 parameters, but columns of 2, 2 .* only 4 kinds of rows"):
         LatentClassMixture(2, random_state=0).fit(X)
 
 
 def test_a_class_that_vanishes_is_said():
     X = np.array([[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0], [1, 1, 1, 1]])
-    with pytest.warns(UserWarning, match="one of 3 classes came to hold less than half an object"):
+    with pytest.warns(UserWarning, match="with 3 clusters: a class vanished in every start.*Ask for fewer classes"):
         model = LatentClassMixture(3, random_state=0).fit(X, sample_weight=[0.1, 0.1, 0.1, 0.1])
     assert model.selection_.note.tolist() == ["a class vanished in every start"]
     assert np.isfinite(model.partition_.masses).all()
@@ -473,32 +476,32 @@ def test_max_iter_is_said():
 
 def test_an_interrupt_keeps_the_finished_numbers_of_classes(monkeypatch):
     X, _ = simulated(80)
-    whole = LatentClassMixture._fit_one
+    whole = LatentClassMixture._fit_number
 
-    def impatient(self, rows, weight, n_components, rng):
-        if n_components == 3:
+    def impatient(self, problem, rng, n_clusters):
+        if n_clusters == 3:
             raise KeyboardInterrupt
-        return whole(self, rows, weight, n_components, rng)
+        return whole(self, problem, rng, n_clusters)
 
-    monkeypatch.setattr(LatentClassMixture, "_fit_one", impatient)
-    with pytest.warns(ConvergenceWarning, match="interrupted; the best of 2 finished"):
+    monkeypatch.setattr(LatentClassMixture, "_fit_number", impatient)
+    with pytest.warns(ConvergenceWarning, match="interrupted; the best of 2 fits with up to 2 clusters"):
         model = LatentClassMixture(random_state=0).fit(X)
-    assert model.selection_.n_components.tolist() == [1, 2]
+    assert model.selection_.n_clusters.tolist() == [1, 2]
     with pytest.raises(KeyboardInterrupt):
         LatentClassMixture(3, random_state=0).fit(X)
 
 
 BAD_PARAMETERS = [
-    ({"n_components": 0}, r"'n_components' parameter .* must be an integer >= 1"),
-    ({"n_components": "many"}, "must be one of 'auto'"),
-    ({"component_range": (3, 2)}, r"1 <= low <= high. Got \(3, 2\)"),
-    ({"criterion": "dic"}, "must be one of 'bic', 'icl', 'aic'"),
+    ({"n_clusters": 0}, r"'n_clusters' parameter .* must be an integer >= 1"),
+    ({"n_clusters": "many"}, "must be an integer >= 1 and <= 62 or 'auto'. Got 'many' instead"),
+    ({"cluster_range": (3, 2)}, r"1 <= low <= high. Got \(3, 2\)"),
+    ({"select_by": "dic"}, "must be one of 'bic', 'icl', 'aic'"),
     ({"handle_unknown": "ignore"}, "must be one of 'error', 'missing'"),
     ({"alpha": -0.1}, "'alpha' .* must be a number >= 0"),
     ({"n_init": 0}, "'n_init' .* >= 1"),
     ({"max_iter": 0}, "'max_iter' .* >= 1"),
     ({"tol": -1}, "'tol' .* >= 0"),
-    ({"n_components": 40}, "asked for 40 classes but X has only .* different rows"),
+    ({"n_clusters": 40}, "asked for 40 classes but X has only .* different rows"),
 ]
 
 
@@ -545,7 +548,7 @@ def test_bad_weights_and_too_early_a_question():
 def test_scikit_learn_contract(estimator):
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     failed = {result["check_name"] for result in results if result["status"] == "failed"}
-    # These hand measurements to every estimator, whatever its tags say of categories.
+    assert failed == set(LatentClassMixture.method.exceptions)
     assert failed == {
         "check_clustering",
         "check_positive_only_tag_during_fit",

@@ -32,7 +32,7 @@ def numbers(name):
 
 @pytest.mark.filterwarnings("ignore:ParsimoniousGaussianMixture")  # tiny tables, on which components collapse
 @parametrize_with_checks(
-    [ParsimoniousGaussianMixture(2, model="EEE"), ParsimoniousGaussianMixture(component_range=(1, 2), init="k-means")]
+    [ParsimoniousGaussianMixture(2, model="EEE"), ParsimoniousGaussianMixture(cluster_range=(1, 2), init="k-means")]
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -46,7 +46,7 @@ def searched():
 
 def difference(model, stored):
     """Our BIC less that of the reference, by number of components and model."""
-    ours = model.selection_.pivot(index="n_components", columns="model", values="bic")
+    ours = model.selection_.pivot(index="n_clusters", columns="model", values="bic")
     theirs = pd.DataFrame(stored["bic_rows_by_G"], index=stored["G"], columns=stored["models"], dtype=float)
     return (ours - theirs)[list(MODELS)].stack()  # without what the reference could not estimate
 
@@ -96,8 +96,8 @@ def test_bic_chooses_as_the_reference_does(searched, reference):
     stored = reference("mclust_bic_tables")
     for name in ("iris", "diabetes"):
         best, model = stored[f"best_{name}"], searched[name]
-        assert (model.model_, model.n_components_, model.n_parameters_) == (best["model"], best["G"], best["df"])
-        assert model.log_likelihood_ == pytest.approx(best["loglik"], abs=0.01)
+        assert (model.model_, model.n_clusters_, model.n_parameters_) == (best["model"], best["G"], best["df"])
+        assert model.criterion_ == pytest.approx(best["loglik"], abs=0.01)
         assert model.selection_.bic.max() == pytest.approx(best["bic"], abs=0.02)
         order = np.argsort(-np.array(best["pro"]))
         np.testing.assert_allclose(model.weights_, np.array(best["pro"])[order], atol=1e-3)
@@ -122,7 +122,7 @@ def test_three_components_of_iris_are_those_of_the_reference(reference, model):
 def test_a_model_is_never_less_likely_than_one_it_contains(searched):
     """Unless the way up from there leads to a collapse, as it does with many components on few rows."""
     for model in searched.values():
-        table = model.selection_.pivot(index="n_components", columns="model", values="log_likelihood").loc[:5]
+        table = model.selection_.pivot(index="n_clusters", columns="model", values="log_likelihood").loc[:5]
         for name in MODELS:
             for inner in just_below(name):
                 assert (table[name] - table[inner]).min() > -1e-3, (name, inner)
@@ -138,7 +138,7 @@ def test_criteria_by_definition():
     posterior = joint / joint.sum(axis=1, keepdims=True)
     bic = 2 * log_likelihood - 10 * np.log(80)  # 1 probability, 4 means, 2 volumes, 2 shapes, 1 angle
     assert model.n_parameters_ == 10
-    assert model.log_likelihood_ == pytest.approx(log_likelihood)
+    assert model.criterion_ == pytest.approx(log_likelihood)
     assert model.bic(X) == pytest.approx(bic)
     assert model.aic(X) == pytest.approx(2 * log_likelihood - 20)
     assert model.icl(X) < bic - 1
@@ -151,12 +151,26 @@ def test_criteria_by_definition():
     np.testing.assert_allclose(model.partition_.masses, posterior, atol=1e-9)
 
 
+@pytest.mark.parametrize("model", ["VVE", "VVV"])
+def test_the_climb_is_published(model):
+    X = two_clouds(gap=2.0)
+    found = ParsimoniousGaussianMixture(2, model=model, n_init=5, random_state=0).fit(X)
+    assert len(found.start_criteria_) == 5
+    assert found.criterion_ == found.criterion_trace_[-1] == found.start_criteria_.max()
+    assert found.criterion_ == pytest.approx(found.score_samples(X).sum())
+    assert len(found.criterion_trace_) == found.n_iter_ + 1 > 3
+    assert np.diff(found.criterion_trace_).min() > -1e-7
+    assert found.ebic_ == pytest.approx(found.bic(X) / 2)
+    nested = ParsimoniousGaussianMixture(2, model=["EII", "VII"]).fit(X)
+    assert len(nested.start_criteria_) == 3 + (nested.model_ == "VII")  # VII starts at the solution of EII, too
+
+
 def test_criterion_decides():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(120, 2))
     X[60:, 0] += 2.2
     by = {
-        name: ParsimoniousGaussianMixture(model="EII", component_range=(1, 4), criterion=name).fit(X).n_components_
+        name: ParsimoniousGaussianMixture(model="EII", cluster_range=(1, 4), select_by=name).fit(X).n_clusters_
         for name in ("aic", "bic", "icl")
     }
     assert by["icl"] == 1  # the clouds overlap too much to tell objects apart
@@ -185,14 +199,14 @@ def test_free_covariances_do_not_know_of_units():
     X, units = two_clouds(), np.array([1e-7, 1e5])
     ours, scaled = (ParsimoniousGaussianMixture(2, model="VVV").fit(Y) for Y in (X, X * units))
     np.testing.assert_allclose(ours.means_ * units, scaled.means_, rtol=1e-6)
-    assert scaled.log_likelihood_ == pytest.approx(ours.log_likelihood_ - 80 * np.log(units).sum(), rel=1e-8)
+    assert scaled.criterion_ == pytest.approx(ours.criterion_ - 80 * np.log(units).sum(), rel=1e-8)
 
 
 def test_starts_of_the_caller_fix_the_order_of_the_components():
     X = two_clouds()
     labels = np.repeat(["b", "a"], [40, 40])  # unique labels are sorted: the second half is component 0
     named = ParsimoniousGaussianMixture(model="VVV", init=labels).fit(X)
-    assert named.n_components_ == 2
+    assert named.n_clusters_ == 2
     assert named.means_[0, 1] > named.means_[1, 1]
     soft = np.column_stack([np.repeat([0.9, 0.2], 40), np.repeat([0.1, 0.8], 40)])
     assert ParsimoniousGaussianMixture(2, model="VVV", init=soft).fit(X).means_[1, 1] > 6
@@ -245,7 +259,7 @@ def test_a_constant_column_is_left_out_and_said():
     with pytest.warns(UserWarning, match=r"leaves out constant columns \[1\]"):
         model = ParsimoniousGaussianMixture(2, model="VVV").fit(X)
     without = ParsimoniousGaussianMixture(2, model="VVV").fit(two_clouds())
-    assert model.log_likelihood_ == pytest.approx(without.log_likelihood_)
+    assert model.criterion_ == pytest.approx(without.criterion_)
     assert model.means_[:, 1].tolist() == [5.0, 5.0]
     np.testing.assert_array_equal(model.covariances_[:, 1], 0)
     np.testing.assert_array_equal(model.predict(X), without.labels_)
@@ -254,8 +268,8 @@ def test_a_constant_column_is_left_out_and_said():
 
 def test_a_collapse_is_noted_and_never_chosen():
     X = np.vstack([two_clouds(), np.full((12, 2), 30.0)])  # twelve copies of one object
-    model = ParsimoniousGaussianMixture(model=["EEE", "VVV"], component_range=(2, 3)).fit(X)
-    notes = model.selection_.set_index(["model", "n_components"])
+    model = ParsimoniousGaussianMixture(model=["EEE", "VVV"], cluster_range=(2, 3)).fit(X)
+    notes = model.selection_.set_index(["model", "n_clusters"])
     assert notes.loc[("VVV", 3), "note"] == "a component collapsed in every start"
     assert np.isnan(notes.loc[("VVV", 3), "bic"])
     assert model.model_ == "EEE"
@@ -263,25 +277,25 @@ def test_a_collapse_is_noted_and_never_chosen():
 
 def test_nothing_but_collapse_is_said_with_numbers_and_a_way_out():
     X = np.random.default_rng(0).normal(size=(7, 3))
-    with pytest.warns(UserWarning, match=r"VVV with 3 components has 29 parameters for 7 rows"):
+    with pytest.warns(UserWarning, match=r"with 3 clusters: a component .* \(29 parameters for 7 objects\).*'EEI'"):
         model = ParsimoniousGaussianMixture(3, model="VVV").fit(X)
     assert np.isfinite(model.predict_proba(X)).all()
 
 
 def test_more_columns_than_rows_leave_simple_models():
     X = np.random.default_rng(0).normal(size=(12, 20)) + np.repeat([[0.0], [6.0]], 6, axis=0)
-    model = ParsimoniousGaussianMixture(component_range=(1, 2)).fit(X)
-    assert model.n_components_ == 2
+    model = ParsimoniousGaussianMixture(cluster_range=(1, 2)).fit(X)
+    assert model.n_clusters_ == 2
     assert model.model_[2] == "I"
-    failed = model.selection_.set_index(["model", "n_components"]).note
+    failed = model.selection_.set_index(["model", "n_clusters"]).note
     assert failed[("VVV", 1)] == "a component collapsed in every start"
 
 
 def test_one_column_has_two_models():
     X = np.concatenate([np.random.default_rng(0).normal(size=50), np.random.default_rng(1).normal(9, 4, size=50)])
-    model = ParsimoniousGaussianMixture(component_range=(1, 3)).fit(X[:, None])
+    model = ParsimoniousGaussianMixture(cluster_range=(1, 3)).fit(X[:, None])
     assert sorted(set(model.selection_.model)) == ["EII", "VII"]
-    assert (model.model_, model.n_components_) == ("VII", 2)
+    assert (model.model_, model.n_clusters_) == ("VII", 2)
 
 
 def test_too_few_iterations_are_said():
@@ -302,8 +316,8 @@ def test_an_interrupt_keeps_what_is_finished(monkeypatch):
 
     original = parsimonious.fit_replicates
     monkeypatch.setattr(parsimonious, "fit_replicates", interrupted)
-    with pytest.warns(InterruptedFit, match="the best of 2 finished fits is kept"):
-        model = ParsimoniousGaussianMixture(component_range=(2, 3)).fit(two_clouds())
+    with pytest.warns(InterruptedFit, match="the best of 2 fits with up to 2 clusters is kept"):
+        model = ParsimoniousGaussianMixture(cluster_range=(2, 3)).fit(two_clouds())
     assert model.selection_.model.tolist() == ["EII", "VII"]
 
 
@@ -311,22 +325,24 @@ def test_an_interrupt_keeps_what_is_finished(monkeypatch):
     ("change", "message"),
     [
         ({"model": "XXX"}, "The 'model' parameter of ParsimoniousGaussianMixture must be one of 'auto', 'EII'"),
-        ({"model": ["VVV", "XXX"]}, r"names unknown models \['XXX'\]"),
-        ({"n_components": 0}, "'n_components'"),
-        ({"n_components": 81}, "asked for 81 components but X has only n_samples=80 rows"),
-        ({"component_range": (3, 2)}, r"1 <= low <= high. Got \(3, 2\)"),
-        ({"criterion": "dic"}, "must be one of 'bic', 'icl', 'aic'"),
+        ({"model": ["VVV", "XXX"]}, r"'VVV' or a list of some of them. Got \['VVV', 'XXX'\] instead"),
+        ({"model": []}, r"a list of some of them. Got \[\] instead"),
+        ({"n_clusters": 0}, "'n_clusters'"),
+        ({"n_clusters": 81}, "an integer >= 1 and <= 62 or 'auto'. Got 81"),
+        ({"cluster_range": (61, 62)}, "asked for n_clusters=61 but X has only n_samples=60 rows"),
+        ({"cluster_range": (3, 2)}, r"1 <= low <= high. Got \(3, 2\)"),
+        ({"select_by": "dic"}, "must be one of 'bic', 'icl', 'aic'"),
         ({"init": "random"}, "must be one of 'hierarchical', 'k-means'"),
         ({"init": np.zeros(5)}, "a label for each of 80 rows"),
         ({"init": np.full((80, 2), 0.4)}, "probabilities that sum to 1"),
-        ({"init": np.arange(80) % 3, "n_components": 2}, "has 3 groups but n_components=2"),
+        ({"init": np.arange(80) % 3, "n_clusters": 2}, "has 3 groups but n_clusters=2"),
         ({"reg_covar": 0.0}, "'reg_covar'"),
         ({"tol": -1.0}, "'tol'"),
     ],
 )
 def test_wrong_arguments_are_named(change, message):
     with pytest.raises(ValueError, match=message):
-        ParsimoniousGaussianMixture(**change).fit(two_clouds())
+        ParsimoniousGaussianMixture(**change).fit(two_clouds(60 if "cluster_range" in change else 80))
 
 
 def test_a_table_of_equal_rows_is_refused():

@@ -57,7 +57,9 @@ def test_replicates_follow_textbook_em():
     found = fit_replicates(X, weight, start, VVV, tol=0, max_iter=6)
     for r in range(4):
         *parts, log_likelihood = plain_em(X, weight[r], *(part[0] for part in start), 6)
-        assert found.log_likelihood[r] == pytest.approx(log_likelihood, rel=1e-9)
+        assert found.log_likelihood[r] == found.trace[6, r] == pytest.approx(log_likelihood, rel=1e-9)
+        half_way = plain_em(X, weight[r], *(part[0] for part in start), 3)[-1]
+        assert found.trace[3, r] == pytest.approx(half_way, rel=1e-9)
         for ours, theirs in zip(found.parameters, parts):
             np.testing.assert_allclose(ours[r], theirs, rtol=1e-5, atol=1e-6 * np.abs(theirs).max())
     assert found.n_iter.tolist() == [6] * 4

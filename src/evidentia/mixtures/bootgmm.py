@@ -7,29 +7,42 @@ Equation numbers are those of the paper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+import pickle
+from typing import Any, NamedTuple, Self
 
+import joblib
 import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
 
 from evidentia import _base
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import Subset, canonical_order, to_mask
-from evidentia.mixtures.bootstrap import bootstrap
-from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
+from evidentia.methods import Method
+from evidentia.mixtures.bootstrap import Bootstrap, bootstrap
+from evidentia.mixtures.covariance_models import MODELS
+from evidentia.mixtures.parsimonious import MODEL_LIST, ParsimoniousGaussianMixture
 from evidentia.partition.relational import pairwise
 from evidentia.solvers.coordinates import unit_free
+from evidentia.solvers.descent import InterruptedFit, Run
 from evidentia.solvers.irqp import PairTargets, irqp, place_among, symmetric_pairs
 from evidentia.solvers.memory import refuse_beyond_memory
-from evidentia.solvers.overlap import mutual_near_pairs
+from evidentia.solvers.overlap import near_pair_sets
 from evidentia.solvers.pair_quantiles import pair_quantiles
+from evidentia.solvers.threads import one_blas_thread
 
 PARTNERS = 500  # fitted objects that a new one is compared with
-FAMILIES = ("pairs", "near-pairs", "simple", "full")
+CONFIDENCE = Kind("a number > 0 and < 1", lambda value: Number(above=0, high=1).accepts(value) and value < 1)
+MIXTURE = Kind(
+    "a mixture with fit(X, sample_weight=...) and predict_proba(X)",
+    lambda value: (
+        not isinstance(value, type) and all(hasattr(value, name) for name in ("fit", "predict_proba", "get_params"))
+    ),
+)
 
 
 class PairIntervals(NamedTuple):
@@ -77,12 +90,20 @@ def choose_pairs(Y: np.ndarray, n_pairs: int, rng: np.random.RandomState) -> np.
     return np.column_stack([code // n, code % n])
 
 
-class BootGMM(_base.EvidentialClusterer):
+def digest(value: Any) -> Any:
+    """The same short text for equal values; for what cannot be written down, something that equals nothing."""
+    try:
+        return joblib.hash(value)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return object()
+
+
+class BootGMM(_base.IterativeClusterer):
     r"""Calibrated credal partition from a bootstrapped mixture [1]_.
 
     For objects i and j of a mixture with posteriors :math:`\pi_k(x)` the probability of a common class is
     :math:`P_{ij} = \sum_k \pi_k(x_i) \pi_k(x_j)`. Its bootstrap quantiles :math:`P^l_{ij}, P^u_{ij}` bound it with the
-    given confidence, and the masses minimise
+    given confidence, and the masses minimize
 
     .. math::
         J(M) = \sum_{i<j} \left( Bel_{ij} - P^l_{ij} \right)^2 + \left( Pl_{ij} - P^u_{ij} \right)^2,
@@ -91,44 +112,10 @@ class BootGMM(_base.EvidentialClusterer):
     grouping real?": its intervals contain the true probability about as often as ``confidence`` says, when the
     model is right.
 
-    Parameters
-    ----------
-    n_clusters : int or "auto"
-        ``"auto"`` leaves it to the mixture's own criterion.
-    model : str or list of str
-        Covariance model of the Gaussian mixture: one of the fourteen; ``"auto"`` or a list, where the replicates
-        average over models (see Notes); or ``"bic"``, chosen once as in the paper.
-    mixture : estimator, optional
-        A mixture of another kind in place of the Gaussian one; see :mod:`evidentia.mixtures.bootstrap`.
-    n_boot : int
-        Number of bootstrap replicates.
-    confidence : float
-        Between 0 and 1.
-    focal_sets : {"pairs", "near-pairs", "simple", "full"}, list of subsets, FocalSets or callable
-        Sets of clusters that may hold mass; never the empty set. ``"pairs"`` are single clusters and pairs, as in the
-        paper; ``"near-pairs"`` only the pairs of mutually nearest clusters; ``"full"`` all subsets with the frame.
-    n_near : int
-        For ``"near-pairs"``: how many nearest clusters each cluster looks at.
-    n_pairs : int, optional
-        Number of partners of each object; all others without it. Needed for more than some thousand objects.
-    parametric : bool
-        Resample from the fitted mixture instead of from the rows.
-    tol : float
-        Threshold of the stopping rule (18) of the descent.
-    max_iter : int
-        Largest number of sweeps of the descent.
-    warm_start : bool
-        Keep the mixture and the replicates of an earlier, perhaps interrupted, fit to the same rows.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        For mixtures that are refitted one by one; the result does not depend on it.
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
+    criterion_ : float
+        J, which is minimized from one start, the posteriors of the mixture.
     mixture_ : estimator
         The mixture fitted to all rows.
     intervals_ : PairIntervals
@@ -136,11 +123,6 @@ class BootGMM(_base.EvidentialClusterer):
         The replicates; ``n_degenerate`` of them were left out.
     approximation_ : dict
         How well the partition renders the intervals: root mean squared differences and correlations.
-    n_clusters_ : int
-    focal_sets_ : FocalSets
-    criterion_trace_ : ndarray
-        J after each sweep; it never rises.
-    n_iter_ : int
 
     Notes
     -----
@@ -169,61 +151,97 @@ class BootGMM(_base.EvidentialClusterer):
     (3, 1770)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        model: str | list[str] = "auto",
-        mixture: Any = None,
-        n_boot: int = 1000,
-        confidence: float = 0.9,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
-        n_near: int = 2,
-        n_pairs: int | None = None,
-        parametric: bool = False,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.model = model
-        self.mixture = mixture
-        self.n_boot = n_boot
-        self.confidence = confidence
-        self.focal_sets = focal_sets
-        self.n_near = n_near
-        self.n_pairs = n_pairs
-        self.parametric = parametric
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    method = Method(
+        name="bootgmm",
+        title='calibrated: intervals for "these two belong together" by bootstrapping a mixture',
+        papers=("Denœux, *Information Sciences* 528, 2020",),
+        guide="bootgmm",
+        number=("given", "searched"),
+        families=("pairs", "near-pairs", "simple", "singletons", "full"),
+        quick={"n_boot": 20, "model": "EII"},
+    )
 
-    def fit(self, X: Any, y: Any = None) -> BootGMM:
+    n_clusters: Any = param(
+        _base.N_CLUSTERS | "auto",
+        '``"auto"`` leaves it to the mixture\'s own criterion.',
+        default="auto",
+        kw_only=False,
+    )
+    model: Any = param(
+        Choice("auto", "bic", *MODELS) | MODEL_LIST,
+        """Covariance model of the Gaussian mixture: one of the fourteen; ``"auto"`` or a list, where the replicates
+        average over models (see Notes); or ``"bic"``, chosen once as in the paper.""",
+        default="auto",
+    )
+    mixture: Any = param(
+        MIXTURE | NOTHING,
+        """A mixture of another kind in place of the Gaussian one, with its own number of clusters; see
+        :mod:`evidentia.mixtures.bootstrap`.""",
+        default=None,
+    )
+    n_boot: int = param(Integer(low=1), "Number of bootstrap replicates.", default=1000)
+    confidence: float = param(CONFIDENCE, "Nominal coverage of the intervals.", default=0.9)
+    focal_sets: Any = param(
+        _base.focal_families(*method.families),
+        """Sets of clusters that may hold mass; never the empty set. ``"pairs"`` are single clusters and pairs, as in
+        the paper; ``"near-pairs"`` only the pairs of mutually nearest clusters; neither has the set of all.""",
+        default="pairs",
+    )
+    n_near: int = param(
+        Integer(low=1), 'For ``"near-pairs"``: how many nearest clusters each cluster looks at.', default=2
+    )
+    n_pairs: Any = param(
+        Integer(low=1) | NOTHING,
+        "Number of partners of each object; all others without it. Needed for more than some thousand objects.",
+        default=None,
+    )
+    parametric: bool = param(BOOLEAN, "Resample from the fitted mixture instead of from the rows.", default=False)
+    n_init = 1
+    max_iter: int = param(Integer(low=1), "Most sweeps of the descent.", default=1000)
+    tol: float = param(
+        Number(low=0),
+        """The descent ends when a sweep improves the criterion by less than this share of it, in a running mean:
+        the stopping rule (18).""",
+        default=1e-4,
+    )
+    warm_start: bool = param(
+        BOOLEAN,
+        """Keep the mixture and the replicates of an earlier, perhaps interrupted, fit, and draw what lacks up to
+        ``n_boot``. On other rows, or with another ``n_clusters``, ``model``, ``mixture``, ``parametric`` or
+        ``random_state``, or with fewer replicates, everything is fitted anew, with a warning.""",
+        default=False,
+    )
+    random_state: Any = param(
+        SEED, "Seed of the mixture's starts and of the bootstrap; an integer makes the fit repeatable.", default=None
+    )
+    n_jobs: Any = param(
+        Integer() | NOTHING,
+        "For mixtures that are refitted one by one; the result does not depend on it.",
+        default=None,
+    )
+
+    @one_blas_thread
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find clusters in the rows of X, with their uncertainty.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-        y : ignored
+            Numbers, none of them missing, or what ``mixture`` reads.
+        y : None
+            Ignored.
         """
+        self.check_parameters()
         table = self._check_table(X, reset=True)
-        self._check_params(len(table))
+        self._check_numbers(len(table))
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        done = getattr(self, "bootstrap_", None) if self.warm_start else None
-        if done is None:
-            self.mixture_ = self._fit_mixture(table)
-        posterior = self.mixture_.predict_proba(table)
-        self.n_clusters_ = posterior.shape[1]
-        self._check_memory(len(table))
-        self.bootstrap_ = bootstrap(
-            self.mixture_,
+        origin = self._origin_of(table)
+        mixture, done = self._earlier(origin) or (self._fit_mixture(table), None)
+        posterior = mixture.predict_proba(table)
+        self._check_memory(*posterior.shape)
+        replicates = bootstrap(
+            mixture,
             table,
             n_boot=self.n_boot,
             seed=seed,
@@ -232,18 +250,48 @@ class BootGMM(_base.EvidentialClusterer):
             verbose=self.verbose,
             done=done,
         )
-        if self.bootstrap_.n_degenerate == self.bootstrap_.n_drawn:
+        self.mixture_, self.bootstrap_, self._origin = mixture, replicates, origin  # a warm start can go on from here
+        if replicates.n_degenerate == replicates.n_drawn:
             raise ValueError(
-                f"In all {self.bootstrap_.n_drawn} resampled tables a component of the {self.n_clusters_} collapsed, "
+                f"In all {replicates.n_drawn} resampled tables a component of the {posterior.shape[1]} collapsed, "
                 "so BootGMM has no intervals. Ask for fewer clusters or a simpler model (such as 'EEE' or 'VVI'), or "
                 "drop columns that hardly vary inside a cluster."
             )
         self.focal_sets_ = self._family(posterior)
         self.intervals_ = self._find_intervals(table, rng)
-        self._publish(X, self._find_masses(posterior))
+        run = self._find_masses(posterior)
+        self._publish_run(run, [run])
+        self._publish(X, run.state)
         self.approximation_ = self._quality()
         self._train = table  # new rows are placed by their pairs with these
         return self
+
+    def _origin_of(self, table: np.ndarray) -> dict[str, Any]:
+        """What the mixture and the replicates depend on."""
+        mixture = None if self.mixture is None else (repr(type(self.mixture)), self.mixture.get_params())
+        return {
+            "rows": digest(table),
+            "n_clusters": self.n_clusters,
+            "model": digest(self.model),
+            "mixture": digest(mixture),
+            "parametric": self.parametric,
+            "random_state": self.random_state,
+        }
+
+    def _earlier(self, origin: dict[str, Any]) -> tuple[Any, Bootstrap] | None:
+        """Mixture and replicates to go on from; None, with a warning when asked for, if they are of another making."""
+        if not (self.warm_start and hasattr(self, "_origin")):
+            return None
+        changed = [name for name, value in origin.items() if value != self._origin[name]]
+        changed += ["n_boot (it fell)"] * (self.bootstrap_.n_drawn > self.n_boot)
+        if not changed:
+            return self.mixture_, self.bootstrap_
+        warn_user(
+            f"BootGMM(warm_start=True) cannot go on from the earlier fit, which had other {', '.join(changed)}: the "
+            "mixture and all replicates are fitted anew.",
+            UserWarning,
+        )
+        return None
 
     @property
     def _categorical(self) -> bool:
@@ -253,37 +301,26 @@ class BootGMM(_base.EvidentialClusterer):
         check = _base.check_categories if self._categorical else _base.check_table
         return check(self, X, reset=reset)
 
-    def _check_params(self, n_samples: int) -> None:
-        _base.check_number(self, "confidence", low=0, high=1, strict=True)
-        _base.check_number(self, "n_boot", low=1, integer=True)
-        _base.check_number(self, "n_near", low=1, integer=True)
-        _base.check_number(self, "tol", low=0)
-        _base.check_number(self, "max_iter", low=1, integer=True)
-        if self.confidence == 1:
-            raise ValueError("The 'confidence' parameter of BootGMM must be below 1. Got 1 instead.")
+    def _check_numbers(self, n_samples: int) -> None:
+        """What of the parameters depends on each other and on the table."""
         needed = int(np.ceil(round(2 / (1 - self.confidence), 9)))
         if self.n_boot < needed:
             raise ValueError(
                 f"n_boot={self.n_boot} replicates cannot show a tail of {(1 - self.confidence) / 2:.3g}: with "
                 f"confidence={self.confidence:g} BootGMM needs at least n_boot={needed}, and some hundreds to be exact."
             )
-        if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", FAMILIES)
-        if self.n_pairs is not None:
-            _base.check_number(self, "n_pairs", low=1, integer=True)
-            if self.n_pairs >= n_samples:
-                raise ValueError(
-                    f"'n_pairs' of BootGMM must be below the number of rows, {n_samples}. Got {self.n_pairs}; "
-                    "leave it out to take all pairs."
-                )
+        if self.n_pairs is not None and self.n_pairs >= n_samples:
+            raise ValueError(
+                f"'n_pairs' of BootGMM must be below the number of rows, {n_samples}. Got {self.n_pairs}; "
+                "leave it out to take all pairs."
+            )
         if not isinstance(self.n_clusters, str):
-            _base.check_number(self, "n_clusters", low=1, integer=True)
             _base.check_enough_rows(self, n_samples, self.n_clusters)
 
-    def _check_memory(self, n_samples: int) -> None:
+    def _check_memory(self, n_samples: int, n_clusters: int) -> None:
         """Refuse, before the work starts, what would not fit."""
         pairs = n_samples * (self.n_pairs or n_samples)
-        needed = 32 * pairs + 8 * self.n_clusters_ * n_samples * self.n_boot
+        needed = 32 * pairs + 8 * n_clusters * n_samples * self.n_boot
         refuse_beyond_memory(
             needed,
             f"BootGMM for {pairs:,} pairs and {self.n_boot} replicates",
@@ -292,28 +329,20 @@ class BootGMM(_base.EvidentialClusterer):
 
     def _fit_mixture(self, table: np.ndarray) -> Any:
         if self.mixture is not None:
-            mixture = clone(self.mixture)
-            if not hasattr(mixture, "predict_proba"):
-                raise TypeError(
-                    f"'mixture' of BootGMM must offer fit(X, sample_weight=...) and predict_proba(X). Got {mixture!r}."
-                )
-            return mixture.fit(table)
+            return clone(self.mixture).fit(table)
         settings = {"random_state": self.random_state, "verbose": self.verbose}
         if self.model != "bic":
             return ParsimoniousGaussianMixture(self.n_clusters, model=self.model, **settings).fit(table)
         chosen = ParsimoniousGaussianMixture(self.n_clusters, **settings).fit(table)
-        return ParsimoniousGaussianMixture(chosen.n_components_, model=chosen.model_, **settings).fit(table)
+        return ParsimoniousGaussianMixture(chosen.n_clusters_, model=chosen.model_, **settings).fit(table)
 
     def _family(self, posterior: np.ndarray) -> FocalSets:
-        c = self.n_clusters_
-        if isinstance(self.focal_sets, str) and self.focal_sets != "full":
-            family = "pairs" if self.focal_sets == "pairs" else "simple"
-            found = FocalSets(c, family, empty=False, omega=False)
-            if self.focal_sets == "near-pairs":
-                near = mutual_near_pairs(posterior.T @ posterior, self.n_near)
-                return FocalSets(c, canonical_order({*found.masks.tolist(), *(to_mask(pair, c) for pair in near)}))
-            return found
-        return resolve_focal_sets(self.focal_sets, c, empty=False)
+        n_clusters = posterior.shape[1]
+        if isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs":
+            return near_pair_sets(posterior.T @ posterior, self.n_near, empty=False, omega=False)
+        if isinstance(self.focal_sets, str) and self.focal_sets == "pairs":
+            return FocalSets(n_clusters, "pairs", empty=False, omega=False)
+        return resolve_focal_sets(self.focal_sets, n_clusters, empty=False)
 
     def _find_intervals(self, table: np.ndarray, rng: np.random.RandomState) -> PairIntervals:
         """Algorithm 1: percentile intervals for all pairs, or for chosen ones."""
@@ -339,7 +368,7 @@ class BootGMM(_base.EvidentialClusterer):
         targets[:, i, j] = targets[:, j, i] = values
         return targets
 
-    def _find_masses(self, posterior: np.ndarray) -> np.ndarray:
+    def _find_masses(self, posterior: np.ndarray) -> Run:
         """Algorithm 2, begun at the mixture's own posteriors so that cluster k is its component k."""
         start = np.zeros((len(posterior), len(self.focal_sets_)))
         single = self.focal_sets_.singleton_index
@@ -349,8 +378,14 @@ class BootGMM(_base.EvidentialClusterer):
             start[:, single] = posterior / posterior.sum(axis=1, keepdims=True)
         targets = self._targets(len(posterior))
         found = irqp(start, pair_forms(self.focal_sets_), targets, tol=self.tol, max_iter=self.max_iter)
-        self.criterion_trace_, self.n_iter_ = found.trace, len(found.trace) - 1
-        return found.state
+        if found.interrupted:
+            warn_user("The descent of BootGMM was interrupted; the masses so far are kept.", InterruptedFit)
+        elif not found.converged:
+            warn_user(
+                f"BootGMM reached max_iter={self.max_iter} before tol={self.tol:g}; raise max_iter or tol.",
+                ConvergenceWarning,
+            )
+        return found
 
     def _quality(self) -> dict[str, float]:
         relation = pairwise(self.partition_.masses, self.focal_sets_, self.intervals_.pairs)

@@ -55,7 +55,7 @@ def covariances(model: str, scatter: np.ndarray, size: np.ndarray, previous: np.
     return _RULES[model](scatter, size, previous)
 
 
-def n_covariance_parameters(model: str, n_components: int, n_features: int) -> int:
+def n_covariance_parameters(model: str, n_clusters: int, n_features: int) -> int:
     """Free parameters of the covariances: volumes, shapes and orientations.
 
     Examples
@@ -63,7 +63,7 @@ def n_covariance_parameters(model: str, n_components: int, n_features: int) -> i
     >>> n_covariance_parameters("VEV", 3, 4)
     24
     """
-    copies = {"E": 1, "V": n_components, "I": 0}
+    copies = {"E": 1, "V": n_clusters, "I": 0}
     volume, shape, orientation = (copies[letter] for letter in model)
     return volume + shape * (n_features - 1) + orientation * (n_features * (n_features - 1) // 2)
 

@@ -11,26 +11,28 @@ that add up over patterns, and :func:`m_step` takes their sum, wherever the rows
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
-from typing import Any, NamedTuple
+from dataclasses import replace
+from functools import partial, reduce
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
-from evidentia._warnings import warn_user
+from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import Subset, canonical_order, to_mask
+from evidentia.methods import Method
+from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
 from evidentia.partition import CredalPartition
 from evidentia.solvers.barycentric import averaging, solve_centers
 from evidentia.solvers.coordinates import RANK_TOLERANCE, Coordinates, columnwise, unit_free
-from evidentia.solvers.descent import Run, best_descent
-from evidentia.solvers.overlap import mutual_near_pairs
+from evidentia.solvers.descent import Run, best_descent, descend
+from evidentia.solvers.overlap import near_pair_sets
 from evidentia.solvers.shared_covariance import linear_scores, posteriors, statistics, with_ones
 from evidentia.solvers.starts import START_RULES, Rows, representatives
+from evidentia.solvers.threads import one_blas_thread
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 
@@ -135,7 +137,7 @@ def m_step(
     average: np.ndarray,
     constrain: Callable[[np.ndarray], np.ndarray],
 ) -> Parameters:
-    """Parameters that maximise the expected log-likelihood: (25) to (29)."""
+    """Parameters that maximize the expected log-likelihood: (25) to (29)."""
     total = found.size.sum()
     centers = solve_centers(found.size, found.sum, average, previous.centers)
     set_centers = average @ centers
@@ -189,11 +191,6 @@ def n_parameters(n_focal: int, n_clusters: int, n_features: int, covariance: str
     return n_focal - 1 + n_clusters * n_features + free
 
 
-def ebic(log_likelihood: float, n_free: int, n_samples: float) -> float:
-    """Evidential Bayesian information criterion (33), to be maximised."""
-    return float(log_likelihood - 0.5 * n_free * np.log(n_samples))
-
-
 class _Problem(NamedTuple):
     """The table in unit-free coordinates, ready for any number of clusters."""
 
@@ -205,24 +202,7 @@ class _Problem(NamedTuple):
     floor: Floor  # relative to the covariance of the whole table
 
 
-class _Fit(NamedTuple):
-    """The best solution for one number of clusters."""
-
-    focal_sets: FocalSets
-    run: Run
-    criteria: np.ndarray
-    interrupted: bool
-    collapsed: bool
-    log_likelihood: float
-    n_free: int
-    ebic: float
-
-    @property
-    def note(self) -> str:
-        return "covariance collapsed in every start" if self.collapsed else ""
-
-
-class EGMM(_base.EvidentialClusterer):
+class EGMM(MixtureClusterer):
     r"""Evidential Gaussian mixture model [1]_.
 
     .. math::
@@ -232,59 +212,17 @@ class EGMM(_base.EvidentialClusterer):
 
     There is no empty set: an object far from everything gets its mass by the relative densities.
 
-    Parameters
-    ----------
-    n_clusters : int or "auto"
-        ``"auto"`` takes the number in ``cluster_range`` with the highest EBIC.
-    cluster_range : (int, int)
-        Smallest and largest number of clusters that ``"auto"`` tries.
-    focal_sets : {"full", "pairs", "simple", "near-pairs"}, list of subsets, FocalSets or callable
-        Sets of clusters that may hold mass; never the empty set. A function of the number of clusters goes with
-        ``n_clusters="auto"``. Cost grows with their number: 2**n_clusters - 1 for ``"full"``. With many clusters the
-        centre of a set often lies in the midst of another cluster: ``"near-pairs"`` first fits single clusters, then
-        adds only pairs of clusters that share objects.
-    n_near : int
-        Neighbours of a cluster that ``"near-pairs"`` looks at.
-    covariance : {"full", "diag", "spherical"}
-        Form of the shared covariance.
-    reg_covar : float
-        Floor of the covariance relative to that of the whole table. A solution that reaches it has
-        collapsed onto a few objects: its likelihood means nothing, so it is used only if every start ends so.
-    ridge : float
-        Added to the diagonal of the covariance in the units of X before each E-step, as the authors' program does with
-        0.01. It depends on units and may make the likelihood fall; it is there to repeat published numbers.
-    n_init : int
-        Number of starts.
-    init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
-        Start of the means. An array makes one start and keeps its order of clusters.
-    max_iter : int
-    tol : float
-        EM ends when the mean log-likelihood of an object rises by less.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
     covariance_ : ndarray of shape (n_features, n_features)
     weights_ : ndarray of shape (n_focal,)
         Mixing probabilities of ``focal_sets_``.
-    focal_sets_ : FocalSets
-    n_clusters_ : int
-    ebic_, log_likelihood_ : float
-    collapsed_ : bool
-        Whether the covariance reached its floor, so that likelihood and EBIC mean nothing.
-    selection_ : DataFrame
-        EBIC, log-likelihood, parameters and remarks for each number of clusters that was tried.
     criterion_trace_ : ndarray
-        Log-likelihood after each iteration; it never falls (``ridge=0``).
+        Log-likelihood after each iteration of the best start; it never falls (``ridge=0``).
     start_criteria_ : ndarray
-        Final log-likelihood of every start (of the first fit for ``"near-pairs"``).
-    n_iter_ : int
+        Log-likelihood at the end of every start (of the first fit for ``"near-pairs"``).
 
     Notes
     -----
@@ -310,97 +248,83 @@ class EGMM(_base.EvidentialClusterer):
     -55.9
     """
 
-    _accepts_missing = True
+    method = Method(
+        name="egmm",
+        title="evidential Gaussian mixture, number of clusters by EBIC, missing values, weights",
+        papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",),
+        guide="egmm",
+        takes=("weights", "missing values"),
+        number=("given", "searched"),
+        families=("full", "pairs", "simple", "singletons", "near-pairs"),
+        labels="pignistic",
+        criterion="maximized",
+        quick={"n_init": 2},
+    )
 
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        cluster_range: tuple[int, int] = (2, 6),
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "full",
-        n_near: int = 2,
-        covariance: str = "full",
-        reg_covar: float = 1e-8,
-        ridge: float = 0.0,
-        n_init: int = 10,
-        init: Any = "k-means",
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.cluster_range = cluster_range
-        self.focal_sets = focal_sets
-        self.n_near = n_near
-        self.covariance = covariance
-        self.reg_covar = reg_covar
-        self.ridge = ridge
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    cluster_range: Any = param(
+        CLUSTER_RANGE,
+        'Smallest and largest number of clusters that ``"auto"`` tries; it takes the one of the highest EBIC.',
+        default=(2, 6),
+    )
+    focal_sets: Any = param(
+        _base.focal_families(*method.families),
+        """Sets of clusters that may hold mass; never the empty set. A function of the number of clusters goes with
+        ``n_clusters="auto"``. Cost grows with their number: 2**n_clusters - 1 for ``"full"``. ``"singletons"`` make it
+        the Gaussian mixture with one covariance for all components. With many clusters the center of a set often lies
+        in the midst of another cluster: ``"near-pairs"`` first fits single clusters, then adds only pairs of clusters
+        that share objects, and not the set of all.""",
+        default="full",
+    )
+    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
+    covariance: str = param(Choice("full", "diag", "spherical"), "Form of the shared covariance.", default="full")
+    reg_covar: float = param(
+        Number(above=0, high=1),
+        """Floor of the covariance relative to that of the whole table. A solution that reaches it has collapsed onto a
+        few objects: its likelihood means nothing, so it is used only if every start ends so.""",
+        default=1e-8,
+    )
+    ridge: float = param(
+        Number(low=0),
+        """Added to the diagonal of the covariance in the units of X before each E-step, as the authors' program does
+        with 0.01. It depends on units and may make the likelihood fall; it is there to repeat published numbers.""",
+        default=0.0,
+    )
+    init: Any = param(
+        Choice(*START_RULES) | Kind("array of shape (n_clusters, n_features)"),
+        """Start of the means: k-means solutions, rows drawn at random, or an array, which makes one start and keeps its
+        order of clusters.""",
+        default="k-means",
+    )
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> EGMM:
+    _collapse = "covariance collapsed"
+    _cure = "Ask for fewer clusters or covariance='diag', or give more objects."
+
+    @one_blas_thread
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find clusters in the rows of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             NaN is a missing value.
-        y : ignored
+        y : None
+            Ignored.
         sample_weight : array-like of shape (n_samples,), optional
+            An object of weight two counts as two objects.
         """
-        table = _base.check_table(self, X)
-        counts = self._check_params(len(table))
+        self.check_parameters()
+        table = self._check_table(X, reset=True)
+        weight = _base.check_weight(self, sample_weight, len(table))
+        numbers = self._numbers(len(table) if weight is None else int(np.count_nonzero(weight)))
         rng = check_random_state(self.random_state)
-        problem = self._prepare(table, sample_weight, rng)
-        fits: dict[int, _Fit] = {}
-        for count in counts:
-            try:
-                fits[count] = self._fit_count(problem, count, rng)
-            except KeyboardInterrupt:
-                if not fits:
-                    raise
-                break
-            if fits[count].interrupted:
-                break
-        chosen = max(fits, key=lambda count: (not fits[count].collapsed, fits[count].ebic))
-        self._publish_model(problem, fits, chosen)
+        problem = self._prepare(table, weight, rng)
+        found = self._search(numbers, partial(self._fit_number, problem, rng))
+        self._publish_model(problem.coordinates, self._publish_choice(found))
         del problem  # a copy of the table; the masses need the room
         self._publish(X, self._masses(table))
         return self
 
-    def _check_params(self, n_samples: int) -> list[int]:
-        """Every range and option in one place; gives the numbers of clusters to try."""
-        _base.check_choice(self, "covariance", ("full", "diag", "spherical"))
-        _base.check_number(self, "reg_covar", low=0, high=1, strict=True)
-        _base.check_number(self, "ridge", low=0)
-        if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "simple", "near-pairs"))
-        _base.check_number(self, "n_near", low=1, integer=True)
-        _base.check_number(self, "n_init", low=1, integer=True)
-        _base.check_number(self, "max_iter", low=1, integer=True)
-        _base.check_number(self, "tol", low=0)
-        if isinstance(self.init, str):
-            _base.check_choice(self, "init", tuple(START_RULES))
-        if isinstance(self.n_clusters, str):
-            _base.check_choice(self, "n_clusters", ("auto",))
-            low, high = self.cluster_range
-            if not 1 <= low <= high:
-                raise ValueError(
-                    f"'cluster_range' of EGMM must be (low, high) with 1 <= low <= high. Got ({low}, {high})."
-                )
-            _base.check_enough_rows(self, n_samples, low)
-            return list(range(low, min(high, n_samples) + 1))
-        _base.check_number(self, "n_clusters", low=1, integer=True)
-        _base.check_enough_rows(self, n_samples, self.n_clusters)
-        return [int(self.n_clusters)]
-
-    def _prepare(self, table: np.ndarray, sample_weight: Any, rng: np.random.RandomState) -> _Problem:
-        weight = _base.check_weight(self, sample_weight, len(table))
+    def _prepare(self, table: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState) -> _Problem:
         if weight is not None:  # a row of weight zero must not even be drawn as a start
             table, weight = table[weight > 0], weight[weight > 0]
         coordinates = unit_free(table, weight, kind=self.covariance)
@@ -409,7 +333,10 @@ class EGMM(_base.EvidentialClusterer):
         whole = Parameters(np.ones(1), np.zeros((1, Y.shape[1])), np.eye(Y.shape[1]))
         if len(patterns) > 1:  # the covariance of an incomplete table is itself found by EM, with a single cluster
             step = self._step(patterns, np.ones((1, 1)), Floor.of(self.reg_covar, whole.covariance))
-            whole = best_descent(step, [whole], name="EGMM", max_iter=200, tol=1e-4)[0].state
+            run = descend(step, whole, max_iter=200, tol=1e-4)
+            if run.interrupted:  # there is nothing to keep yet
+                raise KeyboardInterrupt
+            whole = run.state
         total = sum(pattern.total for pattern in patterns)
         rows = representatives(np.nan_to_num(Y, copy=False), weight, rng)
         gain = sum(pattern.total * coordinates.log_jacobian_of(pattern.observed) for pattern in patterns)
@@ -451,10 +378,10 @@ class EGMM(_base.EvidentialClusterer):
             centers_of_starts = (centers @ (deviation[:, None] * frame.forward) for centers in found)
         else:
             given = np.asarray(self.init, dtype=float)
-            if given.shape != (n_clusters, len(frame.origin)):
+            if given.shape != (n_clusters, len(frame.origin)) or not np.isfinite(given).all():
                 raise ValueError(
-                    f"'init' of EGMM must have shape ({n_clusters}, {len(frame.origin)}): one row for each cluster. "
-                    f"Got {given.shape}."
+                    f"'init' of EGMM must be finite and of shape ({n_clusters}, {len(frame.origin)}): one row for each "
+                    f"cluster. Got an array of shape {given.shape}."
                 )
             centers_of_starts = [frame.to(given)]
         for centers in centers_of_starts:
@@ -463,31 +390,36 @@ class EGMM(_base.EvidentialClusterer):
             covariance = constrain_covariance(within, self.covariance, problem.floor) + self._ridge(frame)
             yield Parameters(np.full(len(focal_sets), 1 / len(focal_sets)), centers, covariance)
 
-    def _fit_count(self, problem: _Problem, n_clusters: int, rng: np.random.RandomState) -> _Fit:
+    def _fit_number(self, problem: _Problem, rng: np.random.RandomState, n_clusters: int) -> list[Candidate]:
+        """The family asked for; near pairs are found by a fit of single clusters, which an interrupt leaves."""
         n_starts = self.n_init if isinstance(self.init, str) else 1
-        if not (isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"):
-            focal_sets = resolve_focal_sets(self.focal_sets, n_clusters, empty=False)
-            return self._fit_family(problem, focal_sets, self._starts(problem, focal_sets, rng), n_starts)
-        single = FocalSets(n_clusters, "singletons", empty=False, omega=False)
-        coarse = self._fit_family(problem, single, self._starts(problem, single, rng), n_starts)
-        if coarse.interrupted:
-            return coarse
-        found, (Y, weight) = coarse.run.state, problem.rows
-        masses = posteriors(with_ones(Y), linear_scores(*found).coefficients)[0]
-        pairs = mutual_near_pairs(masses.T @ (weight[:, None] * masses), self.n_near)
-        masks = {*single.masks.tolist(), *(to_mask(pair, n_clusters) for pair in pairs)}
-        finer = FocalSets(n_clusters, canonical_order(masks))
-        start = found._replace(weights=np.full(len(finer), 1 / len(finer)))
-        return self._fit_family(problem, finer, [start], 1)._replace(criteria=coarse.criteria)
+        by_nearness = isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
+        family = "singletons" if by_nearness else self.focal_sets
+        focal_sets = resolve_focal_sets(family, n_clusters, empty=False)
+        found = self._fit_family(problem, focal_sets, self._starts(problem, focal_sets, rng), n_starts)
+        if by_nearness and not found.interrupted:
+            parameters, (Y, weight) = found.best.state, problem.rows
+            masses = posteriors(with_ones(Y), linear_scores(*parameters).coefficients)[0]
+            similarity = masses.T @ (weight[:, None] * masses)
+            finer = near_pair_sets(similarity, self.n_near, empty=False, omega=False)
+            start = parameters._replace(weights=np.full(len(finer), 1 / len(finer)))
+            try:
+                found = replace(self._fit_family(problem, finer, [start], 1), runs=found.runs)
+            except KeyboardInterrupt:
+                found = replace(found, interrupted=True)
+        return [found]
 
     def _fit_family(
         self, problem: _Problem, focal_sets: FocalSets, starts: Iterable[Parameters], n_starts: int
-    ) -> _Fit:
+    ) -> Candidate:
         n_clusters = focal_sets.n_clusters
         step = self._step(problem.patterns, averaging(focal_sets), problem.floor, self._ridge(problem.coordinates))
 
         def collapsed(run: Run) -> bool:
             return problem.floor.reached(run.state.covariance)
+
+        def in_units_of_the_table(run: Run) -> Run:
+            return replace(run, trace=problem.total * run.trace - problem.gain)
 
         best, runs = best_descent(
             step,
@@ -498,55 +430,43 @@ class EGMM(_base.EvidentialClusterer):
             rank=lambda run: (collapsed(run), run.objective),
             n_starts=n_starts,
             verbose=self.verbose,
+            warn=False,
         )
         n_free = n_parameters(len(focal_sets), n_clusters, problem.coordinates.forward.shape[1], self.covariance)
-        criteria = np.array([problem.gain - problem.total * run.objective for run in runs])
-        reached = problem.gain - problem.total * best.objective
-        score = ebic(reached, n_free, problem.total)
-        return _Fit(focal_sets, best, criteria, runs[-1].interrupted, collapsed(best), reached, n_free, score)
+        log_likelihood = -in_units_of_the_table(best).objective
+        return Candidate(
+            focal_sets=focal_sets,
+            best=in_units_of_the_table(best),
+            runs=[in_units_of_the_table(run) for run in runs],
+            log_likelihood=log_likelihood,
+            n_parameters=n_free,
+            n_objects=problem.total,
+            criteria={"ebic": ebic(log_likelihood, n_free, problem.total)},
+            collapsed=collapsed(best),
+            interrupted=runs[-1].interrupted,
+        )
 
-    def _publish_model(self, problem: _Problem, fits: dict[int, _Fit], chosen: int) -> None:
-        fit, frame = fits[chosen], problem.coordinates
-        if fit.collapsed:
-            warn_user(
-                f"EGMM with {chosen} clusters: the covariance collapsed onto a few objects in every start, so its "
-                "likelihood and EBIC mean nothing. Ask for fewer clusters or covariance='diag', or give more objects.",
-                UserWarning,
-            )
-        parameters, focal_sets = fit.run.state, fit.focal_sets
+    def _publish_model(self, frame: Coordinates, best: Candidate) -> None:
+        parameters, focal_sets = best.best.state, best.focal_sets
         if isinstance(self.init, str) and isinstance(self.focal_sets, str):  # else the caller has fixed the order
             order = _base.largest_first(parameters.weights @ averaging(focal_sets))
             each = CredalPartition(np.eye(len(focal_sets)), focal_sets).relabel(order)
             focal_sets, columns = each.focal_sets, each.masses.argmax(axis=0)
             parameters = Parameters(parameters.weights[columns], parameters.centers[order], parameters.covariance)
         self._parameters, self._coordinates = parameters, frame
-        self.focal_sets_, self.n_clusters_ = focal_sets, chosen
-        self.weights_ = parameters.weights
+        self.focal_sets_, self.weights_ = focal_sets, parameters.weights
         self.cluster_centers_ = frame.back(parameters.centers)
         self.covariance_ = frame.backward.T @ parameters.covariance @ frame.backward
-        self.criterion_trace_ = problem.gain - problem.total * fit.run.trace
-        self.log_likelihood_ = fit.log_likelihood
-        self.start_criteria_, self.n_iter_, self.ebic_ = fit.criteria, fit.run.n_iter, fit.ebic
-        self.collapsed_ = fit.collapsed
-        self.selection_ = pd.DataFrame(
-            {
-                "n_clusters": list(fits),
-                "ebic": [f.ebic for f in fits.values()],
-                "log_likelihood": [f.log_likelihood for f in fits.values()],
-                "n_parameters": [f.n_free for f in fits.values()],
-                "note": [f.note for f in fits.values()],
-            }
-        )
         _base.warn_if_centers_coincide(self, parameters.centers, 1.0)
 
-    def _posteriors(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Masses (23) and log densities (17) of checked rows, from the entries that are observed."""
         average = averaging(self.focal_sets_)
-        masses, log_density = np.empty((len(X), len(average))), np.empty(len(X))
-        for start in range(0, len(X), CHUNK):
+        masses, log_density = np.empty((len(table), len(average))), np.empty(len(table))
+        for start in range(0, len(table), CHUNK):
             chunk = slice(start, start + CHUNK)
-            frame, parameters = self._frame_for(X[chunk])
-            Y = frame.to(X[chunk])
+            frame, parameters = self._frame_for(table[chunk])
+            Y = frame.to(table[chunk])
             for o, rows in missing_patterns(Y):
                 seen, within = Y[rows][:, o], parameters.covariance[np.ix_(o, o)]
                 scores = linear_scores(parameters.weights, average @ parameters.centers[:, o], within)
@@ -563,18 +483,6 @@ class EGMM(_base.EvidentialClusterer):
         within = frame.forward.T @ self.covariance_ @ frame.forward
         within[np.diag_indices_from(within)] += RANK_TOLERANCE  # columns that are combinations of others
         return frame, Parameters(self.weights_, frame.to(self.cluster_centers_), within)
-
-    def _masses(self, X: np.ndarray) -> np.ndarray:
-        return self._posteriors(X)[0]
-
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Log density of each row, shape (n_samples,)."""
-        check_is_fitted(self)
-        return self._posteriors(_base.check_table(self, X, reset=False))[1]
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log density of the rows."""
-        return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw objects from the fitted mixture.

@@ -11,25 +11,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from evidentia import _base
+from evidentia._parameters import Choice, Integer, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
-from evidentia.mixtures.parsimonious import CRITERIA, information_criteria
-from evidentia.partition import CredalPartition
+from evidentia.methods import Method
+from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, ClassMixture, information_criteria
 from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.descent import InterruptedFit
+from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import kmeans_starts, random_starts, representatives
+from evidentia.solvers.threads import one_blas_thread
 
 SMALLEST_SIZE = 0.5  # objects: a class that holds less has vanished
 NOTHING = 1e-200  # stands for a pseudo-count of zero, so that every logarithm is finite
@@ -62,9 +63,9 @@ class Columns(NamedTuple):
         """One array a column, from an array whose last axis runs over all categories."""
         return np.split(flat, self.offsets[1:], axis=-1)
 
-    def n_parameters(self, n_components: int) -> int:
+    def n_parameters(self, n_clusters: int) -> int:
         """Free parameters: mixing probabilities, and the probabilities of the categories in each class."""
-        return n_components - 1 + n_components * (self.width - len(self.sizes))
+        return n_clusters - 1 + n_clusters * (self.width - len(self.sizes))
 
 
 class ClassParameters(NamedTuple):
@@ -97,6 +98,16 @@ def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     number = np.empty(len(codes), dtype=int)
     number[order] = np.cumsum(new) - 1
     return ordered[new], number
+
+
+def encode(table: np.ndarray, categories: list[np.ndarray]) -> np.ndarray:
+    """Number of the category of each entry, ``MISSING`` or ``UNKNOWN``."""
+    codes = np.empty(table.shape, dtype=np.int32)
+    for column, known in enumerate(categories):
+        entries = table[:, column]
+        place = pd.Index(known).get_indexer(pd.Index(entries))
+        codes[:, column] = np.where(place >= 0, place, np.where(pd.isna(entries), MISSING, UNKNOWN))
+    return codes
 
 
 def _tiles(
@@ -227,84 +238,38 @@ class LatentClassReplicates:
         self._parameters = batch.parameters.take(self.valid)
 
     def posteriors(self, X: Any) -> np.ndarray:
-        """Posterior probabilities under the valid replicates, shape (n_components, n_samples, n_valid)."""
-        return evaluate(self._mixture._columns, self._mixture._encode(X), self._parameters)[0]
+        """Posterior probabilities under the valid replicates, shape (n_clusters, n_samples, n_valid)."""
+        table = self._mixture._check_table(X, reset=False)
+        return evaluate(self._mixture._columns, self._mixture._encode(table), self._parameters)[0]
 
 
-class _Fit(NamedTuple):
-    """The best start for one number of classes; the parameters are those of a batch of one."""
+class _Problem(NamedTuple):
+    """The different rows that count, and how often each is there."""
 
-    parameters: ClassParameters
-    log_likelihood: float
-    trace: np.ndarray
-    converged: bool
-    degenerate: bool
-    criteria: dict[str, float]
-    n_free: int
-
-    @property
-    def n_iter(self) -> int:
-        return len(self.trace) - 1
-
-    @property
-    def note(self) -> str:
-        if self.degenerate:
-            return "a class vanished in every start"
-        return "" if self.converged else "not converged"
+    columns: Columns
+    rows: np.ndarray
+    weight: np.ndarray
 
 
-class LatentClassMixture(_base.EvidentialClusterer):
+class LatentClassMixture(ClassMixture):
     r"""Latent class model: a mixture for tables of categories [1]_, [2]_.
 
     Within a class the columns are independent, each with its own probabilities of its categories:
 
     .. math:: p(x) = \sum_k \pi_k \prod_{j \text{ observed}} \theta_{k j x_j}
 
-    Parameters
-    ----------
-    n_components : int or "auto"
-        Number of classes. ``"auto"`` takes the number in ``component_range`` with the best criterion.
-    component_range : (int, int)
-        Smallest and largest number of classes that ``"auto"`` tries. It leaves out numbers that the table cannot tell
-        apart: more classes than different rows, or more parameters than there are kinds of rows to count.
-    criterion : {"bic", "icl", "aic"}
-        What decides between numbers of classes.
-    n_init : int
-        Number of starts: by turns from a k-means solution of the one-hot coding and from rows drawn at random.
-    max_iter : int
-    tol : float
-        EM ends when the mean objective of an object rises by no more than this.
-    alpha : float
-        Pseudo-count: as many objects are added to each category in each class, so that no probability becomes 0 and
-        one odd entry cannot exclude a class. 0 gives plain maximum likelihood; what it excludes is then
-        excluded for good, by a probability of 1e-200.
-    handle_unknown : {"error", "missing"}
-        What becomes of a category in new rows that was not there in ``fit``: an error, or it counts as missing.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    weights_ : ndarray of shape (n_components,)
-        Classes are numbered from the largest to the smallest.
-    probabilities_ : list of ndarray of shape (n_components, n_categories)
+    weights_ : ndarray of shape (n_clusters,)
+        Mixing probabilities. Classes are numbered from the largest to the smallest.
+    probabilities_ : list of ndarray of shape (n_clusters, n_categories)
         For each column, the probabilities of its categories in each class.
     categories_ : list of ndarray
         For each column its categories, sorted. Rows of weight zero name categories too.
-    n_components_ : int
+    criterion_ : float
+        What is maximized: the log-likelihood plus ``alpha`` times the sum of the logarithms of all probabilities.
     log_likelihood_ : float
-    n_parameters_ : int
-    selection_ : DataFrame
-        All criteria, log-likelihood, parameters, iterations and remarks for each number of classes tried.
-    criterion_trace_ : ndarray
-        Objective after each iteration, log-likelihood plus ``alpha`` times the sum of the logarithms of all
-        probabilities; it never falls.
-    partition_ : CredalPartition
-        Posterior probabilities as masses on single clusters.
-    labels_ : ndarray of shape (n_samples,)
-    converged_ : bool
-    n_iter_ : int
+        The log-likelihood alone, of which ``ebic_`` and the other criteria are made.
 
     Notes
     -----
@@ -335,7 +300,7 @@ class LatentClassMixture(_base.EvidentialClusterer):
     --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({
-    ...     "colour": ["red"] * 6 + ["blue"] * 4,
+    ...     "color": ["red"] * 6 + ["blue"] * 4,
     ...     "shape": ["round"] * 5 + ["flat"] + ["flat"] * 4,
     ...     "taste": ["sweet"] * 6 + ["sour", "sour", None, "sour"],
     ... })
@@ -347,107 +312,100 @@ class LatentClassMixture(_base.EvidentialClusterer):
            [1. , 0. ]]))
     """
 
-    _accepts_missing = True
+    method = Method(
+        name="latent-class",
+        title="mixture for tables of categories",
+        papers=("Goodman, *Biometrika* 61, 1974",),
+        guide="mixtures",
+        reads=("categories",),
+        takes=("weights", "missing values"),
+        number=("given", "searched"),
+        criterion="maximized",
+        quick={"n_init": 2},
+        exceptions=dict.fromkeys(
+            (
+                "check_clustering",
+                "check_positive_only_tag_during_fit",
+                "check_sample_weight_equivalence_on_dense_data",
+            ),
+            "it hands measurements, which are not categories, to every estimator",
+        ),
+    )
 
-    def __init__(
-        self,
-        n_components: int | str = "auto",
-        *,
-        component_range: tuple[int, int] = (1, 6),
-        criterion: str = "bic",
-        n_init: int = 10,
-        max_iter: int = 1000,
-        tol: float = 1e-6,
-        alpha: float = 0.1,
-        handle_unknown: str = "error",
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_components = n_components
-        self.component_range = component_range
-        self.criterion = criterion
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.alpha = alpha
-        self.handle_unknown = handle_unknown
-        self.random_state = random_state
-        self.verbose = verbose
+    cluster_range: Any = param(
+        CLUSTER_RANGE,
+        """Smallest and largest number of classes that ``"auto"`` tries. It leaves out numbers that the table cannot
+        tell apart: more classes than different rows, or more parameters than there are kinds of rows to count.""",
+        default=(1, 6),
+    )
+    n_init: int = param(
+        Integer(low=1),
+        "Number of starts: by turns from a k-means solution of the one-hot coding and from rows drawn at random.",
+        default=10,
+    )
+    alpha: float = param(
+        Number(low=0),
+        """Pseudo-count: as many objects are added to each category in each class, so that no probability becomes 0 and
+        one odd entry cannot exclude a class. 0 gives plain maximum likelihood; what it excludes is then excluded for
+        good, by a probability of 1e-200.""",
+        default=0.1,
+    )
+    handle_unknown: str = param(
+        Choice("error", "missing"),
+        "What becomes of a category in new rows that was not there in ``fit``: an error, or it counts as missing.",
+        default="error",
+    )
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LatentClassMixture:
+    _collapse = "a class vanished"
+    _cure = "Ask for fewer classes; weights, if given, count as copies of objects."
+
+    @one_blas_thread
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the classes, and their number by the criterion.
 
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_samples, n_features)
             Categories as text, whole numbers, booleans or a pandas category; None or NaN where an entry is missing.
-        y : ignored
+        y : None
+            Ignored.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights count as copies.
+            An object of weight two counts as two objects.
         """
-        self._check_params()
+        self.check_parameters()
         table = self._check_table(X, reset=True)
         weight = _base.check_weight(self, sample_weight, len(table))
         weight = np.ones(len(table)) if weight is None else weight
-        self.categories_ = [self._find_categories(table, column) for column in range(table.shape[1])]
-        self._columns = Columns.of(self.categories_)
-        codes = self._code(table)
-        rows, number = distinct_rows(codes[weight > 0])
-        counts = np.bincount(number, weights=weight[weight > 0])
+        categories = [self._find_categories(table, column) for column in range(table.shape[1])]
+        codes, columns = encode(table, categories), Columns.of(categories)
+        rows, which = distinct_rows(codes[weight > 0])
+        problem = _Problem(columns, rows, np.bincount(which, weights=weight[weight > 0]))
+        numbers = self._distinct_numbers(columns, len(rows))
         rng = check_random_state(self.random_state)
-        fits: list[_Fit] = []
-        try:
-            with tqdm(self._numbers(len(rows)), desc=type(self).__name__, unit="size", disable=not self.verbose) as bar:
-                for n_components in bar:
-                    fits.append(self._fit_one(rows, counts, n_components, rng))
-        except KeyboardInterrupt:
-            if not fits:
-                raise
-            warn_user(
-                f"{type(self).__name__} was interrupted; the best of {len(fits)} finished fits is kept.",
-                InterruptedFit,
-            )
-        self._publish_model(fits)
-        self._publish(X, self._masses(codes))
+        found = self._search(numbers, partial(self._fit_number, problem, rng))
+        self.categories_, self._columns = categories, columns
+        self._publish_model(self._publish_choice(found))
+        self._publish(X, evaluate(columns, codes, self._parameters)[0][:, :, 0].T)
         return self
 
-    def _check_params(self) -> None:
-        _base.check_choice(self, "criterion", CRITERIA)
-        _base.check_choice(self, "handle_unknown", ("error", "missing"))
-        _base.check_number(self, "n_init", low=1, integer=True)
-        _base.check_number(self, "max_iter", low=1, integer=True)
-        _base.check_number(self, "tol", low=0)
-        _base.check_number(self, "alpha", low=0)
-        if not isinstance(self.n_components, str):
-            _base.check_number(self, "n_components", low=1, integer=True)
-            return
-        _base.check_choice(self, "n_components", ("auto",))
-        low, high = self.component_range
-        if not 1 <= low <= high:
-            raise ValueError(
-                f"'component_range' of {type(self).__name__} must be (low, high) with 1 <= low <= high. "
-                f"Got ({low}, {high})."
-            )
-
-    def _numbers(self, n_distinct: int) -> list[int]:
+    def _distinct_numbers(self, columns: Columns, n_distinct: int) -> list[int]:
         """Numbers of classes to try, of those that the table can tell apart."""
-        fixed = self.n_components
-        low, high = self.component_range if isinstance(fixed, str) else (int(fixed), int(fixed))
+        low = self.cluster_range[0] if isinstance(self.n_clusters, str) else self.n_clusters
         if low > n_distinct:
             raise ValueError(
                 f"{type(self).__name__} was asked for {low} classes but X has only {n_distinct} different rows. "
                 "Ask for fewer classes."
             )
-        kinds = math.prod(self._columns.sizes.tolist())
-        told = [n for n in range(low, min(high, n_distinct) + 1) if self._columns.n_parameters(n) < kinds]
-        if not told:
+        kinds = math.prod(columns.sizes.tolist())
+        numbers = [number for number in self._numbers(n_distinct) if columns.n_parameters(number) < kinds]
+        if not numbers:
             warn_user(
-                f"{type(self).__name__} with {low} classes has {self._columns.n_parameters(low)} parameters, but "
-                f"columns of {', '.join(map(str, self._columns.sizes))} categories make only {kinds} kinds of rows, so "
+                f"{type(self).__name__} with {low} classes has {columns.n_parameters(low)} parameters, but "
+                f"columns of {', '.join(map(str, columns.sizes))} categories make only {kinds} kinds of rows, so "
                 "many solutions fit equally well. Ask for fewer classes, or add columns.",
                 UserWarning,
             )
-        return told or [low]
+        return numbers or [int(low)]
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return _base.check_categories(self, X, reset=reset)
@@ -482,20 +440,9 @@ class LatentClassMixture(_base.EvidentialClusterer):
         except TypeError:  # text beside numbers has no order of its own
             return np.array(sorted(values, key=lambda value: (type(value).__name__, str(value))), dtype=object)
 
-    def _code(self, table: np.ndarray) -> np.ndarray:
-        """Number of the category of each entry, ``MISSING`` or ``UNKNOWN``."""
-        codes = np.empty(table.shape, dtype=np.int32)
-        for column, categories in enumerate(self.categories_):
-            entries = table[:, column]
-            place = pd.Index(categories).get_indexer(pd.Index(entries))
-            codes[:, column] = np.where(place >= 0, place, np.where(pd.isna(entries), MISSING, UNKNOWN))
-        return codes
-
-    def _encode(self, X: Any) -> np.ndarray:
-        """Codes of rows that are not checked yet."""
-        check_is_fitted(self)
-        table = self._check_table(X, reset=False)
-        codes = self._code(table)
+    def _encode(self, table: np.ndarray) -> np.ndarray:
+        """Codes of checked rows; what becomes of unknown categories is decided here."""
+        codes = encode(table, self.categories_)
         if self.handle_unknown == "error" and (unknown := codes == UNKNOWN).any():
             row, column = np.argwhere(unknown)[0]
             raise ValueError(
@@ -505,82 +452,56 @@ class LatentClassMixture(_base.EvidentialClusterer):
             )
         return codes
 
-    def _starts(
-        self, rows: np.ndarray, weight: np.ndarray, n_components: int, rng: np.random.RandomState
-    ) -> ClassParameters:
-        """Classes halfway between the whole table and centres of k-means, or rows drawn at random."""
-        columns = self._columns
-        codes, weight = representatives(rows.astype(float), weight, rng)
+    def _starts(self, problem: _Problem, n_clusters: int, rng: np.random.RandomState) -> ClassParameters:
+        """Classes halfway between the whole table and centers of k-means, or rows drawn at random."""
+        columns = problem.columns
+        codes, weight = representatives(problem.rows.astype(float), problem.weight, rng)
         coded = columns.one_hot(codes.astype(int))
         overall = m_step(columns, weight.sum(keepdims=True)[None], (weight @ coded)[None, None], NOTHING)
         observed = np.repeat(codes >= 0, columns.sizes, axis=1)
         coded = np.where(observed, coded, overall.probabilities[0])
         by_means, by_rows = self.n_init - self.n_init // 2, self.n_init // 2
         centers = chain(
-            kmeans_starts(coded, n_components, by_means, rng, weight),
-            random_starts(coded, n_components, by_rows, rng, weight),
+            kmeans_starts(coded, n_clusters, by_means, rng, weight),
+            random_starts(coded, n_clusters, by_rows, rng, weight),
         )
         probabilities = 0.5 * np.maximum(np.array(list(centers)), 0) + 0.5 * overall.probabilities
-        return ClassParameters(np.full((self.n_init, n_components), 1 / n_components), probabilities)
+        return ClassParameters(np.full((self.n_init, n_clusters), 1 / n_clusters), probabilities)
 
-    def _run(self, rows: np.ndarray, weight: np.ndarray, start: ClassParameters) -> Batch:
+    def _run(self, problem: _Problem, start: ClassParameters) -> Batch:
         alpha = max(float(self.alpha), NOTHING)
-        return fit_batch(self._columns, rows, weight, start, alpha=alpha, tol=self.tol, max_iter=self.max_iter)
+        return fit_batch(*problem, start, alpha=alpha, tol=self.tol, max_iter=self.max_iter)
 
-    def _fit_one(self, rows: np.ndarray, weight: np.ndarray, n_components: int, rng: np.random.RandomState) -> _Fit:
+    def _fit_number(self, problem: _Problem, rng: np.random.RandomState, n_clusters: int) -> list[Candidate]:
         """EM from every start; the best in which no class vanished."""
-        runs = self._run(rows, weight[None], self._starts(rows, weight, n_components, rng))
-        reached = runs.objective[runs.n_iter, np.arange(self.n_init)]
-        best = int(np.lexsort([reached, ~runs.degenerate])[-1])
-        parameters = runs.parameters.take([best])
-        log_likelihood = float(runs.log_likelihood[best])
-        n_free = self._columns.n_parameters(n_components)
-        posterior = evaluate(self._columns, rows, parameters)[0][:, :, 0].T
-        return _Fit(
-            parameters,
-            log_likelihood,
-            runs.objective[: runs.n_iter[best] + 1, best],
-            bool(runs.converged[best]),
-            bool(runs.degenerate[best]),
-            information_criteria(log_likelihood, n_free, posterior, weight),
-            n_free,
-        )
+        columns, rows, weight = problem
+        found = self._run(problem._replace(weight=weight[None]), self._starts(problem, n_clusters, rng))
+        runs = [
+            Run(found.parameters.take([at]), -found.objective[: n_iter + 1, at], bool(found.converged[at]))
+            for at, n_iter in enumerate(found.n_iter)
+        ]
+        at = int(np.lexsort([np.array([-run.objective for run in runs]), ~found.degenerate])[-1])
+        log_likelihood, n_free = float(found.log_likelihood[at]), columns.n_parameters(n_clusters)
+        posterior = evaluate(columns, rows, runs[at].state)[0][:, :, 0].T
+        return [
+            Candidate(
+                focal_sets=FocalSets(n_clusters, "singletons", empty=False),
+                best=runs[at],
+                runs=runs,
+                log_likelihood=log_likelihood,
+                n_parameters=n_free,
+                n_objects=float(weight.sum()),
+                criteria=information_criteria(log_likelihood, n_free, posterior, weight),
+                collapsed=bool(found.degenerate[at]),
+            )
+        ]
 
-    def _publish_model(self, fits: list[_Fit]) -> None:
-        best = max(fits, key=lambda fit: (not fit.degenerate, fit.criteria[self.criterion]))
-        weights, probabilities = best.parameters.weights[0], best.parameters.probabilities[0]
-        if best.degenerate:
-            warn_user(
-                f"{type(self).__name__}: one of {len(weights)} classes came to hold less than half an object in every "
-                "start. Ask for fewer classes; weights, if given, count as copies of objects.",
-                UserWarning,
-            )
-        elif not best.converged:
-            warn_user(
-                f"{type(self).__name__} reached max_iter={self.max_iter} before tol={self.tol:g}; raise "
-                "max_iter or tol.",
-                ConvergenceWarning,
-            )
+    def _publish_model(self, best: Candidate) -> None:
+        weights, probabilities = (part[0] for part in best.best.state)
         order = _base.largest_first(weights, probabilities @ np.arange(self._columns.width))
         self._parameters = ClassParameters(weights[None, order], probabilities[None, order])
         self.weights_, self.probabilities_ = weights[order], self._columns.split(probabilities[order])
-        self.n_components_ = len(weights)
-        self.focal_sets_ = FocalSets(len(weights), "singletons", empty=False, omega=False)
-        self.log_likelihood_, self.n_parameters_ = best.log_likelihood, best.n_free
-        self.criterion_trace_, self.n_iter_, self.converged_ = best.trace, best.n_iter, best.converged
-        self.selection_ = pd.DataFrame(
-            [
-                {
-                    "n_components": fit.parameters.weights.shape[1],
-                    **fit.criteria,
-                    "log_likelihood": fit.log_likelihood,
-                    "n_parameters": fit.n_free,
-                    "n_iter": fit.n_iter,
-                    "note": fit.note,
-                }
-                for fit in fits
-            ]
-        )
+        self.focal_sets_, self.log_likelihood_ = best.focal_sets, best.log_likelihood
 
     def fit_replicates(self, X: Any, weights: Any) -> LatentClassReplicates:
         """Fit the mixture anew to many weightings of a table, all at once, starting from this one.
@@ -596,53 +517,21 @@ class LatentClassMixture(_base.EvidentialClusterer):
         LatentClassReplicates
             Replicates in which a class vanished are not ``valid``.
         """
-        codes = self._encode(X)
+        check_is_fitted(self)
+        codes = self._encode(self._check_table(X, reset=False))
         weights = np.asarray(weights, dtype=float)
         if weights.ndim != 2 or weights.shape[1] != len(codes):
             raise ValueError(
                 f"'weights' must have a line for each replicate and a column for each of {len(codes)} rows. "
                 f"Got an array of shape {weights.shape}."
             )
-        rows, number = distinct_rows(codes)
-        merge = csr_array((np.ones(len(codes)), (np.arange(len(codes)), number)), shape=(len(codes), len(rows)))
-        return LatentClassReplicates(self, self._run(rows, weights @ merge, self._parameters))
+        rows, which = distinct_rows(codes)
+        merge = csr_array((np.ones(len(codes)), (np.arange(len(codes)), which)), shape=(len(codes), len(rows)))
+        return LatentClassReplicates(self, self._run(_Problem(self._columns, rows, weights @ merge), self._parameters))
 
-    def _masses(self, codes: np.ndarray) -> np.ndarray:
-        return evaluate(self._columns, codes, self._parameters)[0][:, :, 0].T
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Posterior probability of each class, shape (n_samples, n_components)."""
-        return self._masses(self._encode(X))
-
-    def predict_partition(self, X: Any) -> CredalPartition:
-        """Credal partition of new rows: posterior probabilities as masses on single clusters."""
-        return CredalPartition(self.predict_proba(X), self.focal_sets_, object_names=_base.row_names(X), copy=False)
-
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Log probability of the observed entries of each row, shape (n_samples,)."""
-        return evaluate(self._columns, self._encode(X), self._parameters)[1][:, 0]
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean log probability of the rows."""
-        return float(self.score_samples(X).mean())
-
-    def _criteria(self, X: Any) -> dict[str, float]:
-        posterior, log_probability = evaluate(self._columns, self._encode(X), self._parameters)
-        return information_criteria(
-            float(log_probability.sum()), self.n_parameters_, posterior[:, :, 0].T, np.ones(len(log_probability))
-        )
-
-    def bic(self, X: Any) -> float:
-        """Bayesian information criterion 2 log L - ν log n of the rows; larger is better."""
-        return self._criteria(X)["bic"]
-
-    def icl(self, X: Any) -> float:
-        """Integrated completed likelihood: BIC less what is lost when each row is given to one class."""
-        return self._criteria(X)["icl"]
-
-    def aic(self, X: Any) -> float:
-        """Akaike's criterion 2 log L - 2 ν of the rows; larger is better."""
-        return self._criteria(X)["aic"]
+    def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        posterior, log_probability = evaluate(self._columns, self._encode(table), self._parameters)
+        return posterior[:, :, 0].T, log_probability[:, 0]
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw objects from the fitted mixture.
@@ -655,7 +544,7 @@ class LatentClassMixture(_base.EvidentialClusterer):
         """
         check_is_fitted(self)
         rng = check_random_state(random_state)
-        component = rng.choice(self.n_components_, size=n_samples, p=self.weights_ / self.weights_.sum())
+        component = rng.choice(self.n_clusters_, size=n_samples, p=self.weights_ / self.weights_.sum())
         drawn = []
         for categories, probabilities in zip(self.categories_, self.probabilities_):
             bounds = np.cumsum(probabilities, axis=1)[:, :-1]  # the last bound is 1 but for rounding

@@ -24,10 +24,7 @@ def ebic(model: Any) -> float:
     .. [1] L. Jiao, T. Denœux, Z.-G. Liu, Q. Pan. EGMM: an evidential version of the Gaussian mixture model for
        clustering. Applied Soft Computing 129, 109619, 2022.
     """
-    mixture = getattr(model, "mixture_", model)
-    if hasattr(mixture, "log_likelihood_") and hasattr(mixture, "n_parameters_"):
-        return float(mixture.log_likelihood_ - mixture.n_parameters_ / 2 * np.log(len(model.partition_)))
-    return float(getattr(model, "ebic_", np.nan))
+    return float(getattr(getattr(model, "mixture_", model), "ebic_", np.nan))
 
 
 def normalized_nonspecificity(model: Any) -> float:

@@ -42,12 +42,14 @@ class MixtureParameters(NamedTuple):
 class Replicates(NamedTuple):
     """What :func:`fit_replicates` found for each replicate.
 
+    ``trace[t]`` are the log-likelihoods after t iterations, NaN for replicates that had finished before.
     ``degenerate``: a component vanished or its covariance became singular. The likelihood of such a replicate means
     nothing, and its parameters are those of the moment when it was found out.
     """
 
     parameters: MixtureParameters
     log_likelihood: np.ndarray
+    trace: np.ndarray
     n_iter: np.ndarray
     converged: np.ndarray
     degenerate: np.ndarray
@@ -95,11 +97,13 @@ def fit_replicates(
     m, c = max(len(weight), len(start.weights)), start.weights.shape[1]
     table = _Table.whitened(rows, weight)
     kept = MixtureParameters(*(np.array(np.broadcast_to(part, (m, *part.shape[1:]))) for part in start))
-    result = Replicates(kept, np.empty(m), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
-    active, state, last = np.arange(m), kept, np.full(m, -np.inf)
+    result = Replicates(kept, np.empty(m), np.empty((0, m)), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
+    active, state, last, trace = np.arange(m), kept, np.full(m, -np.inf), []
     for iteration in range(max_iter + 1):
         theta, narrowness = table.coefficients(state)
         statistics, log_likelihood = table.e_step(theta, c, weight)
+        trace.append(np.full(m, np.nan))
+        trace[-1][active] = log_likelihood
         size = statistics[:, :, 0]
         total = size.sum(axis=1)
         healthy = (size >= SMALLEST_SIZE / table.n * total[:, None]) & (narrowness * reg_covar < SMALLEST_SIZE)
@@ -123,7 +127,7 @@ def fit_replicates(
             weight = weight[going] if len(weight) > 1 else weight
         last = log_likelihood
         state = table.m_step(statistics, rule, reg_covar, state.covariances)
-    return result
+    return result._replace(trace=np.array(trace))
 
 
 def from_posteriors(

@@ -48,8 +48,10 @@ def mutual_near_pairs(similarity: np.ndarray, n_near: int) -> list[tuple[int, in
     return [(int(a), int(b)) for a, b in np.argwhere(np.triu(near & near.T & (others > 0)))]
 
 
-def near_pair_sets(similarity: np.ndarray, n_near: int, *, empty: bool) -> FocalSets:
+def near_pair_sets(similarity: np.ndarray, n_near: int, *, empty: bool, omega: bool = True) -> FocalSets:
     """Single clusters, the frame, and the pairs of :func:`mutual_near_pairs`: the family ``"near-pairs"``.
+
+    ``omega=False`` leaves out the frame, for methods where its center would lie in the midst of some cluster.
 
     Examples
     --------
@@ -58,5 +60,5 @@ def near_pair_sets(similarity: np.ndarray, n_near: int, *, empty: bool) -> Focal
     """
     n_clusters = len(similarity)
     pairs = {1 << a | 1 << b for a, b in mutual_near_pairs(similarity, n_near)}
-    masks = pairs | set(FocalSets(n_clusters, "simple", empty=empty).masks.tolist())
+    masks = pairs | set(FocalSets(n_clusters, "simple", empty=empty, omega=omega).masks.tolist())
     return FocalSets(n_clusters, canonical_order(masks))

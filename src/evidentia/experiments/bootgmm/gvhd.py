@@ -33,10 +33,11 @@ def measure_bic(seed: int) -> Result:
     begin = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = ParsimoniousGaussianMixture(component_range=(1, 9), random_state=seed).fit(drawn(seed))
-    table = found.selection_[["model", "n_components", "bic"]].astype(object)
+        found = ParsimoniousGaussianMixture(cluster_range=(1, 9), random_state=seed).fit(drawn(seed))
+    tried = found.selection_.rename(columns={"n_clusters": "n_components"})
+    table = tried[["model", "n_components", "bic"]].astype(object)
     rows = table.where(table.notna(), None).to_dict("records")
-    best = {"model": found.model_, "n_components": int(found.n_components_)}
+    best = {"model": found.model_, "n_components": int(found.n_clusters_)}
     return {"rows": rows, **best, "seconds": perf_counter() - begin}
 
 

@@ -79,7 +79,7 @@ def measure_selection(data: str, n_components: int | None, seed: int) -> Result:
     begin = perf_counter()
     X, _ = table_of(data)
     best = ParsimoniousGaussianMixture(n_components or "auto", random_state=seed).fit(X)
-    return {"model": best.model_, "n_components": int(best.n_components_), "seconds": perf_counter() - begin}
+    return {"model": best.model_, "n_components": int(best.n_clusters_), "seconds": perf_counter() - begin}
 
 
 def measure_bootgmm(data: str, model: str, n_boot: int, seed: int) -> Result:

@@ -112,7 +112,7 @@ def best_gaussian(X: np.ndarray, n_clusters: int | str, seed: int) -> Parsimonio
     """The covariance model (and the number of clusters) of highest BIC; of a large table, by some of its rows."""
     if len(X) > LARGE:
         X = X[np.random.RandomState(seed).choice(len(X), 2_000, replace=False)]
-    return ParsimoniousGaussianMixture(n_clusters, component_range=(COUNTS[0], COUNTS[-1]), random_state=seed).fit(X)
+    return ParsimoniousGaussianMixture(n_clusters, cluster_range=(COUNTS[0], COUNTS[-1]), random_state=seed).fit(X)
 
 
 FITS: dict[str, Callable[..., Any]] = {
@@ -162,7 +162,7 @@ def unknown_number(method: str, X: np.ndarray, seeds: list[int], n_boot: int) ->
     if method == "bootGMM":
         chosen = best_gaussian(X, "auto", seeds[0])
         for seed in seeds:
-            yield boot_gmm(X, chosen.n_components_, seed, model=chosen.model_, n_boot=n_boot)
+            yield boot_gmm(X, chosen.n_clusters_, seed, model=chosen.model_, n_boot=n_boot)
         return
     for seed in seeds:
         if method == "BPEC":
