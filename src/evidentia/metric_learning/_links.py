@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from evidentia._base import check_table, publish_run
 from evidentia._parameters import Integer, param
 from evidentia._warnings import warn_user
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.methods import Method
 from evidentia.metric_learning._base import MetricLearner
 from evidentia.solvers.descent import Run
 from evidentia.solvers.threads import one_blas_thread
@@ -29,6 +31,9 @@ check_transformer_preserve_dtypes
 """
 # Given links all of them pass, as a test shows by a subclass that makes links of labels.
 WITHOUT_LINKS = dict.fromkeys(CHECKS_THAT_FIT.split(), "It learns from links, and the check gives it none.")
+learner_from_links = partial(
+    Method, guide="metric-learning", takes=("links",), number=(), learner=True, exceptions=WITHOUT_LINKS
+)
 
 
 class LinkLearner(MetricLearner):

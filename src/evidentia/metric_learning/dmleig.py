@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evidentia._parameters import Integer, Number, param
-from evidentia.methods import Method
-from evidentia.metric_learning._links import WITHOUT_LINKS
+from evidentia.metric_learning._links import learner_from_links
 from evidentia.metric_learning._mahalanobis import MahalanobisLearner
 from evidentia.solvers.descent import Run
 
@@ -100,26 +99,21 @@ class DMLeig(MahalanobisLearner):
 
     Examples
     --------
-    The first column tells the groups apart, the second is noise of the same size.
+    Two groups that the first column tells apart; in the table a cannot-link is shorter than a must-link.
 
     >>> from evidentia.constraints import PairwiseConstraints
-    >>> X = np.array([[0, 0], [0.1, 3], [0.2, 1.2], [3, 3.1], [3.1, 0.2], [2.9, 1.6]])
-    >>> links = PairwiseConstraints.from_labels([0, 0, 0, 1, 1, 1])
-    >>> metric = DMLeig().fit(X, constraints=links).metric_
-    >>> bool(metric[0, 0] > 10 * metric[1, 1])
+    >>> X = np.array([[0, 0], [0, 4], [2, 4], [2, 0]])
+    >>> links = PairwiseConstraints.from_links([(0, 1), (2, 3)], [(1, 2), (0, 3)])
+    >>> rows = DMLeig().fit(X, constraints=links).transform(X)
+    >>> bool(abs(rows[1] - rows[2]).max() > 3 * abs(rows[0] - rows[1]).max())
     True
     """
 
-    method = Method(
+    method = learner_from_links(
         name="dmleig",
         title="a Mahalanobis metric learned from links: short must-links, a long shortest cannot-link",
         papers=("Ying & Li, *JMLR* 13, 2012",),
-        guide="metric-learning",
-        takes=("links",),
-        number=(),
         criterion="maximized",
-        learner=True,
-        exceptions=WITHOUT_LINKS,
     )
 
     smoothing: float = param(

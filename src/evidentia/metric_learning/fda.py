@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,10 @@ from evidentia.methods import Method
 from evidentia.metric_learning._base import WIDTH, MetricLearner, read_labels
 from evidentia.metric_learning._kernel import KernelLearner
 from evidentia.solvers.threads import one_blas_thread
+
+learner_from_labels = partial(
+    Method, guide="metric-learning", takes=("labels",), number=(), criterion=None, learner=True
+)
 
 
 def scatters(rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,15 +119,10 @@ class FDA(MetricLearner):
     ((7, 1), True)
     """
 
-    method = Method(
+    method = learner_from_labels(
         name="fda",
         title="Fisher's discriminant analysis: the directions in which labeled classes differ most",
         papers=("Fisher, 1936",),
-        guide="metric-learning",
-        takes=("labels",),
-        number=(),
-        criterion=None,
-        learner=True,
     )
     attributes = {
         "ratios_": "ndarray of shape (n_components,)\nVariance between the classes over variance inside them, along "
@@ -205,15 +205,10 @@ class LFDA(FDA):
     (True, True)
     """
 
-    method = Method(
+    method = learner_from_labels(
         name="lfda",
         title="Fisher's discriminant analysis for classes that fall into parts",
         papers=("Sugiyama, *JMLR* 8, 2007",),
-        guide="metric-learning",
-        takes=("labels",),
-        number=(),
-        criterion=None,
-        learner=True,
     )
 
     n_components: Any = param(
@@ -257,15 +252,10 @@ class KFDA(KernelLearner, FDA):
     True
     """
 
-    method = Method(
+    method = learner_from_labels(
         name="kfda",
         title="Fisher's discriminant analysis with a kernel, for clusters of any shape",
         papers=("Mika et al., 1999",),
-        guide="metric-learning",
-        takes=("labels",),
-        number=(),
-        criterion=None,
-        learner=True,
     )
 
     ridge: float = param(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evidentia._parameters import BOOLEAN, Integer, Number, param
-from evidentia.methods import Method
-from evidentia.metric_learning._links import WITHOUT_LINKS, quasi_newton
+from evidentia.metric_learning._links import learner_from_links, quasi_newton
 from evidentia.metric_learning._mahalanobis import MahalanobisLearner
 
 
@@ -80,15 +79,10 @@ class LSI(MahalanobisLearner):
     True
     """
 
-    method = Method(
+    method = learner_from_links(
         name="lsi",
         title="a Mahalanobis metric learned from links: short must-links, a long mean cannot-link",
         papers=("Xing et al., *NIPS* 2002",),
-        guide="metric-learning",
-        takes=("links",),
-        number=(),
-        learner=True,
-        exceptions=WITHOUT_LINKS,
     )
 
     diagonal: bool = param(BOOLEAN, "Only scale the columns.", default=False)

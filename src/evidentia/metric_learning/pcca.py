@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,9 @@ from scipy.special import expit
 
 from evidentia._parameters import Number, param
 from evidentia.constraints import PairwiseConstraints
-from evidentia.methods import Method
 from evidentia.metric_learning._base import WIDTH
 from evidentia.metric_learning._kernel import KernelLearner
-from evidentia.metric_learning._links import WITHOUT_LINKS, LinkLearner, quasi_newton
+from evidentia.metric_learning._links import LinkLearner, learner_from_links, quasi_newton
 
 
 def link_loss(
@@ -111,15 +111,10 @@ class PCCA(LinkLearner):
     True
     """
 
-    method = Method(
+    method = learner_from_links(
         name="pcca",
         title="a linear map learned from links: must-links shorter than one, cannot-links longer",
         papers=("Mignon & Jurie, *CVPR* 2012",),
-        guide="metric-learning",
-        takes=("links",),
-        number=(),
-        learner=True,
-        exceptions=WITHOUT_LINKS,
     )
 
     n_components: Any = param(
@@ -199,16 +194,7 @@ class KPCCA(KernelLearner, PCCA):
     True
     """
 
-    method = Method(
-        name="kpcca",
-        title="PCCA in the space of a kernel, for clusters of any shape",
-        papers=("Mignon & Jurie, *CVPR* 2012",),
-        guide="metric-learning",
-        takes=("links",),
-        number=(),
-        learner=True,
-        exceptions=WITHOUT_LINKS,
-    )
+    method = replace(PCCA.method, name="kpcca", title="PCCA in the space of a kernel, for clusters of any shape")
 
     n_components: Any = param(
         WIDTH, "Columns of the result, no more than there are linked objects.", default=2, kw_only=False

@@ -190,7 +190,7 @@ def _try(
         try:
             model = clone(estimator)
             if n_clusters is not None:
-                model.set_params(**{_counting(model): n_clusters})
+                model.set_params(n_clusters=n_clusters)
             if seed is not None and "random_state" in model.get_params():
                 model.set_params(random_state=seed)
             model.fit(X)
@@ -210,11 +210,6 @@ def _deciding(table: pd.DataFrame, answered: list[str], preferred: list[str]) ->
     speaks = table.groupby("method")[preferred].count() > 0
     common = speaks.columns[speaks[speaks.any(axis=1)].all()]
     return next(name for name in preferred if name in (common if len(common) else answered))
-
-
-def _counting(model: Any) -> str:
-    """The parameter that holds the number of clusters."""
-    return "n_components" if "n_components" in model.get_params() else "n_clusters"
 
 
 def _estimators(methods: Any, metric: Any) -> dict[str, Any]:

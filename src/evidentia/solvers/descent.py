@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from tqdm.auto import tqdm
 from evidentia._warnings import warn_user
 
 Step = Callable[[Any], tuple[float, Any]]
+Watch = Callable[[int, float], None]
 
 
 class InterruptedFit(ConvergenceWarning):
@@ -44,7 +45,7 @@ def descend(
     max_iter: int,
     tol: float,
     relative: bool = False,
-    watch: Callable[[int, float], None] | None = None,
+    watch: Watch | None = None,
 ) -> Run:
     """Follow ``step(state) -> (objective of state, next state)`` downhill.
 
@@ -71,6 +72,51 @@ def descend(
     return Run(kept, np.array(trace), converged, interrupted)
 
 
+def all_runs(
+    run: Callable[[Any, Watch], Run],
+    starts: Iterable[Any],
+    *,
+    name: str,
+    n_starts: int | None = None,
+    verbose: int = 0,
+) -> list[Run]:
+    """``run(start, watch)`` from every start (``n_starts``: for the progress bar); an interrupt keeps those so far."""
+    runs: list[Run] = []
+    with tqdm(starts, desc=name, unit="start", total=n_starts, leave=False, disable=not verbose) as bar:
+
+        def watch(iteration: int, objective: float) -> None:
+            bar.set_postfix(iteration=iteration, objective=f"{objective:.6g}", refresh=False)
+
+        try:
+            for start in bar:
+                runs.append(run(start, watch))
+                if runs[-1].interrupted:
+                    break
+        except KeyboardInterrupt:
+            if not runs:
+                raise
+            runs[-1] = replace(runs[-1], interrupted=True)
+    return runs
+
+
+def best_of(
+    runs: list[Run],
+    *,
+    name: str,
+    max_iter: int,
+    tol: float,
+    rank: Callable[[Run], Any] = lambda run: run.objective,
+) -> Run:
+    """The run of lowest ``rank``; an interrupt, or a best run that did not converge, is said aloud."""
+    best = min(runs, key=rank)
+    if runs[-1].interrupted:
+        warn_user(f"{name} was interrupted in start {len(runs)}; the best solution so far is kept.", InterruptedFit)
+    elif not best.converged:
+        why, cure = (f"tol={tol:g}", "max_iter or tol") if tol else ("it came to rest", "max_iter")
+        warn_user(f"{name} reached max_iter={max_iter} before {why}; raise {cure}.", ConvergenceWarning)
+    return best
+
+
 def best_descent(
     step: Step,
     starts: Iterable[Any],
@@ -83,35 +129,10 @@ def best_descent(
     n_starts: int | None = None,
     verbose: int = 0,
 ) -> tuple[Run, list[Run]]:
-    """Descend from every start; give the run of lowest ``rank`` and all of them (``n_starts``: for the progress bar).
+    """:func:`descend` from every start; :func:`best_of` the runs, and all of them."""
 
-    An interrupt ends the search and keeps the best run so far. A best run that did not converge is said aloud.
-    """
-    runs: list[Run] = []
-    with tqdm(starts, desc=name, unit="start", total=n_starts, leave=False, disable=not verbose) as bar:
+    def run(start: Any, watch: Watch) -> Run:
+        return descend(step, start, max_iter=max_iter, tol=tol, relative=relative, watch=watch)
 
-        def watch(iteration: int, objective: float) -> None:
-            bar.set_postfix(iteration=iteration, objective=f"{objective:.6g}", refresh=False)
-
-        try:
-            for start in bar:
-                run = descend(step, start, max_iter=max_iter, tol=tol, relative=relative, watch=watch)
-                runs.append(run)
-                if run.interrupted:
-                    break
-        except KeyboardInterrupt:
-            if not runs:
-                raise
-            runs[-1] = Run(runs[-1].state, runs[-1].trace, runs[-1].converged, interrupted=True)
-    best = min(runs, key=rank)
-    if runs[-1].interrupted:
-        warn_user(
-            f"{name} was interrupted in start {len(runs)}; the best solution so far is kept.",
-            InterruptedFit,
-        )
-    elif not best.converged:
-        warn_user(
-            f"{name} reached max_iter={max_iter} before tol={tol:g}; raise max_iter or tol.",
-            ConvergenceWarning,
-        )
-    return best, runs
+    runs = all_runs(run, starts, name=name, n_starts=n_starts, verbose=verbose)
+    return best_of(runs, name=name, max_iter=max_iter, tol=tol, rank=rank), runs
