@@ -32,7 +32,7 @@ def fit(X: np.ndarray, n_clusters: int, links: Any = None, **settings: Any) -> A
 
 def whole_loss(model: Any, X: np.ndarray) -> float:
     """Loss over all pairs, in blocks."""
-    from evidentia.relational.dissimilarity import Table, delta_star
+    from evidentia.dissimilarities import Table, delta_star
 
     source, masses = Table(X, "euclidean", {}), model.partition_.masses
     opposed, total, n = masses @ model.focal_sets_.disjoint.astype(float), 0.0, len(X)

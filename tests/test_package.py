@@ -21,7 +21,7 @@ LAYERS = [
     {"belief", "solvers"},
     {"partition"},
     {"_base"},
-    {"constraints"},
+    {"constraints", "dissimilarities"},
     {"metric_learning"},
     {"prototypes", "mixtures", "relational", "hierarchy"},
     {"neural"},

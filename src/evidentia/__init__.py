@@ -81,6 +81,7 @@ _SUBMODULES = (
     "belief",
     "constraints",
     "datasets",
+    "dissimilarities",
     "hierarchy",
     "images",
     "metric_learning",

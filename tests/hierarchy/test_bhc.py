@@ -25,6 +25,10 @@ def blobs():
     return make_blobs([30, 20, 10], centers=[[0, 0], [9, 0], [3, 9]], cluster_std=0.8, random_state=3)
 
 
+def minkowski_of_three(a, b):
+    return (np.abs(a - b) ** 3).sum() ** (1 / 3)
+
+
 @pytest.fixture(scope="module")
 def diamond():
     """The twelve objects of the paper's first figure: two rhombs, one between them, one far above."""
@@ -146,6 +150,32 @@ def test_distances_and_attributes_give_the_same_tree(link, blobs):
     np.testing.assert_allclose(one.partition_.masses, other.partition_.masses, atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("metric", "params", "power"), [("minkowski", {"p": 3}, 3), (minkowski_of_three, None, 3), ("gower", None, 1)]
+)
+@pytest.mark.parametrize("link", ["average", "product"])
+def test_any_dissimilarity_will_do(link, metric, params, power, blobs):
+    X, new = blobs[0], blobs[0][:5] + 0.4
+    scale = np.ptp(X, axis=0) * 2 if metric == "gower" else 1.0
+    D, to_old = (cdist(rows / scale, X / scale, "minkowski", p=power) for rows in (X, new))
+    model = BeliefHierarchical(linkage=link, metric=metric, metric_params=params).fit(X)
+    given = BeliefHierarchical(linkage=link, metric="precomputed").fit(D)
+    np.testing.assert_allclose(model.linkage_, given.linkage_, rtol=1e-9)
+    np.testing.assert_allclose(model.partition_.masses, given.partition_.masses, atol=1e-9)
+    np.testing.assert_allclose(model.predict_partition(new).masses, given.predict_partition(to_old).masses, atol=1e-9)
+
+
+def test_objects_that_are_all_alike_unlike_still_have_a_tree():
+    model = BeliefHierarchical(metric="precomputed").fit(3 * (1 - np.eye(4)))
+    assert model.linkage_.shape == (3, 4)
+
+
+def test_what_it_is_is_on_record(blobs):
+    method = BeliefHierarchical.method
+    assert (method.criterion, method.number, method.name) == (None, ("given", "found"), "bhc")
+    assert not hasattr(BeliefHierarchical(3).fit(blobs[0]), "criterion_")
+
+
 @pytest.mark.parametrize("link", LINKAGES)
 @pytest.mark.parametrize("X", [[[1.0], [2.0]], [[3.0], [3.0]], [[5.0]] * 6])
 def test_two_objects_and_equal_objects(link, X):
@@ -234,7 +264,7 @@ def test_new_objects(blobs):
 # -- groups, uncertain objects -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("grouping", ["k-means", "neighbours"])
+@pytest.mark.parametrize("grouping", ["k-means", "neighbors"])
 @pytest.mark.parametrize("link", LINKAGES)
 def test_groups_lead_to_the_same_clusters(grouping, link, blobs):
     X, truth = blobs
@@ -298,10 +328,10 @@ def test_an_uncertain_object_is_less_sure():
     [
         ({}, [[1.0, 2.0]], "minimum of 2 is required"),
         ({}, [[1.0, np.nan], [0.0, 1.0]], "contains NaN in 1 of 2 rows"),
-        ({"metric": "precomputed"}, np.ones((2, 3)), "must be a square matrix"),
-        ({"metric": "precomputed"}, [[0, -1.0], [-1.0, 0]], "objects 0 and 1 is -1"),
-        ({"metric": "precomputed"}, [[0, 1.0], [2.0, 0]], "same both ways, but objects 0 and 1 have 1 and 2"),
-        ({"metric": "precomputed"}, [[1, 0.5], [0.5, 1]], "object 0 to itself is 1, not zero"),
+        ({"metric": "precomputed"}, np.ones((2, 3)), "needs a square matrix of dissimilarities. Got shape"),
+        ({"metric": "precomputed"}, [[0, -1.0], [-1.0, 0]], r"not negative, but entry \[0, 1\] = -1"),
+        ({"metric": "precomputed"}, [[0, 1.0], [2.0, 0]], r"entries \[0, 1\] = 1 and \[1, 0\] = 2 differ by 1"),
+        ({"metric": "precomputed"}, [[1, 0.5], [0.5, 1]], r"zeros on the diagonal .* entry \[0, 0\] = 1"),
         ({"metric": "precomputed", "n_groups": 2}, np.zeros((3, 3)), "'n_groups' needs attributes"),
         ({"n_clusters": 4}, np.eye(3), "n_clusters=4"),
         ({"n_clusters": "all"}, np.eye(3), "'n_clusters' parameter of BeliefHierarchical"),
@@ -309,8 +339,10 @@ def test_an_uncertain_object_is_less_sure():
         ({"alpha": 1.0}, np.eye(3), "<= 0.999. Got 1.0"),
         ({"alpha": "best"}, np.eye(3), "'alpha'"),
         ({"gamma": 0}, np.eye(3), "'gamma'"),
-        ({"n_groups": 9}, np.eye(3), "'n_groups'"),
-        ({"n_groups": 2, "n_clusters": 3}, np.eye(3), "'n_groups'"),
+        ({"n_groups": 1}, np.eye(3), "'n_groups' parameter of BeliefHierarchical must be an integer >= 2 or None"),
+        ({"n_groups": 9}, np.eye(3), "'n_groups' parameter .* must be from 2, for as many clusters, to 3"),
+        ({"n_groups": 2, "n_clusters": 3}, np.eye(3), "must be from 3, for as many clusters, to 3"),
+        ({"n_groups": 2, "metric": "cityblock"}, np.eye(3), "'n_groups' needs attributes and metric='euclidean'"),
         ({"grouping": "grid"}, np.eye(3), "'grouping'"),
     ],
 )
@@ -340,18 +372,20 @@ def test_bad_uncertainty_and_bad_cuts():
         many.partition(65)
 
 
-def test_memory_is_told_and_refused_before_the_start(capsys):
+def test_memory_is_told_and_refused_before_the_start(capsys, monkeypatch):
+    monkeypatch.setattr("evidentia.solvers.memory.machine_memory", lambda: 0.05 * 2**30)
     X = np.zeros((3000, 1))
-    with pytest.raises(MemoryError, match=r"3000 leaves needs 0.1 GiB .*n_groups=1000"):
-        BeliefHierarchical(max_gigabytes=0.05, verbose=1).fit(X)
+    with pytest.raises(MemoryError, match=r"3000 leaves needs about 0.1 GiB.*n_groups=1000"):
+        BeliefHierarchical(verbose=1).fit(X)
     assert "3000 leaves needs 0.07 GiB" in capsys.readouterr().out
-    model = BeliefHierarchical(max_gigabytes=0.05, n_groups=2).fit(np.arange(3000.0)[:, None])
+    model = BeliefHierarchical(n_groups=2).fit(np.arange(3000.0)[:, None])
     assert len(model.labels_) == 3000
 
 
 def test_names_of_rows_are_kept():
     frame = pd.DataFrame({"x": [0.0, 0.1, 5.0]}, index=["a", "b", "c"])
-    assert BeliefHierarchical(2).fit(frame).partition_.object_names == ("a", "b", "c")
+    model = BeliefHierarchical(2).fit(frame)
+    assert model.partition_.object_names == model.partition(3).object_names == ("a", "b", "c")
 
 
 @parametrize_with_checks(

@@ -7,6 +7,7 @@ from sklearn.svm import OneClassSVM
 
 from evidentia import FocalSets
 from evidentia.constraints import PairwiseConstraints
+from evidentia.dissimilarities import Table
 from evidentia.neural.knowledge import Knowledge, read_labels, sure_labels
 from evidentia.neural.losses import (
     all_pairs_loss,
@@ -20,7 +21,6 @@ from evidentia.neural.network import MassNetwork, perceptron
 from evidentia.neural.objective import Objective, Penalties, loss_on
 from evidentia.neural.outliers import coefficients, default_gamma, discount, find_region
 from evidentia.relational.cevclus import link_form
-from evidentia.relational.dissimilarity import Table
 from evidentia.relational.pairs import all_pairs, random_pairs
 
 FOCAL = FocalSets(3)  # all eight subsets

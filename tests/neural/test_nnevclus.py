@@ -20,6 +20,7 @@ from evidentia import CredalPartition, FocalSets, methods
 from evidentia.constraints import PairwiseConstraints
 from evidentia.datasets import load
 from evidentia.datasets.synthetic import make_student_four_class
+from evidentia.dissimilarities import delta_star, source_of
 from evidentia.neural import (
     NNEVCLUS,
     inputs,
@@ -36,7 +37,7 @@ from evidentia.neural import (
     training,
 )
 from evidentia.neural.search import Search
-from evidentia.relational import EVCLUS, delta_star
+from evidentia.relational import EVCLUS
 from evidentia.selection import select
 from evidentia.solvers.descent import InterruptedFit
 
@@ -237,8 +238,8 @@ def test_belief_peaks_are_those_of_the_metric_with_its_arguments(blobs):
         model = NNEVCLUS(3, init="belief-peaks", n_init=1, max_iter=60, random_state=0, **settings).fit(X)
         assert adjusted_rand_score(y, model.labels_) == 1
     stretched = {"metric": "minkowski", "metric_params": {"p": 2, "w": [1.0, 0.0]}}
-    source = nnevclus.read_distances(X, stretched["metric"], stretched["metric_params"])
-    plain = nnevclus.read_distances(X[:, :1], "euclidean", None)
+    source = source_of(X, stretched["metric"], stretched["metric_params"], who="NNEVCLUS")
+    plain = source_of(X[:, :1], "euclidean", who="NNEVCLUS")
     assert (problem.label_peaks(source, 3) == problem.label_peaks(plain, 3)).all()
 
 
@@ -608,7 +609,7 @@ def test_a_fitted_model_is_pickled(fitted, fourclass):
         ({"init": "kmeans"}, "'init' parameter of NNEVCLUS must be one of 'auto', 'evclus', 'random', 'belief"),
         ({"n_components": 1.5}, r"'n_components' parameter of NNEVCLUS must be an integer >= 1 or a share in \(0, 1\)"),
         ({"focal_sets": "triples"}, "'focal_sets' parameter of NNEVCLUS must be one of 'pairs', 'full', 'simple', "),
-        ({"metric": 3}, "'metric' parameter of NNEVCLUS must be str or callable. Got 3"),
+        ({"metric": 3}, "'metric' parameter of NNEVCLUS must be one of 'precomputed', 'gower' or a metric of SciPy"),
         ({"delta0": 1.5}, "'delta0' parameter of NNEVCLUS must be 'auto' or a number > 0 and <= 1 or None"),
         ({"init": np.ones((90, 2))}, "'init' parameter of NNEVCLUS"),
         ({"focal_sets": [{0}, {1}, {2}], "outliers": True}, "needs the empty set"),

@@ -51,7 +51,8 @@ def test_the_criterion_is_the_papers_and_never_rises(corners, n_pairs):
     shepard = model.shepard_
     stress = np.square(shepard.conflict - shepard.wanted).mean()
     assert model.criterion_ == pytest.approx(stress + slow_penalty(model.partition_, links, 0.8))
-    assert model.constraints_ is not None
+    np.testing.assert_array_equal(model.constraints_.pairs, links.pairs)
+    np.testing.assert_array_equal(model.xi_, np.full(20, 0.8))
     assert np.abs(model.partition_.masses.sum(axis=1) - 1).max() < 1e-12
 
 
@@ -191,7 +192,8 @@ def test_without_links_it_is_evclus(corners):
     for constraints in (None, PairwiseConstraints.from_links()):
         model = CEVCLUS(2, random_state=0).fit(X, constraints=constraints)
         np.testing.assert_array_equal(model.partition_.masses, plain.partition_.masses)
-        assert model.constraints_ is None
+        assert isinstance(model.constraints_, PairwiseConstraints)
+        assert len(model.constraints_) == len(model.xi_) == 0
 
 
 def test_a_stronger_link_is_broken_less():
@@ -230,7 +232,7 @@ def test_partners_and_near_pairs_go_with_links(corners):
 @pytest.mark.parametrize(
     ("constraints", "error", "words"),
     [
-        ([(0, 1)], TypeError, "'constraints' of CEVCLUS must be a PairwiseConstraints"),
+        ([(0, 1)], TypeError, "'constraints' of CEVCLUS.fit must be PairwiseConstraints"),
         (PairwiseConstraints.from_links([(0, 99)]), ValueError, "X has objects 0..59"),
         (PairwiseConstraints.from_links([(0, 1), (1, 2)], [(0, 2)]), ContradictoryLinks, "0 = 1 = 2"),
     ],
@@ -241,7 +243,7 @@ def test_bad_links_are_refused(corners, constraints, error, words):
 
 
 def test_bad_weight_is_refused(corners):
-    with pytest.raises(ValueError, match="The 'xi' parameter of CEVCLUS must be a number >= 0"):
+    with pytest.raises(ValueError, match=r"The 'xi' parameter of CEVCLUS must be 'auto' or a number >= 0. Got -1"):
         CEVCLUS(2, xi=-1).fit(corners[0])
-    with pytest.raises(ValueError, match=r"The 'xi' parameter of CEVCLUS must be 'auto' or a number. Got 'much'"):
+    with pytest.raises(ValueError, match=r"The 'xi' parameter of CEVCLUS must be 'auto' or a number >= 0. Got 'much'"):
         CEVCLUS(2, xi="much").fit(corners[0])

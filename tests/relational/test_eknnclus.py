@@ -34,7 +34,7 @@ def test_weights_are_those_of_the_reference(theirs):
     distance, _ = nearest(X, 60)
     gamma = 1 / np.quantile(distance**2, 0.9)
     assert gamma == pytest.approx(theirs["gamma"], rel=1e-12)
-    weight = eknnclus.neighbour_weights(distance, gamma)
+    weight = eknnclus.neighbor_weights(distance, gamma)
     np.testing.assert_allclose(weight[0], theirs["W_first_row"], rtol=1e-10)
     assert weight.sum() == pytest.approx(theirs["W_sum"], rel=1e-8)
 
@@ -128,6 +128,33 @@ def test_a_matrix_gives_what_the_table_gives(blobs):
     )
 
 
+def minkowski(a, b, p):
+    return (np.abs(a - b) ** p).sum() ** (1 / p)
+
+
+@pytest.mark.parametrize(
+    ("metric", "params", "power"), [("minkowski", {"p": 3}, 3), (minkowski, {"p": 3}, 3), ("gower", None, 1)]
+)
+def test_any_dissimilarity_will_do(blobs, metric, params, power):
+    X = blobs[0][::3]
+    new = np.array([[6.0, 1.0], [1.0, 6.0]])
+    scale = np.ptp(X, axis=0) * 2 if metric == "gower" else 1.0
+    D, to_old = (cdist(rows / scale, X / scale, "minkowski", p=power) for rows in (X, new))
+    model = EkNNclus(n_neighbors=9, metric=metric, metric_params=params, random_state=0).fit(X)
+    given = EkNNclus(n_neighbors=9, metric="precomputed", random_state=0).fit(D)
+    np.testing.assert_allclose(model.partition_.masses, given.partition_.masses, atol=1e-9)
+    np.testing.assert_allclose(model.predict_partition(new).masses, given.predict_partition(to_old).masses, atol=1e-9)
+    assert model.n_clusters_ == 3
+
+
+def test_the_number_that_came_out_is_published_and_the_record_says_so(blobs):
+    model = EkNNclus(5, n_neighbors=39, n_init=2, random_state=0).fit(blobs[0])
+    assert (model.n_clusters, model.n_clusters_, model.partition_.n_clusters) == (5, 3, 3)
+    assert EkNNclus.method.number == ("found",)
+    assert model.converged_
+    assert model.n_iter_ == len(model.criterion_trace_) - 1
+
+
 def test_the_same_seed_gives_the_same(blobs):
     one, two = (EkNNclus(n_neighbors=10, n_init=3, random_state=5).fit(blobs[0]) for _ in range(2))
     np.testing.assert_array_equal(one.labels_, two.labels_)
@@ -163,9 +190,10 @@ def test_too_many_clusters_are_told_and_not_lost():
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"n_neighbors": 150}, "'n_neighbors' parameter of EkNNclus must be an integer >= 1 and <= 149. Got 150"),
+        ({"n_neighbors": 150}, "'n_neighbors' parameter of EkNNclus must be below the number of objects, 150. Got 150"),
+        ({"n_neighbors": 0}, "'n_neighbors' parameter of EkNNclus must be 'auto' or an integer >= 1. Got 0"),
         ({"q": 0}, "'q' parameter of EkNNclus must be a number > 0 and <= 1. Got 0"),
-        ({"n_clusters": 63}, "'n_clusters' parameter of EkNNclus must be an integer >= 1 and <= 62. Got 63"),
+        ({"n_clusters": 63}, "'n_clusters' parameter of EkNNclus must be 'auto' or an integer >= 1 and <= 62. Got 63"),
         ({"metric": "precomputed"}, r"EkNNclus with metric='precomputed' needs a square matrix.*\(150, 2\)"),
     ],
 )
@@ -175,12 +203,12 @@ def test_bad_parameters_are_named(blobs, params, words):
 
 
 def test_a_table_of_copies_is_refused():
-    with pytest.raises(ValueError, match="90% of the distances to the 3 nearest neighbours are zero"):
+    with pytest.raises(ValueError, match="90% of the distances to the 3 nearest neighbors are zero"):
         EkNNclus(n_neighbors=3).fit(np.repeat([[0.0], [1.0]], 10, axis=0))
 
 
 def test_it_says_when_objects_still_move(blobs):
-    with pytest.warns(ConvergenceWarning, match="EkNNclus reached max_iter=1 while objects still moved"):
+    with pytest.warns(ConvergenceWarning, match="EkNNclus reached max_iter=1 before it came to rest; raise max_iter"):
         EkNNclus(n_neighbors=20, max_iter=1, random_state=0).fit(blobs[0])
 
 

@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 
 from evidentia import CredalPartition, FocalSets, select
 from evidentia.datasets import load
-from evidentia.relational import CEVCLUS, EVCLUS, RECM, delta_star
+from evidentia.dissimilarities import delta_star
+from evidentia.relational import CEVCLUS, EVCLUS, RECM
 from evidentia.solvers import irqp as solver
 from evidentia.solvers.descent import InterruptedFit
 
@@ -49,7 +50,7 @@ def test_every_sweep_is_that_of_the_reference(protein, kevclus):
     wanted, form = delta_star(protein[0], protein[0].max()), focal_sets.disjoint.astype(float)
     before = ours(run["m0"])
     for expected in run["trace"][1:]:
-        after = solver.irqp(before, form[None], wanted[None], tol=0, max_iter=1).masses
+        after = solver.irqp(before, form[None], wanted[None], tol=0, max_iter=1).state
         below = np.tril(np.square(after @ form @ after.T - wanted), -1).sum()
         above = np.triu(np.square(after @ form @ before.T - wanted), 1).sum()
         assert (below + above) / np.square(wanted).sum() == pytest.approx(expected, abs=5e-8)
@@ -256,18 +257,18 @@ def test_memory_grows_with_the_partners_only():
         ({"n_clusters": 70}, "<= 62"),
         ({"n_clusters": 66}, "<= 62"),
         ({"n_clusters": 20, "rows": 12}, "n_clusters=20 but X has only n_samples=12"),
-        ({"delta0": 0.0}, "The 'delta0' parameter of EVCLUS must be a number > 0 and <= 1. Got 0.0"),
-        ({"delta0": 1.2}, "<= 1. Got 1.2"),
+        ({"delta0": 0.0}, "The 'delta0' parameter of EVCLUS must be 'auto' or a number > 0 and <= 1 or None. Got 0.0"),
+        ({"delta0": 1.2}, "<= 1 or None. Got 1.2"),
         ({"delta0": "some"}, "The 'delta0' parameter of EVCLUS must be"),
         ({"n_pairs": 1}, "The 'n_pairs' parameter of EVCLUS must be an integer >= 2"),
         ({"n_pairs": 65}, "'n_pairs' of EVCLUS must be below the number of objects, 65. Got 65"),
         ({"n_init": 0}, "n_init"),
         ({"max_iter": 0}, "max_iter"),
         ({"tol": -1}, "tol"),
-        ({"init": "k-means"}, "The 'init' parameter of EVCLUS must be one of 'random'"),
+        ({"init": "k-means"}, "The 'init' parameter of EVCLUS must be 'random' or CredalPartition or array"),
         ({"init": np.ones((65, 4))}, r"masses of shape \(65, 8\) that sum to one.*Got shape \(65, 4\)"),
         ({"init": np.ones((65, 8))}, "sum to one in each row"),
-        ({"focal_sets": "triples"}, "must be one of 'full', 'pairs', 'simple', 'near-pairs'"),
+        ({"focal_sets": "triples"}, "must be one of 'full', 'pairs', 'simple', 'singletons', 'near-pairs' or list"),
         ({"n_near": 0}, "n_near"),
     ],
 )
@@ -348,11 +349,20 @@ def test_near_pairs_are_those_of_overlapping_clusters():
 
 @pytest.mark.parametrize(
     "family",
-    ["full", "simple", [{0}, {1}, {2}, {0, 1}], FocalSets(3, "pairs", empty=False), lambda c: FocalSets(c)],
+    [
+        "full",
+        "simple",
+        "singletons",
+        [{0}, {1}, {2}, {0, 1}],
+        FocalSets(3, "pairs", empty=False),
+        lambda c: FocalSets(c),
+    ],
 )
 def test_any_focal_sets(blobs, family):
     model = EVCLUS(3, focal_sets=family, random_state=0).fit(blobs[0])
     assert adjusted_rand_score(blobs[1], model.labels_) == 1
+    if family == "singletons":
+        assert model.focal_sets_.names() == ["{}", "{0}", "{1}", "{2}"]
     if isinstance(family, list):
         assert list(model.focal_sets_) == [frozenset(s) for s in family]
 
@@ -377,7 +387,7 @@ def test_an_interrupt_keeps_the_best_masses(blobs, monkeypatch):
         return once(*arguments)
 
     monkeypatch.setattr(solver, "_sweep_dense", interrupted)
-    with pytest.warns(InterruptedFit, match="EVCLUS was interrupted; the best masses so far are kept"):
+    with pytest.warns(InterruptedFit, match="EVCLUS was interrupted in start 1; the best solution so far is kept"):
         model = EVCLUS(3, random_state=0).fit(blobs[0])
     assert model.n_iter_ == 4
     assert len(model.start_criteria_) == 1

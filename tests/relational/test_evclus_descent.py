@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from evidentia import FocalSets
-from evidentia.relational.dissimilarity import Matrix
+from evidentia.dissimilarities import Matrix
 from evidentia.relational.pairs import random_pairs
 from evidentia.solvers.irqp import Links, criterion, irqp, place_among, symmetric_pairs
 
@@ -50,9 +50,9 @@ def test_groups_give_the_same_rows_as_a_list_of_the_same_pairs(n, k, n_forms):
     assert criterion(start, forms, grouped) == pytest.approx(criterion(start[grouped.order], forms, listed))
     one = irqp(start, forms, grouped, tol=1e-6)
     other = irqp(start[grouped.order], forms, listed, tol=1e-6)
-    np.testing.assert_allclose(one.masses[grouped.order], other.masses, atol=1e-8)
+    np.testing.assert_allclose(one.state[grouped.order], other.state, atol=1e-8)
     np.testing.assert_allclose(one.trace, other.trace, rtol=1e-9)
-    assert one.trace[-1] == pytest.approx(criterion(one.masses, forms, grouped))
+    assert one.trace[-1] == pytest.approx(criterion(one.state, forms, grouped))
 
 
 def dense_case(n=14, seed=1):
@@ -83,11 +83,11 @@ def test_each_row_is_optimal_with_links_too():
     links = make_links(focal, 14, PAIRS, WEIGHTS, constant=3.0)
     found = irqp(start, forms, targets, links=links, tol=1e-12)
     assert (np.diff(found.trace) <= 0).all()
-    assert found.trace[-1] == pytest.approx(slow_criterion(found.masses, forms, targets, links, PAIRS, WEIGHTS))
+    assert found.trace[-1] == pytest.approx(slow_criterion(found.state, forms, targets, links, PAIRS, WEIGHTS))
     for i in (0, 3, 7, 10):
 
         def with_row(row, i=i):
-            moved = found.masses.copy()
+            moved = found.state.copy()
             moved[i] = row
             return slow_criterion(moved, forms, targets, links, PAIRS, WEIGHTS)
 
@@ -99,7 +99,7 @@ def test_each_row_is_optimal_with_links_too():
             method="SLSQP",
             options={"ftol": 1e-12},
         )
-        assert with_row(found.masses[i]) <= other.fun + 1e-6
+        assert with_row(found.state[i]) <= other.fun + 1e-6
 
 
 @pytest.mark.parametrize("layout", ["groups", "list"])
@@ -109,17 +109,17 @@ def test_links_mean_the_same_whatever_the_layout(layout):
     focal, forms, grouped, start = case(n, 9, seed=4)
     links = make_links(focal, n, PAIRS, WEIGHTS, constant=3.0)
     free = irqp(start, forms, grouped, tol=1e-7)
-    assert np.abs(free.masses - irqp(start, forms, grouped, links=links, tol=1e-7).masses).max() > 0.01
+    assert np.abs(free.state - irqp(start, forms, grouped, links=links, tol=1e-7).state).max() > 0.01
     at = {int(object_): position for position, object_ in enumerate(grouped.order)}
     moved = make_links(focal, n, [(at[i], at[j]) for i, j in PAIRS], WEIGHTS, constant=3.0)
     listed = as_list(grouped, n)
     expected = irqp(start[grouped.order], forms, listed, links=moved, tol=1e-7)
     if layout == "groups":
         found = irqp(start, forms, grouped, links=links, tol=1e-7)
-        np.testing.assert_allclose(found.masses[grouped.order], expected.masses, atol=1e-8)
+        np.testing.assert_allclose(found.state[grouped.order], expected.state, atol=1e-8)
         np.testing.assert_allclose(found.trace, expected.trace, rtol=1e-9)
     else:
-        np.testing.assert_allclose(expected.trace[-1], criterion(expected.masses, forms, listed, moved), rtol=1e-9)
+        np.testing.assert_allclose(expected.trace[-1], criterion(expected.state, forms, listed, moved), rtol=1e-9)
     assert (np.diff(expected.trace) <= 0).all()
 
 

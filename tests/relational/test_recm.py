@@ -1,6 +1,7 @@
 """RECM against an independent program, against ECM on coordinates, and on dissimilarities that are not Euclidean."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
@@ -8,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from evidentia import ECM, FocalSets
 from evidentia.datasets import load
+from evidentia.dissimilarities import gower_distances
 from evidentia.relational import RECM
 from evidentia.relational.recm import euclidean_shift, far_objects
 
@@ -141,6 +143,31 @@ def test_a_shift_too_small_is_refused():
     assert 0 < model.shift_ <= euclidean_shift(D**2)
 
 
+def test_no_shift_at_all_helps_and_that_is_said(monkeypatch):
+    """When even the largest shift tried is too small, the fit says so; nothing of an earlier trial is published."""
+    D = np.array([[0.0, 1, 10, 9], [1, 0, 1, 9], [10, 1, 0, 9], [9, 9, 9, 0]])
+    monkeypatch.setattr("evidentia.relational.recm.euclidean_shift", lambda square: 1e-9)
+    with pytest.raises(ValueError, match=r"A squared distance to a prototype is -.*is too small for them"):
+        RECM(2, metric="precomputed", random_state=0, focal_sets="simple").fit(D)
+
+
+def test_a_table_of_mixed_columns(blobs):
+    table = pd.DataFrame({"x": blobs[:, 0], "far": np.where(blobs[:, 1] > 3, "yes", "no"), "z": blobs[:, 2]})
+    D = gower_distances(table)
+    model = RECM(2, beta=1.3, metric="gower", random_state=0).fit(table)
+    given = RECM(2, beta=1.3, metric="precomputed", random_state=0).fit(D)
+    np.testing.assert_allclose(model.partition_.masses, given.partition_.masses)
+    np.testing.assert_allclose(
+        model.predict_partition(table[:7]).masses, given.predict_partition(D[:7]).masses, atol=1e-12
+    )
+
+
+def test_single_clusters_and_the_empty_set_may_be_all(blobs):
+    model = RECM(3, focal_sets="singletons", random_state=0).fit(blobs)
+    assert model.focal_sets_.names() == ["{}", "{0}", "{1}", "{2}"]
+    assert model.n_clusters_ == 3
+
+
 def test_a_metric_is_squared_unless_it_is_a_square(blobs):
     one = RECM(3, random_state=0).fit(blobs)
     other = RECM(3, metric="sqeuclidean", squared=True, random_state=0).fit(blobs)
@@ -170,11 +197,11 @@ def test_far_objects_are_different_ones():
         ({"alpha": -1}, "alpha"),
         ({"beta": 1.0}, "The 'beta' parameter of RECM must be a number > 1"),
         ({"rho": 0}, "rho"),
-        ({"rho": "large"}, "The 'rho' parameter of RECM must be one of 'auto'"),
+        ({"rho": "large"}, "The 'rho' parameter of RECM must be 'auto' or a number > 0"),
         ({"shift": -2}, "shift"),
-        ({"shift": "some"}, "must be one of 'auto'"),
+        ({"shift": "some"}, "must be 'auto' or a number >= 0"),
         ({"init": "k-means"}, "must be one of 'objects', 'random'"),
-        ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'simple'"),
+        ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'simple', 'singletons' or"),
         ({"init": np.ones((3, 3))}, "Got shape"),
     ],
 )
@@ -184,5 +211,5 @@ def test_bad_parameters_are_refused(blobs, changed, words):
 
 
 def test_equal_objects_are_refused():
-    with pytest.raises(ValueError, match="All dissimilarities are zero, so RECM finds no clusters"):
+    with pytest.raises(ValueError, match="All dissimilarities equal 0, so RECM finds no clusters"):
         RECM(2).fit(np.ones((4, 2)))

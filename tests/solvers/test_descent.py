@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from evidentia.solvers.descent import best_descent, descend
+from evidentia.solvers.descent import Run, all_runs, best_descent, best_of, descend
 
 
 def halving(x):
@@ -126,3 +126,18 @@ def test_progress_is_shown_on_request_only(capsys):
     assert capsys.readouterr().err == ""
     best_descent(to_valley, [1.0], name="Walk", max_iter=100, tol=1e-12, verbose=1)
     assert "Walk" in capsys.readouterr().err
+
+
+def test_any_way_to_run_a_start_will_do():
+    seen = []
+
+    def run(start, watch):
+        watch(1, 0.5)
+        seen.append(start)
+        return Run(start, np.array([9.0, float(start)]), converged=start != 3)
+
+    runs = all_runs(run, iter([5, 3, 4]), name="Walk")
+    assert seen == [5, 3, 4]
+    assert best_of(runs, name="Walk", max_iter=7, tol=0.1, rank=lambda run: -run.objective) is runs[0]
+    with pytest.warns(ConvergenceWarning, match=r"Walk reached max_iter=7 before it came to rest; raise max_iter\."):
+        assert best_of(runs, name="Walk", max_iter=7, tol=0) is runs[1]

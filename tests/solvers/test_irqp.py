@@ -46,9 +46,9 @@ def test_sweeps_never_raise_the_criterion_and_keep_its_account():
     result = irqp(start, forms, targets, tol=1e-9)
     assert result.converged
     assert (np.diff(result.trace) <= 0).all()
-    assert result.trace[-1] == pytest.approx(slow_criterion(result.masses, forms, targets))
-    assert result.masses.min() >= 0
-    np.testing.assert_allclose(result.masses.sum(axis=1), 1)
+    assert result.trace[-1] == pytest.approx(slow_criterion(result.state, forms, targets))
+    assert result.state.min() >= 0
+    np.testing.assert_allclose(result.state.sum(axis=1), 1)
     assert start.sum() == pytest.approx(12)  # the caller's array is not touched
 
 
@@ -56,13 +56,13 @@ def test_all_pairs_give_the_same_rows_whether_dense_or_listed():
     _, forms, targets, start = case(seed=2)
     dense = irqp(start, forms, targets, tol=1e-6)
     listed = irqp(start, forms, all_pairs(targets), tol=1e-6)
-    np.testing.assert_allclose(dense.masses, listed.masses, atol=1e-8)
+    np.testing.assert_allclose(dense.state, listed.state, atol=1e-8)
     np.testing.assert_allclose(dense.trace, listed.trace, rtol=1e-9)
 
 
 def test_each_row_of_the_result_is_optimal_given_the_others():
     focal, forms, targets, start = case(n=8, seed=3)
-    masses = irqp(start, forms, targets, tol=1e-12).masses
+    masses = irqp(start, forms, targets, tol=1e-12).state
     for i in range(8):
 
         def with_row(row, i=i):
@@ -98,7 +98,7 @@ def test_partners_may_be_few():
     some = symmetric_pairs(pairs, targets[:, pairs[:, 0], pairs[:, 1]], 30)
     result = irqp(start, forms, some, tol=1e-6)
     assert (np.diff(result.trace) <= 0).all()
-    assert result.trace[-1] == pytest.approx(criterion(result.masses, forms, some))
+    assert result.trace[-1] == pytest.approx(criterion(result.state, forms, some))
     assert result.trace[-1] < 0.5 * result.trace[0]
 
 

@@ -120,6 +120,87 @@ def _refresh(k, squared, gamma, faintest, similarity, total):
 
 
 @njit(cache=True)
+def _best_pair(k, bound, similarity, slope, level, unit):
+    """The pair with the largest gain, and how many rows were looked through: those whose bound lets them hold it.
+
+    Rows that were looked through get the bound of 1 + unit * gain that they have reached.
+    """
+    best, row, scans = -np.inf, 0, 0
+    first = int(np.argmax(bound[:k]))
+    for step in range(k):
+        i = first if step == 0 else step if step > first else step - 1
+        if i > 0 and (step == 0 or bound[i] >= 1 + unit * best):
+            reached = _best_of_row(i, similarity, slope, level, unit)
+            bound[i] = (1 + unit * reached) * SLACK
+            scans += 1
+            if reached > best or (reached == best and i < row):
+                best, row = reached, i
+    return row, _partner(row, best, similarity, slope, level, unit), scans
+
+
+@njit(cache=True)
+def _write_merge(t, a, b, k, s, unit, slope, level, name, merges, betp, mass):
+    """Enter the t-th merge, with what each of the two of k clusters gives to the other."""
+    merges[t, 0], merges[t, 1] = min(name[a], name[b]), max(name[a], name[b])
+    for side in range(2):
+        i = a if (side == 0) == (name[a] < name[b]) else b
+        share = unit * (slope[i] * s - level[i]) + 1
+        betp[t, side] = min(share / (k - 1), 1.0)
+        mass[t, side] = unit * slope[i] * s / (k - 1)
+
+
+@njit(cache=True)
+def _join(k, a, b, link, gamma, log_unit, squared, similarity, size, total, reference):
+    """The union takes the place of a, the last of k clusters that of b; sums that lost their digits are made anew."""
+    between = squared[packed(a, b)]
+    last, sum_a = k - 1, 0.0
+    for c in range(k):
+        if c in (a, b):
+            continue
+        at_a, at_b = packed(c, a), packed(c, b)
+        squared[at_a] = linked(link, squared[at_a], squared[at_b], between, size[a], size[b], size[c])
+        s = np.exp(-gamma * squared[at_a] - log_unit)
+        total[c] += s - similarity[at_a] - similarity[at_b]
+        similarity[at_a] = s
+        sum_a += s
+    size[a] += size[b]
+    total[a] = reference[a] = sum_a
+    if b != last:
+        for c in range(last):
+            if c != b:
+                squared[packed(c, b)] = squared[packed(c, last)]
+                similarity[packed(c, b)] = similarity[packed(c, last)]
+        size[b], total[b], reference[b] = size[last], total[last], reference[last]
+    for c in range(last):
+        if total[c] <= LOST * reference[c]:
+            total[c] = reference[c] = _sum_of_row(c, last, similarity)
+
+
+@njit(cache=True)
+def _loosen(k, a, b, similarity, unit, slope, level, old_slope, old_level, bound):
+    """What the rows knew about their best partners becomes a bound, by how much each probability may have grown.
+
+    ``old_slope`` is destroyed.
+    """
+    calm, most = 1 + CALM / k, 0.5  # not zero: a row that was never looked at is bounded by infinity
+    for c in range(k):
+        low = (1 - unit * level[c]) / (1 - unit * old_level[c])
+        high = (1 + unit * (slope[c] - level[c])) / (1 + unit * (old_slope[c] - old_level[c]))
+        growth = max(low, high)
+        old_slope[c] = growth
+        if c != a and growth <= calm:
+            most = max(most, growth)
+    for c in range(1, k):
+        bound[c] *= old_slope[c] * most * SLACK
+    for c in range(k):
+        if c in (a, b) or old_slope[c] > calm:
+            bound[c] = np.inf if c > 0 else -np.inf
+            for i in range(c + 1, k):
+                gain = _gain(similarity[packed(i, c)], i, c, slope, level, unit)
+                bound[i] = max(bound[i], (1 + unit * gain) * SLACK)
+
+
+@njit(cache=True)
 def merge_by_distance(squared, size, link, gamma, alpha, common):
     """Merge all clusters by eqs. (10)-(12).
 
@@ -159,17 +240,8 @@ def merge_by_distance(squared, size, link, gamma, alpha, common):
     for t in range(n - 1):
         k = n - t
         while True:
-            best, row = -np.inf, 0
-            first = int(np.argmax(bound[:k]))
-            for step in range(k):
-                i = first if step == 0 else step if step > first else step - 1
-                if i > 0 and (step == 0 or bound[i] >= 1 + unit * best):
-                    found = _best_of_row(i, similarity, slope, level, unit)
-                    bound[i] = (1 + unit * found) * SLACK
-                    scans += 1
-                    if found > best or (found == best and i < row):
-                        best, row = found, i
-            other = _partner(row, best, similarity, slope, level, unit)
+            row, other, looked = _best_pair(k, bound, similarity, slope, level, unit)
+            scans += looked
             if similarity[packed(row, other)] > FAINT:
                 break
             fainter = _refresh(k, squared, gamma, 0.5 * -np.log(FAINT), similarity, total)
@@ -179,61 +251,14 @@ def merge_by_distance(squared, size, link, gamma, alpha, common):
             reference[:k] = total[:k]
             bound[1:k] = np.inf
             _masses(k, total, unit, alpha, common, slope, level)
-        a, b = min(row, other), max(row, other)
-        s = similarity[packed(a, b)]
-        merges[t, 0], merges[t, 1] = min(name[a], name[b]), max(name[a], name[b])
-        for side in range(2):
-            i = a if (side == 0) == (name[a] < name[b]) else b
-            share = unit * (slope[i] * s - level[i]) + 1
-            betp[t, side] = min(share / (k - 1), 1.0)
-            mass[t, side] = unit * slope[i] * s / (k - 1)
-
-        # The union takes the place of a, the last cluster that of b.
-        between = squared[packed(a, b)]
-        last, sum_a = k - 1, 0.0
-        for c in range(k):
-            if c in (a, b):
-                continue
-            at_a, at_b = packed(c, a), packed(c, b)
-            squared[at_a] = linked(link, squared[at_a], squared[at_b], between, size[a], size[b], size[c])
-            s = np.exp(-gamma * squared[at_a] - log_unit)
-            total[c] += s - similarity[at_a] - similarity[at_b]
-            similarity[at_a] = s
-            sum_a += s
-        size[a] += size[b]
-        name[a] = n + t
-        total[a] = reference[a] = sum_a
-        if b != last:
-            for c in range(last):
-                if c != b:
-                    squared[packed(c, b)] = squared[packed(c, last)]
-                    similarity[packed(c, b)] = similarity[packed(c, last)]
-            size[b], name[b], total[b], reference[b] = size[last], name[last], total[last], reference[last]
-            slope[b], level[b] = slope[last], level[last]
-        k -= 1
-        for c in range(k):
-            if total[c] <= LOST * reference[c]:
-                total[c] = reference[c] = _sum_of_row(c, k, similarity)
-
-        # What the rows knew about their best partners becomes a bound, by how much each probability may have grown.
-        old_slope[:k], old_level[:k] = slope[:k], level[:k]
-        _masses(k, total, unit, alpha, common, slope, level)
-        calm, most = 1 + CALM / k, 0.5  # not zero: a row that was never looked at is bounded by infinity
-        for c in range(k):
-            low = (1 - unit * level[c]) / (1 - unit * old_level[c])
-            high = (1 + unit * (slope[c] - level[c])) / (1 + unit * (old_slope[c] - old_level[c]))
-            growth = max(low, high)
-            old_slope[c] = growth
-            if c != a and growth <= calm:
-                most = max(most, growth)
-        for c in range(1, k):
-            bound[c] *= old_slope[c] * most * SLACK
-        for c in range(k):
-            if c in (a, b) or old_slope[c] > calm:
-                bound[c] = np.inf if c > 0 else -np.inf
-                for i in range(c + 1, k):
-                    gain = _gain(similarity[packed(i, c)], i, c, slope, level, unit)
-                    bound[i] = max(bound[i], (1 + unit * gain) * SLACK)
+        a, b, last = min(row, other), max(row, other), k - 1
+        _write_merge(t, a, b, k, similarity[packed(a, b)], unit, slope, level, name, merges, betp, mass)
+        _join(k, a, b, link, gamma, log_unit, squared, similarity, size, total, reference)
+        name[a], name[b] = n + t, name[last]
+        slope[b], level[b] = slope[last], level[last]
+        old_slope[:last], old_level[:last] = slope[:last], level[:last]
+        _masses(last, total, unit, alpha, common, slope, level)
+        _loosen(last, a, b, similarity, unit, slope, level, old_slope, old_level, bound)
     return merges, betp, mass, scans
 
 

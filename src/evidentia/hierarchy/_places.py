@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
@@ -11,54 +12,64 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.neighbors import kneighbors_graph
 
 from evidentia.belief import FocalSets
+from evidentia.dissimilarities import Source, Table
+from evidentia.solvers.blocks import row_blocks
 
 SAMPLE = 1_000_000  # distances that a quantile is taken from
 QUANTILE = 0.25
-NEIGHBOURS = 10
+NEIGHBORS = 10
 
 
-class Places(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Places:
     """The leaves of the tree.
 
     Attributes
     ----------
-    table : ndarray of shape (n_leaves, n_features), or (n_leaves, n_leaves) of given distances
+    source : Source
+        How unlike they are.
     spread : ndarray of shape (n_leaves,)
         Sum of the variances of the values of each; zero when they are certain.
     weight : ndarray of shape (n_leaves,)
         Objects in each.
-    given : bool
-        Whether the table holds distances.
     """
 
-    table: np.ndarray
+    source: Source
     spread: np.ndarray
     weight: np.ndarray
-    given: bool
 
-    def squared_from(self, rows: np.ndarray, spread: np.ndarray | None = None) -> np.ndarray:
-        r"""Expected squared distances :math:`\|x - y\|^2 + \sum_p (\sigma_{xp}^2 + \sigma_{yp}^2)` of rows to all."""
-        if self.given:
-            return rows * rows
-        squared = cdist(rows, self.table, "sqeuclidean") + self.spread
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @property
+    def rows(self) -> np.ndarray | None:
+        """Rows of numbers with Euclidean distances, which have means and variances; None for all else."""
+        if isinstance(self.source, Table) and self.source.metric == "euclidean":
+            return self.source.rows
+        return None
+
+    def squared_from(self, new: Any, spread: np.ndarray | None = None) -> np.ndarray:
+        r"""Expected squared distances :math:`\|x - y\|^2 + \sum_p (\sigma_{xp}^2 + \sigma_{yp}^2)` of others to all."""
+        if self.rows is None:
+            return np.square(self.source.from_new(new, slice(None)))
+        squared = cdist(new, self.rows, "sqeuclidean") + self.spread
         return squared if spread is None else squared + spread[:, None]
 
     def packed(self) -> np.ndarray:
         """Squared distances of all pairs as a packed lower triangle, see :mod:`evidentia.hierarchy._merge`."""
-        n = len(self.table)
-        if not self.given:
+        n = len(self)
+        if self.rows is not None:
             # The triangle of the pairs in reverse order, read backwards, is the one of the other side.
-            out = pdist(self.table[::-1], "sqeuclidean")[::-1].copy()
-            if not self.spread.any():
-                return out
-        else:
-            out = np.empty(n * (n - 1) // 2)
-        for i in range(1, n):
-            row = slice(i * (i - 1) // 2, i * (i + 1) // 2)
-            if self.given:
-                np.multiply(self.table[i, :i], self.table[i, :i], out=out[row])
-            else:
-                out[row] += self.spread[:i] + self.spread[i]
+            out = pdist(self.rows[::-1], "sqeuclidean")[::-1].copy()
+            if self.spread.any():
+                for i in range(1, n):
+                    out[i * (i - 1) // 2 : i * (i + 1) // 2] += self.spread[:i] + self.spread[i]
+            return out
+        out = np.empty(n * (n - 1) // 2)
+        for rows in row_blocks(n, n):
+            block = self.source.block(rows, slice(rows.stop))
+            for i, row in enumerate(block, rows.start):
+                np.square(row[:i], out=out[i * (i - 1) // 2 : i * (i + 1) // 2])
         return out
 
 
@@ -91,11 +102,11 @@ def jousselme_coordinates(masses: np.ndarray, focal_sets: FocalSets) -> np.ndarr
 
 
 def group_rows(table: np.ndarray, n_groups: int, grouping: str, rng: Any) -> np.ndarray:
-    """Group of each row, numbered from 0: by k-means, or by Ward merges along a graph of nearest neighbours."""
+    """Group of each row, numbered from 0: by k-means, or by Ward merges along a graph of nearest neighbors."""
     if grouping == "k-means":
         found = KMeans(n_groups, n_init=1, random_state=rng).fit_predict(table)
     else:
-        graph = kneighbors_graph(table, min(NEIGHBOURS, len(table) - 1))
+        graph = kneighbors_graph(table, min(NEIGHBORS, len(table) - 1))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "the number of connected components", UserWarning)  # bridged, as wanted
             found = AgglomerativeClustering(n_groups, connectivity=graph, linkage="ward").fit_predict(table)

@@ -7,6 +7,7 @@ probabilities is merged (12), and the sum of the two is the index of the tree.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +17,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, param
 from evidentia.belief import FocalSets, MassFunctions
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
+from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Table, read_new, read_source
 from evidentia.hierarchy._places import Places, group_means, group_rows, jousselme_coordinates, yardstick
 from evidentia.hierarchy._tree import BeliefTree
+from evidentia.methods import Method
 from evidentia.partition import CredalPartition
 from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.solvers.threads import one_blas_thread
 
 RELIABILITY = 0.95
 FEW = 10  # numbers of clusters that are tried in small tables too
@@ -83,38 +89,6 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     Of K clusters the two with the largest :math:`BetP_i(j)\,BetP_j(i)` are merged, until one is left. The BetP index of
     a merge is :math:`BetP_i(j) + BetP_j(i)`.
 
-    Parameters
-    ----------
-    n_clusters : int or "auto"
-        Where ``labels_`` and ``partition_`` cut the tree, see :meth:`cut`.
-    linkage : {"average", "single", "complete", "ward", "product"}
-        The distance between clusters in the formula above. ``"ward"`` takes for :math:`d^2` twice the rise of the
-        inertia, which is the squared distance for two single objects. ``"product"`` is the second way of the paper:
-        object i gives cluster C the mass :math:`\prod_{x_j \in C} \alpha e^{-\gamma d_{ij}^2}`, and the mass function
-        of a cluster is that of its objects combined by Dempster's rule.
-    alpha : float in (0, 1) or "auto"
-        The most that the masses on other clusters may sum to; the paper leaves it open, and one number for all would
-        let them sum to more than one. With a number, each cluster's masses are scaled, where needed, to sum to it.
-        ``"auto"`` is 0.95, and where a cluster needs scaling all of them are scaled alike, so that two clusters give
-        each other the same mass, as the paper writes it. With ``"product"`` it is 0.95.
-    gamma : float or "auto"
-        ``"auto"`` is one over the lower quartile of the squared distances between objects. The evidential nearest
-        neighbour rule, from which the formula comes, takes the mean inside the classes; clusters are not known yet, but
-        the smaller distances are those inside them, and a far outlier does not move a quartile.
-    metric : {"euclidean", "precomputed"}
-        With ``"precomputed"`` X holds the distances of the objects, n × n.
-    n_groups : int, optional
-        Merge this many groups of objects, each at its mean and with its weight, instead of the objects (K_init in the
-        paper). For large data.
-    grouping : {"k-means", "neighbours"}
-        How groups are made: one run of k-means, or Ward merges of objects that are among each other's ten nearest.
-    max_gigabytes : float
-        ``fit`` refuses, before it starts, to take more memory than this.
-    random_state : int, RandomState or None
-        Of k-means.
-    verbose : int
-        1 says how much memory is needed.
-
     Attributes
     ----------
     linkage_ : ndarray of shape (n_leaves - 1, 4)
@@ -125,9 +99,9 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         Mean of the masses that the two merged clusters gave to each other.
     gaps_ : ndarray of shape (n_tried, 2)
         Numbers of clusters, and how much belief is lost by merging further; see :meth:`cut`.
-    n_clusters_ : int
     labels_ : ndarray of shape (n_samples,)
-        Clusters are numbered from the largest to the smallest.
+        Where the cut of the tree puts each object; clusters are numbered from the largest to the smallest. No cluster
+        is more plausible for the object, but others may be as plausible (see :meth:`partition`).
     partition_ : CredalPartition
         See :meth:`partition`.
     groups_ : ndarray of shape (n_samples,)
@@ -168,37 +142,69 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     (array([6]), array([1., 2.]))
     """
 
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        linkage: str = "average",
-        alpha: float | str = "auto",
-        gamma: float | str = "auto",
-        metric: str = "euclidean",
-        n_groups: int | None = None,
-        grouping: str = "k-means",
-        max_gigabytes: float = 4.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.alpha = alpha
-        self.gamma = gamma
-        self.metric = metric
-        self.n_groups = n_groups
-        self.grouping = grouping
-        self.max_gigabytes = max_gigabytes
-        self.random_state = random_state
-        self.verbose = verbose
+    method = Method(
+        name="bhc",
+        title="a tree by belief, from a table, from distances, or from uncertain objects",
+        papers=("Maalel, Zhou, Martin & Elouedi, *Belief Functions*, 2014",),
+        guide="bhc",
+        reads=("table", "dissimilarities", "mass functions"),
+        number=("given", "found"),
+        empty_set=True,
+        criterion=None,
+    )
 
+    n_clusters: Any = param(
+        Choice("auto") | _base.N_CLUSTERS,
+        "Where ``labels_`` and ``partition_`` cut the tree, see :meth:`cut`.",
+        default="auto",
+        kw_only=False,
+    )
+    linkage: str = param(
+        Choice(*LINKAGES),
+        r"""The distance between clusters in the formula above. ``"ward"`` takes for :math:`d^2` twice the rise of the
+        inertia, which is the squared distance for two single objects. ``"product"`` is the second way of the paper:
+        object i gives cluster C the mass :math:`\prod_{x_j \in C} \alpha e^{-\gamma d_{ij}^2}`, and the mass function
+        of a cluster is that of its objects combined by Dempster's rule.""",
+        default="average",
+    )
+    alpha: Any = param(
+        Choice("auto") | Number(above=0, high=0.999),
+        """The most that the masses on other clusters may sum to; the paper leaves it open, and one number for all would
+        let them sum to more than one. With a number, each cluster's masses are scaled, where needed, to sum to it.
+        ``"auto"`` is 0.95, and where a cluster needs scaling all of them are scaled alike, so that two clusters give
+        each other the same mass, as the paper writes it. With ``"product"`` it is 0.95.""",
+        default="auto",
+    )
+    gamma: Any = param(
+        Choice("auto") | Number(above=0),
+        """``"auto"`` is one over the lower quartile of the squared distances between objects. The evidential nearest
+        neighbor rule, from which the formula comes, takes the mean inside the classes; clusters are not known yet, but
+        the smaller distances are those inside them, and a far outlier does not move a quartile.""",
+        default="auto",
+    )
+    metric: Any = METRIC
+    metric_params: Any = METRIC_PARAMS
+    n_groups: Any = param(
+        Integer(low=2) | NOTHING,
+        """Merge this many groups of objects, each at its mean and with its weight, instead of the objects (K_init in
+        the paper). For large data.""",
+        default=None,
+    )
+    grouping: str = param(
+        Choice("k-means", "neighbors"),
+        "How groups are made: one run of k-means, or Ward merges of objects that are among each other's ten nearest.",
+        default="k-means",
+    )
+    random_state: Any = param(SEED, "Seed of k-means.", default=None)
+    verbose: int = param(Integer(low=0) | BOOLEAN, "1 says how much memory is needed.", default=0)
+
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None, uncertainty: Any = None) -> Self:
         """Build the tree.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or MassFunctions
+        X : array-like of shape (n_samples, n_features), what the metric takes, or MassFunctions
             Numbers, none of them missing; n × n distances with ``metric="precomputed"``; or objects that are themselves
             given as mass functions, which are compared by Jousselme's distance.
         y : None
@@ -207,27 +213,22 @@ class BeliefHierarchical(_base.EvidentialClusterer):
             Standard deviation of each value. Squared distances become expected ones,
             :math:`\\|x - y\\|^2 + \\sum_p (\\sigma_{xp}^2 + \\sigma_{yp}^2)`.
         """
-        table = self._table(X, reset=True)
-        self._check_params(table)
-        spread = self._spread(uncertainty, table)
-        self.groups_ = np.arange(len(table))
-        self._places = Places(table, spread, np.ones(len(table)), self.metric == "precomputed")
-        if self.n_groups is not None:
-            rng = check_random_state(self.random_state)
-            self.groups_ = group_rows(table, self.n_groups, self.grouping, rng)
-            weight = np.bincount(self.groups_).astype(float)
-            self._places = Places(group_means(table, self.groups_), group_means(spread, self.groups_), weight, False)
-        self._rows, self._rows_spread = table, spread
-        self._check_memory(len(self._places.table))
+        self.check_parameters()
+        source = read_source(self, self._coordinates(X), contrast=False)
+        certain = Places(source, np.zeros(len(source)), np.ones(len(source)))
+        self._objects = certain if uncertainty is None else self._blur(certain, uncertainty)
+        self._names = _base.row_names(X)
+        self._check_counts()
+        self.groups_, self._leaves = self._group()
+        self._refuse_beyond_memory(len(self._leaves))
         self._tree = self._merge()
-
         self.linkage_ = self._tree.linkage()
         self.betp_index_ = self._tree.index
         self.merge_mass_ = self._tree.mass.mean(axis=1)
-        self.gaps_ = np.column_stack(self._tree.gaps(max(FEW, int(np.sqrt(len(table))))))
-        self.n_clusters_ = self._number(self.n_clusters)
-        self.partition_ = self.partition(self.n_clusters_, object_names=_base.row_names(X))
-        self.focal_sets_ = self.partition_.focal_sets
+        self.gaps_ = np.column_stack(self._tree.gaps(max(FEW, int(np.sqrt(len(source))))))
+        cut = self.partition(self.n_clusters)
+        self.focal_sets_ = cut.focal_sets
+        self._publish(X, cut.masses)
         self.labels_ = self.cut(self.n_clusters_)
         return self
 
@@ -245,7 +246,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         check_is_fitted(self)
         return self._cut(self._number(n_clusters))[0][self.groups_]
 
-    def partition(self, n_clusters: int | str = "auto", *, object_names: Any = None) -> CredalPartition:
+    def partition(self, n_clusters: int | str = "auto") -> CredalPartition:
         """Credal partition of a cut: a mass function for every object, from those that started the merges.
 
         An object gives masses to the other objects, eq. (8). Those to members of its own cluster become mass of that
@@ -268,13 +269,13 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         own = cluster[self.groups_]
         masses = np.empty((len(own), len(focal_sets)))
         for block in row_blocks(len(own), len(cluster)):
-            squared = self._places.squared_from(self._rows[block], self._rows_spread[block])
-            others = np.repeat(self._places.weight[None], len(squared), axis=0)
+            squared = self._squared_to_leaves(block)
+            others = np.repeat(self._leaves.weight[None], len(squared), axis=0)
             others[np.arange(len(squared)), self.groups_[block]] -= 1
             masses[block] = coarsened_masses(
                 squared, others, cluster, own[block], joint, focal_sets, gamma=self.gamma_, alpha=self.alpha_
             )
-        return CredalPartition(masses, focal_sets, object_names=object_names, copy=False)
+        return CredalPartition(masses, focal_sets, object_names=self._names, copy=False)
 
     def classical(self) -> np.ndarray:
         """SciPy's tree of the same leaves by the same link (average for ``"product"``), to compare with.
@@ -282,8 +283,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         Groups count as one object each.
         """
         check_is_fitted(self)
-        n = len(self._places.table)
-        condensed = squareform(np.sqrt(unpacked(self._places.packed(), n)), checks=False)
+        condensed = squareform(np.sqrt(unpacked(self._leaves.packed(), len(self._leaves))), checks=False)
         return linkage(condensed, "average" if self.linkage == "product" else self.linkage)
 
     def predict_partition(self, X: Any) -> CredalPartition:
@@ -297,17 +297,18 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         X : as in ``fit``
             With ``metric="precomputed"`` the distances of each new object to all objects of ``fit``.
         """
-        check_is_fitted(self)
-        masses = self._masses(self._table(X, reset=False))
-        return CredalPartition(masses, self.focal_sets_, object_names=_base.row_names(X), copy=False)
+        return super().predict_partition(X)
 
-    def _masses(self, X: np.ndarray) -> np.ndarray:
+    def _check_table(self, X: Any, *, reset: bool) -> Any:
+        return read_new(self, self._objects.source, self._coordinates(X))
+
+    def _masses(self, X: Any) -> np.ndarray:
         cluster, joint = self._cut(self.n_clusters_)
         masses = np.empty((len(X), len(self.focal_sets_)))
         for block in row_blocks(len(X), len(cluster)):
             masses[block] = coarsened_masses(
-                self._places.squared_from(X[block]),
-                self._places.weight,
+                self._leaves.squared_from(X[block]),
+                self._leaves.weight,
                 cluster,
                 None,
                 joint,
@@ -320,8 +321,8 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     def _merge(self) -> BeliefTree:
         from evidentia.hierarchy._merge import LINKS, merge_by_distance, merge_by_products  # numba loads late
 
-        weight = self._places.weight
-        squared = self._places.packed()
+        weight = self._leaves.weight
+        squared = self._leaves.packed()
         self.gamma_ = 1 / yardstick(squared) if self.gamma == "auto" else float(self.gamma)
         self.alpha_ = RELIABILITY if self.alpha == "auto" else float(self.alpha)
         if self.linkage == "product":
@@ -352,71 +353,75 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         nodes, which = np.unique(self._tree.leaves_of(n_clusters), return_inverse=True)
         first = np.full(n_clusters, len(self.groups_))
         np.minimum.at(first, which[self.groups_], np.arange(len(self.groups_)))
-        order = _base.largest_first(np.bincount(which, weights=self._places.weight), tie=first)
+        order = _base.largest_first(np.bincount(which, weights=self._leaves.weight), tie=first)
         number = np.argsort(order)
         if n_clusters > MAX_CLUSTERS:
             return number[which], np.empty((0, 0), dtype=np.int64)
         joint = self._tree.joint_nodes(n_clusters, dict(zip(nodes.tolist(), number.tolist())))
         return number[which], joint
 
-    def _table(self, X: Any, *, reset: bool) -> np.ndarray:
-        if isinstance(X, MassFunctions):
-            if self.metric == "precomputed":
-                raise ValueError("Mass functions have distances of their own: leave metric='euclidean'.")
-            X = jousselme_coordinates(X.masses, X.focal_sets)
-        table = _base.check_table(self, X, reset=reset)
-        if self.metric == "precomputed":
-            check_distances(table, square=reset)
-        return table
+    def _coordinates(self, X: Any) -> Any:
+        """X, or rows whose Euclidean distances are those of mass functions."""
+        if not isinstance(X, MassFunctions):
+            return X
+        if self.metric != "euclidean":
+            raise ValueError("Mass functions have distances of their own: leave metric='euclidean'.")
+        return jousselme_coordinates(X.masses, X.focal_sets)
 
-    def _spread(self, uncertainty: Any, table: np.ndarray) -> np.ndarray:
-        if uncertainty is None:
-            return np.zeros(len(table))
+    def _blur(self, objects: Places, uncertainty: Any) -> Places:
+        """The same objects with values that have variances."""
+        if objects.rows is None:
+            raise ValueError(
+                f"'uncertainty' is about values and Euclidean distances; with metric={self.metric!r} put it into the "
+                "distances."
+            )
         deviation = np.asarray(uncertainty, dtype=float)
-        if self.metric == "precomputed":
-            raise ValueError("'uncertainty' is about values; with metric='precomputed' put it into the distances.")
-        if deviation.shape != table.shape or not np.isfinite(deviation).all() or (deviation < 0).any():
+        if deviation.shape != objects.rows.shape or not np.isfinite(deviation).all() or (deviation < 0).any():
             raise ValueError(
                 f"'uncertainty' must hold a standard deviation, finite and not negative, for each value of X, shape "
-                f"{table.shape}. Got shape {deviation.shape}."
+                f"{objects.rows.shape}. Got shape {deviation.shape}."
             )
-        return np.square(deviation).sum(axis=1)
+        return replace(objects, spread=np.square(deviation).sum(axis=1))
 
-    def _check_params(self, table: np.ndarray) -> None:
-        if isinstance(self.n_clusters, str):
-            _base.check_choice(self, "n_clusters", ("auto",))
-        else:
-            _base.check_number(self, "n_clusters", low=1, high=MAX_CLUSTERS, integer=True)
-            _base.check_enough_rows(self, len(table), self.n_clusters)
-        _base.check_choice(self, "linkage", LINKAGES)
-        _base.check_choice(self, "metric", ("euclidean", "precomputed"))
-        _base.check_choice(self, "grouping", ("k-means", "neighbours"))
-        _base.check_number(self, "max_gigabytes", low=0, strict=True)
-        for name, high in (("alpha", 0.999), ("gamma", np.inf)):
-            if isinstance(getattr(self, name), str):
-                _base.check_choice(self, name, ("auto",))
-            else:
-                _base.check_number(self, name, low=0, high=high, strict=True)
-        if self.n_groups is not None:
-            least = 2 if isinstance(self.n_clusters, str) else max(2, self.n_clusters)
-            _base.check_number(self, "n_groups", low=least, high=len(table), integer=True)
-            if self.metric == "precomputed":
-                raise ValueError("'n_groups' needs attributes: distances have no means. Group the objects beforehand.")
+    def _check_counts(self) -> None:
+        """What of the parameters depends on the number of objects."""
+        n_samples = len(self._objects)
+        if not isinstance(self.n_clusters, str):
+            _base.check_enough_rows(self, n_samples, self.n_clusters)
+        if self.n_groups is None:
+            return
+        least = 2 if isinstance(self.n_clusters, str) else max(2, self.n_clusters)
+        if not least <= self.n_groups <= n_samples:
+            raise ValueError(
+                f"The 'n_groups' parameter of BeliefHierarchical must be from {least}, for as many clusters, to "
+                f"{n_samples}, the number of objects. Got {self.n_groups!r} instead."
+            )
+        if self._objects.rows is None:
+            raise ValueError(
+                "'n_groups' needs attributes and metric='euclidean': other distances have no means. "
+                "Group the objects beforehand."
+            )
 
-    def _check_memory(self, n_leaves: int) -> None:
-        needed = (32 if self.linkage == "product" else 8) * n_leaves**2 / 2**30
+    def _group(self) -> tuple[np.ndarray, Places]:
+        """Leaf of each object, and the leaves: the objects, or means of groups of them."""
+        objects = self._objects
+        if self.n_groups is None or objects.rows is None:
+            return np.arange(len(objects)), objects
+        groups = group_rows(objects.rows, self.n_groups, self.grouping, check_random_state(self.random_state))
+        means = Table(group_means(objects.rows, groups), "euclidean", {})
+        return groups, Places(means, group_means(objects.spread, groups), np.bincount(groups).astype(float))
+
+    def _squared_to_leaves(self, objects: slice) -> np.ndarray:
+        """Squared distances of some objects to all leaves."""
+        if self._objects.rows is None:
+            return np.square(self._objects.source.block(objects, slice(None)))
+        return self._leaves.squared_from(self._objects.rows[objects], self._objects.spread[objects])
+
+    def _refuse_beyond_memory(self, n_leaves: int) -> None:
+        needed = (32 if self.linkage == "product" else 8) * n_leaves**2
         if self.verbose:
-            print(f"BeliefHierarchical: a tree of {n_leaves} leaves needs {needed:.2f} GiB of memory.")
-        if needed > self.max_gigabytes:
-            raise MemoryError(
-                f"A tree of {n_leaves} leaves needs {needed:.1f} GiB of memory, more than "
-                f"max_gigabytes={self.max_gigabytes:g}. Merge groups of objects (n_groups=1000), or raise the limit."
-            )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
+            print(f"BeliefHierarchical: a tree of {n_leaves} leaves needs {needed / 2**30:.2f} GiB of memory.")
+        refuse_beyond_memory(needed, f"A tree of {n_leaves} leaves", "Merge groups of objects (n_groups=1000).")
 
 
 def unpacked(packed: np.ndarray, n: int) -> np.ndarray:
@@ -425,26 +430,3 @@ def unpacked(packed: np.ndarray, n: int) -> np.ndarray:
     for i in range(1, n):
         full[i, :i] = full[:i, i] = packed[i * (i - 1) // 2 : i * (i + 1) // 2]
     return full
-
-
-def check_distances(table: np.ndarray, *, square: bool) -> None:
-    """Refuse what cannot be distances, saying where."""
-    if square and table.shape[0] != table.shape[1]:
-        raise ValueError(f"Distances must be a square matrix, one row and column an object. Got shape {table.shape}.")
-    if table.min() < 0:
-        i, j = np.argwhere(table < 0)[0]
-        raise ValueError(f"Distances must not be negative, but that of objects {i} and {j} is {table[i, j]:g}.")
-    if not square:
-        return
-    slack = 1e-8 * table.max()
-    if np.diagonal(table).max() > slack:
-        i = int(np.diagonal(table).argmax())
-        raise ValueError(f"The distance of object {i} to itself is {table[i, i]:g}, not zero. Are these similarities?")
-    for i, row in enumerate(table):
-        off = np.abs(row - table[:, i])
-        if off.max() > slack:
-            j = int(off.argmax())
-            raise ValueError(
-                f"Distances must be the same both ways, but objects {i} and {j} have {table[i, j]:g} and "
-                f"{table[j, i]:g}. Take the mean of both: (D + D.T) / 2."
-            )

@@ -350,7 +350,7 @@ class BootGMM(_base.EvidentialClusterer):
         targets = self._targets(len(posterior))
         found = irqp(start, pair_forms(self.focal_sets_), targets, tol=self.tol, max_iter=self.max_iter)
         self.criterion_trace_, self.n_iter_ = found.trace, len(found.trace) - 1
-        return found.masses
+        return found.state
 
     def _quality(self) -> dict[str, float]:
         relation = pairwise(self.partition_.masses, self.focal_sets_, self.intervals_.pairs)

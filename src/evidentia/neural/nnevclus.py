@@ -16,6 +16,7 @@ from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Numbe
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Matrix, Source, check_dissimilarities, source_of
 from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
 from evidentia.neural import storage
@@ -31,28 +32,21 @@ from evidentia.neural.problem import (
     label_peaks,
     measure_pairs,
     split_objects,
-    to_conflict,
 )
 from evidentia.neural.search import Search
 from evidentia.neural.starts import StartMasses, solve_without_network
 from evidentia.neural.training import Schedule
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
-from evidentia.relational.dissimilarity import Matrix, Source, read_source
-from evidentia.relational.evclus import POINTS, Shepard
+from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
+from evidentia.relational.pairs import wanted_conflict
 from evidentia.solvers.descent import Run, best_of
-from evidentia.solvers.dissimilarities import check_dissimilarities
 from evidentia.solvers.overlap import near_pair_sets
 from evidentia.solvers.threads import one_blas_thread
 
 SMALL = 1_000  # objects up to which one core is enough for all pairs
 NUMBERS = ("delta0_", "svm_gamma_", "xi_", "criterion_", "loss_", "stress_", "n_iter_", "converged_")
 TRACES = ("criterion_trace_", "validation_trace_", "start_criteria_")
-
-
-def read_distances(rows: np.ndarray, metric: Any, params: Any) -> Source:
-    """Distances between rows; the reader notes their columns, which need not be those of X, on a model of its own."""
-    return read_source(NNEVCLUS(), rows, metric, params)
 
 
 def are_layers(hidden: Any) -> bool:
@@ -184,23 +178,15 @@ class NNEVCLUS(_base.IterativeClusterer):
         Without it all pairs count.""",
         default=None,
     )
-    delta0: Any = param(
-        Choice("auto") | Number(above=0, high=1) | NOTHING,
-        """Quantile of the dissimilarities at which two objects are taken to lie in different clusters. ``"auto"`` is
-        0.9 up to four clusters and 3.6 over their number beyond: the more clusters, the fewer pairs lie in one. None
-        takes the dissimilarities themselves, which then lie in [0, 1].""",
-        default="auto",
-    )
+    delta0: Any = EVCLUS.parameters["delta0"]
     metric: Any = param(
-        Kind("str or callable", lambda value: isinstance(value, str) or callable(value)),
+        METRIC.check,
         """How unlike two rows are: a metric of SciPy or scikit-learn, ``"gower"``, or a function of two rows. With
         ``"precomputed"`` X holds dissimilarities, and the network sees the principal components of its rows.""",
         default="euclidean",
     )
-    metric_params: Any = param(
-        Kind("dict", lambda value: isinstance(value, dict)) | NOTHING, "Further arguments of the metric.", default=None
-    )
-    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
+    metric_params: Any = METRIC_PARAMS
+    n_near: int = EVCLUS.parameters["n_near"]  # type: ignore[assignment]
     n_components: Any = param(
         Integer(low=1) | Kind("a share in (0, 1)", lambda value: isinstance(value, float) and 0 < value < 1),
         """Principal components of the rows of dissimilarities (``metric="precomputed"``): how many, or the share of
@@ -385,7 +371,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         elif dissimilarities is not None:
             source = Matrix(check_matrix(dissimilarities, n))
         else:
-            source = read_distances(metric_rows.reshape(n, -1), self.metric, self.metric_params)
+            source = source_of(metric_rows.reshape(n, -1), self.metric, self.metric_params, who="NNEVCLUS")
         rows = inputs.network_rows(metric_rows, table)
         if self.outliers:
             inputs = inputs.with_region(rows, self.nu, self.svm_gamma, rng)
@@ -393,7 +379,7 @@ class NNEVCLUS(_base.IterativeClusterer):
             possible = label_peaks(source, self.n_clusters)
         train, validation = split_objects(n, self.validation_fraction if self.early_stopping else None, rng)
         judges, measured = measure_pairs(source, train, optimizer, self.n_pairs, rng)
-        pairs, delta0 = to_conflict(measured, self.delta0, self.n_clusters)
+        pairs, delta0 = wanted_conflict(measured, self.delta0, self.n_clusters, who="NNEVCLUS")
         return Problem(
             inputs=inputs,
             rows=rows,
@@ -427,8 +413,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         if self._by_nearness and not runs[-1].interrupted:
             network = min(runs, key=lambda run: run.objective).state.network
             masses = compute_masses(network, problem.rows, problem.depth)
-            plausible = masses @ focal_sets.member
-            finer = near_pair_sets(plausible.T @ plausible, self.n_near, empty=True)
+            finer = near_pair_sets(shared_plausibility(masses, focal_sets), self.n_near, empty=True)
             given = given_masses("NNEVCLUS", CredalPartition(masses, focal_sets), finer, len(masses))
             start = StartMasses(problem.train, given[problem.train])
             return replace(search, focal_sets=finer).run_all([start], self.verbose), finer
@@ -484,12 +469,10 @@ class NNEVCLUS(_base.IterativeClusterer):
 
     def _describe_pairs(self, problem: Problem, rng: np.random.RandomState) -> None:
         i, j, wanted = problem.pairs.sample(POINTS, rng)
-        i, j = problem.judges[i], problem.judges[j]
-        masses, disjoint = self.partition_.masses, self.focal_sets_.disjoint.astype(float)
-        conflict = np.einsum("pf,pf->p", (masses @ disjoint)[i], masses[j])
-        self.shepard_ = Shepard(np.column_stack([i, j]), wanted, conflict)
+        self.shepard_ = shepard_of(self.partition_, problem.judges[i], problem.judges[j], wanted)
         as_tensor = load_torch().as_tensor
-        self.loss_ = float(loss_on(problem.pairs, as_tensor(disjoint))(as_tensor(masses[problem.judges])))
+        pair_loss = loss_on(problem.pairs, as_tensor(self.focal_sets_.disjoint.astype(float)))
+        self.loss_ = float(pair_loss(as_tensor(self.partition_.masses[problem.judges])))
         self.stress_ = self.loss_ / float(np.square(problem.pairs.values).mean())
 
     def predict_partition(self, X: Any) -> CredalPartition:

@@ -8,33 +8,15 @@ from typing import Any
 import numpy as np
 
 from evidentia.constraints import PairwiseConstraints
+from evidentia.dissimilarities import Some, Source, Table, check_dissimilarities, delta_star, full_matrix
 from evidentia.neural.inputs import Inputs
 from evidentia.neural.knowledge import Knowledge, read_labels
 from evidentia.prototypes.belief_peaks import belief_peaks
-from evidentia.relational.dissimilarity import Source, Table, default_quantile, delta_star
 from evidentia.relational.pairs import Pairs, all_pairs, random_pairs
-from evidentia.solvers.dissimilarities import check_dissimilarities
 from evidentia.solvers.memory import refuse_beyond_memory
 
 WHOLE = 2_000  # objects up to which "auto" takes all pairs at once
 SAMPLE = 1_000  # objects among which the loss of a fit by batches is measured, and a validation loss
-
-
-@dataclass(frozen=True)
-class Some:
-    """Some of the objects of a source, in their order."""
-
-    source: Source
-    objects: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.objects)
-
-    def block(self, rows: Any, columns: Any) -> np.ndarray:
-        return self.source.block(self.objects[rows], self.objects[columns])
-
-    def from_new(self, X: Any, columns: Any) -> np.ndarray:
-        return self.source.from_new(X, self.objects[columns])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +80,8 @@ def label_peaks(source: Source, n_clusters: int) -> np.ndarray:
     if isinstance(source, Table) and not source.params:
         graph = belief_peaks(source.rows, metric=source.metric)
     else:
-        refuse_beyond_memory(24 * n**2, f"NNEVCLUS with init='belief-peaks' on {n:,} objects", "Take another init.")
-        graph = belief_peaks(source.block(slice(None), slice(None)), metric="precomputed")
+        matrix = full_matrix(source, who="NNEVCLUS with init='belief-peaks'", cure="Take another init.", copies=3)
+        graph = belief_peaks(matrix, metric="precomputed")
     labels = np.full(n, -1)
     labels[graph.choose(n_clusters)] = np.arange(n_clusters)
     return read_labels(labels, n, n_clusters)
@@ -128,22 +110,3 @@ def measure_pairs(
         return train, random_pairs(Some(source, train), n_pairs, rng)
     refuse_beyond_memory(24 * n**2, f"NNEVCLUS on all pairs of {n:,} objects", "Take optimizer='adam'.")
     return train, all_pairs(Some(source, train))
-
-
-def to_conflict(pairs: Pairs, delta0: Any, n_clusters: int) -> tuple[Pairs, float | None]:
-    """The conflict (6) that dissimilarities ask for, and the dissimilarity at the quantile ``delta0``."""
-    values = pairs.values
-    low, high = values.min(), values.max()
-    if low == high:
-        raise ValueError(f"All dissimilarities equal {low:g}, so NNEVCLUS finds no clusters in them.")
-    if delta0 is None:
-        if high > 1:
-            raise ValueError(f"With delta0=None dissimilarities must lie in [0, 1]. Got {high:g}.")
-        return pairs, None
-    quantile = default_quantile(n_clusters) if delta0 == "auto" else float(delta0)
-    at = float(np.quantile(values, quantile))
-    if at == 0:
-        raise ValueError(
-            f"The quantile delta0={quantile:g} of the dissimilarities is zero: many objects are equal. Raise it."
-        )
-    return pairs.map(lambda dissimilarity: delta_star(dissimilarity, at)), at

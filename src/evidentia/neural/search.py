@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evidentia.belief import FocalSets
+from evidentia.dissimilarities import Table
+from evidentia.dissimilarities.conflict import CERTAIN
 from evidentia.neural._torch import load_torch
 from evidentia.neural.losses import squared_distances, start_penalty
 from evidentia.neural.network import Architecture, MassNetwork, check_width, draw_weights
@@ -16,7 +18,6 @@ from evidentia.neural.objective import Objective, Penalties, loss_on, loss_on_al
 from evidentia.neural.problem import SAMPLE, Problem
 from evidentia.neural.starts import StartMasses
 from evidentia.neural.training import Schedule, Training, descend_at_once, descend_by_batches
-from evidentia.relational.dissimilarity import CERTAIN, Table
 from evidentia.solvers.descent import Run, Watch, all_runs
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from sklearn.utils import check_random_state
 from evidentia import _base
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
+from evidentia.dissimilarities import check_dissimilarities
 from evidentia.prototypes._kernel import LEAST_COST, update_masses
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.descent import best_descent
-from evidentia.solvers.dissimilarities import check_dissimilarities
 from evidentia.solvers.neighbours import distances
 
 LARGEST = 2 << 30  # bytes of a matrix of dissimilarities that is made without being asked twice

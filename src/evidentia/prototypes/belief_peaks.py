@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from evidentia.dissimilarities import check_dissimilarities
 from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.dissimilarities import check_dissimilarities
 from evidentia.solvers.neighbours import default_n_neighbors, distances, nearest
 
 

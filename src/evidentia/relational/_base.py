@@ -2,56 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
 from evidentia.belief import FocalSets
-from evidentia.belief.focal import MAX_CLUSTERS
+from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Source, read_new
 from evidentia.partition import CredalPartition
-from evidentia.relational.dissimilarity import Matrix, Source, read_new, read_source
-from evidentia.solvers.blocks import row_blocks
 
 
-class RelationalClusterer(_base.EvidentialClusterer):
+class Sourced:
+    """What ``fit`` keeps of the objects."""
+
+    _source: Source
+
+
+class RelationalClusterer(Sourced, _base.IterativeClusterer):
     """Base of the methods that see objects only through their dissimilarities.
 
-    A subclass gives ``fit`` and ``_masses(X)``, which reads X by :meth:`_distance_blocks`.
+    A subclass gives ``fit``, which leaves ``_source`` behind, and ``_masses(new)`` for new objects as its ``from_new``
+    takes them.
     """
 
-    n_clusters: int
-    focal_sets: Any
-    metric: Any
-    metric_params: dict[str, Any] | None
-    n_init: int
-    init: Any
-    max_iter: int
-    tol: float
-    _source: Source | None  # None: dissimilarities came as numbers, and new ones will
-
-    def _read(self, X: Any) -> Source:
-        source = read_source(self, X, self.metric, self.metric_params)
-        self._source = None if isinstance(source, Matrix) else source
-        return source
-
-    def _read_new(self, X: Any) -> Any:
-        return read_new(self, self._source, X)
-
-    def _check_params(self, n_samples: int) -> None:
-        _base.check_number(self, "n_clusters", low=1, high=MAX_CLUSTERS, integer=True)
-        _base.check_number(self, "n_init", low=1, integer=True)
-        _base.check_number(self, "max_iter", low=1, integer=True)
-        _base.check_number(self, "tol", low=0)
-        _base.check_enough_rows(self, n_samples, self.n_clusters)
-
-    def _distance_blocks(self, X: Any, known: np.ndarray) -> Iterator[np.ndarray]:
-        """Dissimilarities of new objects to some of the fitted ones, some (n_new, n_known) at a time."""
-        new = self._read_new(X)
-        for block in row_blocks(len(new), len(known)):
-            yield new[block][:, known] if self._source is None else self._source.from_new(new[block], known)
+    metric: Any = METRIC
+    metric_params: Any = METRIC_PARAMS
 
     def predict_partition(self, X: Any) -> CredalPartition:
         """Credal partition of new objects, over the clusters found by ``fit``.
@@ -61,13 +36,10 @@ class RelationalClusterer(_base.EvidentialClusterer):
         X : array-like of shape (n_new, n_features), or what the metric takes
             With ``metric="precomputed"``: dissimilarities to the fitted objects, shape (n_new, n_samples).
         """
-        check_is_fitted(self)
-        return CredalPartition(self._masses(X), self.focal_sets_, object_names=_base.row_names(X), copy=False)
+        return super().predict_partition(X)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
-        return tags
+    def _check_table(self, X: Any, *, reset: bool) -> Any:
+        return read_new(self, self._source, X)
 
 
 def given_masses(who: str, init: Any, focal_sets: FocalSets, n_samples: int) -> np.ndarray:

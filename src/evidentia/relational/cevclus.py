@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal, Self
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 
 from evidentia import _base
+from evidentia._parameters import ANYTHING, Choice, Number, param
 from evidentia.belief import FocalSets
-from evidentia.belief.focal import Subset
-from evidentia.constraints import PairwiseConstraints
+from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
-from evidentia.relational.dissimilarity import Source
 from evidentia.relational.evclus import EVCLUS, conflict_form
 from evidentia.relational.pairs import Pairs
-from evidentia.solvers.irqp import Descent, Links, criterion, symmetric_pairs
+from evidentia.solvers.descent import Run
+from evidentia.solvers.irqp import Links, criterion, symmetric_pairs
+from evidentia.solvers.threads import one_blas_thread
 
 # Links come in by and by: at full strength at once, the first object of a broken link would give way, right or wrong.
 GROWTH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
@@ -72,36 +74,22 @@ class CEVCLUS(EVCLUS):
     certainty of a link. Every descent begins where a descent without links ended, and weights grow by and by: from
     random masses, or with all weight at once, even correct links lead into poor minima.
 
-    Parameters
-    ----------
-    n_clusters : int
-    focal_sets : {"pairs", "full", "simple", "near-pairs"}, list of subsets, FocalSets or callable
-        As for :class:`EVCLUS`.
-    xi : "auto" or float >= 0
-        Weight of the links against the dissimilarities. A number is the same for all links, as in the papers, which
-        take 0.5. With ``"auto"`` every link gets as much as it needs: nothing while the most plausible clusters agree
-        with all links, then more and more for those they contradict, up to 1, and a sixteenth of that for the others.
-    metric_learner : transformer, optional
-        Learns a metric for the rows of X from the links before anything else, such as
-        :class:`~evidentia.metric_learning.PCCA` or :class:`~evidentia.metric_learning.KPCCA`; ``metric`` then compares
-        the transformed rows.
-    n_pairs, delta0, metric, metric_params, n_near, n_init, init, max_iter, tol, random_state, verbose
-        As for :class:`EVCLUS`.
-
     Attributes
     ----------
-    constraints_ : PairwiseConstraints or None
+    constraints_ : PairwiseConstraints
         The links by row number; ``constraints_.violations(partition_)`` tells how far each is broken.
     metric_learner_ : transformer or None
         The learner, fitted; ``predict_partition`` sends new rows through it.
     xi_ : ndarray of shape (n_links,)
-        Weight of each link.
+        Strength of each link.
     criterion_ : float
         The loss with its penalty.
     criterion_trace_ : ndarray
         That loss under the final weights, from the masses that smaller ones gave; it never rises.
-    partition_, labels_, focal_sets_, delta0_, start_criteria_, stress_, shepard_, n_iter_
-        As for :class:`EVCLUS`; the stress has no penalty in it.
+    stress_ : float
+        The loss over the mean square of the transformed dissimilarities; the penalty has no part in it.
+    delta0_, shepard_
+        As for :class:`EVCLUS`.
 
     Notes
     -----
@@ -138,43 +126,35 @@ class CEVCLUS(EVCLUS):
     array([0, 0, 1, 1])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
-        xi: float | Literal["auto"] = "auto",
-        metric_learner: Any = None,
-        n_pairs: int | None = None,
-        delta0: str | float | None = "auto",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        n_near: int = 2,
-        n_init: int = 5,
-        init: Any = "random",
-        max_iter: int = 1000,
-        tol: float = 1e-5,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        super().__init__(
-            n_clusters,
-            focal_sets=focal_sets,
-            n_pairs=n_pairs,
-            delta0=delta0,
-            metric=metric,
-            metric_params=metric_params,
-            n_near=n_near,
-            n_init=n_init,
-            init=init,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.xi = xi
-        self.metric_learner = metric_learner
+    method = Method(
+        name="cevclus",
+        title="the same with links",
+        papers=("Antoine et al., *Soft Computing* 18, 2014", "Li et al., *Knowledge-Based Systems* 142, 2018"),
+        guide="dissimilarities",
+        reads=("table", "dissimilarities"),
+        takes=("links",),
+        families=EVCLUS.method.families,
+        empty_set=True,
+        quick={"n_init": 2},
+    )
 
+    xi: Any = param(
+        Choice("auto") | Number(low=0),
+        """Strength of the links against the dissimilarities. A number is the same for all links, as in the papers,
+        which take 0.5. With ``"auto"`` every link gets as much as it needs: nothing while the most plausible clusters
+        agree with all links, then more and more for those they contradict, up to 1, and a sixteenth of that for the
+        others.""",
+        default="auto",
+    )
+    metric_learner: Any = param(
+        ANYTHING,
+        """Transformer that learns a metric for the rows of X from the links before anything else, such as
+        :class:`~evidentia.metric_learning.PCCA` or :class:`~evidentia.metric_learning.KPCCA`; ``metric`` then compares
+        the transformed rows. None for none.""",
+        default=None,
+    )
+
+    @one_blas_thread
     def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, constraints: PairwiseConstraints | None = None, partners: Any = None
     ) -> Self:
@@ -191,77 +171,67 @@ class CEVCLUS(EVCLUS):
         partners : array-like of int, shape (n_samples, k), optional
             Partners of each object, in place of random ones.
         """
-        if self.metric_learner is not None and isinstance(self.metric, str) and self.metric in ("precomputed", "gower"):
-            raise ValueError(
-                f"A 'metric_learner' transforms rows of numbers, so the 'metric' of {type(self).__name__} cannot be "
-                f"{self.metric!r}."
-            )
-        if constraints is not None and not isinstance(constraints, PairwiseConstraints):
-            raise TypeError(
-                f"'constraints' of {type(self).__name__} must be a PairwiseConstraints, made for instance by "
-                f"PairwiseConstraints.from_links(must_link, cannot_link). Got {constraints!r}."
-            )
-        self.constraints_ = constraints.for_table(X).check() if constraints is not None and len(constraints) else None
-        self.metric_learner_ = None
-        return super().fit(X, partners=partners)
+        self.check_parameters()
+        self.constraints_ = resolve_constraints(self, constraints, X).check()
+        self.xi_ = np.zeros(len(self.constraints_))
+        self.metric_learner_, rows = None, None
+        if self.metric_learner is not None:
+            if isinstance(self.metric, str) and self.metric in ("precomputed", "gower"):
+                raise ValueError(
+                    f"A 'metric_learner' transforms rows of numbers, so the 'metric' of {type(self).__name__} cannot "
+                    f"be {self.metric!r}."
+                )
+            _base.check_table(self, X)  # new rows come with the columns of X
+            self.metric_learner_, rows = learn_metric(self.metric_learner, X, self.constraints_)
+        return self._fit(X, partners, rows)
 
-    def _read(self, X: Any) -> Source:
-        if self.metric_learner is None:
-            return super()._read(X)
-        self.metric_learner_, rows = learn_metric(self.metric_learner, X, self.constraints_)
-        source = super()._read(rows)
-        _base.check_table(self, X)  # new rows come with the columns of X
-        return source
-
-    def _read_new(self, X: Any) -> Any:
+    def _check_table(self, X: Any, *, reset: bool) -> Any:
         if self.metric_learner_ is None:
-            return super()._read_new(X)
+            return super()._check_table(X, reset=reset)
+        _base.check_table(self, X, reset=reset)
         return np.asarray(self.metric_learner_.transform(X), dtype=float)
 
-    def _check_params(self, n_samples: int) -> None:
-        super()._check_params(n_samples)
-        if not isinstance(self.xi, str):
-            _base.check_number(self, "xi", low=0)
-        elif self.xi != "auto":
-            raise ValueError(
-                f"The 'xi' parameter of {type(self).__name__} must be 'auto' or a number. Got {self.xi!r}."
-            )
-
-    def _finish(self, pairs: Pairs, focal_sets: FocalSets, runs: list[Descent]) -> list[Descent]:
-        if self.constraints_ is None or runs[-1].interrupted:
-            return runs
+    def _search(self, pairs: Pairs, rng: np.random.RandomState) -> tuple[FocalSets, list[Run]]:
+        focal_sets, runs = super()._search(pairs, rng)
+        if not len(self.constraints_) or runs[-1].interrupted:
+            return focal_sets, runs
         if isinstance(self.xi, str):
-            return [self._listen(pairs, focal_sets, runs)]
+            best, self.xi_ = self._listen(pairs, focal_sets, runs)
+            return focal_sets, [best]
         self.xi_ = np.full(len(self.constraints_), float(self.xi))
-        strength = self.xi * pairs.n_terms / (2 * len(self.constraints_))
+        return focal_sets, self._strengthen(pairs, focal_sets, runs)
+
+    def _links(self, weights: Any, pairs: Pairs, focal_sets: FocalSets) -> Links:
+        """The penalty of links of these weights beside the sum of the squared differences."""
+        strength = weights * pairs.n_terms / (2 * len(self.constraints_))
+        return make_links(self.constraints_, focal_sets, strength, pairs.n_objects)
+
+    def _strengthen(self, pairs: Pairs, focal_sets: FocalSets, runs: list[Run]) -> list[Run]:
+        """Descend with links that grow to their full strength."""
         for share in GROWTH:
-            links = make_links(self.constraints_, focal_sets, share * strength, pairs.n_objects)
-            runs = self._descend(pairs, focal_sets, [run.masses for run in runs], links)
+            links = self._links(share * self.xi, pairs, focal_sets)
+            runs = self._descend(pairs, focal_sets, [run.state for run in runs], links)
             if runs[-1].interrupted and share < 1:
-                full = make_links(self.constraints_, focal_sets, strength, pairs.n_objects)
-                losses = (criterion(run.masses, conflict_form(focal_sets), pairs.layout, full) for run in runs)
-                return [run._replace(trace=np.array([loss])) for run, loss in zip(runs, losses)]
+                full = self._links(self.xi, pairs, focal_sets)
+                losses = (criterion(run.state, conflict_form(focal_sets), pairs.layout, full) for run in runs)
+                return [replace(run, trace=np.array([loss])) for run, loss in zip(runs, losses)]
         return runs
 
-    def _listen(self, pairs: Pairs, focal_sets: FocalSets, runs: list[Descent]) -> Descent:
+    def _listen(self, pairs: Pairs, focal_sets: FocalSets, runs: list[Run]) -> tuple[Run, np.ndarray]:
         """Raise the weights of broken links until all links hold, or else keep the solution that breaks fewest."""
         links = self.constraints_
-        assert links is not None
 
-        def wrong(run: Descent) -> np.ndarray:
-            return broken(links, run.masses, focal_sets)
+        def wrong(run: Run) -> np.ndarray:
+            return broken(links, run.state, focal_sets)
 
-        def cost(run: Descent) -> float:
+        def cost(run: Run) -> float:
             return float(links.certainty @ wrong(run))
 
-        def descend(run: Descent, weights: np.ndarray, tol: float) -> Descent:
-            strength = weights * pairs.n_terms / (2 * len(links))
-            return self._descend(
-                pairs, focal_sets, [run.masses], make_links(links, focal_sets, strength, pairs.n_objects), tol
-            )[0]
+        def descend(run: Run, weights: np.ndarray, tol: float) -> Run:
+            return self._descend(pairs, focal_sets, [run.state], self._links(weights, pairs, focal_sets), tol)[0]
 
-        best = run = min(runs, key=lambda run: (cost(run), run.trace[-1]))
-        self.xi_ = weights = np.zeros(len(links))
+        best = run = min(runs, key=lambda run: (cost(run), run.objective))
+        kept = weights = np.zeros(len(links))
         for weight in WEIGHTS:
             if cost(best) == 0 or run.interrupted:
                 break
@@ -270,5 +240,5 @@ class CEVCLUS(EVCLUS):
             if cost(run) < cost(best) and not run.interrupted:
                 run = descend(run, weights, self.tol)
                 if cost(run) < cost(best):
-                    best, self.xi_ = run, weights
-        return best._replace(interrupted=run.interrupted)
+                    best, kept = run, weights
+        return replace(best, interrupted=run.interrupted), kept

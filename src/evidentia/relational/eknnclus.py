@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from tqdm.auto import tqdm
 
 from evidentia import _base
-from evidentia._warnings import warn_user
+from evidentia._parameters import Choice, Integer, Number, param
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
-from evidentia.solvers.descent import Run
-from evidentia.solvers.dissimilarities import check_dissimilarities
+from evidentia.dissimilarities import nearest_objects, read_source
+from evidentia.methods import Method
+from evidentia.relational._base import RelationalClusterer
+from evidentia.solvers.descent import Run, all_runs, best_of
 from evidentia.solvers.label_sweeps import sweep, weight_between, weight_by_label
-from evidentia.solvers.neighbours import default_n_neighbors, nearest
+from evidentia.solvers.neighbours import default_n_neighbors
+from evidentia.solvers.threads import one_blas_thread
 
 SUREST = 36.0  # weight of evidence: beyond it a double cannot tell the mass of "same cluster" from one
 
 
-def neighbour_weights(distance: np.ndarray, gamma: float) -> np.ndarray:
+def neighbor_weights(distance: np.ndarray, gamma: float) -> np.ndarray:
     r"""Weights of evidence :math:`w = -\log(1 - e^{-\gamma d^2})` that two neighbours share a cluster.
 
     Examples
     --------
-    >>> neighbour_weights(np.array([0.0, 1.0, 2.0]), gamma=np.log(2)).round(4)     # -log(1/2), -log(15/16)
+    >>> neighbor_weights(np.array([0.0, 1.0, 2.0]), gamma=np.log(2)).round(4)     # -log(1/2), -log(15/16)
     array([36.    ,  0.6931,  0.0645])
     """
     with np.errstate(divide="ignore"):  # copies of an object
@@ -70,7 +72,7 @@ def settle(
     return Run(labels, np.array(trace), converged)
 
 
-class EkNNclus(_base.EvidentialClusterer):
+class EkNNclus(RelationalClusterer):
     r"""Evidential clustering by the K nearest neighbours [1]_: the number of clusters comes out of the data.
 
     Neighbour j of object i is evidence of weight :math:`w_{ij} = -\log(1 - e^{-\gamma d_{ij}^2})` that both share a
@@ -83,43 +85,16 @@ class EkNNclus(_base.EvidentialClusterer):
     those of the evidential k-nearest neighbour rule: :math:`m_i(\{k\}) \propto e^{u_{ik}} - 1`,
     :math:`m_i(\Omega) \propto 1`, with :math:`u_{ik}` the weight of the neighbours of i in cluster k.
 
-    Parameters
-    ----------
-    n_clusters : int or "auto"
-        ``"auto"`` begins with as many clusters as objects. A number begins with as many clusters at random, of which
-        some may die; it is an upper bound.
-    n_neighbors : int or "auto"
-        K: the more, the fewer clusters. ``"auto"`` is three times the square root of the number of objects, at most
-        100.
-    q : float in (0, 1]
-        :math:`\gamma` is one over the q-quantile of the squared distances to the neighbours.
-    metric : str or callable
-        ``"precomputed"`` for a matrix of dissimilarities, or a metric that scikit-learn knows.
-    n_init : int
-        Number of starts; that of least conflict is kept, among those that kept most clusters when ``n_clusters`` is a
-        number: one cluster for all has no conflict at all.
-    max_iter : int
-        Sweeps over the objects.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    partition_ : CredalPartition
-        Masses on single clusters and on the set of all.
-    labels_ : ndarray of shape (n_samples,)
-        The most plausible cluster, the one that the sweeps ended with.
     n_clusters_ : int
+        What came out.
     gamma_ : float
     criterion_ : float
+        The conflict.
     criterion_trace_ : ndarray
-        Conflict after each sweep. It never rises when K is the number of all others. With fewer neighbours j may be one
+        Conflict after each sweep. It never rises when K is the number of all others. With fewer neighbors j may be one
         of i's without i being one of j's, and it may rise by a little.
-    start_criteria_ : ndarray
-        Final criterion of every start.
-    n_iter_ : int
-    focal_sets_ : FocalSets
 
     Notes
     -----
@@ -142,121 +117,133 @@ class EkNNclus(_base.EvidentialClusterer):
     (2, array([1, 1, 1, 0, 0, 0, 0]), array([0, 1]))
     """
 
-    finds_its_number = True  # n_clusters is only where it begins
+    method = Method(
+        name="eknnclus",
+        title="objects follow their neighbors; the number of clusters comes out",
+        papers=("Denœux et al., *Knowledge-Based Systems* 88, 2015",),
+        guide="density",
+        reads=("table", "dissimilarities"),
+        number=("found",),
+    )
 
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        n_neighbors: int | str = "auto",
-        q: float = 0.9,
-        metric: Any = "euclidean",
-        n_init: int = 1,
-        max_iter: int = 100,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.q = q
-        self.metric = metric
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: Any = param(
+        Choice("auto") | _base.N_CLUSTERS,
+        """Clusters to begin with; how many remain is ``n_clusters_``. ``"auto"`` begins with as many as objects. A
+        number begins with as many at random, of which some may die: it is the most that can come out.""",
+        default="auto",
+        kw_only=False,
+    )
+    n_neighbors: Any = param(
+        Choice("auto") | Integer(low=1),
+        """K: the more, the fewer clusters. ``"auto"`` is three times the square root of the number of objects, at most
+        100.""",
+        default="auto",
+    )
+    q: float = param(
+        Number(above=0, high=1),
+        r":math:`\gamma` is one over the q-quantile of the squared distances to the neighbors.",
+        default=0.9,
+    )
+    n_init: int = param(
+        Integer(low=1),
+        """Number of starts; that of least conflict is kept, among those that kept most clusters when ``n_clusters`` is
+        a number: one cluster for all has no conflict at all.""",
+        default=1,
+    )
+    max_iter: int = param(Integer(low=1), "Most sweeps over the objects in one start.", default=100)
+    tol = 0.0  # a start ends when no object moves
 
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find clusters in the rows of X, or in a matrix of dissimilarities.
+        """Find clusters among objects.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples, n_samples) of dissimilarities
+        X : array-like of shape (n_samples, n_features), or what the metric takes
+            With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples).
         y : None
             Ignored.
         """
-        table = _base.check_table(self, X)
-        n = len(table)
-        self._check_params(n)
-        if self._pairwise:
-            table = check_dissimilarities(table, "EkNNclus")
-        n_neighbors = default_n_neighbors(n) if self.n_neighbors == "auto" else int(self.n_neighbors)
-        distance, neighbor = nearest(table, n_neighbors, metric=self.metric)
+        self.check_parameters()
+        source = read_source(self, X)
+        n = len(source)
+        n_neighbors = self._count_neighbors(n)
+        distance, neighbor = nearest_objects(source, n_neighbors)
         scale = np.quantile(distance**2, self.q)
         if scale == 0:
             raise ValueError(
-                f"{self.q:.0%} of the distances to the {n_neighbors} nearest neighbours are zero, so EkNNclus has no "
+                f"{self.q:.0%} of the distances to the {n_neighbors} nearest neighbors are zero, so EkNNclus has no "
                 "scale to compare with: most rows are copies. Drop them, or raise n_neighbors."
             )
         self.gamma_ = float(1 / scale)
         graph = _graph(distance, neighbor, self.gamma_)
         rng = check_random_state(self.random_state)
-        bar = tqdm(range(self.n_init), desc="EkNNclus", unit="start", leave=False, disable=not self.verbose)
-        runs = [settle(*graph, self._start(n, rng), rng, max_iter=self.max_iter) for _ in bar]
-        best = min(runs, key=self._preferred)
-        if not best.converged:
-            warn_user(
-                f"EkNNclus reached max_iter={self.max_iter} while objects still moved; raise max_iter.",
-                ConvergenceWarning,
-            )
-        self.criterion_trace_, self.criterion_, self.n_iter_ = best.trace, best.objective, best.n_iter
-        self.start_criteria_ = np.array([run.objective for run in runs])
-        self._number(best.state)
-        self._train = None if self._pairwise else table
-        self._n_neighbors = n_neighbors
-        self._publish(X, combined_masses(weight_by_label(*graph, self._given, self.n_clusters_)))
-        self.labels_ = self._given  # also for an object whose neighbours leave two clusters equally plausible
+        runs = all_runs(
+            lambda start, watch: settle(*graph, start, rng, max_iter=self.max_iter),
+            self._starts(n, rng),
+            name="EkNNclus",
+            n_starts=self.n_init,
+            verbose=self.verbose,
+        )
+        best = best_of(runs, name="EkNNclus", max_iter=self.max_iter, tol=self.tol, rank=self._preference)
+        self._publish_run(best, runs)
+        self._train_labels = self.labels_ = number_by_size(best.state)
+        self.focal_sets_ = self._family(int(self.labels_.max()) + 1)
+        self._source, self._n_neighbors = source.for_new(), n_neighbors
+        self._publish(X, self._support_masses(distance, neighbor))
         return self
 
-    @property
-    def _pairwise(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
+    def _count_neighbors(self, n: int) -> int:
+        """K, which must be fewer than there are objects."""
+        if not isinstance(self.n_clusters, str):
+            _base.check_enough_rows(self, n, self.n_clusters)
+        if isinstance(self.n_neighbors, str):
+            return default_n_neighbors(n)
+        if self.n_neighbors >= n:
+            raise ValueError(
+                f"The 'n_neighbors' parameter of EkNNclus must be below the number of objects, {n}. "
+                f"Got {self.n_neighbors!r} instead."
+            )
+        return int(self.n_neighbors)
 
-    def _check_params(self, n: int) -> None:
-        if self.n_clusters != "auto":
-            _base.check_number(self, "n_clusters", low=1, high=MAX_CLUSTERS, integer=True)
-            _base.check_enough_rows(self, n, int(self.n_clusters))
-        if self.n_neighbors != "auto":
-            _base.check_number(self, "n_neighbors", low=1, high=n - 1, integer=True)
-        _base.check_number(self, "q", low=0, high=1, strict=True)
-        _base.check_number(self, "n_init", low=1, integer=True)
-        _base.check_number(self, "max_iter", low=1, integer=True)
+    def _starts(self, n: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
+        for _ in range(self.n_init):
+            yield np.arange(n) if isinstance(self.n_clusters, str) else rng.randint(self.n_clusters, size=n)
 
-    def _start(self, n: int, rng: np.random.RandomState) -> np.ndarray:
-        return np.arange(n) if self.n_clusters == "auto" else rng.randint(int(self.n_clusters), size=n)
-
-    def _preferred(self, run: Run) -> tuple[int, float]:
+    def _preference(self, run: Run) -> tuple[int, float]:
         """With a number given, starts that kept more clusters come first: one cluster for all has no conflict."""
-        alive = 0 if self.n_clusters == "auto" else len(np.unique(run.state))
+        alive = 0 if isinstance(self.n_clusters, str) else len(np.unique(run.state))
         return -alive, run.objective
 
-    def _number(self, found: np.ndarray) -> None:
-        """Number the clusters from the largest to the smallest."""
-        _, first, labels, size = np.unique(found, return_index=True, return_inverse=True, return_counts=True)
-        order = _base.largest_first(size, tie=first)
-        self._given = self.labels_ = np.argsort(order)[labels]
-        self.n_clusters_ = len(size)
-        if self.n_clusters_ > MAX_CLUSTERS:
+    def _family(self, n_clusters: int) -> FocalSets:
+        if n_clusters > MAX_CLUSTERS:
             raise ValueError(
-                f"EkNNclus found {self.n_clusters_} clusters, and a credal partition has at most {MAX_CLUSTERS}. "
+                f"EkNNclus found {n_clusters} clusters, and a credal partition has at most {MAX_CLUSTERS}. "
                 f"Raise n_neighbors for fewer, or begin with n_clusters={MAX_CLUSTERS}. (labels_ holds what was found.)"
             )
-        self.focal_sets_ = FocalSets(self.n_clusters_, "simple", empty=False)
+        return FocalSets(n_clusters, "simple", empty=False)
 
-    def _masses(self, X: np.ndarray) -> np.ndarray:
-        if self._train is None:  # X holds dissimilarities to the training objects
-            near = np.argsort(X, axis=1, kind="stable")[:, : self._n_neighbors]
-            distance = np.take_along_axis(X, near, axis=1)
-        else:
-            distance, near = nearest(self._train, self._n_neighbors, metric=self.metric, queries=X)
-        return combined_masses(weight_by_label(*_graph(distance, near, self.gamma_), self._given, self.n_clusters_))
+    def _support_masses(self, distance: np.ndarray, neighbor: np.ndarray) -> np.ndarray:
+        graph = _graph(distance, neighbor, self.gamma_)
+        return combined_masses(weight_by_label(*graph, self._train_labels, self.focal_sets_.n_clusters))
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._pairwise
-        return tags
+    def _masses(self, X: Any) -> np.ndarray:
+        return self._support_masses(*nearest_objects(self._source, self._n_neighbors, X))
+
+
+def number_by_size(labels: np.ndarray) -> np.ndarray:
+    """The same clusters, numbered from the largest to the smallest, those of one size by their first object.
+
+    Examples
+    --------
+    >>> number_by_size(np.array([7, 3, 3, 5, 5]))
+    array([2, 0, 0, 1, 1])
+    """
+    _, first, found, size = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    return np.argsort(_base.largest_first(size, tie=first))[found]
 
 
 def _graph(distance: np.ndarray, neighbor: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Edges to the neighbours as :func:`sweep` takes them: where each row starts, the other end, the weight."""
     start = np.arange(0, neighbor.size + 1, neighbor.shape[1])
-    return start, neighbor.ravel(), neighbour_weights(distance, gamma).ravel()
+    return start, neighbor.ravel(), neighbor_weights(distance, gamma).ravel()

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from tqdm.auto import tqdm
 
 from evidentia import _base
-from evidentia._warnings import warn_user
+from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import Subset, canonical_order, to_mask
+from evidentia.dissimilarities import Columns, Source, delta_star, new_blocks, read_source, read_table, source_of
+from evidentia.methods import Method
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import RelationalClusterer, given_masses
-from evidentia.relational.dissimilarity import default_quantile, delta_star, read_table
-from evidentia.relational.pairs import Pairs, all_pairs, check_partners, chosen_pairs, listed_pairs, random_pairs
-from evidentia.solvers.descent import InterruptedFit
-from evidentia.solvers.irqp import Descent, Links, irqp, place_among
+from evidentia.relational.pairs import (
+    Pairs,
+    all_pairs,
+    check_partners,
+    chosen_pairs,
+    listed_pairs,
+    random_pairs,
+    wanted_conflict,
+)
+from evidentia.solvers.descent import Run, Watch, all_runs, best_of
+from evidentia.solvers.irqp import Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
-from evidentia.solvers.overlap import mutual_near_pairs
+from evidentia.solvers.overlap import near_pair_sets
+from evidentia.solvers.threads import one_blas_thread
 
-FAMILIES = ("full", "pairs", "simple", "near-pairs")
 PARTNERS = 1000  # fitted objects that a new one is compared with
 POINTS = 100_000  # pairs kept for the Shepard diagram
 
@@ -41,16 +47,17 @@ def conflict_form(focal_sets: FocalSets) -> np.ndarray:
     return focal_sets.disjoint.astype(float)[None]
 
 
-def with_near_pairs(masses: np.ndarray, focal_sets: FocalSets, n_near: int) -> FocalSets:
-    """The focal sets and the pairs of clusters in which the same objects are plausible."""
+def shared_plausibility(masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+    """Similarity of the clusters, ``Pl.T @ Pl`` (c, c): how far the same objects are plausible in both."""
     plausible = masses @ focal_sets.member
-    near = mutual_near_pairs(plausible.T @ plausible, n_near)
-    pairs = {to_mask(pair, focal_sets.n_clusters) for pair in near}
-    return FocalSets(focal_sets.n_clusters, canonical_order({*focal_sets.masks.tolist(), *pairs}))
+    return plausible.T @ plausible
 
 
-def _lowest(runs: list[Descent]) -> Descent:
-    return min(runs, key=lambda run: run.trace[-1])
+def shepard_of(partition: CredalPartition, i: np.ndarray, j: np.ndarray, wanted: np.ndarray) -> Shepard:
+    """The conflict of the masses of objects ``i`` and ``j`` beside the one that is wanted."""
+    masses = partition.masses
+    conflict = np.einsum("pf,pf->p", (masses @ conflict_form(partition.focal_sets)[0])[i], masses[j])
+    return Shepard(np.column_stack([i, j]), wanted, conflict)
 
 
 class EVCLUS(RelationalClusterer):
@@ -66,59 +73,18 @@ class EVCLUS(RelationalClusterer):
     Any dissimilarity will do: no triangle inequality, no coordinates. An object unlike all others gets its mass on the
     empty set.
 
-    Parameters
-    ----------
-    n_clusters : int
-    focal_sets : {"pairs", "full", "simple", "near-pairs"}, list of subsets, FocalSets or callable
-        Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
-        ``"simple"`` serves five clusters and more; ``"near-pairs"`` fits those first and then adds the pairs of
-        clusters that are among each other's ``n_near`` most similar ones [2]_.
-    n_pairs : int, optional
-        Partners drawn at random for each object (k-EVCLUS); 100 to 500 serve some thousand objects. Time and memory
-        then grow with ``n * n_pairs``. Without it all pairs count.
-    delta0 : "auto", float in (0, 1] or None
-        Quantile of the dissimilarities at which two objects are taken to lie in different clusters. ``"auto"`` is 0.9
-        up to four clusters and 3.6 over their number beyond: the more clusters, the fewer pairs lie in one. None takes
-        the dissimilarities themselves, which then lie in [0, 1].
-    metric : str or callable
-        ``"precomputed"``, ``"gower"`` (a table of numbers and categories, with gaps), a metric of SciPy or
-        scikit-learn, or a function of two objects, which may then be anything.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    n_near : int
-        Neighbours of a cluster that ``"near-pairs"`` looks at.
-    n_init : int
-        Number of starts; the one that ends with the lowest loss is kept.
-    init : {"random"}, CredalPartition or array-like of shape (n_samples, n_focal)
-        Masses to start from. Given ones make one start and keep its order of clusters.
-    max_iter : int
-        Largest number of sweeps over the objects.
-    tol : float
-        A descent ends when the running mean of the relative change of the loss, which starts at 1 and is averaged
-        with each new change, falls below this.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
-        Most plausible cluster of each object.
-    focal_sets_ : FocalSets
     delta0_ : float or None
         The dissimilarity that belongs to the quantile ``delta0``.
     criterion_ : float
         The loss: mean squared difference of conflict and transformed dissimilarity.
-    criterion_trace_ : ndarray
-        Loss at the start and after each sweep; it never rises.
     start_criteria_ : ndarray
         Final loss of every start; of the last fit alone for ``"near-pairs"``.
     stress_ : float
         The loss over the mean square of the transformed dissimilarities.
     shepard_ : Shepard
         Pairs (at most 100,000 of them), the conflict wanted and the conflict found.
-    n_iter_ : int
 
     Notes
     -----
@@ -150,37 +116,56 @@ class EVCLUS(RelationalClusterer):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
-        n_pairs: int | None = None,
-        delta0: str | float | None = "auto",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        n_near: int = 2,
-        n_init: int = 5,
-        init: Any = "random",
-        max_iter: int = 1000,
-        tol: float = 1e-5,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.focal_sets = focal_sets
-        self.n_pairs = n_pairs
-        self.delta0 = delta0
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_near = n_near
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    method = Method(
+        name="evclus",
+        title="from dissimilarities of any kind, all pairs or a sample of them",
+        papers=(
+            "Denœux & Masson, *IEEE Trans. SMC B* 34, 2004",
+            "Denœux et al., *Knowledge-Based Systems* 106, 2016",
+        ),
+        guide="dissimilarities",
+        reads=("table", "dissimilarities"),
+        families=("full", "pairs", "simple", "singletons", "near-pairs"),
+        empty_set=True,
+        quick={"n_init": 2},
+    )
 
+    focal_sets: Any = param(
+        _base.focal_families(*method.families),
+        """Sets of clusters that may hold mass. The named families hold the empty set. ``"simple"`` serves five clusters
+        and more; ``"near-pairs"`` fits those first and then adds the pairs of clusters that are among each other's
+        ``n_near`` most similar ones [2]_.""",
+        default="pairs",
+    )
+    n_pairs: Any = param(
+        Integer(low=2) | NOTHING,
+        """Partners drawn at random for each object (k-EVCLUS); 100 to 500 serve some thousand objects. Time and memory
+        then grow with ``n * n_pairs``. Without it all pairs count.""",
+        default=None,
+    )
+    delta0: Any = param(
+        Choice("auto") | Number(above=0, high=1) | NOTHING,
+        """Quantile of the dissimilarities at which two objects are taken to lie in different clusters. ``"auto"`` is
+        0.9 up to four clusters and 3.6 over their number beyond: the more clusters, the fewer pairs lie in one. None
+        takes the dissimilarities themselves, which then lie in [0, 1].""",
+        default="auto",
+    )
+    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
+    n_init: int = param(Integer(low=1), "Number of starts; the one with the lowest loss is kept.", default=5)
+    init: Any = param(
+        Choice("random") | Kind("CredalPartition or array of shape (n_samples, n_focal)"),
+        "Masses to start from. Given ones make one start and keep its order of clusters.",
+        default="random",
+    )
+    max_iter: int = param(Integer(low=1), "Most sweeps over the objects in one start.", default=1000)
+    tol: float = param(
+        Number(low=0),
+        """A start ends when an iteration improves the criterion by no more than this share of it, in the running mean
+        of [2]_: it begins at 1, and each iteration averages it with its own share.""",
+        default=1e-5,
+    )
+
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None, partners: Any = None) -> Self:
         """Find clusters among objects.
 
@@ -193,96 +178,66 @@ class EVCLUS(RelationalClusterer):
         partners : array-like of int, shape (n_samples, k), optional
             Partners of each object, in place of random ones.
         """
+        self.check_parameters()
+        return self._fit(X, partners)
+
+    def _fit(self, X: Any, partners: Any, rows: np.ndarray | None = None) -> Self:
+        """``rows`` are compared in place of those of X."""
         rng = check_random_state(self.random_state)
-        pairs = self._wanted(self._measure(X, partners, rng))
-        focal_sets = self._family()
-        best, focal_sets = self._search(pairs, focal_sets, rng)
-        self.criterion_trace_ = best.trace / pairs.n_terms
-        self.criterion_ = float(self.criterion_trace_[-1])
-        self.n_iter_ = len(best.trace) - 1
-        self._settle(X, best.masses, focal_sets)
+        source, pairs = self._measure(X, partners, rows, rng)
+        pairs, self.delta0_ = wanted_conflict(pairs, self.delta0, self.n_clusters, who=type(self).__name__)
+        focal_sets, runs = self._search(pairs, rng)
+        best = best_of(runs, name=type(self).__name__, max_iter=self.max_iter, tol=self.tol)
+        self._source = source.for_new()
+        self._publish_run(best, runs, 1 / pairs.n_terms)
+        self._settle(X, best.state, focal_sets)
         self._describe(pairs, rng)
         return self
 
-    def _measure(self, X: Any, partners: Any, rng: np.random.RandomState) -> Pairs:
-        """Dissimilarities of the pairs that count."""
+    def _measure(
+        self, X: Any, partners: Any, rows: np.ndarray | None, rng: np.random.RandomState
+    ) -> tuple[Source, Pairs]:
+        """The objects, and the dissimilarities of the pairs that count."""
         who = type(self).__name__
-        if partners is not None and isinstance(self.metric, str) and self.metric == "precomputed":
-            table = np.asarray(partners)
-            if np.shape(X) == table.shape:
-                found = read_table(self, X)
-                self._source, self.n_features_in_ = None, len(found)  # new objects come with a number for each
-                self._check_params(len(found))
-                return listed_pairs(found, check_partners(who, table, len(found)))
-        source = self._read(X)
-        n = len(source)
-        self._check_params(n)
+        if partners is not None and _base.is_precomputed(self) and np.shape(X) == np.shape(partners):
+            table = read_table(self, X)
+            n = self._check_count(len(table))
+            return Columns(n), listed_pairs(table, check_partners(who, partners, n))
+        source = read_source(self, X) if rows is None else source_of(rows, self.metric, self.metric_params, who=who)
+        n = self._check_count(len(source))
         if partners is not None:
-            return chosen_pairs(source, check_partners(who, partners, n))
+            return source, chosen_pairs(source, check_partners(who, partners, n))
         if self.n_pairs is not None:
             refuse_beyond_memory(40 * n * self.n_pairs, f"{who} with n_pairs={self.n_pairs}", "Lower n_pairs.")
-            return random_pairs(source, self.n_pairs, rng)
+            return source, random_pairs(source, self.n_pairs, rng)
         refuse_beyond_memory(24 * n**2, f"{who} on all pairs of {n:,} objects", "Set n_pairs (for example 100).")
-        return all_pairs(source)
+        return source, all_pairs(source)
 
-    def _check_params(self, n_samples: int) -> None:
-        super()._check_params(n_samples)
-        _base.check_number(self, "n_near", low=1, integer=True)
-        if self.delta0 is not None and self.delta0 != "auto":
-            _base.check_number(self, "delta0", low=0, high=1, strict=True)
-        if isinstance(self.init, str):
-            _base.check_choice(self, "init", ("random",))
-        if self.n_pairs is not None:
-            _base.check_number(self, "n_pairs", low=2, integer=True)
-            if self.n_pairs >= n_samples:
-                raise ValueError(
-                    f"'n_pairs' of {type(self).__name__} must be below the number of objects, {n_samples}. Got "
-                    f"{self.n_pairs}; leave it out to take all pairs."
-                )
-
-    def _wanted(self, pairs: Pairs) -> Pairs:
-        """The conflict that each dissimilarity asks for (6)."""
-        values = pairs.values
-        low, high = values.min(), values.max()
-        if low == high:
-            raise ValueError(f"All dissimilarities equal {low:g}, so {type(self).__name__} finds no clusters in them.")
-        self.delta0_ = None
-        if self.delta0 is None:
-            if high > 1:
-                raise ValueError(f"With delta0=None dissimilarities must lie in [0, 1]. Got {high:g}.")
-            return pairs
-        quantile = default_quantile(self.n_clusters) if self.delta0 == "auto" else float(self.delta0)
-        delta0 = self.delta0_ = float(np.quantile(values, quantile))
-        if delta0 == 0:
+    def _check_count(self, n_samples: int) -> int:
+        """The number of objects, which must be large enough."""
+        _base.check_enough_rows(self, n_samples, self.n_clusters)
+        if self.n_pairs is not None and self.n_pairs >= n_samples:
             raise ValueError(
-                f"The quantile delta0={quantile:g} of the dissimilarities is zero: many objects are equal. Raise it."
+                f"'n_pairs' of {type(self).__name__} must be below the number of objects, {n_samples}. Got "
+                f"{self.n_pairs}; leave it out to take all pairs."
             )
-        return pairs.map(lambda dissimilarity: delta_star(dissimilarity, delta0))
+        return n_samples
 
-    def _family(self) -> FocalSets:
-        if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", FAMILIES)
-            if self.focal_sets == "near-pairs":
-                return FocalSets(self.n_clusters, "simple")
-        return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+    @property
+    def _by_nearness(self) -> bool:
+        return isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
 
-    def _search(self, pairs: Pairs, focal_sets: FocalSets, rng: np.random.RandomState) -> tuple[Descent, FocalSets]:
-        """The best descent, and the focal sets it is over."""
+    def _search(self, pairs: Pairs, rng: np.random.RandomState) -> tuple[FocalSets, list[Run]]:
+        """The focal sets, and the runs over them."""
+        family = "simple" if self._by_nearness else self.focal_sets
+        focal_sets = resolve_focal_sets(family, self.n_clusters, empty=True)
         runs = self._descend(pairs, focal_sets, self._starts(focal_sets, pairs.n_objects, rng))
-        if isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs" and not runs[-1].interrupted:
-            best = _lowest(runs)
-            finer = with_near_pairs(best.masses, focal_sets, self.n_near)
-            start = given_masses(type(self).__name__, CredalPartition(best.masses, focal_sets), finer, pairs.n_objects)
+        if self._by_nearness and not runs[-1].interrupted:
+            masses = min(runs, key=lambda run: run.objective).state
+            finer = near_pair_sets(shared_plausibility(masses, focal_sets), self.n_near, empty=True)
+            start = given_masses(type(self).__name__, CredalPartition(masses, focal_sets), finer, pairs.n_objects)
             focal_sets, runs = finer, self._descend(pairs, finer, [start])
-        runs = self._finish(pairs, focal_sets, runs)
-        self.start_criteria_ = np.array([run.trace[-1] for run in runs]) / pairs.n_terms
-        best = _lowest(runs)
-        self._warn_unless_settled(best, runs)
-        return best, focal_sets
-
-    def _finish(self, pairs: Pairs, focal_sets: FocalSets, runs: list[Descent]) -> list[Descent]:
-        """What a subclass does with the solutions."""
-        return runs
+        return focal_sets, runs
 
     def _starts(self, focal_sets: FocalSets, n_samples: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
         if not isinstance(self.init, str):
@@ -299,61 +254,35 @@ class EVCLUS(RelationalClusterer):
         starts: Iterable[np.ndarray],
         links: Links | None = None,
         tol: float | None = None,
-    ) -> list[Descent]:
-        runs: list[Descent] = []
-        with tqdm(starts, desc=type(self).__name__, unit="start", leave=False, disable=not self.verbose) as bar:
+    ) -> list[Run]:
+        form, tol = conflict_form(focal_sets), self.tol if tol is None else tol
 
-            def watch(sweep: int, objective: float) -> None:
-                bar.set_postfix(sweep=sweep, loss=f"{objective / pairs.n_terms:.6g}", refresh=False)
+        def run(start: np.ndarray, watch: Watch) -> Run:
+            return irqp(start, form, pairs.layout, links=links, tol=tol, max_iter=self.max_iter, watch=watch)
 
-            for start in bar:
-                runs.append(
-                    irqp(
-                        start,
-                        conflict_form(focal_sets),
-                        pairs.layout,
-                        links=links,
-                        tol=self.tol if tol is None else tol,
-                        max_iter=self.max_iter,
-                        watch=watch,
-                    )
-                )
-                if runs[-1].interrupted:
-                    break
-        return runs
-
-    def _warn_unless_settled(self, best: Descent, runs: list[Descent]) -> None:
-        who = type(self).__name__
-        if runs[-1].interrupted or best.interrupted:
-            warn_user(f"{who} was interrupted; the best masses so far are kept.", InterruptedFit)
-        elif not best.converged:
-            warn_user(
-                f"{who} reached max_iter={self.max_iter} before tol={self.tol:g}; raise max_iter or tol.",
-                ConvergenceWarning,
-            )
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        return all_runs(run, starts, name=type(self).__name__, n_starts=n_starts, verbose=self.verbose)
 
     def _settle(self, X: Any, masses: np.ndarray, focal_sets: FocalSets) -> None:
         """Number the clusters from the largest to the smallest, unless the caller fixed them, and publish."""
-        partition = CredalPartition(masses, focal_sets, object_names=_base.row_names(X), copy=False)
+        partition = CredalPartition(masses, focal_sets, copy=False)
         if isinstance(self.focal_sets, str) and isinstance(self.init, str):
             partition = partition.canonical()
-        self.partition_, self.focal_sets_ = partition, partition.focal_sets
-        self.labels_ = partition.labels()
+        self.focal_sets_ = partition.focal_sets
+        self._publish(X, partition.masses)
 
     def _describe(self, pairs: Pairs, rng: np.random.RandomState) -> None:
+        """How well the masses render the dissimilarities."""
         i, j, wanted = pairs.sample(POINTS, rng)
-        masses = self.partition_.masses
-        conflict = np.einsum("pf,pf->p", (masses @ conflict_form(self.focal_sets_)[0])[i], masses[j])
-        self.shepard_ = Shepard(np.column_stack([i, j]), wanted, conflict)
+        self.shepard_ = shepard_of(self.partition_, i, j, wanted)
         self.stress_ = float(self.criterion_ / np.square(pairs.values).mean())
 
     def _masses(self, X: Any) -> np.ndarray:
         n = len(self.partition_)
         known = np.random.RandomState(0).permutation(n)[:PARTNERS] if n > PARTNERS else np.arange(n)
         fitted, form = self.partition_.masses[known].copy(), conflict_form(self.focal_sets_)
-        found = []
-        for distance in self._distance_blocks(X, known):
+        masses = np.full((len(X), len(self.focal_sets_)), 1 / len(self.focal_sets_))
+        for rows, distance in new_blocks(self._source, X, known):
             wanted = distance if self.delta0_ is None else delta_star(distance, self.delta0_)
-            found.append(np.full((len(wanted), len(self.focal_sets_)), 1 / len(self.focal_sets_)))
-            place_among(found[-1], form, fitted, np.ascontiguousarray(wanted)[None])
-        return np.concatenate(found)
+            place_among(masses[rows], form, fitted, np.ascontiguousarray(wanted)[None])
+        return masses

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.relational.dissimilarity import Source
+from evidentia.dissimilarities import Source, default_quantile, delta_star
 from evidentia.solvers.irqp import GroupTargets, PairTargets, symmetric_pairs
 
 PARTNER_GROUPS = 20  # with fewer, objects of a group see too little of the others and descents end in worse minima
@@ -137,3 +137,27 @@ def check_partners(who: str, partners: Any, n_objects: int) -> np.ndarray:
     if own.size:
         raise ValueError(f"'partners' of {who} name object {own[0]} as its own partner ({own.size} such rows).")
     return found.astype(np.int64)
+
+
+def wanted_conflict(
+    pairs: Pairs, delta0: str | float | None, n_clusters: int, *, who: str
+) -> tuple[Pairs, float | None]:
+    """The conflict that each dissimilarity asks for (6), and the dissimilarity that belongs to the quantile ``delta0``.
+
+    ``"auto"`` is the quantile that suits the number of clusters; None takes the dissimilarities themselves.
+    """
+    values = pairs.values
+    low, high = values.min(), values.max()
+    if low == high:
+        raise ValueError(f"All dissimilarities equal {low:g}, so {who} finds no clusters in them.")
+    if delta0 is None:
+        if high > 1:
+            raise ValueError(f"With delta0=None dissimilarities must lie in [0, 1]. Got {high:g}.")
+        return pairs, None
+    quantile = default_quantile(n_clusters) if isinstance(delta0, str) else float(delta0)
+    limit = float(np.quantile(values, quantile))
+    if limit == 0:
+        raise ValueError(
+            f"The quantile delta0={quantile:g} of the dissimilarities is zero: many objects are equal. Raise it."
+        )
+    return pairs.map(lambda dissimilarity: delta_star(dissimilarity, limit)), limit

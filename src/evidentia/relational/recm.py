@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -11,14 +11,16 @@ from scipy.linalg import eigvalsh
 from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._parameters import BOOLEAN, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import Subset
+from evidentia.dissimilarities import full_matrix, new_blocks, read_source
+from evidentia.methods import Method
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import RelationalClusterer, given_masses
 from evidentia.solvers.barycentric import averaging, solve_centers
-from evidentia.solvers.descent import Run, best_descent
-from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.solvers.descent import Run, Watch, all_runs, best_of, descend
+from evidentia.solvers.threads import one_blas_thread
 
 ROUNDING = 1e-9  # of the largest eigenvalue or dissimilarity: below it, a negative number is a zero
 COINCIDE = 1e-2  # of the typical distance of an object from its prototype
@@ -105,7 +107,7 @@ def recm_step(problem: Problem, weights: np.ndarray) -> tuple[float, np.ndarray]
     if lowest < -ROUNDING * problem.square.max():
         raise NotEuclidean(
             f"A squared distance to a prototype is {lowest:g}: the dissimilarities are not Euclidean, and the 'shift' "
-            "given to RECM is too small. Take shift='auto', or EVCLUS, which needs no geometry."
+            "of RECM is too small for them. Take a larger one, shift='auto', or EVCLUS, which needs no geometry."
         )
     masses, objective = update_masses(sq_dist, problem)
     return objective, update_weights(masses, problem, weights)
@@ -146,55 +148,14 @@ class RECM(RelationalClusterer):
     The criterion is that of :class:`~evidentia.prototypes.ECM`, with prototypes that are combinations of the objects,
     so that no coordinates are needed. On Euclidean distances it gives what ECM gives on the coordinates.
 
-    Parameters
-    ----------
-    n_clusters : int
-    focal_sets : {"full", "pairs", "simple"}, list of subsets, FocalSets or callable
-        Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
-    alpha : float >= 0
-        Penalty of larger sets.
-    beta : float > 1
-        Fuzzifier. The larger it is, the more the prototypes draw together: see Notes.
-    rho : float or "auto"
-        Distance of every object to the empty set, in the unit of the dissimilarities (in the unit of their square root
-        when ``squared``). ``"auto"`` is the square root of the 0.95 quantile of the squared dissimilarities.
-    squared : bool
-        Whether the dissimilarities are squared distances already. Otherwise they are squared.
-    shift : "auto" or float >= 0
-        Added to the squared dissimilarities of different objects that are not Euclidean, because squared distances to
-        prototypes could else become negative and J could rise [2]_. ``"auto"`` is zero where that does not happen, and
-        else the least of L/1024, L/512, ..., L that prevents it, L the shift that makes all dissimilarities Euclidean.
-        A large shift makes all objects equally unlike: then EVCLUS is the better choice.
-    metric : str or callable
-        ``"precomputed"``, ``"gower"``, a metric of SciPy or scikit-learn, or a function of two objects.
-    metric_params : dict, optional
-        Further arguments of the metric.
-    n_init : int
-        Number of starts; the one that ends with the lowest criterion is kept.
-    init : {"objects", "random"}, CredalPartition or array-like of shape (n_samples, n_focal)
-        ``"objects"`` begins at objects drawn far from each other as prototypes, ``"random"`` at random masses. Given
-        masses make one start and keep its order of clusters; their mass on the empty set plays no part.
-    max_iter : int
-    tol : float
-        A descent ends when the criterion falls by less than this share of itself.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
     prototype_weights_ : ndarray of shape (n_clusters, n_samples)
         Each prototype as a combination of the objects.
-    focal_sets_ : FocalSets
     rho_ : float or None
+        Distance to the empty set that was used.
     shift_ : float
-    criterion_ : float
-    criterion_trace_ : ndarray
-        It never rises.
-    start_criteria_ : ndarray
-    n_iter_ : int
+        What was added to the squared dissimilarities of different objects.
 
     Warns
     -----
@@ -228,41 +189,54 @@ class RECM(RelationalClusterer):
     (array([11]), 0.0)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "full",
-        alpha: float = 1.0,
-        beta: float = 2.0,
-        rho: float | str = "auto",
-        squared: bool = False,
-        shift: float | str = "auto",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        n_init: int = 10,
-        init: Any = "objects",
-        max_iter: int = 1000,
-        tol: float = 1e-10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.focal_sets = focal_sets
-        self.alpha = alpha
-        self.beta = beta
-        self.rho = rho
-        self.squared = squared
-        self.shift = shift
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    method = Method(
+        name="recm",
+        title="evidential c-means of dissimilarities",
+        papers=("Masson & Denœux, *Pattern Recognition Letters* 30, 2009",),
+        guide="dissimilarities",
+        reads=("table", "dissimilarities"),
+        families=("full", "pairs", "simple", "singletons"),
+        empty_set=True,
+        quick={"n_init": 3},
+    )
 
+    focal_sets: Any = param(
+        _base.focal_families(*method.families),
+        "Sets of clusters that may hold mass. The named families hold the empty set.",
+        default="full",
+    )
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets.", default=1.0)
+    beta: float = param(
+        Number(above=1), "Fuzzifier. The larger it is, the more the prototypes draw together: see Notes.", default=2.0
+    )
+    rho: Any = param(
+        _base.RHO,
+        """Distance of every object to the empty set, in the unit of the dissimilarities (in the unit of their square
+        root when ``squared``). ``"auto"`` is the square root of the 0.95 quantile of the squared dissimilarities.""",
+        default="auto",
+    )
+    squared: bool = param(
+        BOOLEAN,
+        "Whether the dissimilarities are squared distances already. Otherwise they are squared.",
+        default=False,
+    )
+    shift: Any = param(
+        Choice("auto") | Number(low=0),
+        """Added to the squared dissimilarities of different objects that are not Euclidean, because squared distances
+        to prototypes could else become negative and J could rise [2]_. ``"auto"`` is zero where that does not happen,
+        and else the least of L/1024, L/512, ..., L that prevents it, L the shift that makes all dissimilarities
+        Euclidean. A large shift makes all objects equally unlike: then EVCLUS is the better choice.""",
+        default="auto",
+    )
+    init: Any = param(
+        Choice("objects", "random") | Kind("CredalPartition or array of shape (n_samples, n_focal)"),
+        """``"objects"`` begins at objects drawn far from each other as prototypes, ``"random"`` at random masses. Given
+        masses make one start and keep its order of clusters; their mass on the empty set plays no part.""",
+        default="objects",
+    )
+    max_iter: int = param(Integer(low=1), "Most iterations of one start.", default=1000)
+
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find clusters among objects.
 
@@ -273,30 +247,33 @@ class RECM(RelationalClusterer):
         y : None
             Ignored.
         """
-        source = self._read(X)
-        n = len(source)
-        self._check_params(n)
-        refuse_beyond_memory(32 * n**2, f"RECM on {n:,} objects", "EVCLUS with n_pairs needs no n × n numbers.")
-        square = self._squared(source.block(slice(None), slice(None)))
-        if not square.any():
-            raise ValueError("All dissimilarities are zero, so RECM finds no clusters in them.")
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        for shift in self._shifts(square):
-            problem = self._problem(square, shift)
-            try:
-                best, runs = self._descend(problem, np.random.RandomState(seed))
-            except NotEuclidean:
-                if self.shift != "auto":
-                    raise
-                continue
-            if all((np.diff(run.trace) <= ROUNDING * run.trace[0]).all() for run in runs):
-                break
-        self.rho_, self.shift_ = problem.rho, shift
-        self.criterion_trace_, self.criterion_ = best.trace, best.objective
-        self.start_criteria_ = np.array([run.objective for run in runs])
-        self.n_iter_ = best.n_iter
+        self.check_parameters()
+        source = read_source(self, X)
+        _base.check_enough_rows(self, len(source), self.n_clusters)
+        cure = "EVCLUS with n_pairs needs no n × n numbers."
+        square = self._squared(full_matrix(source, who="RECM", cure=cure, copies=4))
+        problem, self.shift_, runs = self._search(square)
+        best = best_of(runs, name="RECM", max_iter=self.max_iter, tol=self.tol)
+        self.rho_ = problem.rho
+        self._source = source.for_new()
+        self._publish_run(best, runs)
         self._settle(X, problem, best.state)
         return self
+
+    def _search(self, square: np.ndarray) -> tuple[Problem, float, list[Run]]:
+        """The runs from all starts under the least shift with which no criterion rises, with the problem they solve."""
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        *gentle, last = self._shifts(square)
+        for shift in gentle:
+            problem = self._problem(square, shift)
+            try:
+                runs = self._descend(problem, np.random.RandomState(seed))
+            except NotEuclidean:
+                continue
+            if all((np.diff(run.trace) <= ROUNDING * run.trace[0]).all() for run in runs):
+                return problem, shift, runs
+        problem = self._problem(square, last)
+        return problem, last, self._descend(problem, np.random.RandomState(seed))
 
     def _shifts(self, square: np.ndarray) -> list[float]:
         """Shifts to be tried, in rising order; the last one is safe."""
@@ -308,42 +285,22 @@ class RECM(RelationalClusterer):
     def _problem(self, square: np.ndarray, shift: float) -> Problem:
         n = len(square)
         moved = square + shift * (1 - np.eye(n)) if shift else square
-        focal_sets, rho = self._family(), None
+        focal_sets, rho = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True), None
         if focal_sets.empty_index is not None:
             rho = float(np.sqrt(np.quantile(moved[np.triu_indices(n, 1)], 0.95)) if self.rho == "auto" else self.rho)
         return Problem(moved, focal_sets, self.alpha, self.beta, rho)
 
-    def _descend(self, problem: Problem, rng: np.random.RandomState) -> tuple[Run, list[Run]]:
-        return best_descent(
-            partial(recm_step, problem),
-            self._starts(problem, rng),
-            name=type(self).__name__,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            relative=True,
-            n_starts=self.n_init if isinstance(self.init, str) else 1,
-            verbose=self.verbose,
-        )
+    def _descend(self, problem: Problem, rng: np.random.RandomState) -> list[Run]:
+        step = partial(recm_step, problem)
+
+        def run(start: np.ndarray, watch: Watch) -> Run:
+            return descend(step, start, max_iter=self.max_iter, tol=self.tol, relative=True, watch=watch)
+
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        return all_runs(run, self._starts(problem, rng), name="RECM", n_starts=n_starts, verbose=self.verbose)
 
     def _squared(self, dissimilarity: np.ndarray) -> np.ndarray:
         return dissimilarity if self.squared else np.square(dissimilarity)
-
-    def _check_params(self, n_samples: int) -> None:
-        super()._check_params(n_samples)
-        _base.check_number(self, "alpha", low=0, high=100)
-        _base.check_number(self, "beta", low=1, strict=True)
-        for name, low, strict in (("rho", 0, True), ("shift", 0, False)):
-            if isinstance(getattr(self, name), str):
-                _base.check_choice(self, name, ("auto",))
-            else:
-                _base.check_number(self, name, low=low, strict=strict)
-        if isinstance(self.init, str):
-            _base.check_choice(self, "init", ("objects", "random"))
-
-    def _family(self) -> FocalSets:
-        if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "simple"))
-        return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
 
     def _starts(self, problem: Problem, rng: np.random.RandomState) -> Iterator[np.ndarray]:
         """Prototypes to begin with, as combinations of the objects."""
@@ -376,10 +333,9 @@ class RECM(RelationalClusterer):
         return update_masses(squared_distances(reach, prototypes.spread, self.focal_sets_), self._criterion)[0]
 
     def _masses(self, X: Any) -> np.ndarray:
-        known = np.arange(len(self.partition_))
         reach = [
             (self._squared(distance) + self.shift_) @ self.prototype_weights_.T
-            for distance in self._distance_blocks(X, known)
+            for _, distance in new_blocks(self._source, X)
         ]
         return self._place(np.concatenate(reach), self._prototypes)
 

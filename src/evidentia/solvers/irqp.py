@@ -27,6 +27,7 @@ from numba import njit
 from scipy.sparse import csr_array
 
 from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.descent import Run
 from evidentia.solvers.simplex_qp import minimize_on_simplex
 
 
@@ -71,15 +72,6 @@ class Links(NamedTuple):
     indices: np.ndarray
     weights: np.ndarray
     constant: float
-
-
-class Descent(NamedTuple):
-    """Masses, the criterion after each sweep (first: at the start), whether the stopping rule was met, or a key was."""
-
-    masses: np.ndarray
-    trace: np.ndarray
-    converged: bool
-    interrupted: bool = False
 
 
 @njit(cache=True)
@@ -263,7 +255,7 @@ def irqp(
     tol: float = 1e-3,
     max_iter: int = 1000,
     watch: Callable[[int, float], Any] | None = None,
-) -> Descent:
+) -> Run:
     """Sweep over the rows until the running mean of the relative change falls below ``tol``.
 
     The rule is (18) of Denœux (2020): the mean starts at 1 and each sweep averages it with its own relative change.
@@ -287,8 +279,9 @@ def irqp(
 
     Returns
     -------
-    Descent
-        An interrupt from the keyboard ends the search and keeps what the last whole row update left.
+    Run
+        Its state are the masses. An interrupt from the keyboard ends the search and keeps what the last whole row
+        update left.
     """
     masses = np.ascontiguousarray(masses, dtype=float).copy()
     forms = np.ascontiguousarray(forms, dtype=float)
@@ -309,7 +302,7 @@ def irqp(
         interrupted = True
     if isinstance(targets, GroupTargets):
         masses[targets.order] = rows[: len(masses)]
-    return Descent(masses, np.array(trace), converged, interrupted)
+    return Run(masses, np.array(trace), converged, interrupted)
 
 
 def _sweeper(

@@ -13,10 +13,10 @@ from sklearn.svm import OneClassSVM
 
 from evidentia import EVCLUS, NNEVCLUS, CredalPartition, FocalSets
 from evidentia.datasets import load, make_student_four_class
+from evidentia.dissimilarities import delta_star
 from evidentia.experiments.exhibit import Cell, Exhibit, Result, Results, Unit
 from evidentia.experiments.nnevclus.keeping import from_text, to_text
 from evidentia.prototypes import belief_peaks
-from evidentia.relational.dissimilarity import delta_star
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,10 @@ import numpy as np
 ROUNDING = 1e-8  # of the largest entry: what two ways of computing a distance may differ by
 
 
-def check_dissimilarities(matrix: np.ndarray, who: str) -> np.ndarray:
+def check_dissimilarities(matrix: np.ndarray, who: str, *, contrast: bool = True) -> np.ndarray:
     """The matrix, or a ``ValueError``: square, symmetric, not negative, zeros on the diagonal, not all equal.
+
+    Without ``contrast`` all may be equal.
 
     Differences of the size of rounding errors are averaged out in a copy.
 
@@ -47,7 +49,8 @@ def check_dissimilarities(matrix: np.ndarray, who: str) -> np.ndarray:
             f"[{j}, {i}] = {matrix[j, i]:g} differ by {skew[i, j]:g}. "
             "If the difference has no meaning, average them: D = (D + D.T) / 2."
         )
-    off = matrix[~np.eye(n, dtype=bool)]
-    if n > 1 and np.ptp(off) <= ROUNDING * largest:
-        raise ValueError(f"All dissimilarities equal {off[0]:g}, so {who} finds no clusters in them.")
+    if contrast and n > 1:
+        off = matrix[~np.eye(n, dtype=bool)]
+        if np.ptp(off) <= ROUNDING * largest:
+            raise ValueError(f"All dissimilarities equal {off[0]:g}, so {who} finds no clusters in them.")
     return (matrix + matrix.T) / 2 if skew[i, j] > 0 else matrix

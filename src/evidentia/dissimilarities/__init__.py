@@ -1,0 +1,67 @@
+r"""Dissimilarities, read in one place: a matrix, a table and a metric, objects and a function, a mixed table.
+
+Every :class:`Source` answers one question, a block of dissimilarities between some objects and some others, so that a
+method that wants k partners for each of n objects never holds n × n numbers. New objects are answered alike.
+
+An estimator declares two parameters, reads its objects in ``fit``, and keeps what prediction needs::
+
+    metric: Any = METRIC
+    metric_params: Any = METRIC_PARAMS
+
+    def fit(self, X, y=None):
+        source = read_source(self, X)                      # checked; by self.metric and self.metric_params
+        dissimilarity = full_matrix(source, who="SECMdd", cure="Take a sample.")  # n × n, refused beyond memory
+        ...
+        self._source = source.for_new()                    # a matrix is not kept
+
+    def _check_table(self, X, *, reset):                   # what predict_partition reads new objects by
+        return read_new(self, self._source, X)
+
+    def _masses(self, new):
+        for rows, block in new_blocks(self._source, new):  # some rows at a time, each of shape (some, n_train)
+            ...
+
+A method that needs neighbors alone takes ``nearest_objects(source, k)`` and ``nearest_objects(source, k, new)``, which
+use a tree where there is one. Where there is no estimator, or X is not what shall be compared (rows transformed by a
+learned metric), ``source_of(rows, metric, params, who="NNEVCLUS")`` reads without noting columns, ``Matrix(
+check_dissimilarities(D, "NNEVCLUS"))`` takes numbers, and ``Some(source, objects)`` is a part of a source.
+"""
+
+from evidentia.dissimilarities.conflict import default_quantile, delta_star
+from evidentia.dissimilarities.gower import MixedTable, gower_distances
+from evidentia.dissimilarities.matrix import check_dissimilarities
+from evidentia.dissimilarities.reading import METRIC, METRIC_PARAMS, read_new, read_source, read_table, source_of
+from evidentia.dissimilarities.sources import (
+    Columns,
+    Matrix,
+    Objects,
+    Some,
+    Source,
+    Table,
+    full_matrix,
+    nearest_objects,
+    new_blocks,
+)
+
+__all__ = [
+    "METRIC",
+    "METRIC_PARAMS",
+    "Columns",
+    "Matrix",
+    "MixedTable",
+    "Objects",
+    "Some",
+    "Source",
+    "Table",
+    "check_dissimilarities",
+    "default_quantile",
+    "delta_star",
+    "full_matrix",
+    "gower_distances",
+    "nearest_objects",
+    "new_blocks",
+    "read_new",
+    "read_source",
+    "read_table",
+    "source_of",
+]

@@ -1,0 +1,147 @@
+"""From what the user gives, X and ``metric``, to a source of dissimilarities; and the new objects of ``predict``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from evidentia import _base
+from evidentia._parameters import NOTHING, Choice, Kind, param
+from evidentia.dissimilarities.gower import MixedTable
+from evidentia.dissimilarities.matrix import check_dissimilarities
+from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table
+
+METRIC = param(
+    Choice("precomputed", "gower")
+    | Kind("a metric of SciPy or scikit-learn", lambda value: isinstance(value, str))
+    | Kind("a function of two objects", callable),
+    """How unlike two objects are. ``"precomputed"``: X holds dissimilarities. ``"gower"``: X is a table of numbers and
+    categories, with gaps. With a function X may be a list of anything.""",
+    default="euclidean",
+)
+METRIC_PARAMS = param(
+    Kind("dict", lambda value: isinstance(value, Mapping)) | NOTHING, "Further arguments of the metric.", default=None
+)
+
+
+def source_of(
+    X: Any, metric: Any, params: Mapping[str, Any] | None = None, *, who: str, contrast: bool = True
+) -> Source:
+    """The objects of X and how unlike they are, checked.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame or list of objects
+    metric : str or callable
+    params : dict, optional
+        Further arguments of the metric.
+    who : str
+        For messages.
+    contrast : bool
+        Whether a matrix whose entries are all equal is refused.
+
+    Examples
+    --------
+    >>> source_of([[0.0, 0.0], [3.0, 4.0]], "euclidean", who="me").block([0], [1])
+    array([[5.]])
+    """
+    source = _source(X, metric, dict(params or {}), who, contrast)
+    if len(source) < 2:
+        raise ValueError(f"{who} needs at least 2 objects. Got {len(source)}.")
+    return source
+
+
+def _source(X: Any, metric: Any, params: dict[str, Any], who: str, contrast: bool) -> Source:
+    if callable(metric):
+        return Objects(_items(X), metric, params)
+    if metric == "gower":
+        return MixedTable.of(X)
+    rows = np.asarray(X, dtype=float)
+    if rows.ndim != 2 or not np.isfinite(rows.sum()):
+        raise ValueError(f"{who} needs a table of finite numbers. Got shape {rows.shape}.")
+    if metric == "precomputed":
+        return Matrix(check_dissimilarities(rows, who, contrast=contrast))
+    return _table(rows, metric, params, who)
+
+
+def _table(rows: np.ndarray, metric: str, params: dict[str, Any], who: str) -> Table:
+    """Rows and a named metric, whose arguments are those of all rows."""
+    if metric == "seuclidean":
+        params.setdefault("V", np.var(rows, axis=0, ddof=1))
+    if metric == "mahalanobis":
+        params.setdefault("VI", np.linalg.pinv(np.atleast_2d(np.cov(rows.T))))
+    table = Table(rows, metric, params)
+    try:
+        table.block(slice(2), slice(2))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"The 'metric' parameter of {who} must be 'precomputed', 'gower', a function of two objects, or a metric "
+            f"of SciPy or scikit-learn that suits X. Got {metric!r}: {error}"
+        ) from error
+    return table
+
+
+def read_source(estimator: Any, X: Any, *, contrast: bool = True) -> Source:
+    """The objects that ``fit`` was given, by ``metric`` and ``metric_params``; the estimator notes their columns."""
+    metric = estimator.metric
+    if _base.is_precomputed(estimator):
+        X = _numbers(estimator, X)
+    elif isinstance(_items(X), np.ndarray) if callable(metric) else metric != "gower":
+        X = _base.check_table(estimator, X)
+    source = source_of(X, metric, estimator.metric_params, who=type(estimator).__name__, contrast=contrast)
+    if isinstance(source, MixedTable):
+        estimator.n_features_in_ = len(source.columns)
+    return source
+
+
+def read_new(estimator: Any, source: Source, X: Any) -> Any:
+    """New objects as ``source.from_new`` takes them."""
+    if isinstance(source, MixedTable):
+        return source.encode(X)
+    if isinstance(source, Objects):
+        items = _items(X)
+        return _base.check_table(estimator, X, reset=False) if isinstance(items, np.ndarray) else items
+    if isinstance(source, Table):
+        return _base.check_table(estimator, X, reset=False)
+    return _not_negative(estimator, _numbers(estimator, X, reset=False))
+
+
+def read_table(estimator: Any, X: Any) -> np.ndarray:
+    """A table n × k of dissimilarities to some partners, checked; new objects will come with a number for each of n."""
+    values = _not_negative(estimator, _numbers(estimator, X))
+    estimator.n_features_in_ = len(values)
+    return values
+
+
+def _numbers(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
+    """Dissimilarities as doubles, none of them missing."""
+    values = validate_data(
+        estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
+    )
+    if not np.isfinite(values.sum()):
+        i, j = np.argwhere(~np.isfinite(values))[0]
+        what = "NaN" if np.isnan(values[i, j]) else "inf"
+        raise ValueError(
+            f"Input X contains {what} (first: entry [{i}, {j}]); {type(estimator).__name__} needs finite "
+            "dissimilarities. If only some pairs are known, EVCLUS takes those as a table with 'partners'."
+        )
+    return values
+
+
+def _not_negative(estimator: Any, values: np.ndarray) -> np.ndarray:
+    if values.min(initial=0) < 0:
+        raise ValueError(
+            f"{type(estimator).__name__} needs dissimilarities that are not negative. Got {values.min():g}."
+        )
+    return values
+
+
+def _items(X: Any) -> Any:
+    """Rows of a table of numbers as an array, or else whatever objects there are as a list."""
+    if not (hasattr(X, "dtype") or hasattr(X, "columns")):
+        return list(X)
+    shaped = np.asarray(X)
+    return shaped if shaped.ndim == 2 and shaped.dtype.kind in "biuf" else list(shaped)

@@ -1,0 +1,213 @@
+"""Objects that know how unlike they are, whatever they are: blocks of dissimilarities, the whole matrix, neighbors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
+
+from evidentia.dissimilarities.matrix import check_dissimilarities
+from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.solvers.neighbours import nearest
+
+
+class Source(Protocol):
+    """Objects that know how unlike they are; rows and columns are slices or arrays of object numbers."""
+
+    def __len__(self) -> int: ...
+
+    def block(self, rows: Any, columns: Any) -> np.ndarray:
+        """Dissimilarities of some objects to some others, shape (n_rows, n_columns)."""
+
+    def from_new(self, new: Any, columns: Any) -> np.ndarray:
+        """Dissimilarities of new objects, as :func:`read_new` gives them, to some of the known ones."""
+
+    def for_new(self) -> Source:
+        """What ``from_new`` needs, and no more."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A square matrix."""
+
+    values: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def block(self, rows: Any, columns: Any) -> np.ndarray:
+        return self.values[rows][:, columns]
+
+    def from_new(self, new: np.ndarray, columns: Any) -> np.ndarray:
+        return new[:, columns]
+
+    def for_new(self) -> Columns:
+        return Columns(len(self))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Objects known by number only: a new one brings its dissimilarities to all of them."""
+
+    n_objects: int
+
+    def __len__(self) -> int:
+        return self.n_objects
+
+    def block(self, rows: Any, columns: Any) -> np.ndarray:
+        raise ValueError("The dissimilarities between the fitted objects were not kept.")
+
+    def from_new(self, new: np.ndarray, columns: Any) -> np.ndarray:
+        return new[:, columns]
+
+    def for_new(self) -> Columns:
+        return self
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers and the name of a metric."""
+
+    rows: np.ndarray
+    metric: str
+    params: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def block(self, rows: Any, columns: Any) -> np.ndarray:
+        return self._measure(self.rows[rows], self.rows[columns])
+
+    def from_new(self, new: np.ndarray, columns: Any) -> np.ndarray:
+        return self._measure(new, self.rows[columns])
+
+    def for_new(self) -> Table:
+        return self
+
+    def _measure(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        if self.metric == "euclidean":  # scikit-learn's loses digits when rows are near each other and far from zero
+            return cdist(one, other)
+        if self.metric in PAIRWISE_BOOLEAN_FUNCTIONS:
+            one, other = one.astype(bool), other.astype(bool)
+        return pairwise_distances(one, other, metric=self.metric, **self.params)
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Objects of any kind and a function of two of them."""
+
+    objects: Sequence[Any]
+    function: Callable[..., float]
+    params: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+    def block(self, rows: Any, columns: Any) -> np.ndarray:
+        numbers = np.arange(len(self))
+        return self._measure(self.objects, numbers[rows], numbers[columns])
+
+    def from_new(self, new: Sequence[Any], columns: Any) -> np.ndarray:
+        return self._measure(new, np.arange(len(new)), np.arange(len(self))[columns])
+
+    def for_new(self) -> Objects:
+        return self
+
+    def _measure(self, ours: Sequence[Any], rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        found = np.empty((len(rows), len(columns)))
+        for a, i in enumerate(rows):
+            for b, j in enumerate(columns):
+                found[a, b] = self._call(ours[i], self.objects[j], i, j)
+        return found
+
+    def _call(self, one: Any, other: Any, i: int, j: int) -> float:
+        name = getattr(self.function, "__name__", repr(self.function))
+        try:
+            value = float(self.function(one, other, **self.params))
+        except Exception as error:
+            raise ValueError(f"The metric {name} failed on objects {i} and {j}: {error!r}.") from error
+        if not 0 <= value < np.inf:
+            raise ValueError(
+                f"The metric {name} gave {value!r} for objects {i} and {j}; a dissimilarity is a finite number >= 0."
+            )
+        return value
+
+
+@dataclass(frozen=True)
+class Some:
+    """Some of the objects of a source, in the order named."""
+
+    source: Source
+    objects: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+    def block(self, rows: Any, columns: Any) -> np.ndarray:
+        return self.source.block(self.objects[rows], self.objects[columns])
+
+    def from_new(self, new: Any, columns: Any) -> np.ndarray:
+        return self.source.from_new(new, self.objects[columns])
+
+    def for_new(self) -> Some:
+        return Some(self.source.for_new(), self.objects)
+
+
+def full_matrix(source: Source, *, who: str, cure: str, copies: int = 1) -> np.ndarray:
+    """All dissimilarities, (n, n), symmetric: refused where ``copies`` of it do not fit in memory, or it is no matrix.
+
+    Examples
+    --------
+    >>> full_matrix(Objects(["a", "abc", "ab"], lambda a, b: abs(len(a) - len(b)), {}), who="RECM", cure="")
+    array([[0., 2., 1.],
+           [2., 0., 1.],
+           [1., 1., 0.]])
+    """
+    n = len(source)
+    refuse_beyond_memory(8 * copies * n**2, f"{who} on all pairs of {n:,} objects", cure)
+    if isinstance(source, Matrix):
+        return source.values  # checked when it was read
+    return check_dissimilarities(source.block(slice(None), slice(None)), who)
+
+
+def new_blocks(source: Source, new: Any, columns: Any = slice(None)) -> Iterator[tuple[slice, np.ndarray]]:
+    """Dissimilarities of new objects to some of the known ones, some rows at a time: which, and (n_rows, n_columns)."""
+    for rows in row_blocks(len(new), len(source)):
+        yield rows, source.from_new(new[rows], columns)
+
+
+def nearest_objects(source: Source, n_neighbors: int, new: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Dissimilarities to the nearest objects and their numbers, nearest first, both of shape (n, n_neighbors).
+
+    Those of the objects themselves, of which none is its own neighbor, or those of new ones.
+
+    Examples
+    --------
+    >>> nearest_objects(Objects([1, 2, 6], lambda a, b: abs(a - b), {}), 1)
+    (array([[1.],
+           [1.],
+           [4.]]), array([[1],
+           [0],
+           [1]]))
+    """
+    if isinstance(source, Table) and not source.params and source.metric not in PAIRWISE_BOOLEAN_FUNCTIONS:
+        return nearest(source.rows, n_neighbors, metric=source.metric, queries=new)
+    if isinstance(source, Matrix) and new is None:
+        return nearest(source.values, n_neighbors, metric="precomputed")
+    n = len(source if new is None else new)
+    distance, number = np.empty((n, n_neighbors)), np.empty((n, n_neighbors), dtype=np.int64)
+    for rows in row_blocks(n, len(source)):
+        if new is None:
+            block = source.block(rows, slice(None)).astype(float)
+            block[np.arange(len(block)), np.arange(n)[rows]] = np.inf
+        else:
+            block = source.from_new(new[rows], slice(None))
+        number[rows] = np.argsort(block, axis=1, kind="stable")[:, :n_neighbors]
+        distance[rows] = np.take_along_axis(block, number[rows], axis=1)
+    return distance, number
