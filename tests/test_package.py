@@ -21,7 +21,9 @@ LAYERS = [
     {"_docs", "_warnings"},
     {"belief", "solvers"},
     {"partition"},
-    {"constraints", "dissimilarities", "metric_learning", "_base"},
+    {"_base"},
+    {"constraints", "dissimilarities"},
+    {"metric_learning"},
     {"prototypes", "mixtures", "relational", "hierarchy"},
     {"neural", "experimental"},
     {"scores", "selection", "datasets"},
@@ -32,7 +34,7 @@ LAYERS = [
     {"cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-SIDEWAYS = {("solvers", "belief"), ("dissimilarities", "_base")}  # neighbors do not know each other, but for these
+SIDEWAYS = {("solvers", "belief")}  # neighbours do not know each other, but for this
 
 
 def imported(path):

@@ -28,7 +28,18 @@ class Fitted:
     collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
 
 
-class EvidentialClusterer(Fitted, ClusterMixin, Declared):
+class Described(Declared):
+    """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
+
+    method: ClassVar[methods.Method]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "method" in vars(cls):
+            methods.register(cls)
+
+
+class EvidentialClusterer(Fitted, ClusterMixin, Described):
     """Base of the estimators whose result is ``partition_``.
 
     A subclass declares its parameters and its record, gives ``fit``, which begins with ``check_parameters``, runs
@@ -36,7 +47,6 @@ class EvidentialClusterer(Fitted, ClusterMixin, Declared):
     already checked.
     """
 
-    method: ClassVar[methods.Method]
     attributes = {
         "partition_": "CredalPartition",
         "labels_": "ndarray of shape (n_samples,)\nCluster of each object by the rule ``method.labels``; "
@@ -44,11 +54,6 @@ class EvidentialClusterer(Fitted, ClusterMixin, Declared):
         "focal_sets_": "FocalSets",
         "n_clusters_": "int",
     }
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "method" in vars(cls):
-            methods.register(cls)
 
     def predict_partition(self, X: Any) -> CredalPartition:
         """Credal partition of new rows, over the clusters found by ``fit``.
@@ -124,10 +129,15 @@ class IterativeClusterer(EvidentialClusterer):
 
     def _publish_run(self, best: Run, runs: list[Run], scale: float = 1.0) -> None:
         """Criterion, traces and ends of the starts, multiplied by ``scale`` into the units of the paper."""
-        self.criterion_trace_ = scale * best.trace
-        self.criterion_ = float(self.criterion_trace_[-1])
+        publish_run(self, best, scale)
         self.start_criteria_ = np.array([scale * run.objective for run in runs])
-        self.n_iter_, self.converged_ = best.n_iter, best.converged
+
+
+def publish_run(estimator: Any, run: Run, scale: float = 1.0) -> None:
+    """Criterion, its trace and how the run ended, multiplied by ``scale`` into the units of the paper."""
+    estimator.criterion_trace_ = scale * run.trace
+    estimator.criterion_ = float(estimator.criterion_trace_[-1])
+    estimator.n_iter_, estimator.converged_ = run.n_iter, run.converged
 
 
 def is_precomputed(estimator: Any) -> bool:
@@ -136,7 +146,7 @@ def is_precomputed(estimator: Any) -> bool:
     return isinstance(metric, str) and metric == "precomputed"
 
 
-def check_table(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
+def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows as doubles, or an error that names the column, the count and the cure."""
     who = type(estimator).__name__
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
@@ -169,7 +179,7 @@ def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = Tr
     )
 
 
-def _check_finite(estimator: EvidentialClusterer, table: np.ndarray, columns: Any) -> None:
+def _check_finite(estimator: Described, table: np.ndarray, columns: Any) -> None:
     if np.isfinite(table.sum()):  # one pass without a temporary; a finite sum cannot hide NaN or inf
         return
     who = type(estimator).__name__

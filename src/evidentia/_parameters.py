@@ -185,16 +185,14 @@ class Declared(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
-        hidden = {name for name in cls.parameters if name in vars(cls) and name not in own}  # fixed by this class
-        inherited = {name: value for name, value in cls.parameters.items() if name not in {*own, *hidden}}
+        above, shown = _inherited(cls, "parameters"), dict(vars(cls).get("attributes", {}))
+        hidden = {name for name in above if name in vars(cls) and name not in own}  # fixed by this class
+        inherited = {name: value for name, value in above.items() if name not in {*own, *hidden}}
         cls.parameters = MappingProxyType({**own, **inherited})
+        cls.attributes = MappingProxyType({**shown, **_inherited(cls, "attributes"), **shown})
         for name, parameter in own.items():
             setattr(cls, name, parameter.default)
-        if "attributes" in vars(cls):
-            cls.attributes = MappingProxyType(
-                {**vars(cls)["attributes"], **super(cls, cls).attributes, **cls.attributes}
-            )
-        if (own or hidden) and "__init__" not in vars(cls):
+        if cls.parameters != super(cls, cls).parameters and "__init__" not in vars(cls):
             cls.__init__ = _constructor(cls.parameters)  # type: ignore[method-assign]
         if "__doc__" in vars(cls) and cls.__doc__:
             cls.__doc__ = _documented(cls)
@@ -209,6 +207,14 @@ class Declared(BaseEstimator):
                     f"The '{name}' parameter of {type(self).__name__} must be {parameter.check.words}. "
                     f"Got {value!r} instead."
                 )
+
+
+def _inherited(cls: type, name: str) -> dict[str, Any]:
+    """What the bases declare under a name; the first base that speaks of a thing has its way."""
+    found: dict[str, Any] = {}
+    for base in cls.__bases__:
+        found |= {key: value for key, value in getattr(base, name, {}).items() if key not in found}
+    return found
 
 
 def _constructor(parameters: Mapping[str, Parameter]) -> Callable[..., None]:

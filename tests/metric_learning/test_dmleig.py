@@ -69,11 +69,16 @@ def test_the_gap_bounds_the_error_and_no_other_matrix_is_better(seed):
 
     rng = np.random.default_rng(seed)
     best = max(-minimize(other, rng.normal(size=9)).fun for _ in range(4))
-    early, gap, n_iter = spread_metric(apart, certainty, smoothing=0.2, max_iter=5, tol=0)
-    assert n_iter == 5
+    run, gap = spread_metric(apart, certainty, smoothing=0.2, max_iter=5, gap_tol=0)
+    early = run.state
+    assert run.n_iter == 5
+    assert not run.converged
+    assert run.objective == pytest.approx(-value(early), rel=1e-12)
     assert value(early) < best <= value(early) + gap
-    late, gap, n_iter = spread_metric(apart, certainty, smoothing=0.2, max_iter=20_000, tol=2e-3)
-    assert n_iter < 20_000
+    run, gap = spread_metric(apart, certainty, smoothing=0.2, max_iter=20_000, gap_tol=2e-3)
+    late = run.state
+    assert run.n_iter < 20_000
+    assert run.converged
     assert gap <= 2e-3
     assert value(late) <= best * (1 + 1e-6)
     assert value(late) >= best - gap
@@ -94,7 +99,7 @@ def worst_ratio(metric, X, links):
 def test_with_little_smoothing_no_other_metric_has_a_longer_shortest_cannot_link(stretched):
     X, _, links = stretched
     soft = PairwiseConstraints(links.pairs, links.must, np.where(links.must, np.arange(60) % 3 / 3 + 0.3, 1))
-    model = DMLeig(prior=0, smoothing=1e-3, tol=2e-3, max_iter=20_000).fit(X, constraints=soft)
+    model = DMLeig(prior=0, smoothing=1e-3, gap_tol=2e-3, max_iter=20_000).fit(X, constraints=soft)
     best = worst_ratio(model.metric_, X, soft)
     rng = np.random.default_rng(0)
 

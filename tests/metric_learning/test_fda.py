@@ -217,8 +217,11 @@ def test_mistakes_are_explained(learner):
         learner(ridge=0).fit(IRIS, few)
     assert np.isfinite(learner().fit(IRIS, few).transform(IRIS)).all()
     for params, message in [
-        ({"n_components": 0}, f"'n_components' parameter of {who} must be an integer >= 1 and <= .*Got 0"),
-        ({"n_components": 151}, f"'n_components' parameter of {who} must be an integer >= 1 and <= .*Got 151"),
+        ({"n_components": 0}, f"'n_components' parameter of {who} must be an integer >= 1 or None. Got 0"),
+        (
+            {"n_components": 151},
+            f"'n_components' parameter of {who} must be at most .*, the number of directions .*Got 151",
+        ),
         ({"ridge": -0.1}, f"'ridge' parameter of {who} must be a number >= 0. Got -0.1"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import _num_samples
 
+from evidentia import methods, metric_learning
 from evidentia.constraints import PairwiseConstraints
 from evidentia.datasets import make_circles
 from evidentia.metric_learning import FDA, KFDA, KPCCA, LFDA, LSI, PCCA, DMLeig, learn_metric
@@ -132,6 +134,56 @@ class LinkedLSI(FromLabels, LSI):
 
 class LinkedDMLeig(FromLabels, DMLeig):
     pass
+
+
+@parametrize_with_checks(
+    [cls(**cls.method.quick) for cls in (PCCA, KPCCA, LSI, DMLeig)],
+    expected_failed_checks=lambda learner: dict(learner.method.exceptions),  # strict: what is declared does fail
+)
+def test_what_fails_without_links_is_declared(estimator, check):
+    assert check(estimator) is None
+
+
+@pytest.mark.parametrize("name", sorted(set(metric_learning.__all__) - {"learn_metric"}))
+def test_learners_are_known_by_their_short_names(name):
+    cls = methods.find(name.lower())
+    assert cls.__name__ == name
+    assert cls.method.learner
+    assert cls.method.takes == (("labels",) if issubclass(cls, FDA) else ("links",))
+    assert bool(cls.method.exceptions) == ("links" in cls.method.takes)
+
+
+def test_a_kernel_learner_has_the_parameters_of_both_its_bases():
+    assert set(KPCCA.parameters) == {*PCCA.parameters, "kernel", "gamma", "kernel_params"}
+    assert (KPCCA().ridge, PCCA().ridge, KPCCA().n_components, PCCA().n_components) == (0.1, 0.01, 2, None)
+    assert KPCCA(3, beta=2.5).get_params()["beta"] == 2.5
+    assert "components_ :" not in KPCCA.__doc__
+    for word in ("dual_coef_ : ndarray", "converged_ : bool", "beta : float > 0, default=1.0"):
+        assert word in KPCCA.__doc__
+
+
+@pytest.mark.parametrize(
+    ("learner", "exact"), [(PCCA(), PCCA(tol=1e-13)), (KPCCA(), KPCCA(tol=1e-13)), (LSI(), None), (DMLeig(), None)]
+)
+def test_how_the_search_went_is_told_by_the_same_words(learner, exact):
+    learner.fit(CIRCLES, constraints=LINKS)
+    assert learner.criterion_ == learner.criterion_trace_[-1]
+    assert learner.n_iter_ == len(learner.criterion_trace_) - 1 > 2
+    assert learner.converged_
+    assert learner.constraints_.pairs.tolist() == LINKS.pairs.tolist()
+    if learner.method.criterion == "minimized":
+        assert (np.diff(learner.criterion_trace_) < 0).all()
+    else:
+        assert learner.criterion_ > learner.criterion_trace_[0]
+        assert 0 <= learner.gap_ <= learner.gap_tol
+    if exact is not None:  # a share of the loss is what is left to gain when an iteration gains less than it
+        best = exact.fit(CIRCLES, constraints=LINKS).criterion_
+        assert best <= learner.criterion_ < best * (1 + 1e-3)
+    with pytest.warns(ConvergenceWarning, match=f"{type(learner).__name__} reached max_iter=2"):
+        short = clone(learner).set_params(max_iter=2).fit(CIRCLES, constraints=LINKS)
+    assert not short.converged_
+    assert short.n_iter_ == 2
+    np.testing.assert_allclose(short.criterion_trace_, learner.criterion_trace_[:3])
 
 
 @parametrize_with_checks(

@@ -150,7 +150,7 @@ def test_mistakes_are_explained(stretched):
     for params, message in [
         ({"prior": -1}, "'prior' parameter of LSI must be a number >= 0. Got -1"),
         ({"max_iter": 0}, "'max_iter' parameter of LSI must be an integer >= 1. Got 0"),
-        ({"tol": "small"}, "'tol' parameter of LSI must be a number >= 0. Got 'small'"),
+        ({"gradient_tol": "small"}, "'gradient_tol' parameter of LSI must be a number >= 0. Got 'small'"),
     ]:
         with pytest.raises(ValueError, match=message):
             LSI(**params).fit(X, constraints=links)

@@ -18,7 +18,7 @@ from evidentia.neural.losses import (
     weight_decay,
 )
 from evidentia.neural.network import MassNetwork, perceptron
-from evidentia.neural.objective import Objective
+from evidentia.neural.objective import Objective, Penalties, loss_on
 from evidentia.neural.outliers import coefficients, default_gamma, discount, find_region
 from evidentia.relational.cevclus import link_form
 from evidentia.relational.pairs import all_pairs, random_pairs
@@ -58,7 +58,7 @@ def test_loss_of_partners(n_pairs):
     i, j, wanted = pairs.sample(10**6, np.random.RandomState(0))
     slow = np.mean([squared_misfit(*one) for one in zip(i, j, wanted)])
     assert len(i) == pairs.n_terms
-    assert make_objective().on(pairs)(tensor(MASSES)).item() == pytest.approx(slow, rel=1e-12)
+    assert loss_on(pairs, make_objective().conflict)(tensor(MASSES)).item() == pytest.approx(slow, rel=1e-12)
 
 
 def test_penalty_of_links():
@@ -76,7 +76,7 @@ def test_penalty_of_links():
     assert fast.item() == pytest.approx(total / (2 * 3), rel=1e-12)
 
 
-def test_penalty_of_labels_is_over_the_number_of_labelled_objects():
+def test_penalty_of_labels_is_over_the_number_of_labeled_objects():
     possible = np.array([[1, 0, 0], [0, 1, 1]])  # surely cluster 0; cluster 1 or 2
     slow = 0.0
     for i, row in zip((5, 6), possible):
@@ -116,8 +116,8 @@ def test_the_region_is_that_of_scikit_learn():
     region = find_region(X, 0.3, 1.7, np.random.RandomState(0))
     machine = OneClassSVM(nu=0.3, gamma=1.7).fit(X)
     expected = machine.decision_function(X) / -machine.intercept_[0]
-    np.testing.assert_allclose(region.inside(X), expected, atol=1e-8)
-    assert region.inside(np.array([[1e3, 1e3]])) == pytest.approx(-1)
+    np.testing.assert_allclose(region.depth(X), expected, atol=1e-8)
+    assert region.depth(np.array([[1e3, 1e3]])) == pytest.approx(-1)
 
 
 def test_default_width_is_half_the_mean_squared_distance():
@@ -126,14 +126,14 @@ def test_default_width_is_half_the_mean_squared_distance():
 
 
 def test_discount_is_the_papers_and_does_not_overflow():
-    inside = np.array([-1.0, -0.02, 0.0, 0.04, 1e5])
+    depth = np.array([-1.0, -0.02, 0.0, 0.04, 1e5])
     raw = tensor([np.log(3.0), np.log(5.0)])
     beta_0, beta_1 = (b.item() for b in coefficients(raw))
     assert (beta_0, beta_1) == (pytest.approx(2), pytest.approx(5))
-    eta = np.logaddexp(0, beta_0 + beta_1 * inside)
+    eta = np.logaddexp(0, beta_0 + beta_1 * depth)
     gamma = (eta / (1 + eta))[:, None]
     nothing = np.eye(8)[FOCAL.empty_index]
-    found = discount(tensor(MASSES[:5]), tensor(inside), raw, FOCAL.empty_index).numpy()
+    found = discount(tensor(MASSES[:5]), tensor(depth), raw, FOCAL.empty_index).numpy()
     np.testing.assert_allclose(found, gamma * MASSES[:5] + (1 - gamma) * nothing, rtol=1e-12)
     np.testing.assert_allclose(found[-1], MASSES[4], atol=1e-4)  # deep inside: gamma is one
 
@@ -148,21 +148,21 @@ def test_far_away_most_mass_is_on_the_empty_set_whatever_was_learned(raw):
 
 LINKS = PairwiseConstraints([[0, 1], [4, 2]], [True, False], [0.3, 1.0])
 POSSIBLE = read_labels([2, -1, 0, *[-1] * (N - 3)], N, 3)
-SETTINGS = {"xi": 0.7, "label_weight": 0.3, "l2": 0.01}
+PENALTIES = Penalties(xi=0.7, label_weight=0.3, l2=0.01)
 
 
 def make_objective(knowledge=None):
     torch.manual_seed(0)
     network = MassNetwork(perceptron(2, [4, 3], 8), FOCAL.empty_index).to(torch.float64, "cpu")
-    inside = find_region(X, 0.3, 1.7, np.random.RandomState(0)).inside(X)
+    depth = find_region(X, 0.3, 1.7, np.random.RandomState(0)).depth(X)
     known = Knowledge.of(LINKS, POSSIBLE) if knowledge is None else knowledge
-    return Objective(network, X, inside, FOCAL, known, **SETTINGS)
+    return Objective(network, X, depth, FOCAL, known, PENALTIES)
 
 
 def test_the_parts_are_weighed_as_in_the_paper():
     objective = make_objective()
     pairs = all_pairs(Table(X, "euclidean", {}))
-    pair_loss = objective.on(pairs)
+    pair_loss = loss_on(pairs, objective.conflict)
     everyone = np.arange(N)
     masses = objective.masses(everyone)
     must = tensor(LINKS.must * 1.0)
@@ -176,7 +176,8 @@ def test_the_parts_are_weighed_as_in_the_paper():
 def test_gradient_by_finite_differences(partners):
     objective = make_objective()
     source = Table(X, "euclidean", {})
-    pair_loss = objective.on(random_pairs(source, 7, np.random.RandomState(0)) if partners else all_pairs(source))
+    pairs = random_pairs(source, 7, np.random.RandomState(0)) if partners else all_pairs(source)
+    pair_loss = loss_on(pairs, objective.conflict)
     parameters = objective.network.parameters
     slopes = torch.autograd.grad(objective(np.arange(N), pair_loss), parameters)
     assert len(parameters) == 7  # three layers of weights and biases, and the coefficients of the outliers
@@ -196,17 +197,17 @@ def test_some_knowledge_speaks_of_the_same_objects():
     labels = np.full(N, -1)
     labels[[3, 8, 14]] = [0, 1, 2]
     whole = Knowledge.of(links, read_labels(labels, N, 3))
-    some = whole.some(2, np.random.RandomState(0))
-    assert len(some.pairs) == len(some.labelled) == 2
+    some = whole.sample(2, np.random.RandomState(0))
+    assert len(some.pairs) == len(some.labeled) == 2
     listed = {
         (*pair, must, s)
         for pair, must, s in zip(links.pairs.tolist(), links.must, links.certainty)
         for pair in [tuple(pair)]
     }
     assert {(*some.rows[pair], bool(must), s) for pair, must, s in zip(some.pairs, some.must, some.certainty)} <= listed
-    for at, row in zip(some.labelled, some.possible):
+    for at, row in zip(some.labeled, some.possible):
         assert labels[some.rows[at]] == row.argmax()
-    assert whole.some(3, np.random.RandomState(0)) is whole
+    assert whole.sample(3, np.random.RandomState(0)) is whole
 
 
 def test_labels_may_be_sets():

@@ -1,5 +1,6 @@
 """NNEVCLUS as its users meet it."""
 
+import inspect
 import pickle
 import subprocess
 import sys
@@ -15,15 +16,29 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from evidentia import CredalPartition, FocalSets
+from evidentia import CredalPartition, FocalSets, methods
 from evidentia.constraints import PairwiseConstraints
 from evidentia.datasets import load
 from evidentia.datasets.synthetic import make_student_four_class
-from evidentia.dissimilarities import delta_star
-from evidentia.neural import NNEVCLUS, lessons, training
-from evidentia.neural.posing import pose
+from evidentia.dissimilarities import delta_star, source_of
+from evidentia.neural import (
+    NNEVCLUS,
+    inputs,
+    knowledge,
+    losses,
+    network,
+    nnevclus,
+    objective,
+    outliers,
+    problem,
+    search,
+    starts,
+    storage,
+    training,
+)
 from evidentia.neural.search import Search
 from evidentia.relational import EVCLUS
+from evidentia.selection import select
 from evidentia.solvers.descent import InterruptedFit
 
 pytestmark = pytest.mark.filterwarnings("ignore:NNEVCLUS reached max_iter")  # most fits here are short on purpose
@@ -75,7 +90,7 @@ def test_results_describe_the_fit(fourclass, fitted):
     X, _ = fourclass
     assert fitted.criterion_ == min(fitted.start_criteria_)
     assert fitted.criterion_ == pytest.approx(fitted.loss_, rel=1e-12)  # the order of a sum may differ
-    assert fitted.criterion_trace_[-1] == pytest.approx(fitted.loss_)
+    assert fitted.criterion_trace_[-1] == fitted.criterion_
     assert len(fitted.criterion_trace_) == fitted.n_iter_ + 1
     assert fitted.criterion_trace_[-1] < fitted.criterion_trace_[0]
     found = fitted.shepard_
@@ -165,6 +180,69 @@ def test_shifted_and_scaled_data_give_the_same_masses(blobs):
     np.testing.assert_allclose(one.partition_.masses, other.partition_.masses, atol=1e-3)
 
 
+@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_the_trace_ends_at_the_network_that_is_kept(blobs, optimizer, early_stopping):
+    X, _ = blobs
+    model = NNEVCLUS(3, optimizer=optimizer, batch_size=30, max_iter=60, n_init=2, l2=0.01, random_state=0)
+    model.set_params(early_stopping=early_stopping, patience=2, validation_fraction=0.3).fit(X)
+    assert model.criterion_ == model.criterion_trace_[-1] == min(model.start_criteria_)
+    assert model.n_iter_ == len(model.criterion_trace_) - 1 > 5
+    assert model.criterion_ > model.loss_  # the weights count
+    if early_stopping:
+        assert model.n_iter_ == model.validation_trace_.argmin() + 1
+        assert model.n_iter_ < len(model.validation_trace_) or optimizer == "adam"  # whose steps became short before
+    assert model.n_clusters_ == 3
+    assert (model.xi_, len(model.constraints_)) == (0.5, 0)
+
+
+def test_families_of_focal_sets(blobs):
+    X, _ = blobs
+    counts = {"pairs": 8, "full": 8, "simple": 5, "singletons": 4}
+    for name, count in counts.items():
+        model = NNEVCLUS(3, focal_sets=name, n_init=1, max_iter=3, random_state=0).fit(X)
+        assert len(model.focal_sets_) == count
+        assert model.focal_sets_.empty_index == 0
+    assert set(counts) | {"near-pairs"} == set(NNEVCLUS.method.families)
+
+
+def test_select_counts_clusters_not_principal_components(blobs):
+    X, _ = blobs
+    model = NNEVCLUS(n_components=2, n_init=1, max_iter=30, random_state=0)
+    selection = select(X, model, n_clusters=[3, 4], criteria="nonspecificity")
+    assert selection.table["n_clusters"].tolist() == [3, 4]
+    assert selection.estimator_.n_clusters_ == selection.best[1]
+    assert selection.estimator_.n_components == 2
+    assert model.n_clusters == 2
+
+
+def test_a_network_is_no_evclus_and_is_known_by_its_name():
+    assert not issubclass(NNEVCLUS, EVCLUS)
+    assert methods.find("nnevclus") is NNEVCLUS
+    assert NNEVCLUS.method.number == ("given",)
+
+
+def test_no_function_of_the_family_receives_the_estimator():
+    """They take arrays and small frozen settings, so that each can be called alone."""
+    for module in (inputs, knowledge, losses, network, objective, outliers, problem, search, starts, storage, training):
+        source = inspect.getsource(module)
+        assert "NNEVCLUS)" not in source, module.__name__
+        assert ": NNEVCLUS" not in source, module.__name__
+        assert "evidentia.neural.nnevclus" not in source, module.__name__
+
+
+def test_belief_peaks_are_those_of_the_metric_with_its_arguments(blobs):
+    """Any source will do, Gower's too."""
+    X, y = blobs
+    for settings in ({"metric": "gower"}, {"metric": "minkowski", "metric_params": {"p": 3}}):
+        model = NNEVCLUS(3, init="belief-peaks", n_init=1, max_iter=60, random_state=0, **settings).fit(X)
+        assert adjusted_rand_score(y, model.labels_) == 1
+    stretched = {"metric": "minkowski", "metric_params": {"p": 2, "w": [1.0, 0.0]}}
+    source = source_of(X, stretched["metric"], stretched["metric_params"], who="NNEVCLUS")
+    plain = source_of(X[:, :1], "euclidean", who="NNEVCLUS")
+    assert (problem.label_peaks(source, 3) == problem.label_peaks(plain, 3)).all()
+
+
 # -- side information -------------------------------------------------------------------------------------------------
 
 
@@ -211,18 +289,20 @@ def test_a_start_from_evclus(blobs):
         NNEVCLUS(3, init="evclus").fit(X, labels=y)
 
 
-def test_the_lesson_of_many_objects_is_that_of_some_and_of_the_linked_ones(blobs, monkeypatch):
+def test_a_start_on_many_objects_is_that_of_some_and_of_the_linked_ones(blobs, monkeypatch):
     X, y = blobs
-    monkeypatch.setattr(lessons, "SAMPLE", 40)
+    monkeypatch.setattr(starts, "SAMPLE", 40)
     links = PairwiseConstraints([[3, 88], [5, 6]], [False, True])
-    model = NNEVCLUS(3, n_init=1)
-    rng = np.random.RandomState(0)
-    problem = pose(model, X, X, links, None, None, rng)
-    lesson = lessons.solve_freely(problem, FocalSets(3, "pairs"), 0.5, rng)
-    assert {3, 5, 6, 88} <= set(lesson.objects)
-    assert 40 <= len(lesson.objects) <= 44
-    found = CredalPartition(lesson.masses, FocalSets(3, "pairs")).labels()
-    assert adjusted_rand_score(y[lesson.objects], found) == 1
+    model = NNEVCLUS(3, n_init=1, max_iter=1, random_state=0)
+    solved = []
+    solve = starts.solve_without_network
+    monkeypatch.setattr(nnevclus, "solve_without_network", lambda *args: (solved.append(solve(*args)), solved[-1])[1])
+    model.fit(X, constraints=links)
+    (start,) = solved
+    assert {3, 5, 6, 88} <= set(start.objects)
+    assert 40 <= len(start.objects) <= 44
+    found = CredalPartition(start.masses, FocalSets(3, "pairs")).labels()
+    assert adjusted_rand_score(y[start.objects], found) == 1
 
 
 def test_a_metric_that_sees_one_direction_does_not_blind_the_network(corners):
@@ -269,7 +349,7 @@ def test_links_by_name(corners):
     model = NNEVCLUS(2, n_init=1, max_iter=5, random_state=0).fit(frame, constraints=links)
     assert model.constraints_.pairs.tolist() == [[0, 15], [0, 30]]
     assert model.partition_.object_names[:2] == ("row0", "row1")
-    with pytest.raises(TypeError, match="must be a PairwiseConstraints"):
+    with pytest.raises(TypeError, match="must be PairwiseConstraints, for instance"):
         NNEVCLUS(2).fit(X, constraints=[(0, 1)])
 
 
@@ -437,9 +517,32 @@ def test_a_loaded_model_gives_the_same_masses(blobs, tmp_path, case):
     assert again.partition_.object_names == model.partition_.object_names
     assert again.hidden == model.hidden
     assert (again.delta0_, again.loss_, again.n_iter_) == (model.delta0_, model.loss_, model.n_iter_)
+    assert {name: getattr(again, name) for name in nnevclus.NUMBERS} == {
+        name: getattr(model, name) for name in nnevclus.NUMBERS
+    }
+    for name in nnevclus.TRACES:
+        np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
+    assert again.n_clusters_ == again.n_clusters == 3
+    assert again.constraints_.pairs.tolist() == model.constraints_.pairs.tolist()
     again.save(tmp_path / "again.npz")
     twice = NNEVCLUS.load(tmp_path / "again.npz")
     np.testing.assert_allclose(twice.predict_partition(X).masses, model.partition_.masses, atol=1e-6)
+
+
+def test_a_file_holds_numbers_of_numpy_links_and_arguments_of_a_metric(blobs, tmp_path):
+    X, _ = blobs
+    links = PairwiseConstraints([[0, 41], [3, 4]], [False, True], [0.5, 1.0])
+    model = NNEVCLUS(np.int64(3), xi=np.float32(0.25), metric="minkowski", metric_params={"p": 3}, max_iter=3, n_init=1)
+    model.set_params(random_state=0, focal_sets=FocalSets(3, "simple")).fit(X, constraints=links)
+    model.save(tmp_path / "model.npz")
+    again = NNEVCLUS.load(tmp_path / "model.npz")
+    assert (again.n_clusters, again.xi, again.metric_params) == (3, 0.25, {"p": 3})
+    assert again.focal_sets == "pairs"  # JSON cannot hold the other; what was fitted is there all the same
+    assert again.focal_sets_ == model.focal_sets_
+    assert again.constraints_.pairs.tolist() == links.pairs.tolist()
+    assert again.constraints_.must.tolist() == links.must.tolist()
+    assert again.constraints_.certainty.tolist() == links.certainty.tolist()
+    np.testing.assert_array_equal(again.predict(X), model.labels_)
 
 
 def test_another_process_reads_the_same_masses(blobs, tmp_path):
@@ -504,6 +607,10 @@ def test_a_fitted_model_is_pickled(fitted, fourclass):
         ({"n_pairs": 5, "optimizer": "adam"}, "'n_pairs' is for optimizer='lbfgs'"),
         ({"nu": 0}, "'nu' parameter of NNEVCLUS must be a number > 0 and <= 1"),
         ({"init": "kmeans"}, "'init' parameter of NNEVCLUS must be one of 'auto', 'evclus', 'random', 'belief"),
+        ({"n_components": 1.5}, r"'n_components' parameter of NNEVCLUS must be an integer >= 1 or a share in \(0, 1\)"),
+        ({"focal_sets": "triples"}, "'focal_sets' parameter of NNEVCLUS must be one of 'pairs', 'full', 'simple', "),
+        ({"metric": 3}, "'metric' parameter of NNEVCLUS must be one of 'precomputed', 'gower' or a metric of SciPy"),
+        ({"delta0": 1.5}, "'delta0' parameter of NNEVCLUS must be 'auto' or a number > 0 and <= 1 or None"),
         ({"init": np.ones((90, 2))}, "'init' parameter of NNEVCLUS"),
         ({"focal_sets": [{0}, {1}, {2}], "outliers": True}, "needs the empty set"),
         ({"batch_size": 1}, "'batch_size' parameter"),

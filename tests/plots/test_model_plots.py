@@ -186,14 +186,15 @@ def test_a_model_without_a_trace_is_refused():
         plot_trace(EGMM())
 
 
-def test_the_learning_curve_ends_both_losses_together():
+def test_the_learning_curve_sets_both_losses_of_an_iteration_at_one_place():
+    """The first curve begins before the first iteration; the second may go on after the network that was kept."""
     model = SimpleNamespace(
-        criterion_trace_=np.array([0.5, 0.2, 0.1, 0.09]), validation_trace_=np.array([0.3, 0.2, 0.4])
+        criterion_trace_=np.array([0.5, 0.2, 0.1, 0.09]), validation_trace_=np.array([0.3, 0.2, 0.4, 0.5])
     )
     ax = plot_learning_curve(model, floor=SimpleNamespace(criterion_=0.0475), lw=3)
     training, validation, floor = ax.lines
     np.testing.assert_array_equal(training.get_xydata(), [[1, 0.5], [2, 0.2], [3, 0.1], [4, 0.09]])
-    np.testing.assert_array_equal(validation.get_xydata(), [[2, 0.3], [3, 0.2], [4, 0.4]])
+    np.testing.assert_array_equal(validation.get_xydata(), [[2, 0.3], [3, 0.2], [4, 0.4], [5, 0.5]])
     assert set(floor.get_ydata()) == {0.0475}
     words = [text.get_text() for text in ax.get_legend().get_texts()]
     assert words == ["training", "validation", "SimpleNamespace 0.0475"]

@@ -1,91 +1,61 @@
-"""What the metric learners share: checks, what links and labels say, and a linear map of unit-free columns."""
+"""What the metric learners share: a linear map of unit-free columns, and what labels say."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from evidentia._warnings import warn_user
+from evidentia._base import Described, check_table
+from evidentia._parameters import NOTHING, Integer
 from evidentia.solvers.coordinates import unit_free
 
+WIDTH = Integer(low=1) | NOTHING
 
-class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+
+class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described):
     """Base of the transformers ``X @ components_``.
 
-    A learner enters a space with :meth:`_enter`, finds a map of that space, and leaves with :meth:`_leave`. Here the
-    space holds the columns, scaled by their deviation and so that the total variance is one.
+    A learner enters a space with :meth:`_enter`, finds a map of that space, and leaves with :meth:`_publish_map`. Here
+    the space holds the columns, scaled by their deviation and so that the total variance is one.
     """
 
-    components_: np.ndarray
-    _n_features_out: int
-
-    def _enter(self, table: np.ndarray, objects: np.ndarray) -> np.ndarray:
-        """Coordinates of some rows, shape (n_objects, q), learned from all of them."""
+    def _enter(self, table: np.ndarray, objects: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates of some rows, (n_objects, q), learned from all of them, and the matrix that leads there."""
         coordinates = unit_free(table, kind="diag")
-        self._forward = coordinates.forward / np.sqrt(coordinates.forward.shape[1])
-        return (table[objects] - coordinates.origin) @ self._forward
+        forward = coordinates.forward / np.sqrt(coordinates.forward.shape[1])
+        return (table[objects] - coordinates.origin) @ forward, forward
 
-    def _leave(self, root: np.ndarray) -> None:
-        """Publish a map of shape (q, n_components)."""
-        self.components_ = self._forward @ root
-        self._n_features_out = root.shape[1]
-        del self._forward
+    def _publish_map(self, matrix: np.ndarray) -> None:
+        """The way from the table to the result, of shape (n_features, n_components)."""
+        self.components_ = matrix
+        self._n_features_out = matrix.shape[1]
 
     def transform(self, X: Any) -> np.ndarray:
         """Rows whose Euclidean distances are the learned ones, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False) @ self.components_
+        return self._map(check_table(self, X, reset=False))
 
-    def _check_number(
-        self, name: str, *, low: float, strict: bool = False, integer: bool = False, high: float = np.inf
-    ) -> None:
-        value = getattr(self, name)
-        kind: Any = Integral if integer else Real
-        good = isinstance(value, kind) and not isinstance(value, bool)
-        if not (good and (low < value if strict else low <= value) and value <= high):
-            expected = f"{'an integer' if integer else 'a number'} {'>' if strict else '>='} {low:g}"
-            if high < np.inf:
-                expected += f" and <= {high:g}"
-            raise ValueError(
-                f"The '{name}' parameter of {type(self).__name__} must be {expected}. Got {value!r} instead."
-            )
+    def _map(self, table: np.ndarray) -> np.ndarray:
+        return table @ self.components_
 
-    def _width(self, q: int, default: int) -> int:
+    def _width(self, n_components: int | None, q: int, default: int) -> int:
         """Number of columns of the result, from a space of q dimensions."""
-        who: Any = self
-        if who.n_components is None:
+        if n_components is None:
             return min(default, q)
-        self._check_number("n_components", low=1, high=q, integer=True)
-        return int(who.n_components)
+        if n_components > q:
+            raise ValueError(
+                f"The 'n_components' parameter of {type(self).__name__} must be at most {q}, the number of directions "
+                f"that there are. Got {n_components!r} instead."
+            )
+        return int(n_components)
 
-    def _warn_of_early_end(self) -> None:
-        who: Any = self
-        warn_user(
-            f"{type(self).__name__} reached max_iter={who.max_iter} before tol={who.tol:g}; raise one of them.",
-            ConvergenceWarning,
-        )
-
-
-def read_links(learner: MetricLearner, X: Any, table: np.ndarray, constraints: Any) -> Any:
-    """Links by row number of the table; a DataFrame X may hold the names of its objects."""
-    who = type(learner).__name__
-    if constraints is None or not hasattr(constraints, "for_table"):
-        raise TypeError(f"{who} learns from links: fit(X, constraints=PairwiseConstraints...). Got {constraints!r}.")
-    return constraints.for_table(X if hasattr(X, "columns") else table)
-
-
-def refuse_without_gaps(learner: MetricLearner, apart: np.ndarray) -> None:
-    """Cannot-links (n_cannot_links, q) must be there and have a length."""
-    if not apart.any():
-        raise ValueError(
-            f"{type(learner).__name__} needs a cannot-link between objects that differ: without one the best metric "
-            "is zero."
-        )
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = "labels" in self.method.takes
+        return tags
 
 
 def read_labels(learner: MetricLearner, y: Any, n_samples: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

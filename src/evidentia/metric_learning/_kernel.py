@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from evidentia._parameters import NOTHING, Choice, Kind, Number, param
 from evidentia.metric_learning._base import MetricLearner
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
@@ -23,41 +23,47 @@ RANK_TOLERANCE = 1e-10  # of the largest eigenvalue: below it, directions are ro
 class KernelLearner(MetricLearner):
     """Base of the learners whose space is that of a kernel, spanned by the objects they know something about."""
 
-    kernel: Any
-    gamma: Any
-    kernel_params: dict[str, Any] | None
+    kernel: Any = param(
+        Choice(*sorted(PAIRWISE_KERNEL_FUNCTIONS)) | Kind("a function of two rows", callable),
+        "Name of a kernel of scikit-learn, or a function of two rows.",
+        default="rbf",
+    )
+    gamma: Any = param(
+        Choice("scale") | Number(above=0),
+        r"""Parameter of the kernel: the Gaussian one is :math:`\exp(-\gamma \|x - x'\|^2)`. ``"scale"`` takes the
+        inverse of the mean squared distance of two rows.""",
+        default="scale",
+    )
+    kernel_params: Any = param(
+        Kind("dict", lambda value: isinstance(value, dict)) | NOTHING,
+        'Further parameters of the kernel, such as ``{"degree": 2}``.',
+        default=None,
+    )
 
-    def _check_kernel(self) -> None:
-        who = type(self).__name__
-        if not callable(self.kernel) and self.kernel not in PAIRWISE_KERNEL_FUNCTIONS:
-            raise ValueError(
-                f"The 'kernel' parameter of {who} must be a function of two rows or one of "
-                f"{', '.join(map(repr, sorted(PAIRWISE_KERNEL_FUNCTIONS)))}. Got {self.kernel!r} instead."
-            )
-        if isinstance(self.gamma, str):
-            if self.gamma != "scale":
-                raise ValueError(f"The 'gamma' parameter of {who} must be 'scale' or a number. Got {self.gamma!r}.")
-        else:
-            self._check_number("gamma", low=0, strict=True)
+    attributes = {
+        "objects_": "ndarray of shape (n_objects, n_features)\nThe rows that it was told something about.",
+        "dual_coef_": "ndarray of shape (n_objects, n_components)\n``transform(X)`` is "
+        "``kernel(X, objects_) @ dual_coef_``.",
+        "gamma_": "float\nThe parameter of the kernel that was used.",
+    }
 
-    def _enter(self, table: np.ndarray, objects: np.ndarray) -> np.ndarray:
-        self._check_kernel()
+    def _enter(self, table: np.ndarray, objects: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates of the objects, and the matrix from kernel values to coordinates."""
         variance = float(table.var(axis=0).sum())
         if variance == 0:
             raise ValueError("All rows of X are equal, so there is no metric to learn from them.")
-        self.gamma_ = 1 / (2 * variance) if isinstance(self.gamma, str) else float(self.gamma)
-        self.objects_ = table[objects]
         refuse_beyond_memory(
             24 * len(objects) ** 2, f"{type(self).__name__} on {len(objects):,} objects", "Give fewer."
         )
+        self.gamma_ = 1 / (2 * variance) if isinstance(self.gamma, str) else float(self.gamma)
+        self.objects_ = table[objects]
         values, vectors = np.linalg.eigh(self._kernel(self.objects_))
         kept = values > RANK_TOLERANCE * values[-1]
         root = np.sqrt(values[kept])
         rows = vectors[:, kept] * root
         spread = np.sqrt(rows.var(axis=0).sum())
         spread = spread if spread > 0 else 1.0
-        self._forward = vectors[:, kept] / (root * spread)
-        return rows / spread
+        return rows / spread, vectors[:, kept] / (root * spread)
 
     def _kernel(self, rows: np.ndarray) -> np.ndarray:
         params = dict(self.kernel_params or {})
@@ -68,15 +74,11 @@ class KernelLearner(MetricLearner):
             raise ValueError(f"The kernel {self.kernel!r} of {type(self).__name__} gave NaN or inf.")
         return found
 
-    def _leave(self, root: np.ndarray) -> None:
-        self.dual_coef_ = self._forward @ root
-        self._n_features_out = root.shape[1]
-        del self._forward
+    def _publish_map(self, matrix: np.ndarray) -> None:
+        self.dual_coef_ = matrix
+        self._n_features_out = matrix.shape[1]
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Rows whose Euclidean distances are the learned ones, shape (n_samples, n_components)."""
-        check_is_fitted(self)
-        table = validate_data(self, X, dtype=np.float64, reset=False)
+    def _map(self, table: np.ndarray) -> np.ndarray:
         found = np.empty((len(table), self._n_features_out))
         for block in row_blocks(len(table), len(self.objects_)):
             found[block] = self._kernel(table[block]) @ self.dual_coef_

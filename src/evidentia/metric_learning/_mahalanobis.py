@@ -2,41 +2,37 @@ r"""Metrics :math:`\|x\|_A^2 = x^T A x` that keep must-links short while cannot-
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
-from sklearn.utils.validation import validate_data
 
-from evidentia.metric_learning._base import MetricLearner, read_links, refuse_without_gaps
-from evidentia.solvers.threads import one_blas_thread
+from evidentia._parameters import Number, param
+from evidentia.constraints import PairwiseConstraints
+from evidentia.metric_learning._links import LinkLearner
 
 
-class MahalanobisLearner(MetricLearner):
+class MahalanobisLearner(LinkLearner):
     """Base of the learners of a full matrix A; a subclass gives ``_solve``, in scaled columns."""
 
-    prior: float
+    prior: float = param(
+        Number(low=0),
+        """The table as a whole counts as this many must-links whose scatter is that of two random rows. Zero is the
+        problem of [1]_, which has a solution only when must-links go in every direction.""",
+        default=1.0,
+    )
 
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
-        """Learn the metric.
+    attributes = {
+        "metric_": "ndarray of shape (n_features, n_features)\nA, scaled so that the total variance of the table stays "
+        "what it is.",
+        "components_": "ndarray of shape (n_features, n_features)\nSymmetric root of A: ``transform(X)`` is "
+        "``X @ components_``.",
+    }
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Links by name need a DataFrame whose index holds the names.
-        y : None
-            Ignored; ``PairwiseConstraints.from_labels`` makes links of labels.
-        constraints : PairwiseConstraints
-            At least one cannot-link and, without a prior, must-links in every direction.
-        """
-        table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._check_params()
-        links = read_links(self, X, table, constraints)
+    def _learn(self, table: np.ndarray, links: PairwiseConstraints) -> None:
         deviation = table.std(axis=0)
         deviation[deviation == 0] = 1
-        rows = (table - table.mean(axis=0)) / deviation
+        centered = table - table.mean(axis=0)
+        rows = centered / deviation
         together, apart = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (links.must_link, links.cannot_link))
-        refuse_without_gaps(self, apart)
+        self._refuse_without_gaps(apart)
         scatter = (links.certainty[links.must][:, None] * together).T @ together
         covariance = rows.T @ rows / len(rows)
         scatter = scatter + self.prior * 2 * covariance
@@ -47,18 +43,10 @@ class MahalanobisLearner(MetricLearner):
             )
         root = self._solve(scatter, apart, links.certainty[~links.must]) / deviation[:, None]
         metric = root @ root.T
-        centred = table - table.mean(axis=0)
-        metric *= np.square(centred).sum() / np.square(centred @ root).sum()
+        metric *= np.square(centered).sum() / np.square(centered @ root).sum()
         values, vectors = np.linalg.eigh(metric)
         self.metric_ = metric
-        self.components_ = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-        self._n_features_out = table.shape[1]
-        return self
-
-    def _check_params(self) -> None:
-        self._check_number("prior", low=0)
-        self._check_number("max_iter", low=1, integer=True)
-        self._check_number("tol", low=0)
+        self._publish_map((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
 
     def _solve(self, scatter: np.ndarray, apart: np.ndarray, certainty: np.ndarray) -> np.ndarray:
         """A root of the best A, up to its scale, from the must-links' scatter and the cannot-links."""

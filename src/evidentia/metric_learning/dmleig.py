@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from evidentia._parameters import Integer, Number, param
+from evidentia.metric_learning._links import learner_from_links
 from evidentia.metric_learning._mahalanobis import MahalanobisLearner
+from evidentia.solvers.descent import Run
 
 
 def soft_minimum(values: np.ndarray, certainty: np.ndarray, smoothing: float) -> tuple[float, np.ndarray]:
@@ -25,38 +28,41 @@ def soft_minimum(values: np.ndarray, certainty: np.ndarray, smoothing: float) ->
 
 
 def spread_metric(
-    apart: np.ndarray, certainty: np.ndarray, *, smoothing: float, max_iter: int, tol: float
-) -> tuple[np.ndarray, float, int]:
-    r"""Maximise the soft minimum of :math:`d^T P d` over matrices :math:`P \succeq 0` of trace one.
+    apart: np.ndarray, certainty: np.ndarray, *, smoothing: float, max_iter: int, gap_tol: float
+) -> tuple[Run, float]:
+    r"""Maximize the soft minimum of :math:`d^T P d` over matrices :math:`P \succeq 0` of trace one.
 
     Frank and Wolfe's method: the best rank-one matrix for the present gradient is that of its first eigenvector, and
-    2 / (t + 2) of P moves there.
+    2 / (t + 3) of P moves there in step t.
 
     Parameters
     ----------
     apart : ndarray of shape (n_links, q)
     certainty : ndarray of shape (n_links,)
+    gap_tol : float
+        The search ends when the value is surely no farther than this below the largest one.
 
     Returns
     -------
-    P : ndarray of shape (q, q)
+    run : Run
+        Its state is P (q, q), its objective the negative of the soft minimum.
     gap : float
         By how much the value may still be below the largest one.
-    n_iter : int
     """
     q = apart.shape[1]
     P = np.eye(q) / q
     lengths = np.square(apart).sum(axis=1) / q
-    for t in range(1, max_iter + 1):
-        _, weight = soft_minimum(lengths, certainty, smoothing)
+    trace: list[float] = []
+    while True:
+        value, weight = soft_minimum(lengths, certainty, smoothing)
         values, vectors = np.linalg.eigh((weight[:, None] * apart).T @ apart)
         gap = float(values[-1] - weight @ lengths)
-        if gap <= tol:
-            break
-        step, direction = 2 / (t + 2), vectors[:, -1]
+        trace.append(-value)
+        if gap <= gap_tol or len(trace) > max_iter:
+            return Run(P, np.array(trace), gap <= gap_tol), gap
+        step, direction = 2 / (len(trace) + 2), vectors[:, -1]
         P = (1 - step) * P + step * np.outer(direction, direction)
         lengths = (1 - step) * lengths + step * np.square(apart @ direction)
-    return P, gap, t
 
 
 class DMLeig(MahalanobisLearner):
@@ -69,25 +75,15 @@ class DMLeig(MahalanobisLearner):
     Where :class:`LSI` looks at the mean cannot-link, this looks at the worst one. ``transform`` moves the rows so that
     their Euclidean distances are those of A.
 
-    Parameters
-    ----------
-    prior : float >= 0
-        The table as a whole counts as this many must-links whose scatter is that of two random rows. Zero is the
-        problem of [1]_, which needs must-links in every direction.
-    smoothing : float > 0
-        Width of the smooth minimum, as a share of the largest mean length that cannot-links can have. The smaller,
-        the more the worst link alone counts, and the more iterations it takes.
-    max_iter : int
-    tol : float
-        The search ends when the criterion is surely within this of its maximum, in the same unit.
-
     Attributes
     ----------
-    metric_ : ndarray of shape (n_features, n_features)
-        A, scaled so that the total variance of the table stays what it is.
-    components_ : ndarray of shape (n_features, n_features)
-        Symmetric root of A: ``transform(X)`` is ``X @ components_``.
-    n_iter_ : int
+    criterion_ : float
+        The smooth minimum of the squared lengths of the cannot-links, maximized, for must-links of total length one, in
+        units of the largest mean length that cannot-links can have.
+    criterion_trace_ : ndarray
+        That minimum at the start and after each iteration. It may fall on the way.
+    gap_ : float
+        By how much ``criterion_`` may still be below its maximum.
 
     Notes
     -----
@@ -103,25 +99,35 @@ class DMLeig(MahalanobisLearner):
 
     Examples
     --------
-    The first column tells the groups apart, the second is noise of the same size.
+    Two groups that the first column tells apart; in the table a cannot-link is shorter than a must-link.
 
     >>> from evidentia.constraints import PairwiseConstraints
-    >>> X = np.array([[0, 0], [0.1, 3], [0.2, 1.2], [3, 3.1], [3.1, 0.2], [2.9, 1.6]])
-    >>> links = PairwiseConstraints.from_labels([0, 0, 0, 1, 1, 1])
-    >>> metric = DMLeig().fit(X, constraints=links).metric_
-    >>> bool(metric[0, 0] > 10 * metric[1, 1])
+    >>> X = np.array([[0, 0], [0, 4], [2, 4], [2, 0]])
+    >>> links = PairwiseConstraints.from_links([(0, 1), (2, 3)], [(1, 2), (0, 3)])
+    >>> rows = DMLeig().fit(X, constraints=links).transform(X)
+    >>> bool(abs(rows[1] - rows[2]).max() > 3 * abs(rows[0] - rows[1]).max())
     True
     """
 
-    def __init__(self, *, prior: float = 1.0, smoothing: float = 0.05, max_iter: int = 5000, tol: float = 1e-3):
-        self.prior = prior
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
+    method = learner_from_links(
+        name="dmleig",
+        title="a Mahalanobis metric learned from links: short must-links, a long shortest cannot-link",
+        papers=("Ying & Li, *JMLR* 13, 2012",),
+        criterion="maximized",
+    )
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        self._check_number("smoothing", low=0, strict=True)
+    smoothing: float = param(
+        Number(above=0),
+        """Width of the smooth minimum, as a share of the largest mean length that cannot-links can have. The smaller,
+        the more the worst link alone counts, and the more iterations it takes.""",
+        default=0.05,
+    )
+    max_iter: int = param(Integer(low=1), "Most iterations.", default=5000)
+    gap_tol: float = param(
+        Number(low=0),
+        "The search ends when the criterion is surely no farther than this below its maximum.",
+        default=1e-3,
+    )
 
     def _solve(self, scatter: np.ndarray, apart: np.ndarray, certainty: np.ndarray) -> np.ndarray:
         values, vectors = np.linalg.eigh(scatter)
@@ -129,10 +135,9 @@ class DMLeig(MahalanobisLearner):
         whiten = vectors[:, kept] / np.sqrt(values[kept])
         moved = apart @ whiten
         moved /= np.sqrt(np.linalg.norm((certainty[:, None] * moved).T @ moved, 2) / certainty.sum())
-        P, gap, self.n_iter_ = spread_metric(
-            moved, certainty, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol
+        run, self.gap_ = spread_metric(
+            moved, certainty, smoothing=self.smoothing, max_iter=self.max_iter, gap_tol=self.gap_tol
         )
-        if gap > self.tol:
-            self._warn_of_early_end()
-        values, vectors = np.linalg.eigh(P)
+        self._publish_run(run, scale=-1)
+        values, vectors = np.linalg.eigh(run.state)
         return whiten @ (vectors * np.sqrt(np.maximum(values, 0)))

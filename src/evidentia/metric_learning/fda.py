@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
-from sklearn.utils.validation import validate_data
 
-from evidentia.metric_learning._base import MetricLearner, read_labels
+from evidentia._base import check_table
+from evidentia._parameters import Integer, Number, param
+from evidentia.methods import Method
+from evidentia.metric_learning._base import WIDTH, MetricLearner, read_labels
 from evidentia.metric_learning._kernel import KernelLearner
+from evidentia.solvers.threads import one_blas_thread
+
+learner_from_labels = partial(
+    Method, guide="metric-learning", takes=("labels",), number=(), criterion=None, learner=True
+)
 
 
 def scatters(rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -90,20 +98,10 @@ class FDA(MetricLearner):
     covariance of the class means and :math:`S_w` that inside the classes. In the result the classes have unit
     covariance.
 
-    Parameters
-    ----------
-    n_components : int, optional
-        Columns of the result; without it one less than there are classes, the most that can tell.
-    ridge : float >= 0
-        :math:`\lambda`, in columns scaled so that the total variance is one. Raise it when there are few labels.
-
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_components)
         ``transform(X)`` is ``X @ components_``.
-    ratios_ : ndarray of shape (n_components,)
-        Variance between the classes over variance inside them, along each column.
-    classes_ : ndarray
 
     Notes
     -----
@@ -121,10 +119,31 @@ class FDA(MetricLearner):
     ((7, 1), True)
     """
 
-    def __init__(self, n_components: int | None = None, *, ridge: float = 1e-6):
-        self.n_components = n_components
-        self.ridge = ridge
+    method = learner_from_labels(
+        name="fda",
+        title="Fisher's discriminant analysis: the directions in which labeled classes differ most",
+        papers=("Fisher, 1936",),
+    )
+    attributes = {
+        "ratios_": "ndarray of shape (n_components,)\nVariance between the classes over variance inside them, along "
+        "each column of the result.",
+        "classes_": "ndarray",
+    }
 
+    n_components: Any = param(
+        WIDTH,
+        "Columns of the result; without it one less than there are classes, the most that can tell.",
+        default=None,
+        kw_only=False,
+    )
+    ridge: float = param(
+        Number(low=0),
+        r""":math:`\lambda`, in columns scaled so that the total variance is one. Raise it when there are few labels.
+        """,
+        default=1e-6,
+    )
+
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the map.
 
@@ -134,10 +153,10 @@ class FDA(MetricLearner):
         y : array-like of shape (n_samples,)
             Labels of any kind; -1, None and NaN mark rows whose label is not known.
         """
-        table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._check_params()
+        self.check_parameters()
+        table = check_table(self, X)
         known, label, self.classes_ = read_labels(self, y, len(table))
-        rows = self._enter(table, known)
+        rows, forward = self._enter(table, known)
         between, within = self._scatters(rows, label)
         within = within + self.ridge * np.eye(len(within))
         if np.linalg.matrix_rank(within, hermitian=True) < len(within):
@@ -145,21 +164,13 @@ class FDA(MetricLearner):
                 f"The {len(known)} labelled rows of {type(self).__name__} do not vary inside their classes in some "
                 "direction, so no direction is best. Give more labels, or a ridge above 0."
             )
-        width = self._width(len(within), default=len(self.classes_) - 1)
+        width = self._width(self.n_components, len(within), default=len(self.classes_) - 1)
         root, self.ratios_ = discriminants(between, within, width)
-        self._leave(root)
+        self._publish_map(forward @ root)
         return self
-
-    def _check_params(self) -> None:
-        self._check_number("ridge", low=0)
 
     def _scatters(self, rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return scatters(rows, label)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
 
 class LFDA(FDA):
@@ -168,18 +179,9 @@ class LFDA(FDA):
     Only rows of a class that lie near each other are drawn together: by :math:`\exp(-\|x_i - x_j\|^2 / \sigma_i
     \sigma_j)`, with :math:`\sigma_i` the distance of row i to its k-th neighbour in the class.
 
-    Parameters
-    ----------
-    n_components : int, optional
-        Columns of the result; without it one less than there are classes. More can be of use when classes have parts.
-    n_neighbors : int
-        k.
-    ridge : float >= 0
-        As for :class:`FDA`.
-
     Attributes
     ----------
-    components_, ratios_, classes_
+    components_ : ndarray of shape (n_features, n_components)
         As for :class:`FDA`.
 
     Notes
@@ -203,13 +205,20 @@ class LFDA(FDA):
     (True, True)
     """
 
-    def __init__(self, n_components: int | None = None, *, n_neighbors: int = 7, ridge: float = 1e-6):
-        super().__init__(n_components, ridge=ridge)
-        self.n_neighbors = n_neighbors
+    method = learner_from_labels(
+        name="lfda",
+        title="Fisher's discriminant analysis for classes that fall into parts",
+        papers=("Sugiyama, *JMLR* 8, 2007",),
+    )
 
-    def _check_params(self) -> None:
-        super()._check_params()
-        self._check_number("n_neighbors", low=1, integer=True)
+    n_components: Any = param(
+        WIDTH,
+        """Columns of the result; without it one less than there are classes. More can be of use when classes have
+        parts.""",
+        default=None,
+        kw_only=False,
+    )
+    n_neighbors: int = param(Integer(low=1), "k, the neighbors that count as near.", default=7)
 
     def _scatters(self, rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         affinity = [local_affinity(rows[label == k], self.n_neighbors) for k in range(label.max() + 1)]
@@ -218,25 +227,6 @@ class LFDA(FDA):
 
 class KFDA(KernelLearner, FDA):
     r"""Fisher's discriminant analysis in the space of a kernel [1]_: clusters of any shape from a few labels.
-
-    Parameters
-    ----------
-    n_components : int, optional
-        As for :class:`FDA`.
-    kernel, gamma, kernel_params
-        As for :class:`KPCCA`.
-    ridge : float >= 0
-        As for :class:`FDA`, in units in which the total variance of the labelled objects is one in the kernel's space.
-
-    Attributes
-    ----------
-    objects_ : ndarray of shape (n_labelled, n_features)
-        The labelled rows.
-    dual_coef_ : ndarray of shape (n_labelled, n_components)
-        ``transform(X)`` is ``kernel(X, objects_) @ dual_coef_``.
-    gamma_ : float
-    ratios_, classes_
-        As for :class:`FDA`.
 
     Notes
     -----
@@ -262,16 +252,15 @@ class KFDA(KernelLearner, FDA):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str = "scale",
-        kernel_params: dict[str, Any] | None = None,
-        ridge: float = 1e-2,
-    ):
-        super().__init__(n_components, ridge=ridge)
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
+    method = learner_from_labels(
+        name="kfda",
+        title="Fisher's discriminant analysis with a kernel, for clusters of any shape",
+        papers=("Mika et al., 1999",),
+    )
+
+    ridge: float = param(
+        Number(low=0),
+        """As for :class:`FDA`, in units in which the total variance of the labeled objects is one in the kernel's
+        space.""",
+        default=1e-2,
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
 
+from evidentia._parameters import BOOLEAN, Integer, Number, param
+from evidentia.metric_learning._links import learner_from_links, quasi_newton
 from evidentia.metric_learning._mahalanobis import MahalanobisLearner
 
 
@@ -45,24 +46,12 @@ class LSI(MahalanobisLearner):
 
     ``transform`` moves the rows so that their Euclidean distances are those of A; any clustering method may follow.
 
-    Parameters
-    ----------
-    diagonal : bool
-        Only scale the columns.
-    prior : float >= 0
-        The table as a whole counts as this many must-links whose scatter is that of two random rows. Zero is the
-        problem of [1]_, which is unbounded when the must-links leave out some direction.
-    max_iter : int
-    tol : float
-        Largest entry of the gradient at which the descent ends, in scaled columns.
-
     Attributes
     ----------
-    metric_ : ndarray of shape (n_features, n_features)
-        A, scaled so that the total variance of the table stays what it is.
-    components_ : ndarray of shape (n_features, n_features)
-        Symmetric root of A: ``transform(X)`` is ``X @ components_``.
-    n_iter_ : int
+    criterion_ : float
+        The function of the notes, minimized, in scaled columns and before A is given its scale.
+    criterion_trace_ : ndarray
+        That function at the start and after each iteration; it never rises.
 
     Notes
     -----
@@ -90,32 +79,31 @@ class LSI(MahalanobisLearner):
     True
     """
 
-    def __init__(self, *, diagonal: bool = False, prior: float = 1.0, max_iter: int = 500, tol: float = 1e-7):
-        self.diagonal = diagonal
-        self.prior = prior
-        self.max_iter = max_iter
-        self.tol = tol
+    method = learner_from_links(
+        name="lsi",
+        title="a Mahalanobis metric learned from links: short must-links, a long mean cannot-link",
+        papers=("Xing et al., *NIPS* 2002",),
+    )
+
+    diagonal: bool = param(BOOLEAN, "Only scale the columns.", default=False)
+    max_iter: int = param(Integer(low=1), "Most iterations.", default=500)
+    gradient_tol: float = param(
+        Number(low=0), "Largest slope at which the descent ends, in scaled columns.", default=1e-7
+    )
 
     def _solve(self, scatter: np.ndarray, apart: np.ndarray, certainty: np.ndarray) -> np.ndarray:
         """Root of the best metric in scaled columns."""
-        p = len(scatter)
 
-        def unpacked(parameters: np.ndarray) -> np.ndarray:
-            return np.diag(parameters) if self.diagonal else parameters.reshape(p, p)
+        def value_and_gradient(root: np.ndarray) -> tuple[float, np.ndarray]:
+            value, gradient = objective(np.diag(root) if self.diagonal else root, scatter, apart, certainty)
+            return value, gradient.diagonal() if self.diagonal else gradient
 
-        def value_and_gradient(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = objective(unpacked(parameters), scatter, apart, certainty)
-            return value, gradient.diagonal() if self.diagonal else gradient.ravel()
-
-        start = np.eye(p) / np.sqrt(2 * np.trace(scatter))  # the best multiple of the identity
-        found = minimize(
+        start = np.eye(len(scatter)) / np.sqrt(2 * np.trace(scatter))  # the best multiple of the identity
+        run = quasi_newton(
             value_and_gradient,
-            start.diagonal() if self.diagonal else start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": self.max_iter, "gtol": self.tol, "ftol": 0},
+            start.diagonal() if self.diagonal else start,
+            max_iter=self.max_iter,
+            gradient_tol=self.gradient_tol,
         )
-        self.n_iter_ = found.nit
-        if found.nit >= self.max_iter:
-            self._warn_of_early_end()
-        return unpacked(found.x)
+        self._publish_run(run)
+        return np.diag(run.state) if self.diagonal else run.state

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.utils.validation import validate_data
 
-from evidentia.metric_learning._base import MetricLearner, read_links, refuse_without_gaps
+from evidentia._parameters import Number, param
+from evidentia.constraints import PairwiseConstraints
+from evidentia.metric_learning._base import WIDTH
 from evidentia.metric_learning._kernel import KernelLearner
-from evidentia.solvers.threads import one_blas_thread
+from evidentia.metric_learning._links import LinkLearner, learner_from_links, quasi_newton
 
 
 def link_loss(
@@ -65,7 +66,7 @@ def first_root(
     return root / np.sqrt(np.square(gaps @ root).sum() / len(gaps))
 
 
-class PCCA(MetricLearner):
+class PCCA(LinkLearner):
     r"""Linear map that brings must-links below distance one and cannot-links above it [1]_.
 
     .. math::
@@ -74,27 +75,14 @@ class PCCA(MetricLearner):
 
     with :math:`y_{ij}` 1 for a must-link and -1 for a cannot-link, and :math:`s_{ij}` the certainty of the link.
 
-    Parameters
-    ----------
-    n_components : int, optional
-        Columns of the result. Without it as many as X has; the minimum found is then the global one. Fewer mean a
-        simpler metric, which few links determine better.
-    beta : float > 0
-        Sharpness of the loss: the larger, the less links that lie well on their side count.
-    ridge : float >= 0
-        :math:`\lambda`, in columns scaled so that the total variance is one. Zero is the problem of [1]_, whose
-        solution may lie at infinity: when the links can be obeyed, longer cannot-links are always better.
-    max_iter : int
-    tol : float
-        The descent ends when an iteration lowers the loss by less than this share.
-
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_components)
         ``transform(X)`` is ``X @ components_``.
     criterion_ : float
-        The loss with its ridge.
-    n_iter_ : int
+        The loss with its ridge, minimized.
+    criterion_trace_ : ndarray
+        The loss at the start and after each iteration; it never rises.
 
     See Also
     --------
@@ -123,73 +111,53 @@ class PCCA(MetricLearner):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        beta: float = 1.0,
-        ridge: float = 0.01,
-        max_iter: int = 1000,
-        tol: float = 1e-7,
-    ):
-        self.n_components = n_components
-        self.beta = beta
-        self.ridge = ridge
-        self.max_iter = max_iter
-        self.tol = tol
+    method = learner_from_links(
+        name="pcca",
+        title="a linear map learned from links: must-links shorter than one, cannot-links longer",
+        papers=("Mignon & Jurie, *CVPR* 2012",),
+    )
 
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
-        """Learn the map.
+    n_components: Any = param(
+        WIDTH,
+        """Columns of the result. Without it as many as X has; the minimum found is then the global one. Fewer mean a
+        simpler metric, which few links determine better.""",
+        default=None,
+        kw_only=False,
+    )
+    beta: float = param(
+        Number(above=0),
+        "Sharpness of the loss: the larger, the less links that lie well on their side count.",
+        default=1.0,
+    )
+    ridge: float = param(
+        Number(low=0),
+        r""":math:`\lambda`, in columns scaled so that the total variance is one. Zero is the problem of [1]_, whose
+        solution may lie at infinity: when the links can be obeyed, longer cannot-links are always better.""",
+        default=0.01,
+    )
+    tol: float = param(
+        Number(low=0),
+        """The descent ends when an iteration lowers the loss by no more than this share of it, or of one where the loss
+        is smaller.""",
+        default=1e-7,
+    )
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Links by name need a DataFrame whose index holds the names.
-        y : None
-            Ignored; ``PairwiseConstraints.from_labels`` makes links of labels.
-        constraints : PairwiseConstraints
-            At least one cannot-link.
-        """
-        table = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self._check_params()
-        links = read_links(self, X, table, constraints)
+    def _learn(self, table: np.ndarray, links: PairwiseConstraints) -> None:
         if not len(links):
-            refuse_without_gaps(self, np.empty((0, 1)))
-        rows = self._enter(table, links.objects)
+            self._refuse_without_gaps(np.empty((0, 1)))
+        rows, forward = self._enter(table, links.objects)
         first, second = np.searchsorted(links.objects, links.pairs).T
-        gaps = rows[first] - rows[second]
-        refuse_without_gaps(self, gaps[~links.must])
-        self._leave(self._descend(gaps, np.where(links.must, 1.0, -1.0), links.certainty))
-        return self
-
-    def _check_params(self) -> None:
-        self._check_number("beta", low=0, strict=True)
-        self._check_number("ridge", low=0)
-        self._check_number("max_iter", low=1, integer=True)
-        self._check_number("tol", low=0)
-
-    def _descend(self, gaps: np.ndarray, sign: np.ndarray, certainty: np.ndarray) -> np.ndarray:
-        width = self._width(gaps.shape[1], default=gaps.shape[1])
-        start = first_root(gaps, sign, certainty, beta=self.beta, n_components=width)
-
-        def value_and_gradient(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-            root = parameters.reshape(start.shape)
-            value, gradient = link_loss(root, gaps, sign, certainty, beta=self.beta, ridge=self.ridge)
-            return value, gradient.ravel()
-
-        found = minimize(
-            value_and_gradient,
-            start.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 0, "maxfun": 10 * self.max_iter},
+        gaps, sign = rows[first] - rows[second], np.where(links.must, 1.0, -1.0)
+        self._refuse_without_gaps(gaps[~links.must])
+        width = self._width(self.n_components, gaps.shape[1], default=gaps.shape[1])
+        run = quasi_newton(
+            lambda root: link_loss(root, gaps, sign, links.certainty, beta=self.beta, ridge=self.ridge),
+            first_root(gaps, sign, links.certainty, beta=self.beta, n_components=width),
+            max_iter=self.max_iter,
+            loss_tol=self.tol,
         )
-        self.criterion_ = float(found.fun)
-        self.n_iter_ = found.nit
-        if found.nit >= self.max_iter:
-            self._warn_of_early_end()
-        return found.x.reshape(start.shape)
+        self._publish_run(run)
+        self._publish_map(forward @ run.state)
 
 
 class KPCCA(KernelLearner, PCCA):
@@ -198,33 +166,10 @@ class KPCCA(KernelLearner, PCCA):
     The map of :class:`PCCA` becomes :math:`x \mapsto \sum_i a_i k(x, x_i)` over the linked objects, and its ridge the
     norm in the kernel's space.
 
-    Parameters
-    ----------
-    n_components : int
-        Columns of the result, no more than there are linked objects.
-    kernel : str or callable
-        A kernel of scikit-learn (``"rbf"``, ``"laplacian"``, ``"polynomial"``, …) or a function of two rows.
-    gamma : float or "scale"
-        Parameter of the kernel: the Gaussian one is :math:`\exp(-\gamma \|x - x'\|^2)`. ``"scale"`` takes the inverse
-        of the mean squared distance of two rows.
-    kernel_params : dict, optional
-        Further parameters, such as ``{"degree": 2}``.
-    beta, ridge, max_iter, tol
-        As for :class:`PCCA`; the ridge is in units in which the total variance of the linked objects is one.
-
-    Attributes
-    ----------
-    objects_ : ndarray of shape (n_linked, n_features)
-        The linked rows.
-    dual_coef_ : ndarray of shape (n_linked, n_components)
-        The coefficients a.
-    gamma_ : float
-    criterion_ : float
-    n_iter_ : int
-
     Notes
     -----
-    The kernel sees the columns as they are: scale them first when their units differ.
+    The kernel sees the columns as they are: scale them first when their units differ. The criterion, minimized, is the
+    loss of :class:`PCCA` with its ridge.
 
     The best map lies in the span of the linked objects, so only those m enter: m³ time and m² memory once, then
     ``n_links * m * n_components`` an iteration. The number of rows without links only counts in ``transform``, where it
@@ -249,19 +194,14 @@ class KPCCA(KernelLearner, PCCA):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str = "scale",
-        kernel_params: dict[str, Any] | None = None,
-        beta: float = 1.0,
-        ridge: float = 0.1,
-        max_iter: int = 1000,
-        tol: float = 1e-7,
-    ):
-        super().__init__(n_components, beta=beta, ridge=ridge, max_iter=max_iter, tol=tol)
-        self.kernel = kernel
-        self.gamma = gamma
-        self.kernel_params = kernel_params
+    method = replace(PCCA.method, name="kpcca", title="PCCA in the space of a kernel, for clusters of any shape")
+
+    n_components: Any = param(
+        WIDTH, "Columns of the result, no more than there are linked objects.", default=2, kw_only=False
+    )
+    ridge: float = param(
+        Number(low=0),
+        """As for :class:`PCCA`, in units in which the total variance of the linked objects is one in the kernel's
+        space.""",
+        default=0.1,
+    )

@@ -1,14 +1,14 @@
-"""From what the user gives to what the network sees: a learned metric or a projection, a centre and a scale."""
+"""From what the user gives to what the network sees: a learned metric or a projection, a center and a scale."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.decomposition import PCA
 
-from evidentia.neural.outliers import Region
+from evidentia.neural.outliers import Region, default_gamma, find_region
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Affine:
     @classmethod
     def of(cls, learner: Any, n_features: int) -> Affine | None:
         """The same map as a matrix and a shift; None when the learner is no affine map."""
+        if isinstance(learner, Affine):
+            return learner
         some = np.random.default_rng(0).normal(size=(5, n_features))
         shift = np.asarray(learner.transform(np.zeros((1, n_features))), dtype=float)[0]
         found = cls(np.asarray(learner.transform(np.eye(n_features)), dtype=float) - shift, shift)
@@ -57,33 +59,54 @@ class Inputs:
     own_scale: np.ndarray | None = None
     region: Region | None = None
 
-    def measured(self, objects: Any, table: np.ndarray) -> np.ndarray:
+    def metric_rows(self, objects: Any, table: np.ndarray) -> np.ndarray:
         """Rows between which distances are measured; ``objects`` are what the user gave, ``table`` checked numbers."""
         if self.components is not None:
             return (table - self.mean) @ self.components.T
         return table if self.learner is None else np.asarray(self.learner.transform(objects), dtype=float)
 
-    def rows(self, measured: np.ndarray, table: np.ndarray) -> np.ndarray:
+    def network_rows(self, metric_rows: np.ndarray, table: np.ndarray) -> np.ndarray:
         """What the network sees."""
-        scaled = (measured - self.center) / self.scale
+        scaled = (metric_rows - self.center) / self.scale
         return scaled if self.learner is None else np.hstack([scaled, (table - self.own_center) / self.own_scale])
 
-    def compared(self, rows: Any) -> Any:
+    def metric_part(self, rows: Any) -> Any:
         """The part of the inputs (an array or a tensor) that distances are measured between, flat."""
         flat = rows.reshape(len(rows), -1)
         return flat if self.learner is None else flat[:, : len(self.center)]
 
-    def inside(self, rows: np.ndarray) -> np.ndarray | None:
+    def depth(self, rows: np.ndarray) -> np.ndarray | None:
         """Output of the one-class SVM."""
-        return None if self.region is None else self.region.inside(self.compared(rows))
+        return None if self.region is None else self.region.depth(self.metric_part(rows))
+
+    def with_region(self, rows: np.ndarray, nu: float, gamma: float | None, rng: np.random.RandomState) -> Inputs:
+        """The same with a one-class SVM, whose ``gamma`` is in the units of the rows that distances are between."""
+        part = self.metric_part(rows)
+        width = default_gamma(part) if gamma is None else gamma * self.scale**2
+        return replace(self, region=find_region(part, nu, width, rng))
+
+    @property
+    def svm_gamma(self) -> float | None:
+        """Width of the SVM's kernel in the units of the rows that distances are between."""
+        return None if self.region is None else self.region.gamma / self.scale**2
 
 
-def center_and_scale(rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """Mean of each column, and the root of the mean variance of the columns."""
-    return rows.mean(axis=0), float(np.sqrt(rows.var(axis=0).mean())) or 1.0
+def scale_rows(rows: np.ndarray, **more: Any) -> Inputs:
+    """Mean of each column for a center, and the root of the mean variance of the columns for a scale."""
+    return Inputs(rows.mean(axis=0), float(np.sqrt(rows.var(axis=0).mean())) or 1.0, **more)
 
 
-def project(dissimilarities: np.ndarray, n_components: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and principal components of the rows of a matrix of dissimilarities."""
-    found = PCA(n_components, svd_solver="full").fit(dissimilarities)
-    return found.mean_, found.components_
+def project_dissimilarities(matrix: np.ndarray, n_components: Any) -> tuple[Inputs, np.ndarray]:
+    """Inputs that are principal components of the rows of a matrix, and those rows projected."""
+    if not isinstance(n_components, float):
+        n_components = min(n_components, len(matrix))
+    found = PCA(n_components, svd_solver="full").fit(matrix)
+    rows = (matrix - found.mean_) @ found.components_.T
+    return scale_rows(rows, mean=found.mean_, components=found.components_), rows
+
+
+def join_learner(learner: Any, rows: np.ndarray, table: np.ndarray) -> Inputs:
+    """Inputs that are the rows which a fitted metric learner makes, and the columns of the table beside them."""
+    deviation = table.std(axis=0)
+    own_scale = np.where(deviation > 0, deviation, 1)
+    return scale_rows(rows, learner=learner, own_center=table.mean(axis=0), own_scale=own_scale)

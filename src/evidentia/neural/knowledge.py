@@ -57,35 +57,33 @@ class Knowledge:
     pairs: np.ndarray
     must: np.ndarray
     certainty: np.ndarray
-    labelled: np.ndarray
+    labeled: np.ndarray
     possible: np.ndarray
 
     @classmethod
-    def of(cls, constraints: PairwiseConstraints | None, possible: np.ndarray | None) -> Knowledge:
+    def of(cls, links: PairwiseConstraints, possible: np.ndarray | None) -> Knowledge:
         """From links by row number, and possible clusters as :func:`read_labels` gives them."""
-        pairs = np.empty((0, 2), dtype=np.int64) if constraints is None else constraints.pairs
-        must = np.empty(0) if constraints is None else constraints.must.astype(float)
-        certainty = np.empty(0) if constraints is None else constraints.certainty.copy()
         table = np.ones((0, 1), dtype=bool) if possible is None else possible
-        labelled = np.flatnonzero(~table.all(axis=1))
-        rows = np.unique(np.concatenate([pairs.ravel(), labelled]))
-        places = np.searchsorted(rows, pairs)
-        return cls(rows, places, must, certainty, np.searchsorted(rows, labelled), table[labelled].astype(float))
+        labeled = np.flatnonzero(~table.all(axis=1))
+        rows = np.unique(np.concatenate([links.pairs.ravel(), labeled]))
+        places, must = np.searchsorted(rows, links.pairs), links.must.astype(float)
+        known = np.searchsorted(rows, labeled), table[labeled].astype(float)
+        return cls(rows, places, must, links.certainty.copy(), *known)
 
-    def some(self, limit: int, rng: np.random.RandomState) -> Knowledge:
+    def sample(self, limit: int, rng: np.random.RandomState) -> Knowledge:
         """At most ``limit`` links and ``limit`` labels, drawn at random."""
-        if len(self.pairs) <= limit and len(self.labelled) <= limit:
+        if len(self.pairs) <= limit and len(self.labeled) <= limit:
             return self
         links = rng.permutation(len(self.pairs))[:limit]
-        labels = rng.permutation(len(self.labelled))[:limit]
-        pairs, labelled = self.pairs[links], self.labelled[labels]
-        kept = np.unique(np.concatenate([pairs.ravel(), labelled]))
+        labels = rng.permutation(len(self.labeled))[:limit]
+        pairs, labeled = self.pairs[links], self.labeled[labels]
+        kept = np.unique(np.concatenate([pairs.ravel(), labeled]))
         return Knowledge(
             self.rows[kept],
             np.searchsorted(kept, pairs),
             self.must[links],
             self.certainty[links],
-            np.searchsorted(kept, labelled),
+            np.searchsorted(kept, labeled),
             self.possible[labels],
         )
 
@@ -95,9 +93,9 @@ class Knowledge:
         """(17) and (20): the loss of the pairs, with the penalties that the masses of ``rows`` deserve."""
         as_tensor = load_torch().as_tensor
         like = {"dtype": masses.dtype, "device": masses.device}
-        if len(self.labelled):
+        if len(self.labeled):
             possible = as_tensor(self.possible, **like)
-            penalty = labels_penalty(masses[self.labelled], member, possible)
+            penalty = labels_penalty(masses[self.labeled], member, possible)
             loss = (1 - label_weight) * loss + label_weight * penalty
         if len(self.pairs):
             first, second = masses[self.pairs[:, 0]], masses[self.pairs[:, 1]]

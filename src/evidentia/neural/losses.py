@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def all_pairs_loss(masses: Tensor, conflict: Tensor, wanted: Tensor, square: Tensor) -> Tensor:
+def all_pairs_loss(masses: Tensor, conflict: Tensor, target: Tensor, square: Tensor) -> Tensor:
     r"""Mean of :math:`(\kappa_{ij} - \delta^*_{ij})^2` over all pairs of some objects, (9).
 
-    ``wanted (n, n)`` is symmetric with zeros on its diagonal, ``square`` the sum of its squares. With
+    ``target (n, n)`` is symmetric with zeros on its diagonal, ``square`` the sum of its squares. With
     :math:`K = M C M^T` and :math:`G = M^T M`,
 
     .. math::
@@ -23,7 +23,7 @@ def all_pairs_loss(masses: Tensor, conflict: Tensor, wanted: Tensor, square: Ten
     n = len(masses)
     opposed = masses @ conflict
     shared = (masses.T @ opposed) @ (masses.T @ opposed)
-    seen = wanted @ masses.detach()
+    seen = target @ masses.detach()
     cross = (opposed * seen).sum()
     # Of <MC, D M> only the first M is followed; as C and D are symmetric, that is half of the gradient.
     cross = 2 * cross - cross.detach()
@@ -35,13 +35,13 @@ def all_pairs_loss(masses: Tensor, conflict: Tensor, wanted: Tensor, square: Ten
 class Partners(NamedTuple):
     """Pairs of loss (15): objects ``order`` in groups, the positions of each group's partners, and the targets.
 
-    ``places (g, k)`` are positions in ``order``; ``wanted`` and ``counts`` are (g, size, k), zero at empty places, and
+    ``places (g, k)`` are positions in ``order``; ``target`` and ``counts`` are (g, size, k), zero at empty places, and
     ``total`` is the sum of ``counts``.
     """
 
     order: Tensor
     places: Tensor
-    wanted: Tensor
+    target: Tensor
     counts: Tensor
     total: int
 
@@ -51,11 +51,11 @@ def partners_loss(masses: Tensor, conflict: Tensor, partners: Partners) -> Tenso
 
     Partnership is mutual: each pair is met from both sides, so a gradient that follows one of them is half of it.
     """
-    n_groups, size, _ = partners.wanted.shape
+    n_groups, size, _ = partners.target.shape
     rows = masses[partners.order]
     opposed = (rows @ conflict).view(n_groups, size, -1)
     theirs = rows.detach()[partners.places]
-    residual = (opposed @ theirs.transpose(1, 2) - partners.wanted) * partners.counts
+    residual = (opposed @ theirs.transpose(1, 2) - partners.target) * partners.counts
     loss = residual.square().sum() / partners.total
     return 2 * loss - loss.detach()
 
@@ -67,7 +67,7 @@ def links_penalty(first: Tensor, second: Tensor, form: Tensor, must: Tensor, cer
 
 
 def labels_penalty(masses: Tensor, member: Tensor, possible: Tensor) -> Tensor:
-    r"""Mean over labelled objects of :math:`\sum_l (pl_{il} - y_{il})^2`, (21); ``possible (n_s, c)`` holds y."""
+    r"""Mean over labeled objects of :math:`\sum_l (pl_{il} - y_{il})^2`, (21); ``possible (n_s, c)`` holds y."""
     return (masses @ member - possible).square().sum() / len(masses)
 
 

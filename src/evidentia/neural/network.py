@@ -4,17 +4,42 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evidentia.belief import FocalSets
 from evidentia.neural._torch import load_torch
 from evidentia.neural.outliers import START, coefficients, discount
+from evidentia.solvers.blocks import row_blocks
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor, nn
+
+UNITS, UNITS_WITH_LINKS = 20, 150  # a link may ask for a bend of its own
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """How a network is built: units of each hidden layer or a module of the user's own, and whether with outliers."""
+
+    hidden: Any
+    module: Any
+    outliers: bool
+
+    def build(self, n_inputs: int, focal_sets: FocalSets, *, links: bool) -> MassNetwork:
+        """A network for inputs of some width; with a module of the user's own, one with its weights."""
+        torch, f = load_torch(), len(focal_sets)
+        module = self.module
+        if module is None:
+            hidden = max(UNITS_WITH_LINKS if links else UNITS, -(-3 * f // 2)) if self.hidden is None else self.hidden
+            module = perceptron(n_inputs, np.atleast_1d(hidden).tolist(), f)
+        elif not isinstance(module, torch.nn.Module):
+            raise TypeError(f"The 'module' parameter of NNEVCLUS must be a torch.nn.Module. Got {module!r}.")
+        return MassNetwork(module, focal_sets.empty_index if self.outliers else None)
 
 
 def perceptron(n_inputs: int, hidden: Sequence[int], n_outputs: int) -> nn.Sequential:
@@ -57,12 +82,12 @@ class MassNetwork:
             self.raw = self.raw.detach().to(device=device, dtype=dtype).requires_grad_()
         return self
 
-    def masses(self, inputs: Tensor, inside: Tensor | None) -> Tensor:
+    def masses(self, inputs: Tensor, depth: Tensor | None) -> Tensor:
         """Softmax (11b) of the outputs, discounted by (12) where an SVM looks for outliers."""
         masses = self.module(inputs).softmax(1)
         if self.raw is None:
             return masses
-        return discount(masses, inside, self.raw, self.empty)  # type: ignore[arg-type]
+        return discount(masses, depth, self.raw, self.empty)  # type: ignore[arg-type]
 
     @property
     def beta(self) -> np.ndarray | None:
@@ -118,3 +143,14 @@ def check_width(module: nn.Module, inputs: Tensor, n_focal: int, names: Sequence
             f"{', ...' if len(names) > 6 else ''}), that is, shape (n, {n_focal}). It gives "
             f"{shape[-1] if len(shape) == 2 else shape}."
         )
+
+
+def compute_masses(network: MassNetwork, rows: np.ndarray, depth: np.ndarray | None) -> np.ndarray:
+    """Masses of inputs, some at a time."""
+    torch = load_torch()
+    found = []
+    with torch.no_grad():
+        for some in row_blocks(len(rows), int(np.prod(rows.shape[1:])) + 64):
+            where = None if depth is None else torch.as_tensor(depth[some])
+            found.append(network.masses(torch.as_tensor(rows[some]), where).numpy())
+    return np.concatenate(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,27 +12,50 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia import _base
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
-from evidentia.belief import FocalSets
-from evidentia.belief.focal import Subset
-from evidentia.constraints import PairwiseConstraints
+from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Matrix, Source, check_dissimilarities, source_of
+from evidentia.methods import Method
+from evidentia.metric_learning import learn_metric
 from evidentia.neural import storage
 from evidentia.neural._torch import check_device, load_torch, one_torch_thread
-from evidentia.neural.knowledge import Knowledge
-from evidentia.neural.lessons import Lesson, solve_freely
-from evidentia.neural.objective import Objective
-from evidentia.neural.posing import Problem, pose
-from evidentia.neural.search import Found, Search, masses_of
+from evidentia.neural.inputs import Inputs, join_learner, project_dissimilarities, scale_rows
+from evidentia.neural.knowledge import Knowledge, read_labels, sure_labels
+from evidentia.neural.network import Architecture, compute_masses
+from evidentia.neural.objective import Penalties, loss_on
+from evidentia.neural.problem import (
+    Problem,
+    check_matrix,
+    choose_optimizer,
+    label_peaks,
+    measure_pairs,
+    split_objects,
+)
+from evidentia.neural.search import Search
+from evidentia.neural.starts import StartMasses, solve_without_network
+from evidentia.neural.training import Schedule
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
-from evidentia.relational.evclus import EVCLUS, POINTS, Shepard, shared_plausibility
-from evidentia.solvers.descent import InterruptedFit
+from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
+from evidentia.relational.pairs import wanted_conflict
+from evidentia.solvers.descent import Run, best_of
 from evidentia.solvers.overlap import near_pair_sets
+from evidentia.solvers.threads import one_blas_thread
 
 SMALL = 1_000  # objects up to which one core is enough for all pairs
+NUMBERS = ("delta0_", "svm_gamma_", "xi_", "criterion_", "loss_", "stress_", "n_iter_", "converged_")
+TRACES = ("criterion_trace_", "validation_trace_", "start_criteria_")
 
 
-class NNEVCLUS(EVCLUS):
+def are_layers(hidden: Any) -> bool:
+    """Whether this is a number of units, or one for each layer."""
+    sizes = np.atleast_1d(20 if hidden is None else hidden)
+    return bool(sizes.ndim == 1 and sizes.dtype.kind in "iu" and (sizes > 0).all() and len(sizes))
+
+
+class NNEVCLUS(_base.IterativeClusterer):
     r"""Neural network-based evidential clustering [1]_.
 
     A network maps the attributes of an object to its masses, so that the conflict :math:`\kappa_{ij}` of two objects
@@ -51,92 +74,35 @@ class NNEVCLUS(EVCLUS):
 
     Needs PyTorch: ``pip install "evidentia[nn]"``.
 
-    Parameters
-    ----------
-    n_clusters : int
-    focal_sets : {"pairs", "full", "simple", "near-pairs"}, list of subsets, FocalSets or callable
-        As for :class:`~evidentia.relational.EVCLUS`.
-    hidden : int, sequence of int, optional
-        Rectified linear units of each hidden layer. By default one layer, with 1.5 units for each focal set and at
-        least 20, or 150 when there are links: each of them may ask for a bend.
-    module : torch.nn.Module, optional
-        Your own network in place of hidden layers: any input, one output for each focal set, to which the softmax is
-        applied. A copy is trained, the first start from its weights as they are. It sees X as it is given.
-    outliers : bool
-        Look for outliers by a one-class SVM.
-    nu : float in (0, 1]
-        Share of the objects that the SVM may leave outside its region.
-    svm_gamma : float, optional
-        Width of its Gaussian kernel :math:`e^{-\gamma \|x - y\|^2}`; by default one over the total variance.
-    n_pairs, delta0, metric, metric_params, n_near
-        As for :class:`~evidentia.relational.EVCLUS`, for tables of numbers. With ``metric="precomputed"`` the network
-        sees the principal components of the rows of the matrix. ``n_pairs`` is for ``optimizer="lbfgs"``.
-    n_components : int or float in (0, 1)
-        Principal components of the rows of dissimilarities: how many, or the share of their variance.
-    metric_learner : transformer, optional
-        Such as ``PCCA()`` for links or ``FDA()`` for labels. Distances are those of what it makes of X; the network
-        sees this and, beside it, the columns of X.
-    xi : float >= 0
-        Weight of the links against the dissimilarities.
-    label_weight : float in [0, 1]
-        Weight of the labels against the rest of the loss.
-    l2 : float >= 0
-        Weight of the squares of the network's weights.
-    optimizer : {"auto", "lbfgs", "rmsprop", "adam"}
-        Quasi-Newton steps on all pairs, or small steps on batches. ``"auto"`` takes the first up to 2,000 objects and
-        Adam beyond.
-    batch_size : int
-        Objects of a batch, all pairs of which make a step.
-    learning_rate : float, optional
-        Length of the first steps of RMSprop or Adam.
-    early_stopping : bool
-        Hold back some objects, and stop when the loss of their pairs has not fallen for ``patience`` iterations.
-    validation_fraction : float in (0, 1)
-        Share of the objects held back.
-    patience : int
-        Iterations or epochs without progress that are borne.
-    n_init : int
-        Number of starts; the one that ends with the lowest criterion is kept.
-    init : {"auto", "evclus", "random", "belief-peaks"}, CredalPartition or array-like of shape (n_samples, n_focal)
-        With ``"evclus"`` every network first learns the masses that EVCLUS, or with links CEVCLUS, finds for (at most
-        1,000 of) the objects. ``"auto"`` makes the first start so when there are links and no labels, and the others
-        from random weights: links lead these into poor minima. ``"belief-peaks"`` takes the centres found in the δ–Bel
-        graph for labelled objects. Given masses make one start: the network first learns them.
-    max_iter : int
-        Largest number of quasi-Newton iterations, or of epochs.
-    tol : float
-        A descent ends when the loss falls by less than this share of itself.
-    device : str
-        Where to train: ``"cpu"``, ``"cuda"``, ... The fitted network is on the CPU.
-    random_state : int, RandomState or None
-    verbose : int
-        1 shows progress.
-
     Attributes
     ----------
-    partition_ : CredalPartition
-    labels_ : ndarray of shape (n_samples,)
-    focal_sets_ : FocalSets
     network_ : MassNetwork
         ``network_.module`` is the fitted ``torch.nn.Module``.
     loss_ : float
         Mean squared difference of conflict and transformed dissimilarity, over all pairs or partners; over the pairs of
         1,000 objects after a fit by batches.
     criterion_ : float
-        That loss with the penalties of links, labels and weights.
+        That loss with the penalties of links, labels and weights, minimized.
     criterion_trace_ : ndarray
-        The criterion at the start and after each iteration, or its mean over the batches of each epoch.
+        The criterion at the start and after each iteration up to the network that is kept. After a fit by batches: its
+        mean over the batches of each epoch, and last the criterion of the network.
     validation_trace_ : ndarray
-        Loss of the pairs held back after each iteration or epoch; empty without ``early_stopping``.
-    start_criteria_ : ndarray
-        Final criterion of every start.
+        Loss of the pairs held back after each iteration or epoch, also of those after the network that is kept; empty
+        without ``early_stopping``.
     beta_ : ndarray of shape (2,) or None
         Coefficients of the outliers.
     svm_gamma_ : float or None
-    constraints_ : PairwiseConstraints or None
+    constraints_ : PairwiseConstraints
+        The links by row number, none when there are none.
+    xi_ : float
+        Weight of the links that was used.
     metric_learner_ : transformer or None
-    delta0_, stress_, shepard_, n_iter_
-        As for :class:`~evidentia.relational.EVCLUS`.
+    delta0_ : float or None
+        The dissimilarity that belongs to the quantile ``delta0``.
+    stress_ : float
+        The loss over the mean square of the transformed dissimilarities.
+    shepard_ : Shepard
+        Pairs (at most 100,000 of them), the conflict wanted and the conflict found.
 
     Notes
     -----
@@ -166,75 +132,121 @@ class NNEVCLUS(EVCLUS):
     (array([0, 1, ...]), array([2]))
     """
 
-    _input_shape: tuple[int, ...]  # of an object, with a module of the user's own
+    method = Method(
+        name="nnevclus",
+        title="a neural network from attributes to masses: new objects, outliers, links, labels, a module of your own",
+        papers=("Denœux, *Information Sciences* 572, 2021",),
+        guide="nnevclus",
+        reads=("table", "dissimilarities"),
+        takes=("links", "labels"),
+        families=("pairs", "full", "simple", "singletons", "near-pairs"),
+        empty_set=True,
+        quick={"hidden": 5, "n_init": 1, "max_iter": 20},
+    )
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
-        hidden: int | Sequence[int] | None = None,
-        module: Any = None,
-        outliers: bool = False,
-        nu: float = 0.2,
-        svm_gamma: float | None = None,
-        n_pairs: int | None = None,
-        delta0: str | float | None = "auto",
-        metric: Any = "euclidean",
-        metric_params: dict[str, Any] | None = None,
-        n_near: int = 2,
-        n_components: int | float = 0.9,
-        metric_learner: Any = None,
-        xi: float = 0.5,
-        label_weight: float = 0.5,
-        l2: float = 0.0,
-        optimizer: str = "auto",
-        batch_size: int = 128,
-        learning_rate: float | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        patience: int = 10,
-        n_init: int = 5,
-        init: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-        device: str = "cpu",
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        super().__init__(
-            n_clusters,
-            focal_sets=focal_sets,
-            n_pairs=n_pairs,
-            delta0=delta0,
-            metric=metric,
-            metric_params=metric_params,
-            n_near=n_near,
-            n_init=n_init,
-            init=init,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.hidden = hidden
-        self.module = module
-        self.outliers = outliers
-        self.nu = nu
-        self.svm_gamma = svm_gamma
-        self.n_components = n_components
-        self.metric_learner = metric_learner
-        self.xi = xi
-        self.label_weight = label_weight
-        self.l2 = l2
-        self.optimizer = optimizer
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.device = device
+    focal_sets: Any = param(
+        _base.focal_families(*method.families),
+        """Sets of clusters that may hold mass; all families have the empty set. ``"simple"`` serves five clusters and
+        more; ``"near-pairs"`` fits those first and then adds the pairs of clusters that are among each other's
+        ``n_near`` most similar ones.""",
+        default="pairs",
+    )
+    hidden: Any = param(
+        Kind("a number of units, or one for each layer", are_layers),
+        """Rectified linear units of each hidden layer. By default one layer, with 1.5 units for each focal set and at
+        least 20, or 150 when there are links: each of them may ask for a bend.""",
+        default=None,
+    )
+    module: Any = param(
+        Kind("torch.nn.Module or None", lambda value: True),  # asked of PyTorch once it is loaded
+        """Your own network in place of hidden layers: any input, one output for each focal set, to which the softmax is
+        applied. A copy is trained, the first start from its weights as they are. It sees X as it is given.""",
+        default=None,
+    )
+    outliers: bool = param(BOOLEAN, "Look for outliers by a one-class SVM.", default=False)
+    nu: float = param(
+        Number(above=0, high=1), "Share of the objects that the SVM may leave outside its region.", default=0.2
+    )
+    svm_gamma: Any = param(
+        Number(above=0) | NOTHING,
+        r"""Width of its Gaussian kernel :math:`e^{-\gamma \|x - y\|^2}`; by default one over the total variance.""",
+        default=None,
+    )
+    n_pairs: Any = param(
+        Integer(low=2) | NOTHING,
+        """Partners drawn at random for each object, for ``optimizer="lbfgs"``; 100 to 500 serve some thousand objects.
+        Without it all pairs count.""",
+        default=None,
+    )
+    delta0: Any = EVCLUS.parameters["delta0"]
+    metric: Any = param(
+        METRIC.check,
+        """How unlike two rows are: a metric of SciPy or scikit-learn, ``"gower"``, or a function of two rows. With
+        ``"precomputed"`` X holds dissimilarities, and the network sees the principal components of its rows.""",
+        default="euclidean",
+    )
+    metric_params: Any = METRIC_PARAMS
+    n_near: int = EVCLUS.parameters["n_near"]  # type: ignore[assignment]
+    n_components: Any = param(
+        Integer(low=1) | Kind("a share in (0, 1)", lambda value: isinstance(value, float) and 0 < value < 1),
+        """Principal components of the rows of dissimilarities (``metric="precomputed"``): how many, or the share of
+        their variance.""",
+        default=0.9,
+    )
+    metric_learner: Any = param(
+        Kind("transformer or None", lambda value: True),  # learn_metric says what it does not like
+        """Such as ``PCCA()`` for links or ``FDA()`` for labels. Distances are those of what it makes of X; the network
+        sees this and, beside it, the columns of X.""",
+        default=None,
+    )
+    xi: float = param(Number(low=0), "Weight of the links against the dissimilarities.", default=0.5)
+    label_weight: float = param(
+        Number(low=0, high=1), "Weight of the labels against the rest of the loss.", default=0.5
+    )
+    l2: float = param(Number(low=0), "Weight of the squares of the network's weights.", default=0.0)
+    optimizer: str = param(
+        Choice("auto", "lbfgs", "rmsprop", "adam"),
+        """Quasi-Newton steps on all pairs, or small steps on batches. ``"auto"`` takes the first up to 2,000 objects
+        and Adam beyond.""",
+        default="auto",
+    )
+    batch_size: int = param(Integer(low=2), "Objects of a batch, all pairs of which make a step.", default=128)
+    learning_rate: Any = param(Number(above=0) | NOTHING, "Length of the first steps of RMSprop or Adam.", default=None)
+    early_stopping: bool = param(
+        BOOLEAN,
+        """Hold back some objects, and stop when the loss of their pairs has not fallen for ``patience`` iterations. The
+        network with the lowest of these losses is kept.""",
+        default=False,
+    )
+    validation_fraction: float = param(Number(above=0, high=1), "Share of the objects held back.", default=0.1)
+    patience: int = param(Integer(low=1), "Iterations or epochs without progress that are borne.", default=10)
+    n_init: int = param(
+        Integer(low=1), "Number of starts; the one that ends with the lowest criterion is kept.", default=5
+    )
+    init: Any = param(
+        Choice("auto", "evclus", "random", "belief-peaks")
+        | Kind("CredalPartition or array of shape (n_samples, n_focal)"),
+        """With ``"evclus"`` every network first learns the masses that EVCLUS, or with links CEVCLUS, finds for (at
+        most 1,000 of) the objects. ``"auto"`` makes the first start so when there are links and no labels, and the
+        others from random weights: links lead these into poor minima. ``"belief-peaks"`` takes the centers found in the
+        δ–Bel graph for labeled objects. Given masses make one start, which keeps their order of clusters: the network
+        first learns them.""",
+        default="auto",
+    )
+    max_iter: int = param(Integer(low=1), "Most quasi-Newton iterations, or epochs, of one start.", default=1000)
+    tol: float = param(
+        Number(low=0),
+        """A start ends when an iteration lowers the criterion by no more than this share of it, in the mean of ten; by
+        batches, when that holds of epochs however short the steps.""",
+        default=1e-4,
+    )
+    device: Any = param(
+        Kind("str", lambda value: True),  # asked of PyTorch
+        'Where to train: ``"cpu"``, ``"cuda"``, ... The fitted network is on the CPU.',
+        default="cpu",
+    )
 
+    @one_blas_thread
     def fit(
         self,
         X: Any,
@@ -259,105 +271,193 @@ class NNEVCLUS(EVCLUS):
         dissimilarities : array-like of shape (n_samples, n_samples), optional
             What the conflict shall match, in place of distances between the rows of X.
         """
-        torch = load_torch()
-        device = check_device(self.device)
+        self.check_parameters()
+        torch, device = load_torch(), check_device(self.device)
         rng = check_random_state(self.random_state)
-        problem = pose(self, X, self._check_objects(X, reset=True), constraints, labels, dissimilarities, rng)
-        self._inputs, self.metric_learner_ = problem.inputs, problem.inputs.learner
-        self.constraints_, region = problem.constraints, problem.inputs.region
-        self.svm_gamma_ = None if region is None else region.gamma / problem.inputs.scale**2
+        table = self._check_table(X, reset=True)
+        self._input_shape: tuple[int, ...] = table.shape[1:]
+        self._check_together(len(table), labels, dissimilarities)
+        self.constraints_ = resolve_constraints(self, constraints, X).check()
+        optimizer = choose_optimizer(self.optimizer, len(table), self.n_pairs)
+        problem = self._state_problem(X, table, labels, dissimilarities, optimizer, rng)
         focal_sets = self._family()
-        if self.outliers and focal_sets.empty_index is None:
-            raise ValueError("NNEVCLUS with outliers=True needs the empty set among its focal sets.")
-        small = self.module is None and (problem.method != "lbfgs" or len(problem.train) <= SMALL)
+        small = self.module is None and (optimizer != "lbfgs" or len(problem.train) <= SMALL)
         with one_torch_thread(small), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.randint(2**31)))
-            found, focal_sets = self._train(problem, focal_sets, labelled=labels is not None, rng=rng)
-        self._warn_about(found)
-        self.network_, self.beta_ = found.network, found.network.beta
-        self.criterion_, self.start_criteria_ = found.criterion, np.array(found.start_criteria)
-        trace = found.training.trace
-        self.criterion_trace_, self.validation_trace_ = np.array(trace), np.array(found.training.validation)
-        self.n_iter_ = len(trace) - (problem.method == "lbfgs")
-        self._settle_network(X, problem, focal_sets, keep=labels is not None or not isinstance(self.init, str))
+            search = Search(
+                problem,
+                focal_sets,
+                Architecture(self.hidden, self.module, self.outliers),
+                Penalties(self.xi, self.label_weight, self.l2),
+                Schedule(optimizer, self.batch_size, self.learning_rate, self.max_iter, self.tol, self.patience),
+                device,
+                rng,
+            )
+            runs, focal_sets = self._train(search, labeled=labels is not None)
+        best = self._choose(runs)
+        self._publish_run(best, runs)
+        self.network_, self.validation_trace_ = best.state.network, best.state.validation
+        self._inputs, self.delta0_, self.xi_ = problem.inputs, problem.delta0, float(self.xi)
+        self._describe_network()
+        self._publish_masses(X, problem, focal_sets, keep=labels is not None or not isinstance(self.init, str))
         self._describe_pairs(problem, rng)
         return self
 
-    def _check_objects(self, X: Any, *, reset: bool) -> np.ndarray:
+    def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         """The numbers that the user gave, of any shape for a module."""
         if self.module is None:
             if not reset and self._inputs.components is not None:
-                return self._check_block(X)
+                self._check_block(X)
             return _base.check_table(self, X, reset=reset)
         if not reset and np.shape(X)[1:] != self._input_shape:
             raise ValueError(f"NNEVCLUS was fitted to objects of shape {self._input_shape}. Got {np.shape(X)[1:]}.")
-        table = validate_data(
+        return validate_data(
             self, X, dtype=np.float64, allow_nd=True, ensure_min_samples=2 if reset else 1, reset=reset
         )
-        self._input_shape = table.shape[1:]
-        return table
 
-    def _check_block(self, X: Any) -> np.ndarray:
+    def _check_block(self, X: Any) -> None:
         shape = np.shape(X)
         if len(shape) == 2 and shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {shape[1]} features, but NNEVCLUS is expecting {self.n_features_in_} features as input: the "
                 f"dissimilarities of a new object to the {self.n_features_in_} objects of the fit."
             )
-        return _base.check_table(self, X, reset=False)
 
-    def _train(
-        self, problem: Problem, focal_sets: FocalSets, *, labelled: bool, rng: np.random.RandomState
-    ) -> tuple[Found, FocalSets]:
-        """The best of several starts, and the focal sets it is over."""
-        found = Search(self, problem, focal_sets, rng).best_of(self._lessons(problem, focal_sets, labelled, rng))
-        if isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs" and not found.interrupted:
-            masses = masses_of(found.network, problem.rows, problem.inside)
+    def _check_together(self, n_samples: int, labels: Any, dissimilarities: Any) -> None:
+        """What of the parameters depends on each other, and on what ``fit`` was given."""
+        _base.check_enough_rows(self, n_samples, self.n_clusters)
+        if self.n_pairs is not None and self.optimizer in ("rmsprop", "adam"):
+            raise ValueError(f"'n_pairs' is for optimizer='lbfgs'; {self.optimizer!r} takes the pairs of a batch.")
+        if self.n_pairs is not None and self.n_pairs >= n_samples:
+            raise ValueError(
+                f"'n_pairs' of NNEVCLUS must be below the number of objects, {n_samples}. Got {self.n_pairs}; "
+                "leave it out to take all pairs."
+            )
+        if self.module is not None and self.metric_learner is not None:
+            raise ValueError("NNEVCLUS takes a 'module' or a 'metric_learner', not both.")
+        beside = dissimilarities is not None or self.metric_learner is not None or self.module is not None
+        if _base.is_precomputed(self) and beside:
+            raise ValueError(
+                "NNEVCLUS with metric='precomputed' takes X for the dissimilarities, and their principal components "
+                "for inputs. For inputs of your own: fit(X, dissimilarities=D) with another metric."
+            )
+        if isinstance(self.init, str) and labels is not None and self.init in ("evclus", "belief-peaks"):
+            raise ValueError(f"init={self.init!r} numbers clusters of its own. Give 'labels' or that start, not both.")
+
+    def _family(self) -> FocalSets:
+        """The focal sets of the first fit."""
+        family = "simple" if self._by_nearness else self.focal_sets
+        focal_sets = resolve_focal_sets(family, self.n_clusters, empty=True)
+        if self.outliers and focal_sets.empty_index is None:
+            raise ValueError("NNEVCLUS with outliers=True needs the empty set among its focal sets.")
+        return focal_sets
+
+    @property
+    def _by_nearness(self) -> bool:
+        return isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
+
+    def _state_problem(
+        self, X: Any, table: np.ndarray, labels: Any, dissimilarities: Any, optimizer: str, rng: np.random.RandomState
+    ) -> Problem:
+        """Inputs, dissimilarities and what is known; ``table`` are the checked numbers of X."""
+        n, links = len(table), self.constraints_
+        possible = None if labels is None else read_labels(labels, n, self.n_clusters)
+        if _base.is_precomputed(self):
+            table = check_dissimilarities(table, "NNEVCLUS")
+        inputs, metric_rows = self._prepare_inputs(X, table, possible)
+        source: Source
+        if _base.is_precomputed(self):
+            source = Matrix(table)
+        elif dissimilarities is not None:
+            source = Matrix(check_matrix(dissimilarities, n))
+        else:
+            source = source_of(metric_rows.reshape(n, -1), self.metric, self.metric_params, who="NNEVCLUS")
+        rows = inputs.network_rows(metric_rows, table)
+        if self.outliers:
+            inputs = inputs.with_region(rows, self.nu, self.svm_gamma, rng)
+        if isinstance(self.init, str) and self.init == "belief-peaks":
+            possible = label_peaks(source, self.n_clusters)
+        train, validation = split_objects(n, self.validation_fraction if self.early_stopping else None, rng)
+        judges, measured = measure_pairs(source, train, optimizer, self.n_pairs, rng)
+        pairs, delta0 = wanted_conflict(measured, self.delta0, self.n_clusters, who="NNEVCLUS")
+        return Problem(
+            inputs=inputs,
+            rows=rows,
+            depth=inputs.depth(rows),
+            source=source,
+            constraints=links,
+            knowledge=Knowledge.of(links, possible),
+            train=train,
+            validation=validation,
+            judges=judges,
+            pairs=pairs,
+            delta0=delta0,
+        )
+
+    def _prepare_inputs(self, X: Any, table: np.ndarray, possible: np.ndarray | None) -> tuple[Inputs, np.ndarray]:
+        """How objects become inputs, and the rows between which distances are measured."""
+        if self.module is not None:
+            return Inputs(0.0, 1.0), table
+        if _base.is_precomputed(self):
+            return project_dissimilarities(table, self.n_components)
+        if self.metric_learner is None:
+            return scale_rows(table), table
+        links = self.constraints_ if len(self.constraints_) else None
+        learner, rows = learn_metric(self.metric_learner, X, links, None if possible is None else sure_labels(possible))
+        return join_learner(learner, rows, table), rows
+
+    def _train(self, search: Search, *, labeled: bool) -> tuple[list[Run], FocalSets]:
+        """The runs from all starts, and the focal sets they are over."""
+        problem, focal_sets = search.problem, search.focal_sets
+        runs = search.run_all(self._starts(search, labeled), self.verbose)
+        if self._by_nearness and not runs[-1].interrupted:
+            network = min(runs, key=lambda run: run.objective).state.network
+            masses = compute_masses(network, problem.rows, problem.depth)
             finer = near_pair_sets(shared_plausibility(masses, focal_sets), self.n_near, empty=True)
             given = given_masses("NNEVCLUS", CredalPartition(masses, focal_sets), finer, len(masses))
-            lesson = Lesson(problem.train, given[problem.train])
-            focal_sets, found = finer, Search(self, problem, finer, rng).best_of([lesson])
-        return found, focal_sets
+            start = StartMasses(problem.train, given[problem.train])
+            return replace(search, focal_sets=finer).run_all([start], self.verbose), finer
+        return runs, focal_sets
 
-    def _lessons(
-        self, problem: Problem, focal_sets: FocalSets, labelled: bool, rng: np.random.RandomState
-    ) -> list[Lesson | None]:
+    def _starts(self, search: Search, labeled: bool) -> list[StartMasses | None]:
         """What the network of each start learns first; None for a random one."""
+        problem = search.problem
         if not isinstance(self.init, str):
-            given = given_masses("NNEVCLUS", self.init, focal_sets, len(problem.rows))
-            return [Lesson(problem.train, given[problem.train])]
-        at_random: list[Lesson | None] = [None] * self.n_init
-        alone = self.init == "auto" and (problem.constraints is None or labelled)
+            given = given_masses("NNEVCLUS", self.init, search.focal_sets, len(problem.rows))
+            return [StartMasses(problem.train, given[problem.train])]
+        at_random: list[StartMasses | None] = [None] * self.n_init
+        alone = self.init == "auto" and (not len(problem.constraints) or labeled)
         if alone or self.init in ("random", "belief-peaks"):
             return at_random
-        lesson = solve_freely(problem, focal_sets, self.xi, rng)
-        return [lesson] * self.n_init if self.init == "evclus" else [lesson, *at_random[1:]]
+        solution = solve_without_network(problem, search.focal_sets, self.xi, search.rng)
+        return [solution] * self.n_init if self.init == "evclus" else [solution, *at_random[1:]]
 
-    def _warn_about(self, found: Found) -> None:
-        broken = found.training.broken
-        if broken:
-            step = " a smaller learning_rate," if self.optimizer in ("adam", "rmsprop", "auto") else ""
-            if not found.training.trace:
-                raise FloatingPointError(
-                    f"The loss of NNEVCLUS is not a number {broken}, before anything was learned. Try{step} "
-                    "scaled columns, or look at the weights of your module."
-                )
-            warn_user(
-                f"The loss of NNEVCLUS stopped being a number {broken}; the last good state is kept. Try{step} "
-                "or scaled columns.",
-                ConvergenceWarning,
+    def _choose(self, runs: list[Run]) -> Run:
+        """The run of lowest criterion; how it ended is said aloud."""
+        best = min(runs, key=lambda run: run.objective)
+        failure = best.state.failure
+        if not failure:
+            return best_of(runs, name="NNEVCLUS", max_iter=self.max_iter, tol=self.tol)
+        step = " a smaller learning_rate," if self.optimizer in ("adam", "rmsprop", "auto") else ""
+        if not best.n_iter:
+            raise FloatingPointError(
+                f"The loss of NNEVCLUS is not a number {failure}, before anything was learned. Try{step} "
+                "scaled columns, or look at the weights of your module."
             )
-        elif found.interrupted:
-            warn_user("NNEVCLUS was interrupted; the best network so far is kept.", InterruptedFit)
-        elif not found.training.converged:
-            warn_user(
-                f"NNEVCLUS reached max_iter={self.max_iter} before tol={self.tol:g}; raise max_iter or tol.",
-                ConvergenceWarning,
-            )
+        warn_user(
+            f"The loss of NNEVCLUS stopped being a number {failure}; the last good state is kept. Try{step} "
+            "or scaled columns.",
+            ConvergenceWarning,
+        )
+        return best
 
-    def _settle_network(self, X: Any, problem: Problem, focal_sets: FocalSets, *, keep: bool) -> None:
+    def _describe_network(self) -> None:
+        self.metric_learner_, self.svm_gamma_ = self._inputs.learner, self._inputs.svm_gamma
+        self.beta_ = self.network_.beta
+
+    def _publish_masses(self, X: Any, problem: Problem, focal_sets: FocalSets, *, keep: bool) -> None:
         """Publish; clusters are numbered from the largest to the smallest unless the caller fixed them."""
-        masses = masses_of(self.network_, problem.rows, problem.inside)
+        masses = compute_masses(self.network_, problem.rows, problem.depth)
         self._columns = np.arange(len(focal_sets))
         if isinstance(self.focal_sets, str) and not keep:
             betp = CredalPartition(masses, focal_sets, copy=False).pignistic
@@ -369,22 +469,11 @@ class NNEVCLUS(EVCLUS):
 
     def _describe_pairs(self, problem: Problem, rng: np.random.RandomState) -> None:
         i, j, wanted = problem.pairs.sample(POINTS, rng)
-        i, j = problem.among[i], problem.among[j]
-        masses = self.partition_.masses
-        conflict = np.einsum("pf,pf->p", (masses @ self.focal_sets_.disjoint.astype(float))[i], masses[j])
-        self.shepard_ = Shepard(np.column_stack([i, j]), wanted, conflict)
-        nothing = Knowledge.of(None, None)
-        network, torch = self.network_, load_torch()
-        pair_loss = Objective(
-            network, problem.rows, problem.inside, self.focal_sets_, nothing, xi=0, label_weight=0, l2=0
-        ).on(problem.pairs)
-        self.loss_ = float(pair_loss(torch.as_tensor(masses[problem.among])))
+        self.shepard_ = shepard_of(self.partition_, problem.judges[i], problem.judges[j], wanted)
+        as_tensor = load_torch().as_tensor
+        pair_loss = loss_on(problem.pairs, as_tensor(self.focal_sets_.disjoint.astype(float)))
+        self.loss_ = float(pair_loss(as_tensor(self.partition_.masses[problem.judges])))
         self.stress_ = self.loss_ / float(np.square(problem.pairs.values).mean())
-
-    def _masses(self, X: Any) -> np.ndarray:
-        table = self._check_objects(X, reset=False)
-        rows = self._inputs.rows(self._inputs.measured(X, table), table)
-        return masses_of(self.network_, rows, self._inputs.inside(rows))[:, self._columns]
 
     def predict_partition(self, X: Any) -> CredalPartition:
         """Credal partition of new objects.
@@ -394,12 +483,30 @@ class NNEVCLUS(EVCLUS):
         X : array-like of shape (n_new, n_features), or what ``fit`` took
             With ``metric="precomputed"``: dissimilarities to the fitted objects, shape (n_new, n_samples).
         """
-        return super().predict_partition(X)
+        check_is_fitted(self)
+        table = self._check_table(X, reset=False)
+        rows = self._inputs.network_rows(self._inputs.metric_rows(X, table), table)
+        masses = compute_masses(self.network_, rows, self._inputs.depth(rows))[:, self._columns]
+        return CredalPartition(masses, self.focal_sets_, object_names=_base.row_names(X), copy=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, which :meth:`load` reads on any machine; the format is in ``storage``."""
         check_is_fitted(self)
-        storage.save(self, path)
+        fitted = storage.FittedModel(
+            parameters={name: getattr(self, name) for name in self.parameters},
+            fitted={name: getattr(self, name) for name in NUMBERS},
+            traces={name: getattr(self, name) for name in TRACES},
+            partition=self.partition_,
+            constraints=self.constraints_,
+            columns=self._columns,
+            inputs=self._inputs,
+            network=self.network_,
+            own_module=self.module is not None,
+            n_features=self.n_features_in_,
+            feature_names=self.feature_names_in_ if hasattr(self, "feature_names_in_") else None,
+            input_shape=None if self.module is None else self._input_shape,
+        )
+        storage.save(fitted, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, module: Any = None, metric_learner: Any = None) -> Self:
@@ -413,4 +520,18 @@ class NNEVCLUS(EVCLUS):
         metric_learner : transformer, optional
             Fitted as it was, for a model with a metric learner that is not an affine map.
         """
-        return storage.load(cls, path, module=module, metric_learner=metric_learner)
+        found = storage.load(path, module=module, metric_learner=metric_learner)
+        parameters = {name: value for name, value in found.parameters.items() if name in cls.parameters}
+        model = cls(**parameters).set_params(module=module if found.own_module else None)
+        for name, value in {**found.fitted, **found.traces}.items():
+            setattr(model, name, value)
+        model.n_features_in_, model._columns, model.constraints_ = found.n_features, found.columns, found.constraints
+        if found.feature_names is not None:
+            model.feature_names_in_ = found.feature_names
+        if found.input_shape is not None:
+            model._input_shape = found.input_shape
+        model._inputs, model.network_, model.focal_sets_ = found.inputs, found.network, found.partition.focal_sets
+        model._describe_network()
+        model.partition_, model.n_clusters_ = found.partition, found.partition.n_clusters
+        model.labels_ = found.partition.labels(model.method.labels)
+        return model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,43 @@ if TYPE_CHECKING:
 PairLoss = Callable[["Tensor"], "Tensor"]
 
 
+@dataclass(frozen=True)
+class Penalties:
+    """Weight of the links against the dissimilarities, of the labels against the rest, and of the squared weights."""
+
+    xi: float
+    label_weight: float
+    l2: float
+
+
+def as_tensor(array: np.ndarray, like: dict[str, Any]) -> Tensor:
+    """A tensor of the precision and in the place of ``like``."""
+    return load_torch().as_tensor(np.require(array, requirements="W"), **like)  # torch refuses frozen arrays
+
+
+def loss_on_all(target: Tensor, conflict: Tensor) -> PairLoss:
+    """(9) over all pairs of some objects, whose ``target (n, n)`` is a tensor."""
+    square = target.square().sum()
+    return lambda masses: all_pairs_loss(masses, conflict, target, square)
+
+
+def loss_on(pairs: Pairs, conflict: Tensor) -> PairLoss:
+    """(9) or (15) over pairs as they were measured; ``conflict (f, f)`` is the matrix C of (8)."""
+    torch, like = load_torch(), {"dtype": conflict.dtype, "device": conflict.device}
+    if not isinstance(pairs.layout, GroupTargets):
+        return loss_on_all(as_tensor(pairs.layout[0], like), conflict)
+    n_places = pairs.layout.values.shape[1] * pairs.layout.values.shape[2]
+    order = np.resize(pairs.layout.order, n_places)  # empty places repeat some object and do not count
+    partners = Partners(
+        torch.as_tensor(order, device=conflict.device),
+        torch.as_tensor(pairs.layout.places, device=conflict.device),
+        as_tensor(pairs.layout.values[0], like),
+        as_tensor(occupied(pairs.layout).astype(float), like),
+        2 * pairs.n_terms,
+    )
+    return lambda masses: partners_loss(masses, conflict, partners)
+
+
 class Objective:
     """Loss of the pairs, of what is known, and of the weights, for one network in its precision and place.
 
@@ -30,69 +68,44 @@ class Objective:
     network : MassNetwork
     rows : ndarray of shape (n_samples, ...)
         Inputs of the network.
-    inside : ndarray of shape (n_samples,), optional
+    depth : ndarray of shape (n_samples,), optional
         Output of the one-class SVM.
     focal_sets : FocalSets
     knowledge : Knowledge
-    xi, label_weight, l2 : float
+    penalties : Penalties
     """
 
     def __init__(
         self,
         network: MassNetwork,
         rows: np.ndarray,
-        inside: np.ndarray | None,
+        depth: np.ndarray | None,
         focal_sets: FocalSets,
         knowledge: Knowledge,
-        *,
-        xi: float,
-        label_weight: float,
-        l2: float,
+        penalties: Penalties,
     ):
         parameter = network.parameters[0]
         self.like: dict[str, Any] = {"dtype": parameter.dtype, "device": parameter.device}
-        self.network, self.knowledge = network, knowledge
+        self.network, self.knowledge, self.penalties = network, knowledge, penalties
         self.rows = self.tensor(rows)
-        self.inside = None if inside is None else self.tensor(inside)
+        self.depth = None if depth is None else self.tensor(depth)
         self.conflict = self.tensor(focal_sets.disjoint.astype(float))
         self.form = self.tensor(link_form(focal_sets))
         self.member = self.tensor(focal_sets.member)
-        self.xi, self.label_weight, self.l2 = xi, label_weight, l2
 
     def tensor(self, array: np.ndarray) -> Tensor:
-        return load_torch().as_tensor(np.require(array, requirements="W"), **self.like)  # torch refuses frozen arrays
+        return as_tensor(array, self.like)
 
     def masses(self, objects: np.ndarray) -> Tensor:
         """Masses of some objects, by number."""
-        return self.network.masses(self.rows[objects], None if self.inside is None else self.inside[objects])
+        return self.network.masses(self.rows[objects], None if self.depth is None else self.depth[objects])
 
     def __call__(self, objects: np.ndarray, pair_loss: PairLoss, knowledge: Knowledge | None = None) -> Tensor:
-        known = self.knowledge if knowledge is None else knowledge
+        known, weights = self.knowledge if knowledge is None else knowledge, self.penalties
         masses = self.masses(np.concatenate([objects, known.rows]) if len(known.rows) else objects)
         loss = pair_loss(masses[: len(objects)])
         if len(known.rows):
             loss = known.add_to(
-                loss, masses[len(objects) :], self.form, self.member, xi=self.xi, label_weight=self.label_weight
+                loss, masses[len(objects) :], self.form, self.member, xi=weights.xi, label_weight=weights.label_weight
             )
-        return loss + self.l2 * weight_decay(self.network.layers) if self.l2 else loss
-
-    def on_all(self, wanted: Tensor) -> PairLoss:
-        """(9) over all pairs of some objects, whose ``wanted (n, n)`` is a tensor."""
-        square = wanted.square().sum()
-        return lambda masses: all_pairs_loss(masses, self.conflict, wanted, square)
-
-    def on(self, pairs: Pairs) -> PairLoss:
-        """(9) or (15) over pairs as they were measured."""
-        torch, device = load_torch(), self.like["device"]
-        if not isinstance(pairs.layout, GroupTargets):
-            return self.on_all(self.tensor(pairs.layout[0]))
-        n_places = pairs.layout.values.shape[1] * pairs.layout.values.shape[2]
-        order = np.resize(pairs.layout.order, n_places)  # empty places repeat some object and do not count
-        partners = Partners(
-            torch.as_tensor(order, device=device),
-            torch.as_tensor(pairs.layout.places, device=device),
-            self.tensor(pairs.layout.values[0]),
-            self.tensor(occupied(pairs.layout).astype(float)),
-            2 * pairs.n_terms,
-        )
-        return lambda masses: partners_loss(masses, self.conflict, partners)
+        return loss + weights.l2 * weight_decay(self.network.layers) if weights.l2 else loss

@@ -31,7 +31,7 @@ class Region(NamedTuple):
     weights: np.ndarray
     gamma: float
 
-    def inside(self, rows: np.ndarray) -> np.ndarray:
+    def depth(self, rows: np.ndarray) -> np.ndarray:
         """:math:`f(x)` over its offset, shape (n,): above 0 inside, -1 far away."""
         found = np.empty(len(rows))
         for some in row_blocks(len(rows), len(self.support)):
@@ -64,10 +64,10 @@ def coefficients(raw: Tensor) -> tuple[Tensor, Tensor]:
     return beta_1 - gap, beta_1
 
 
-def discount(masses: Tensor, inside: Tensor, raw: Tensor, empty: int) -> Tensor:
+def discount(masses: Tensor, depth: Tensor, raw: Tensor, empty: int) -> Tensor:
     r"""(12), (13): :math:`m^* = \gamma m + (1 - \gamma) m_\varnothing` with :math:`\gamma = \eta / (1 + \eta)`."""
     beta_0, beta_1 = coefficients(raw)
-    value = beta_0 + beta_1 * inside
+    value = beta_0 + beta_1 * depth
     eta = value.clamp(min=0) + (-value.abs()).exp().log1p()  # log(1 + exp(value)) without overflow
     kept = (eta / (1 + eta))[:, None]
     nothing = masses.new_zeros(masses.shape[1])

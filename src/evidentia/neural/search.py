@@ -2,185 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from evidentia.belief import FocalSets
 from evidentia.dissimilarities import Table
 from evidentia.dissimilarities.conflict import CERTAIN
-from evidentia.neural._torch import check_device, load_torch
-from evidentia.neural.lessons import Lesson
+from evidentia.neural._torch import load_torch
 from evidentia.neural.losses import squared_distances, start_penalty
-from evidentia.neural.network import MassNetwork, check_width, draw_weights, perceptron
-from evidentia.neural.objective import Objective
-from evidentia.neural.posing import SAMPLE, Problem
-from evidentia.neural.training import Training, Watch, by_batches, quasi_newton
-from evidentia.solvers.blocks import row_blocks
+from evidentia.neural.network import Architecture, MassNetwork, check_width, draw_weights
+from evidentia.neural.objective import Objective, Penalties, loss_on, loss_on_all
+from evidentia.neural.problem import SAMPLE, Problem
+from evidentia.neural.starts import StartMasses
+from evidentia.neural.training import Schedule, Training, descend_at_once, descend_by_batches
+from evidentia.solvers.descent import Run, Watch, all_runs
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
-    from evidentia.neural.nnevclus import NNEVCLUS
-
-STEP = {"adam": 0.01, "rmsprop": 0.003}
-UNITS, UNITS_WITH_LINKS = 20, 150  # a link may ask for a bend of its own
-LESSON_STEPS = 2000  # towards a lesson, before the loss itself counts
+START_STEPS = 2000  # towards the masses of a start, before the loss itself counts
 
 
-@dataclass
-class Found:
-    """A trained network, and how all starts ended."""
+@dataclass(frozen=True)
+class Trained:
+    """A network at rest, the losses of the pairs held back on the way, and where the loss stopped being a number."""
 
     network: MassNetwork
-    training: Training
-    criterion: float
-    start_criteria: list[float] = field(default_factory=list)
-    interrupted: bool = False
+    validation: np.ndarray
+    failure: str
 
 
-def masses_of(network: MassNetwork, rows: np.ndarray, inside: np.ndarray | None) -> np.ndarray:
-    """Masses of inputs, some at a time."""
-    torch = load_torch()
-    found = []
-    with torch.no_grad():
-        for some in row_blocks(len(rows), int(np.prod(rows.shape[1:])) + 64):
-            where = None if inside is None else torch.as_tensor(inside[some])
-            found.append(network.masses(torch.as_tensor(rows[some]), where).numpy())
-    return np.concatenate(found)
-
-
+@dataclass(frozen=True)
 class Search:
-    """Descents on one problem over some focal sets, by the settings of an estimator."""
+    """Descents on one problem over some focal sets."""
 
-    def __init__(self, model: NNEVCLUS, problem: Problem, focal_sets: FocalSets, rng: np.random.RandomState):
-        self.model, self.problem, self.focal_sets, self.rng = model, problem, focal_sets, rng
+    problem: Problem
+    focal_sets: FocalSets
+    architecture: Architecture
+    penalties: Penalties
+    schedule: Schedule
+    device: torch.device
+    rng: np.random.RandomState
 
-    def best_of(self, lessons: list[Lesson | None]) -> Found:
-        """One start for each lesson, or from random weights; the one that ends with the lowest criterion."""
-        runs: list[Found] = []
-        with tqdm(lessons, desc="NNEVCLUS", unit="start", leave=False, disable=not self.model.verbose) as bar:
+    def run_all(self, starts: Sequence[StartMasses | None], verbose: int) -> list[Run]:
+        """One run for each start, from masses that the network learns first, or from random weights."""
+        return all_runs(
+            lambda start, watch: self.run(start[1], watch, fresh=start[0] > 0),
+            list(enumerate(starts)),
+            name="NNEVCLUS",
+            verbose=verbose,
+        )
 
-            def watch(iteration: int, loss: float) -> None:
-                bar.set_postfix(iteration=iteration, loss=f"{loss:.6g}", refresh=False)
-
-            for start, lesson in enumerate(bar):
-                network = self.new_network(fresh=start > 0)
-                try:
-                    self.learn(network, lesson, watch)
-                    runs.append(self.judged(network, self.train(network, watch)))
-                except KeyboardInterrupt:
-                    if not runs:
-                        raise
-                    runs[-1].interrupted = True
-                if runs[-1].interrupted:
-                    break
-        best = min(runs, key=lambda run: run.criterion)
-        best.start_criteria, best.interrupted = [run.criterion for run in runs], runs[-1].interrupted
-        return best
-
-    def judged(self, network: MassNetwork, training: Training) -> Found:
-        """The network at rest, with the criterion of the pairs that are looked at as a whole."""
-        torch = load_torch()
+    def run(self, start: StartMasses | None, watch: Watch, *, fresh: bool) -> Run:
+        """Train a new network, and measure the criterion of its best state on the pairs looked at as a whole."""
+        torch, network = load_torch(), self.new_network(fresh=fresh)
+        if start is not None:
+            self.learn_masses(network, start, watch)
+        training = self.train(network, watch)
         network.to(torch.float64, "cpu").module.eval()
         objective = self.objective(network)
         with torch.no_grad():
-            criterion = objective(self.problem.among, objective.on(self.problem.pairs)).item()
-        criterion = criterion if np.isfinite(criterion) else np.inf
-        return Found(network, training, criterion, [criterion], training.interrupted)
+            criterion = objective(self.problem.judges, loss_on(self.problem.pairs, objective.conflict)).item()
+        # The loss of an epoch is a mean over its batches, so the criterion comes after it; that of an iteration is the
+        # criterion itself, in the precision and place of the training.
+        trace = training.trace[: training.kept - (not self.schedule.by_batches)] if training.kept else []
+        trace.append(criterion if np.isfinite(criterion) else np.inf)
+        state = Trained(network, np.array(training.validation), training.failure)
+        return Run(state, np.array(trace), training.converged, training.interrupted)
 
     def new_network(self, *, fresh: bool) -> MassNetwork:
-        torch = load_torch()
-        model, problem, f = self.model, self.problem, len(self.focal_sets)
-        if model.module is None:
-            least = UNITS_WITH_LINKS if problem.constraints is not None else UNITS
-            hidden = max(least, -(-3 * f // 2)) if model.hidden is None else model.hidden
-            module = perceptron(problem.rows.shape[1], np.atleast_1d(hidden).tolist(), f)
-        else:
-            module = model.module
-            if not isinstance(module, torch.nn.Module):
-                raise TypeError(f"The 'module' parameter of NNEVCLUS must be a torch.nn.Module. Got {module!r}.")
-        network = MassNetwork(module, self.focal_sets.empty_index if model.outliers else None)
-        if model.module is not None and fresh:
+        """A network to train, its weights drawn anew when ``fresh``."""
+        torch, problem = load_torch(), self.problem
+        own = self.architecture.module is not None
+        network = self.architecture.build(problem.rows.shape[1], self.focal_sets, links=len(problem.constraints) > 0)
+        if own and fresh:
             draw_weights(network.module)
-        network.to(torch.float64 if problem.method == "lbfgs" else torch.float32, check_device(model.device))
-        if model.module is not None:
+        network.to(torch.float32 if self.schedule.by_batches else torch.float64, self.device)
+        if own:
             like = {"dtype": network.parameters[0].dtype, "device": network.parameters[0].device}
-            check_width(network.module, torch.as_tensor(problem.rows[:2], **like), f, self.focal_sets.names())
+            some = torch.as_tensor(problem.rows[:2], **like)
+            check_width(network.module, some, len(self.focal_sets), self.focal_sets.names())
         network.module.train()
         return network
 
     def objective(self, network: MassNetwork) -> Objective:
         problem = self.problem
-        settings = {"xi": self.model.xi, "label_weight": self.model.label_weight, "l2": self.model.l2}
-        return Objective(network, problem.rows, problem.inside, self.focal_sets, problem.knowledge, **settings)
+        return Objective(network, problem.rows, problem.depth, self.focal_sets, problem.knowledge, self.penalties)
 
-    def learn(self, network: MassNetwork, lesson: Lesson | None, watch: Watch) -> None:
-        """Bring the network near the masses of a lesson."""
-        if lesson is None:
-            return
+    def learn_masses(self, network: MassNetwork, start: StartMasses, watch: Watch) -> None:
+        """Bring the network near the masses of a start."""
         objective = self.objective(network)
 
         def loss(places: np.ndarray) -> Tensor:
-            return start_penalty(objective.masses(lesson.objects[places]), objective.tensor(lesson.masses[places]))
+            return start_penalty(objective.masses(start.objects[places]), objective.tensor(start.masses[places]))
 
-        places = np.arange(len(lesson.objects))
-        n_steps = 1 if self.problem.method == "lbfgs" else len(self.batches(places))
-        if self.descend(network, loss, places, max_iter=max(1, LESSON_STEPS // n_steps), watch=watch).interrupted:
+        places = np.arange(len(start.objects))
+        n_steps = len(self.schedule.batches(places, self.rng)) if self.schedule.by_batches else 1
+        schedule = self.schedule.lasting(max(1, START_STEPS // n_steps))
+        if self.descend(network, loss, places, schedule, watch).interrupted:
             raise KeyboardInterrupt
 
     def train(self, network: MassNetwork, watch: Watch) -> Training:
         """Make the loss small, over all pairs or those of a batch."""
         problem, objective = self.problem, self.objective(network)
-        whole = objective.on(problem.pairs) if problem.method == "lbfgs" else None
+        judge = self.judge(objective) if len(problem.validation) else None
+        if not self.schedule.by_batches:
+            whole = loss_on(problem.pairs, objective.conflict)
+            return self.descend(
+                network, lambda rows: objective(rows, whole), problem.train, self.schedule, watch, judge
+            )
 
         def loss(rows: np.ndarray) -> Tensor:
-            if whole is not None:
-                return objective(rows, whole)
-            pair_loss = objective.on_all(self.batch_targets(objective, rows))
-            return objective(rows, pair_loss, objective.knowledge.some(self.model.batch_size, self.rng))
+            pair_loss = loss_on_all(self.batch_targets(objective, rows), objective.conflict)
+            return objective(rows, pair_loss, objective.knowledge.sample(self.schedule.batch_size, self.rng))
 
-        judge = self.judge(objective) if self.model.early_stopping else None
-        return self.descend(network, loss, problem.train, max_iter=self.model.max_iter, watch=watch, judge=judge)
+        return self.descend(network, loss, problem.train, self.schedule, watch, judge)
 
     def descend(
-        self, network: MassNetwork, loss: Callable[[np.ndarray], Tensor], objects: np.ndarray, **settings: Any
+        self,
+        network: MassNetwork,
+        loss: Callable[[np.ndarray], Tensor],
+        objects: np.ndarray,
+        schedule: Schedule,
+        watch: Watch,
+        judge: Callable[[], float] | None = None,
     ) -> Training:
         """By quasi-Newton steps on all objects at once, or by small steps on batches of them."""
-        model, method = self.model, self.problem.method
-        settings.update(tol=model.tol, patience=model.patience)
-        if method == "lbfgs":
-            return quasi_newton(network, lambda: loss(objects), **settings)
-        rate = STEP[method] if model.learning_rate is None else model.learning_rate
-        return by_batches(
-            network, loss, lambda: self.batches(objects), optimizer=method, learning_rate=rate, **settings
+        if not schedule.by_batches:
+            return descend_at_once(network, lambda: loss(objects), schedule, judge=judge, watch=watch)
+        return descend_by_batches(
+            network, loss, lambda: schedule.batches(objects, self.rng), schedule, judge=judge, watch=watch
         )
-
-    def batches(self, objects: np.ndarray) -> list[np.ndarray]:
-        return np.array_split(self.rng.permutation(objects), max(1, len(objects) // self.model.batch_size))
 
     def batch_targets(self, objective: Objective, rows: np.ndarray) -> Tensor:
         """The conflict that the dissimilarities of a batch ask for; Euclidean ones are measured on the device."""
         source, delta0 = self.problem.source, self.problem.delta0
         if isinstance(source, Table) and source.metric == "euclidean" and delta0 is not None:
             rate = np.log(CERTAIN) * (self.problem.inputs.scale / delta0) ** 2
-            return -squared_distances(self.problem.inputs.compared(objective.rows[rows])).mul_(rate).expm1_()
-        return objective.tensor(self.problem.targets(rows))
+            return -squared_distances(self.problem.inputs.metric_part(objective.rows[rows])).mul_(rate).expm1_()
+        return objective.tensor(self.problem.target_conflict(rows))
 
     def judge(self, objective: Objective) -> Callable[[], float]:
         """Loss of the pairs of (at most 1,000 of) the objects held back."""
         torch = load_torch()
-        held_back = self.problem.held_back[:SAMPLE]
-        pair_loss = objective.on_all(objective.tensor(self.problem.targets(held_back)))
+        objects = self.problem.validation[:SAMPLE]
+        pair_loss = loss_on_all(objective.tensor(self.problem.target_conflict(objects)), objective.conflict)
         module = objective.network.module
 
         def judge() -> float:
             module.eval()
             with torch.no_grad():
-                value = pair_loss(objective.masses(held_back)).item()
+                value = pair_loss(objective.masses(objects)).item()
             module.train()
             return value
 

@@ -5,9 +5,10 @@ The file is an ordinary NumPy archive that any program can read:
 =====================  ==============================================================================================
 ``format``             the text ``evidentia-nnevclus``
 ``version``            1
-``header``             JSON: ``params`` (of the estimator, those that JSON can hold), ``fitted`` (single numbers such as
-                       ``delta0_`` and ``loss_``), ``module`` (whether the network is the user's own), ``learner``
-                       (None, "affine", or "other": then it has to be given to ``load``), ``shape`` (of an object)
+``header``             JSON: ``parameters`` (of the estimator, those that JSON can hold), ``fitted`` (single numbers
+                       such as ``delta0_`` and ``loss_``), ``module`` (whether the network is the user's own),
+                       ``learner`` (None, "affine", or "other": then it has to be given to ``load``), ``shape`` (of an
+                       object)
 ``masks``, ``masses``  focal sets and masses of the training objects, as in a saved partition
 ``object_names``       text; left out when the objects have no names
 ``feature_names``      text; left out when the columns have no names
@@ -21,6 +22,7 @@ The file is an ordinary NumPy archive that any program can read:
 ``matrix``, ``shift``  of an affine metric learner
 ``center``, ``scale``  inputs of the network are (x - center) / scale; with a metric learner, x is what it makes of the
                        attributes, and these follow less ``own_center`` and over ``own_scale``
+``links.*``            ``pairs``, ``must``, ``certainty`` of the links by row number
 ``trace.*``            ``criterion_trace_``, ``validation_trace_``, ``start_criteria_``
 =====================  ==============================================================================================
 """
@@ -30,37 +32,68 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from evidentia.belief import FocalSets
+from evidentia.constraints import PairwiseConstraints
 from evidentia.neural._torch import load_torch
 from evidentia.neural.inputs import Affine, Inputs
 from evidentia.neural.network import MassNetwork, perceptron
 from evidentia.neural.outliers import Region
 from evidentia.partition import CredalPartition
 
-if TYPE_CHECKING:
-    from evidentia.neural.nnevclus import NNEVCLUS
-
 FORMAT = "evidentia-nnevclus"
 VERSION = 1
-NUMBERS = ("n_features_in_", "delta0_", "svm_gamma_", "criterion_", "loss_", "stress_", "n_iter_")
-TRACES = ("criterion_trace_", "validation_trace_", "start_criteria_")
 
 
-def save(model: NNEVCLUS, path: str | os.PathLike[str]) -> None:
+@dataclass(frozen=True, kw_only=True)
+class FittedModel:
+    """What a file holds of a fitted model.
+
+    Attributes
+    ----------
+    parameters : dict
+        Of the estimator; what JSON cannot hold is left out.
+    fitted, traces : dict
+        Single numbers and arrays that ``fit`` leaves behind, by their names.
+    columns : ndarray of int
+        Output of the network that belongs to each focal set.
+    own_module : bool
+        Whether the network is the user's own.
+    input_shape : tuple of int, optional
+        Of an object, with a module of the user's own.
+    """
+
+    parameters: Mapping[str, Any]
+    fitted: Mapping[str, Any]
+    traces: Mapping[str, np.ndarray]
+    partition: CredalPartition
+    constraints: PairwiseConstraints
+    columns: np.ndarray
+    inputs: Inputs
+    network: MassNetwork
+    own_module: bool
+    n_features: int
+    feature_names: np.ndarray | None
+    input_shape: tuple[int, ...] | None
+
+
+def save(model: FittedModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; a file of that name is replaced only once the new one is whole."""
-    path, inputs, partition = Path(path), model._inputs, model.partition_
-    affine = None if inputs.learner is None else _as_affine(inputs.learner, model.n_features_in_)
+    path, inputs, partition, links = Path(path), model.inputs, model.partition, model.constraints
+    affine = None if inputs.learner is None else Affine.of(inputs.learner, model.n_features)
     header = {
-        "params": {name: value for name, value in model.get_params(deep=False).items() if _is_plain(value)},
-        "fitted": {name: getattr(model, name) for name in NUMBERS},
-        "module": model.module is not None,
+        "parameters": _for_json(model.parameters),
+        "fitted": {**model.fitted, "n_clusters_": partition.n_clusters, "n_features_in_": model.n_features},
+        "module": model.own_module,
         "learner": None if inputs.learner is None else "other" if affine is None else "affine",
-        "shape": getattr(model, "_input_shape", None),
+        "shape": model.input_shape,
     }
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -68,16 +101,17 @@ def save(model: NNEVCLUS, path: str | os.PathLike[str]) -> None:
         "header": json.dumps(header),
         "masks": partition.focal_sets.masks,
         "masses": partition.masses,
-        "columns": model._columns,
+        "columns": model.columns,
         "center": inputs.center,
         "scale": inputs.scale,
-        **model.network_.state(),
-        **{f"trace.{name}": getattr(model, name) for name in TRACES},
+        **model.network.state(),
+        **{f"trace.{name}": values for name, values in model.traces.items()},
+        **{f"links.{name}": getattr(links, name) for name in ("pairs", "must", "certainty")},
     }
     if partition.object_names is not None:
         content["object_names"] = np.array(partition.object_names, dtype=np.str_)
-    if hasattr(model, "feature_names_in_"):
-        content["feature_names"] = np.array(model.feature_names_in_, dtype=np.str_)
+    if model.feature_names is not None:
+        content["feature_names"] = np.array(model.feature_names, dtype=np.str_)
     if inputs.region is not None:
         content.update(inputs.region._asdict())
     if inputs.components is not None:
@@ -93,59 +127,59 @@ def save(model: NNEVCLUS, path: str | os.PathLike[str]) -> None:
     os.replace(unfinished, path)
 
 
-def _as_affine(learner: Any, n_features: int) -> Affine | None:
-    return learner if isinstance(learner, Affine) else Affine.of(learner, n_features)
+def _for_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Those parameters that JSON can hold, numbers of NumPy included."""
+    kept = {}
+    for name, value in parameters.items():
+        with suppress(TypeError):
+            kept[name] = json.loads(json.dumps(value, default=_number))
+    return kept
 
 
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, tuple | list):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, str | bool | int | float)
+def _number(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError
 
 
-def load(kind: type[NNEVCLUS], path: str | os.PathLike[str], *, module: Any, metric_learner: Any) -> Any:
-    """A fitted model from a file, or an error that says what is wrong with it."""
+def load(path: str | os.PathLike[str], *, module: Any, metric_learner: Any) -> FittedModel:
+    """What a file holds, or an error that says what is wrong with it."""
     content = _read(Path(path))
     header = json.loads(str(content["header"]))
     if header["module"] and module is None:
         raise ValueError(f"{path} holds the weights of a module of your own: load(path, module=...) with that module.")
     if header["learner"] == "other" and metric_learner is None:
         raise ValueError(f"{path} was fitted with a metric learner that is no matrix: load(path, metric_learner=...).")
-    params: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in header["params"].items()}
-    model = kind(**params).set_params(module=module if header["module"] else None)
-    for name, value in header["fitted"].items():
-        setattr(model, name, value)
-    for name in TRACES:
-        setattr(model, name, content[f"trace.{name}"])
-    if header["shape"] is not None:
-        model._input_shape = tuple(header["shape"])
-    if "feature_names" in content:
-        model.feature_names_in_ = content["feature_names"].astype(object)
     learner = Affine(content["matrix"], content["shift"]) if header["learner"] == "affine" else metric_learner
     region = Region(content["support"], content["weights"], float(content["gamma"])) if "support" in content else None
-    known = {name: content.get(name) for name in ("mean", "components", "own_center", "own_scale")}
-    model._inputs = Inputs(content["center"], float(content["scale"]), learner, **known, region=region)
-    model.metric_learner_ = learner
-    model.constraints_ = None
-    model.focal_sets_ = FocalSets(model.n_clusters, content["masks"].tolist())
-    model._columns = content["columns"]
-    model.network_ = _network(content, module if header["module"] else None, model)
-    names = content.get("object_names")
-    model.partition_ = CredalPartition(
-        content["masses"], model.focal_sets_, object_names=None if names is None else tuple(names.tolist())
+    more = {name: content.get(name) for name in ("mean", "components", "own_center", "own_scale")}
+    fitted, names = header["fitted"], content.get("object_names")
+    focal_sets = FocalSets(fitted.pop("n_clusters_"), content["masks"].tolist())
+    return FittedModel(
+        parameters={name: tuple(v) if isinstance(v, list) else v for name, v in header["parameters"].items()},
+        n_features=fitted.pop("n_features_in_"),
+        fitted=fitted,
+        traces={name.removeprefix("trace."): v for name, v in content.items() if name.startswith("trace.")},
+        partition=CredalPartition(
+            content["masses"], focal_sets, object_names=None if names is None else tuple(names.tolist())
+        ),
+        constraints=PairwiseConstraints(*(content[f"links.{name}"] for name in ("pairs", "must", "certainty"))),
+        columns=content["columns"],
+        inputs=Inputs(content["center"], float(content["scale"]), learner, **more, region=region),
+        network=_network(content, module if header["module"] else None, focal_sets),
+        own_module=header["module"],
+        feature_names=content["feature_names"].astype(object) if "feature_names" in content else None,
+        input_shape=None if header["shape"] is None else tuple(header["shape"]),
     )
-    model.labels_ = model.partition_.labels()
-    model.beta_ = model.network_.beta
-    return model
 
 
-def _network(content: dict[str, Any], module: Any, model: NNEVCLUS) -> MassNetwork:
+def _network(content: dict[str, Any], module: Any, focal_sets: FocalSets) -> MassNetwork:
     state = {name: value for name, value in content.items() if name.startswith("network.") or name == "outliers"}
     if module is None:
         weights = [value for name, value in state.items() if name.endswith(".weight")]
         module = perceptron(weights[0].shape[1], [w.shape[0] for w in weights[:-1]], weights[-1].shape[0])
-    empty = model.focal_sets_.empty_index if "outliers" in state else None
-    position = None if empty is None else int(model._columns[empty])
+    empty = focal_sets.empty_index if "outliers" in state else None
+    position = None if empty is None else int(content["columns"][empty])
     network = MassNetwork(module, position).to(load_torch().float64, "cpu")
     try:
         network.load(state)

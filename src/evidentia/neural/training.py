@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,24 +11,50 @@ from scipy.optimize import minimize
 
 from evidentia.neural._torch import load_torch
 from evidentia.neural.network import MassNetwork
+from evidentia.solvers.descent import Watch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 WINDOW = 10  # iterations over which the fall of the loss is averaged
 REDUCTIONS = 5  # times that the step is made smaller before a descent by batches ends
-Watch = Callable[[int, float], None]
+STEP = {"adam": 0.01, "rmsprop": 0.003}  # first steps, where the caller leaves their length open
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a loss is made small: the optimizer, its batches and steps, and when to stop."""
+
+    optimizer: str
+    batch_size: int
+    learning_rate: float | None
+    max_iter: int
+    tol: float
+    patience: int
+
+    @property
+    def by_batches(self) -> bool:
+        return self.optimizer != "lbfgs"
+
+    def batches(self, objects: np.ndarray, rng: np.random.RandomState) -> list[np.ndarray]:
+        """The objects of each step of an epoch."""
+        return np.array_split(rng.permutation(objects), max(1, len(objects) // self.batch_size))
+
+    def lasting(self, max_iter: int) -> Schedule:
+        """The same for another number of iterations."""
+        return replace(self, max_iter=max_iter)
 
 
 @dataclass
 class Training:
-    """How a descent went; the network holds its best state."""
+    """How a descent went; the network holds its best state, which had come after ``kept`` entries of the trace."""
 
     trace: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
+    kept: int = 0
     converged: bool = False
     interrupted: bool = False
-    broken: str = ""  # where the loss stopped being a number
+    failure: str = ""  # where the loss stopped being a number
 
 
 class NotANumber(ArithmeticError):
@@ -45,23 +71,21 @@ class _Best:
 
     def update(self, training: Training) -> bool:
         """Note a new state; whether the validation loss has not fallen for too long."""
-        if self.judge is None:
-            self.state = self.network.state()
-            return False
-        training.validation.append(self.judge())
-        self.since += 1
-        if training.validation[-1] < self.lowest:
-            self.lowest, self.since, self.state = training.validation[-1], 0, self.network.state()
-        return self.since >= self.patience
+        if self.judge is not None:
+            training.validation.append(self.judge())
+            self.since += 1
+            if training.validation[-1] >= self.lowest:
+                return self.since >= self.patience
+            self.lowest, self.since = training.validation[-1], 0
+        self.state, training.kept = self.network.state(), len(training.trace)
+        return False
 
 
-def quasi_newton(
+def descend_at_once(
     network: MassNetwork,
     loss: Callable[[], Tensor],
+    schedule: Schedule,
     *,
-    max_iter: int,
-    tol: float,
-    patience: int = 10,
     judge: Callable[[], float] | None = None,
     watch: Watch | None = None,
 ) -> Training:
@@ -69,7 +93,7 @@ def quasi_newton(
     torch = load_torch()
     parameters = network.parameters
     sizes = [p.numel() for p in parameters]
-    training, best = Training(), _Best(network, judge, patience)
+    training, best = Training(), _Best(network, judge, schedule.patience)
 
     def assign(vector: np.ndarray) -> None:
         with torch.no_grad():
@@ -93,14 +117,15 @@ def quasi_newton(
         enough = best.update(training)
         if watch is not None:
             watch(len(trace) - 1, trace[-1])
-        if len(trace) > WINDOW and trace[-1 - WINDOW] - trace[-1] <= WINDOW * tol * abs(trace[-1]):
+        if len(trace) > WINDOW and trace[-1 - WINDOW] - trace[-1] <= WINDOW * schedule.tol * abs(trace[-1]):
             enough = True
         if enough:
             training.converged = True
             raise StopIteration
 
     start = torch.cat([p.detach().reshape(-1) for p in parameters]).double().cpu().numpy()
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}
+    limits = {"maxiter": schedule.max_iter, "maxfun": 20 * schedule.max_iter}
+    options = {**limits, "ftol": 0.0, "gtol": 0.0, "maxcor": 20}
     try:
         found = minimize(evaluate, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
         training.converged |= found.status != 1  # no way down at all is an end too
@@ -109,7 +134,7 @@ def quasi_newton(
             raise
         training.interrupted = True
     except NotANumber:
-        training.broken = f"in iteration {len(training.trace)}"
+        training.failure = f"in iteration {len(training.trace)}"
     network.load(best.state)
     return training
 
@@ -145,16 +170,12 @@ class Stepper:
                 p.add_(part.view_as(p))
 
 
-def by_batches(
+def descend_by_batches(
     network: MassNetwork,
     loss: Callable[[np.ndarray], Tensor],
     batches: Callable[[], Iterable[np.ndarray]],
+    schedule: Schedule,
     *,
-    optimizer: str,
-    learning_rate: float,
-    max_iter: int,
-    tol: float,
-    patience: int = 10,
     judge: Callable[[], float] | None = None,
     watch: Watch | None = None,
 ) -> Training:
@@ -163,11 +184,12 @@ def by_batches(
     When the mean loss of an epoch has not fallen by ``tol`` of itself for ``patience`` epochs, steps become a third as
     long; the descent ends when that has happened several times, or when ``judge`` says stop.
     """
-    stepper = Stepper(network.parameters, optimizer, learning_rate)
-    training, best = Training(), _Best(network, judge, patience)
+    rate = STEP[schedule.optimizer] if schedule.learning_rate is None else schedule.learning_rate
+    stepper = Stepper(network.parameters, schedule.optimizer, rate)
+    training, best = Training(), _Best(network, judge, schedule.patience)
     lowest, since, reductions = np.inf, 0, 0
     try:
-        for epoch in range(max_iter):
+        for epoch in range(schedule.max_iter):
             total = count = 0.0
             for number, rows in enumerate(batches()):
                 value = loss(rows)
@@ -175,7 +197,7 @@ def by_batches(
                 total += number_of_pairs * value.item()
                 count += number_of_pairs
                 if not np.isfinite(total):
-                    training.broken = f"in batch {number} of epoch {epoch}"
+                    training.failure = f"in batch {number} of epoch {epoch}"
                     raise NotANumber
                 stepper.step(value)
             training.trace.append(total / count)
@@ -183,9 +205,9 @@ def by_batches(
             if watch is not None:
                 watch(epoch + 1, training.trace[-1])
             since += 1
-            if training.trace[-1] < lowest * (1 - tol):
+            if training.trace[-1] < lowest * (1 - schedule.tol):
                 lowest, since = training.trace[-1], 0
-            if since >= patience:
+            if since >= schedule.patience:
                 since, reductions = 0, reductions + 1
                 stepper.learning_rate /= 3
             if enough or reductions == REDUCTIONS:

@@ -78,11 +78,10 @@ def plot_learning_curve(model: Any, *, floor: Any = None, ax: Axes | None = None
     ['training', 'validation', 'floor 0.05']
     """
     ax = plot_trace(model, ax=ax, **{"label": "training", **line})
-    last = len(model.criterion_trace_)
     held_back = np.asarray(getattr(model, "validation_trace_", ()), dtype=float)
-    if held_back.size:  # the loss at the very start may be on the first curve only
+    if held_back.size:  # the loss at the very start is on the first curve only, and this one may go on after its end
         look = {"color": HUES[1], "lw": 1.5, "label": "validation"}
-        ax.plot(np.arange(last - held_back.size + 1, last + 1), held_back, **{**look, **line})
+        ax.plot(np.arange(2, held_back.size + 2), held_back, **{**look, **line})
     if floor is not None:
         value = float(getattr(floor, "criterion_", floor))
         who = type(floor).__name__ if hasattr(floor, "criterion_") else "floor"

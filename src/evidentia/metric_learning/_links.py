@@ -1,0 +1,122 @@
+"""Learning from links, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from evidentia._base import check_table, publish_run
+from evidentia._parameters import Integer, param
+from evidentia._warnings import warn_user
+from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.methods import Method
+from evidentia.metric_learning._base import MetricLearner
+from evidentia.solvers.descent import Run
+from evidentia.solvers.threads import one_blas_thread
+
+CHECKS_THAT_FIT = """
+check_array_api_input check_dict_unchanged check_dont_overwrite_parameters check_dtype_object check_estimators_dtypes
+check_estimators_fit_returns_self check_estimators_nan_inf check_estimators_overwrite_params
+check_estimators_pickle check_f_contiguous_array_estimator check_fit2d_1feature check_fit2d_predict1d
+check_fit_check_is_fitted check_fit_idempotent check_fit_score_takes_y check_methods_sample_order_invariance
+check_methods_subset_invariance check_n_features_in check_n_features_in_after_fitting
+check_pipeline_consistency check_positive_only_tag_during_fit check_readonly_memmap_input
+check_transformer_data_not_an_array check_transformer_general check_transformer_n_iter
+check_transformer_preserve_dtypes
+"""
+# Given links all of them pass, as a test shows by a subclass that makes links of labels.
+WITHOUT_LINKS = dict.fromkeys(CHECKS_THAT_FIT.split(), "It learns from links, and the check gives it none.")
+learner_from_links = partial(
+    Method, guide="metric-learning", takes=("links",), number=(), learner=True, exceptions=WITHOUT_LINKS
+)
+
+
+class LinkLearner(MetricLearner):
+    """Base of the learners from links; a subclass gives ``_learn``, which ends with :meth:`_publish_run`."""
+
+    max_iter: int = param(Integer(low=1), "Most iterations.", default=1000)
+
+    attributes = {
+        "constraints_": "PairwiseConstraints\nThe links by row number.",
+        "criterion_": "float\nWhat was minimized or maximized (see above).",
+        "criterion_trace_": "ndarray\nThe criterion at the start and after each iteration.",
+        "n_iter_": "int",
+        "converged_": "bool\nWhether the search came to rest before ``max_iter``.",
+    }
+
+    @one_blas_thread
+    def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Links by name need a DataFrame whose index holds the names.
+        y : None
+            Ignored; ``PairwiseConstraints.from_labels`` makes links of labels.
+        constraints : PairwiseConstraints
+            At least one cannot-link.
+        """
+        self.check_parameters()
+        table = check_table(self, X)
+        if constraints is None:
+            raise TypeError(
+                f"{type(self).__name__} learns from links: fit(X, constraints=PairwiseConstraints...). Got None."
+            )
+        self.constraints_ = resolve_constraints(self, constraints, X if hasattr(X, "columns") else table)
+        self._learn(table, self.constraints_)
+        return self
+
+    def _learn(self, table: np.ndarray, links: PairwiseConstraints) -> None:
+        raise NotImplementedError
+
+    def _refuse_without_gaps(self, apart: np.ndarray) -> None:
+        """Cannot-links (n_cannot_links, q) must be there and have a length."""
+        if not apart.any():
+            raise ValueError(
+                f"{type(self).__name__} needs a cannot-link between objects that differ: without one the best metric "
+                "is zero."
+            )
+
+    def _publish_run(self, run: Run, scale: float = 1.0) -> None:
+        publish_run(self, run, scale)
+        if not run.converged:
+            warn_user(
+                f"{type(self).__name__} reached max_iter={self.max_iter} before it came to rest; raise max_iter or "
+                "the tolerance.",
+                ConvergenceWarning,
+            )
+
+
+def quasi_newton(
+    value_and_gradient: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start: np.ndarray,
+    *,
+    max_iter: int,
+    loss_tol: float = 0.0,
+    gradient_tol: float = 0.0,
+) -> Run:
+    """L-BFGS on an array of any shape, until the loss falls by less than a share or no slope is steeper than a limit.
+
+    A loss below one counts as one where its fall is compared with it.
+    """
+    trace = [value_and_gradient(start)[0]]
+
+    def evaluate(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = value_and_gradient(flat.reshape(start.shape))
+        return value, gradient.ravel()
+
+    found = minimize(
+        evaluate,
+        start.ravel(),
+        jac=True,
+        method="L-BFGS-B",
+        callback=lambda intermediate_result: trace.append(float(intermediate_result.fun)),
+        options={"maxiter": max_iter, "maxfun": 30 * max_iter, "ftol": loss_tol, "gtol": gradient_tol},
+    )
+    return Run(found.x.reshape(start.shape), np.array(trace), found.status != 1)  # no way down at all is an end too
