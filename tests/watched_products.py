@@ -12,12 +12,12 @@ Compiled functions are plain Python then, so their products are looked at as wel
 import ast
 import importlib.abc
 import importlib.machinery
-import inspect
 import json
 import sys
 import warnings
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 PRODUCTS = {"bmm", "dot", "einsum", "inner", "matmul", "mm", "multi_dot", "tensordot", "vdot"}
 bad_products: set[str] = set()
@@ -87,17 +87,16 @@ def cruel_tables():
 
 def _fits(name, X):
     """Arguments of the estimator and of ``fit``: plain, with rows that count nothing, holes, links, a lost cluster."""
-    known, rows = inspect.signature(EXPORTED[name].fit).parameters, len(X)
-    built = inspect.signature(EXPORTED[name]).parameters
-    more = {"y": np.arange(rows) // 6} if name in ("FDA", "KFDA", "LFDA") else {}
-    if "constraints" in known:
+    model, rows = build(name), len(X)
+    more = {"y": np.arange(rows) // 6} if model.__sklearn_tags__().target_tags.required else {}
+    if has_fit_parameter(model, "constraints"):
         more["constraints"] = PairwiseConstraints.sample(np.arange(rows) % 2, 4, random_state=0)
     yield {}, {"X": X, **more}
-    if "sample_weight" in known:
+    if has_fit_parameter(model, "sample_weight"):
         yield {}, {"X": X, "sample_weight": np.where(np.arange(rows) < 6, 0.0, 1.5), **more}
-    if getattr(EXPORTED[name], "_accepts_missing", False) and X.shape[1] > 1:
+    if model.__sklearn_tags__().input_tags.allow_nan and X.shape[1] > 1:
         yield {}, {"X": np.where(np.arange(X.size).reshape(X.shape) % 7 == 3, np.nan, X), **more}
-    if "k-means" in str(built["init"].default if "init" in built else ""):
+    if model.get_params().get("init") == "k-means":
         nowhere = X.mean(axis=0) + 50 * np.ptp(X, axis=0)
         yield {"init": np.vstack([X[0], nowhere])}, {"X": X, **more}
 
@@ -140,6 +139,6 @@ def main():
 if __name__ == "__main__":
     sys.meta_path.insert(0, _Finder())
     from evidentia import PairwiseConstraints
-    from test_every_estimator import ESTIMATORS, EXPORTED, build
+    from test_every_estimator import ESTIMATORS, build
 
     main()
