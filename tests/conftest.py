@@ -37,6 +37,9 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
+    import numpy as np
+
+    np.random.seed(0)  # noqa: NPY002  scikit-learn's checks draw from it: the order of tests must not matter
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     for mark in item.iter_markers("needs_data"):
         skip_without_data(*(name.format(**parameters) for name in mark.args))
