@@ -15,39 +15,47 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anyone imports NumPy or 
 settings.register_profile("evidentia", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("evidentia")
 
-ROOT = Path(__file__).parents[1]
-DATA = Path(os.environ.get("EVIDENTIA_DATA") or ROOT.parent / "shared" / "data")
+REFERENCE = Path(__file__).parent / "reference"
 
 
 @pytest.fixture(scope="session")
 def reference():
     """Load a JSON file of reference numbers by name: ``reference("makeF")``."""
-
-    def load(name):
-        path = DATA.parent / "reference" / f"{name}.json"
-        if not path.exists():
-            pytest.skip(f"no reference numbers at {path}: set EVIDENTIA_DATA to the data directory beside 'reference'")
-        return json.loads(path.read_text(encoding="utf-8"))
-
-    return load
+    return lambda name: json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def _skip_without_the_data():
-    """A set that is not on this machine is no failure where the data directory is absent altogether."""
-    try:
-        return (yield)
-    except FileNotFoundError as error:
-        about_data = "EVIDENTIA_DATA" in str(error) or str(DATA.parent) in str(error)
-        if DATA.is_dir() or not about_data:  # any other missing file is a failure
-            raise
-        pytest.skip(f"no data directory: {error}")
+# -- data that may not be distributed: the only reason to skip a test --------------------------------------------------
 
 
-@pytest.hookimpl(wrapper=True)
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers",
+        "needs_data(*names): needs data sets whose files we may not distribute; '{x}' stands for the parameter x. "
+        "Skipped where they are absent, failed if EVIDENTIA_REQUIRE_DATA is 1.",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    return (yield from _skip_without_the_data())
+    import numpy as np
+
+    np.random.seed(0)  # noqa: NPY002  scikit-learn's checks draw from it: the order of tests must not matter
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    for mark in item.iter_markers("needs_data"):
+        skip_without_data(*(name.format(**parameters) for name in mark.args))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item):
-    return (yield from _skip_without_the_data())
+def skip_without_data(*names, allow_module_level=False):
+    """Skip the test at hand where data sets are absent, and say which files it needs; all of them if none is named."""
+    from evidentia.datasets.loading import BUILT_IN, data_directory, whereabouts
+    from evidentia.datasets.registry import find, registry
+
+    entries = [find(name) for name in names] or [it for it in registry().values() if it.name not in BUILT_IN]
+    files = [file for it in entries if whereabouts(it, data_directory()) not in ("here", "cached") for file in it.files]
+    if not files:
+        return
+    shown = ", ".join(files if len(files) < 5 else [*files[:3], f"and {len(files) - 3} more files"])
+    reason = f"needs {shown}: set EVIDENTIA_DATA to a directory that holds them"
+    if os.environ.get("EVIDENTIA_REQUIRE_DATA") == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason, allow_module_level=allow_module_level)

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from evidentia import CredalPartition
 from evidentia.cli import fitting, tables
 from evidentia.cli.app import Method
-from evidentia.datasets import load
+from evidentia.datasets import Dataset
 
 
 def repeated(out):
@@ -82,11 +82,14 @@ def test_dissimilarities_are_clustered_without_coordinates(run, distances, patie
     assert (out / "masses.png").exists()
 
 
-def test_a_data_set_of_dissimilarities_is_written_and_read_back(run, tmp_path):
+def test_a_data_set_of_dissimilarities_is_written_and_read_back(run, tmp_path, monkeypatch):
+    points = np.random.default_rng(2).normal(size=(23, 3))
+    dataset = Dataset(name="protein", dissimilarity=cdist(points, points))
+    monkeypatch.setattr("evidentia.datasets.load", lambda name, download: dataset)
     code, said = run("datasets", "protein", "--to", tmp_path / "protein.csv")
-    assert (code, "dissimilarities of 213 objects" in said) == (0, True)
+    assert (code, "dissimilarities of 23 objects" in said) == (0, True)
     data, _, id_column = tables.read_distances(tmp_path / "protein.csv")
-    np.testing.assert_allclose(data.to_numpy(), load("protein").dissimilarity, rtol=1e-12)
+    np.testing.assert_allclose(data.to_numpy(), dataset.dissimilarity, rtol=1e-12)
     assert (id_column, data.index[2]) == ("object", "object2")
 
 

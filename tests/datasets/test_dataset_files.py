@@ -7,14 +7,14 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
+from tests.conftest import skip_without_data
 
 from evidentia.datasets import available, data_directory, load
 from evidentia.datasets.loading import BUILT_IN
 from evidentia.datasets.registry import registry
 
+skip_without_data(allow_module_level=True)
 DIRECTORY = data_directory()
-if DIRECTORY is None:
-    pytest.skip("no data files here: set EVIDENTIA_DATA to the directory that holds them", allow_module_level=True)
 
 
 @pytest.mark.parametrize("name", registry())

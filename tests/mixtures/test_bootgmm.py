@@ -266,8 +266,9 @@ def test_what_does_not_fit_in_memory_is_refused_before_the_work(monkeypatch):
 
 @pytest.mark.parametrize("more", [{}, {"n_pairs": 40}, {"parametric": True}])
 def test_a_table_of_words_with_gaps_can_be_bootstrapped(more):
-    votes = load("housevotes84", as_frame=True)
-    table, party = votes.data.iloc[::4], np.asarray(votes.target)[::4]
+    rng, party = np.random.default_rng(4), np.arange(110) % 2
+    yes = rng.random((110, 16)) < np.where(party[:, None] == np.arange(16) % 2, 0.8, 0.25)
+    table = pd.DataFrame(np.where(yes, "yes", "no").astype(object)).mask(rng.random((110, 16)) < 0.05)
     mixture = LatentClassMixture(2, handle_unknown="missing", random_state=0)
     found = BootGMM(mixture=mixture, n_boot=60, random_state=0, **more).fit(table)
     assert adjusted_rand_score(party, found.labels_) > 0.4

@@ -51,8 +51,8 @@ def blobs():
 
 @pytest.fixture(scope="module")
 def fourclass():
-    data = load("fourclass")
-    return np.asarray(data.data), data.target
+    data = make_student_four_class(400, random_state=2)
+    return data.data, data.target
 
 
 @pytest.fixture(scope="module")
@@ -405,6 +405,7 @@ def test_dissimilarities_alone(blobs):
         model.predict(D[1::2][:, 1:89:2])
 
 
+@pytest.mark.needs_data("protein")
 def test_protein_is_recovered():
     data = load("protein")
     model = NNEVCLUS(4, focal_sets="simple", metric="precomputed", n_components=3, delta0=1.0, n_init=1, random_state=0)

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from tests.conftest import DATA
+from tests.conftest import REFERENCE
 
 from evidentia.datasets import load
 from evidentia.prototypes import BPEC, CCM, ECM, belief_peaks, bpec
@@ -46,17 +46,12 @@ def test_the_graph_is_its_definition(blobs, n_neighbors, q):
         assert (graph.belief[graph.parent[at]] > graph.belief[at]).all()
 
 
+@pytest.mark.needs_data("fourclass")
 def test_fourclass_matches_the_reference_graph():
-    path = DATA.parent / "reference" / "delta_Bel_fourclass_K50.csv"
-    theirs = pd.read_csv(path, skipinitialspace=True).astype(float)
-    graph = belief_peaks(theirs[["x1", "x2"]].to_numpy(), n_neighbors=50, q=0.9)
+    theirs = pd.read_csv(REFERENCE / "belief_peaks_fourclass.csv")
+    graph = belief_peaks(load("fourclass").data, n_neighbors=50, q=0.9)
     np.testing.assert_allclose(graph.belief, theirs["BelC"], atol=1e-12)
     np.testing.assert_allclose(graph.delta, theirs["delta"], atol=1e-12)
-
-
-@pytest.mark.parametrize(("name", "n_clusters"), [("fourclass", 4), ("s2", 15), ("s4", 15), ("d31", 31)])
-def test_the_widest_gap_finds_the_number_of_clusters(name, n_clusters):
-    assert len(belief_peaks(load(name).data).choose()) == n_clusters
 
 
 def test_peaks_are_chosen_by_gap_by_number_or_by_thresholds(blobs):
@@ -117,9 +112,13 @@ def test_bad_choices_are_named(blobs):
 # -- BPEC -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "ari"), [("fourclass", 0.73), ("s2", 0.93), ("s4", 0.64), ("d31", 0.94)])
-def test_bpec_finds_the_clusters_of_the_papers_data(name, ari):
+@pytest.mark.needs_data("{name}")
+@pytest.mark.parametrize(
+    ("name", "n_clusters", "ari"), [("fourclass", 4, 0.73), ("s2", 15, 0.93), ("s4", 15, 0.64), ("d31", 31, 0.94)]
+)
+def test_the_clusters_of_the_papers_data_and_their_number_are_found(name, n_clusters, ari):
     data = load(name)
+    assert len(belief_peaks(data.data).choose()) == n_clusters
     model = BPEC().fit(data.data)
     assert adjusted_rand_score(data.target, model.labels_) > ari
     assert (np.diff(model.criterion_trace_) <= 1e-12 * model.criterion_).all()
@@ -174,11 +173,12 @@ def test_prediction_of_the_training_rows_repeats_the_fit(blobs):
 
 
 def test_evidential_and_credal_c_means_start_at_the_peaks():
-    data = load("d31")
-    X = np.asarray(data.data)
-    start = X[belief_peaks(X).choose(31)]
-    for model in (ECM(31, focal_sets="simple", init=start), CCM(31, focal_sets="simple", init=start)):
-        assert adjusted_rand_score(data.target, model.fit(X).labels_) > 0.94
+    grid = 6 * np.stack(np.meshgrid(range(6), range(5)), axis=-1).reshape(-1, 2)
+    X, y = make_blobs(3000, centers=grid + np.random.default_rng(0).uniform(-1, 1, (30, 2)), random_state=0)
+    start = X[belief_peaks(X).choose()]
+    assert len(start) == 30
+    for model in (ECM(30, focal_sets="simple", init=start), CCM(30, focal_sets="simple", init=start)):
+        assert adjusted_rand_score(y, model.fit(X).labels_) > 0.94
 
 
 @pytest.mark.parametrize(

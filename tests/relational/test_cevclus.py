@@ -67,6 +67,7 @@ def test_the_descent_begins_at_the_solution_without_links(corners, monkeypatch):
     assert model.criterion_ < start
 
 
+@pytest.mark.needs_data("ecoli_nnevclus")
 def test_links_that_grow_lead_to_a_lower_criterion(monkeypatch):
     data = load("ecoli_nnevclus")
     X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
@@ -110,6 +111,7 @@ def test_links_turn_the_wrong_partition_into_the_right_one(corners):
     assert adjusted_rand_score(y, model.labels_) > 0.9
 
 
+@pytest.mark.needs_data("{name}")
 @pytest.mark.parametrize("name", ["iris", "heart", "ecoli_nnevclus"])
 def test_adding_correct_links_does_not_lower_the_mean_ari(name):
     data = load(name)
@@ -138,7 +140,7 @@ def protein():
 
 
 @pytest.mark.parametrize("count", [25, 100])
-@pytest.mark.parametrize("read", [wine, protein])
+@pytest.mark.parametrize("read", [wine, pytest.param(protein, marks=pytest.mark.needs_data("protein"))])
 def test_correct_links_do_no_harm_where_dissimilarities_find_the_classes(read, count):
     X, y, settings = read()
     n_clusters = len(np.unique(y))
@@ -197,8 +199,7 @@ def test_without_links_it_is_evclus(corners):
 
 
 def test_a_stronger_link_is_broken_less():
-    data = load("heart")
-    X, y = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0), data.target
+    X, y = make_blobs(200, centers=[[0, 0, 0], [2, 1, 1]], cluster_std=1.5, random_state=0)
     drawn = PairwiseConstraints.sample(y, 60, random_state=1)
     broken = []
     for certainty in (0.05, 0.3, 1.0):

@@ -29,6 +29,7 @@ def theirs(reference):
 # -- outside numbers --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.needs_data("fourclass")
 def test_weights_are_those_of_the_reference(theirs):
     X = np.asarray(load("fourclass").data)
     distance, _ = nearest(X, 60)
@@ -39,6 +40,7 @@ def test_weights_are_those_of_the_reference(theirs):
     assert weight.sum() == pytest.approx(theirs["W_sum"], rel=1e-8)
 
 
+@pytest.mark.needs_data("fourclass")
 def test_labels_of_the_reference_do_not_move_and_have_its_masses(theirs):
     X = np.asarray(load("fourclass").data)
     distance, neighbor = nearest(X, 60)
@@ -53,6 +55,7 @@ def test_labels_of_the_reference_do_not_move_and_have_its_masses(theirs):
     np.testing.assert_allclose(masses[:20], np.array(theirs["mass_head"])[:, 1:], atol=1e-12)
 
 
+@pytest.mark.needs_data("fourclass")
 def test_fourclass_ends_like_the_reference(theirs):
     data = load("fourclass")
     model = EkNNclus(n_neighbors=60, random_state=0).fit(data.data)
@@ -61,6 +64,7 @@ def test_fourclass_ends_like_the_reference(theirs):
     assert adjusted_rand_score(data.target, model.labels_) >= theirs["ARI"] - 1e-9
 
 
+@pytest.mark.needs_data("{name}")
 @pytest.mark.parametrize(("name", "n_clusters", "ari"), [("s2", 15, 0.93), ("d31", 31, 0.94)])
 def test_the_number_of_clusters_comes_out(name, n_clusters, ari):
     data = load(name)

@@ -46,6 +46,7 @@ def run_of(reference, kind, **changed):
     return run, model, expected
 
 
+@pytest.mark.needs_data("protein")
 def test_the_criterion_follows_the_reference(protein, reference):
     run, model, expected = run_of(reference, "full", tol=1e-15)
     model.fit(protein[0])
@@ -59,6 +60,7 @@ def test_the_criterion_follows_the_reference(protein, reference):
     assert model.shift_ == 0
 
 
+@pytest.mark.needs_data("protein")
 def test_coinciding_prototypes_are_found_where_the_reference_has_them(protein, reference):
     run, model, expected = run_of(reference, "simple", tol=1e-13)
     with pytest.warns(UserWarning, match="RECM: all prototypes coincide"):
@@ -68,11 +70,12 @@ def test_coinciding_prototypes_are_found_where_the_reference_has_them(protein, r
     np.testing.assert_allclose(model.partition_.masses[:, 1:5].std(axis=1), 0, atol=1e-3)
 
 
-def test_two_coinciding_prototypes_are_named(protein):
+def test_two_coinciding_prototypes_are_named(blobs):
     with pytest.warns(UserWarning, match=r"RECM: the prototypes of clusters \d and \d coincide.*Lower beta"):
-        RECM(4, focal_sets="simple", beta=1.5, squared=True, metric="precomputed", random_state=0).fit(protein[0])
+        RECM(4, focal_sets="simple", squared=True, metric="precomputed", random_state=0).fit(cdist(blobs, blobs))
 
 
+@pytest.mark.needs_data("protein")
 def test_protein_classes_are_found_when_prototypes_stay_apart(protein):
     D, y = protein
     model = RECM(4, alpha=0.2, beta=1.1, rho=np.sqrt(20), squared=True, metric="precomputed", random_state=1).fit(D)

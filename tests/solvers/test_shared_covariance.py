@@ -46,3 +46,21 @@ def test_rows_far_from_every_component_do_not_underflow():
     masses, _ = posteriors(with_ones(X * 1e4), coefficients)
     np.testing.assert_allclose(masses.sum(axis=1), 1)
     assert (masses[:, 2] == 0).all()  # weight zero
+
+
+def test_a_component_of_weight_zero_gets_nothing_and_puts_no_infinity_into_a_product():
+    X, weights, centers, covariance = case()
+    scores = linear_scores(weights, centers, covariance)
+    assert all(np.isfinite(part).all() for part in scores)
+    living = linear_scores(weights[weights > 0], centers[weights > 0], covariance)
+    for far in (1, 1e4):  # however low the living score
+        rows = with_ones(X * far)
+        masses, log_density = posteriors(rows, scores.coefficients)
+        expected, expected_log = posteriors(rows, living.coefficients)
+        assert not masses[:, 2].any()
+        np.testing.assert_allclose(masses[:, [0, 1, 3]], expected, rtol=1e-12)
+        np.testing.assert_allclose(log_density, expected_log, rtol=1e-12)
+        size, total, _ = statistics(rows, scores.coefficients)
+        assert size[2] == 0
+        assert not total[2].any()
+        np.testing.assert_allclose(total, masses.T @ rows[:, :-1], rtol=1e-10)

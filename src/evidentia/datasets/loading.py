@@ -41,7 +41,7 @@ def load(name: str, *, as_frame: bool = False, download: bool = False) -> Datase
     """Load a data set by name.
 
     Looked for, in this order: the data directory (`data_directory`; checksums are verified), the copies
-    that come with scikit-learn (``iris``, ``wine``: the same values) or are a handful of points
+    that come with scikit-learn (``iris``, ``iris_uci``, ``wine``: the same values) or are a handful of points
     (``butterfly11``, ``butterfly12``, ``diamond11``), the download cache, and, only if asked for, OpenML.
 
     Parameters
@@ -157,6 +157,15 @@ def from_sklearn(loader: str) -> Callable[[Entry], Dataset]:
     return build
 
 
+def iris_uci(entry: Entry) -> Dataset:
+    """Iris as the UCI repository has it, with two of Fisher's flowers mistyped."""
+    fisher = from_sklearn("load_iris")(entry)
+    data = np.array(fisher.data)
+    data[34, 3] = 0.1
+    data[37, 1:3] = 3.1, 1.5
+    return from_points(entry, data, fisher.target)
+
+
 def from_points(entry: Entry, data: np.ndarray, target: np.ndarray | None = None) -> Dataset:
     return Dataset(
         name=entry.name,
@@ -170,6 +179,7 @@ def from_points(entry: Entry, data: np.ndarray, target: np.ndarray | None = None
 
 BUILT_IN: dict[str, Callable[[Entry], Dataset]] = {
     "iris": from_sklearn("load_iris"),
+    "iris_uci": iris_uci,
     "wine": from_sklearn("load_wine"),
     "butterfly11": lambda entry: from_points(entry, BUTTERFLY),
     "butterfly12": lambda entry: from_points(entry, np.vstack([BUTTERFLY, OUTLIER])),

@@ -22,9 +22,10 @@ class Plane(NamedTuple):
 
     def project(self, X: np.ndarray) -> np.ndarray:
         """Coordinates of rows, shape (n_samples, 2); a missing entry matters only where its column counts."""
-        centred = X - self.origin
-        used = [np.flatnonzero(weights) for weights in self.axes.T]
-        return np.column_stack([centred[:, at] @ self.axes[at, axis] for axis, at in enumerate(used)])
+        there = np.isfinite(X)
+        found = np.where(there, X - self.origin, 0) @ self.axes
+        found[~there @ (self.axes != 0)] = np.nan
+        return found
 
 
 def to_table(X: Any) -> np.ndarray:

@@ -15,6 +15,8 @@ import numpy as np
 
 from evidentia.solvers.blocks import row_blocks
 
+NEVER = -1e300  # score of a component of weight zero: finite, since an infinity in a product makes NaN on some machines
+
 
 class LinearScores(NamedTuple):
     """Component scores as linear functions of a row, see :func:`linear_scores`."""
@@ -39,13 +41,15 @@ def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarr
     Returns
     -------
     coefficients : ndarray of shape (n_components, n_features + 1)
+        A component of weight zero has the score ``NEVER`` everywhere.
     precision : ndarray of shape (n_features, n_features)
     normaliser : float
     """
     precision = np.linalg.inv(covariance)
     slopes = centers @ precision
-    with np.errstate(divide="ignore"):  # a component of weight zero scores -inf and gets nothing
-        intercepts = np.log(weights) - 0.5 * (slopes * centers).sum(axis=1)
+    dead = weights == 0
+    intercepts = np.log(np.where(dead, 1, weights)) - 0.5 * (slopes * centers).sum(axis=1)
+    slopes[dead], intercepts[dead] = 0, NEVER
     normaliser = -0.5 * (len(covariance) * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1])
     return LinearScores(np.column_stack([slopes, intercepts]), precision, float(normaliser))
 
@@ -53,6 +57,12 @@ def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarr
 def with_ones(X: np.ndarray) -> np.ndarray:
     """Rows ``(x, 1)``, as :func:`statistics` and :func:`posteriors` take them."""
     return np.column_stack([X, np.ones(len(X))])
+
+
+def _living(coefficients: np.ndarray) -> slice | np.ndarray:
+    """Components of positive weight; the others cost nothing and get nothing."""
+    alive = coefficients[:, -1] > NEVER
+    return slice(None) if alive.all() else np.flatnonzero(alive)
 
 
 def _posterior_blocks(rows: np.ndarray, coefficients: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
@@ -83,22 +93,21 @@ def statistics(
         From :func:`linear_scores`.
     weight : ndarray of shape (n_samples,), optional
     """
-    moments = np.zeros_like(coefficients)
-    log_likelihood = 0.0
-    for block, posterior, log_sum in _posterior_blocks(rows, coefficients):
+    moments, alive, log_likelihood = np.zeros_like(coefficients), _living(coefficients), 0.0
+    for block, posterior, log_sum in _posterior_blocks(rows, coefficients[alive]):
         if weight is not None:
             posterior *= weight[block]
             log_sum *= weight[block]
-        moments += posterior @ rows[block]
+        moments[alive] += posterior @ rows[block]
         log_likelihood += float(log_sum.sum())
     return moments[:, -1], moments[:, :-1], log_likelihood
 
 
 def posteriors(rows: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Posterior of every row and component, shape (n_samples, n_components), and the linear part of its log density."""
-    masses = np.empty((len(rows), len(coefficients)))
+    masses, alive = np.zeros((len(rows), len(coefficients))), _living(coefficients)
     log_density = np.empty(len(rows))
-    for block, posterior, log_sum in _posterior_blocks(rows, coefficients):
-        masses[block] = posterior.T
+    for block, posterior, log_sum in _posterior_blocks(rows, coefficients[alive]):
+        masses[block, alive] = posterior.T
         log_density[block] = log_sum
     return masses, log_density
