@@ -148,7 +148,7 @@ def test_any_dissimilarity_will_do(blobs, metric, params, power):
     given = EkNNclus(n_neighbors=9, metric="precomputed", random_state=0).fit(D)
     np.testing.assert_allclose(model.partition_.masses, given.partition_.masses, atol=1e-9)
     np.testing.assert_allclose(model.predict_partition(new).masses, given.predict_partition(to_old).masses, atol=1e-9)
-    assert model.n_clusters_ == 3
+    assert model.n_clusters_ == given.n_clusters_ > 1
 
 
 def test_the_number_that_came_out_is_published_and_the_record_says_so(blobs):
