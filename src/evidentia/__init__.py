@@ -22,19 +22,7 @@ if TYPE_CHECKING:
     from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, ParsimoniousGaussianMixture
     from evidentia.neural import NNEVCLUS
     from evidentia.partition import CredalPartition
-    from evidentia.prototypes import (
-        BPEC,
-        CCM,
-        CECM,
-        CFCM,
-        ECM,
-        FCM,
-        MECM,
-        COPKMeans,
-        GustafsonKessel,
-        NoiseClustering,
-        SECMdd,
-    )
+    from evidentia.prototypes import BPEC, CCM, CECM, CFCM, ECM, FCM, COPKMeans, GustafsonKessel, NoiseClustering
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.selection import select
 
@@ -63,7 +51,6 @@ _HOMES = {
     "LFDA": "metric_learning",
     "LSI": "metric_learning",
     "LatentClassMixture": "mixtures",
-    "MECM": "prototypes",
     "MassFunctions": "belief",
     "NNEVCLUS": "neural",
     "NoiseClustering": "prototypes",
@@ -71,7 +58,6 @@ _HOMES = {
     "PairwiseConstraints": "constraints",
     "ParsimoniousGaussianMixture": "mixtures",
     "RECM": "relational",
-    "SECMdd": "prototypes",
     "select": "selection",
 }
 
@@ -90,7 +76,6 @@ __all__ = [
     "KPCCA",
     "LFDA",
     "LSI",
-    "MECM",
     "NNEVCLUS",
     "PCCA",
     "RECM",
@@ -108,7 +93,6 @@ __all__ = [
     "NoiseClustering",
     "PairwiseConstraints",
     "ParsimoniousGaussianMixture",
-    "SECMdd",
     "select",
 ]
 # end of exports

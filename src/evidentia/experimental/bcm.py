@@ -57,6 +57,10 @@ class BCM(CredalMeans):
         takes=("weights",),
         families=FAMILIES,
         empty_set=True,
+        grows="*n p f*",
+        memory="*n f*",
+        doubt="sets, outliers",
+        limit="halfway between two is not torn; written without the article at hand",
     )
 
     gamma: float = param(

@@ -151,6 +151,10 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         number=("given", "found"),
         empty_set=True,
         criterion=None,
+        grows='*n²* in all (`"product"`: *n³*)',
+        memory="*n²*",
+        doubt="sets of the tree, outliers",
+        limit="`gamma` by a rule of thumb; no way back from a merge",
     )
 
     n_clusters: Any = param(

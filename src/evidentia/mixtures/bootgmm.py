@@ -159,6 +159,10 @@ class BootGMM(_base.IterativeClusterer):
         number=("given", "searched"),
         families=("pairs", "near-pairs", "simple", "singletons", "full"),
         quick={"n_boot": 20, "model": "EII"},
+        grows="*n² B c* once, then *n² f*; *n k* with `n_pairs`",
+        memory="*n²* or *n k*",
+        doubt="sets, calibrated",
+        limit="the mixture must be right; the number of clusters is taken as known",
     )
 
     n_clusters: Any = param(

@@ -259,6 +259,10 @@ class EGMM(MixtureClusterer):
         labels="pignistic",
         criterion="maximized",
         quick={"n_init": 2},
+        grows="*n p f*",
+        memory="*n f*",
+        doubt="sets",
+        limit="one covariance for all clusters; no outliers",
     )
 
     cluster_range: Any = param(

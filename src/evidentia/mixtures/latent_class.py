@@ -330,6 +330,10 @@ class LatentClassMixture(ClassMixture):
             ),
             "it hands measurements, which are not categories, to every estimator",
         ),
+        grows="*n p c*",
+        memory="*n c*",
+        doubt="probabilities",
+        limit="columns that repeat each other count twice",
     )
 
     cluster_range: Any = param(

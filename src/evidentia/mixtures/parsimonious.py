@@ -173,6 +173,10 @@ class ParsimoniousGaussianMixture(ClassMixture):
         number=("given", "searched"),
         criterion="maximized",
         quick={"model": "EII"},
+        grows="*n p² c*",
+        memory="*n c*",
+        doubt="probabilities",
+        limit="too sure: estimates are taken for the truth",
     )
 
     model: Any = param(

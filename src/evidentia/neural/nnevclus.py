@@ -142,6 +142,10 @@ class NNEVCLUS(_base.IterativeClusterer):
         families=("pairs", "full", "simple", "singletons", "near-pairs"),
         empty_set=True,
         quick={"hidden": 5, "n_init": 1, "max_iter": 20},
+        grows="*n² f* or *n b f* (batches of *b*)",
+        memory="*n²* or *b²*",
+        doubt="sets, outliers",
+        limit="needs PyTorch; local minima, so several starts",
     )
 
     focal_sets: Any = param(

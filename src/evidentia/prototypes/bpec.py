@@ -80,6 +80,10 @@ class BPEC(EvidentialMeans):
         number=("given", "found"),
         families=ALL_FAMILIES,
         empty_set=True,
+        grows="search for *K* neighbours, then as ECM",
+        memory="*n (K + f)*",
+        doubt="sets, outliers",
+        limit="centres do not move; needs one peak a cluster",
     )
 
     n_init = 1

@@ -90,6 +90,10 @@ class CECM(ConstrainedClusterer):
         families=("full", "pairs", "simple", "singletons"),
         empty_set=True,
         labels="pignistic",
+        grows="as ECM, plus *f* a link, *f²* a linked object",
+        memory="*n f*",
+        doubt="sets; outliers with a `rho` of yours",
+        limit="`xi` depends on units; links make local minima",
     )
 
     focal_sets: Any = param(

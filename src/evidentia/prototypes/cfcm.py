@@ -55,6 +55,10 @@ class CFCM(ConstrainedClusterer):
         papers=("Grira et al., *Pattern Recognition* 41, 2008",),
         guide="constraints",
         takes=("links", "weights"),
+        grows="as CECM, *f = c*",
+        memory="*n c*",
+        doubt="memberships",
+        limit="no outliers, no sets",
     )
 
     xi: Any = param(

@@ -153,6 +153,10 @@ class COPKMeans(_base.IterativeClusterer):
         papers=("Wagstaff et al., *ICML* 2001",),
         guide="constraints",
         takes=("links", "weights"),
+        grows="*n p c*",
+        memory="*n p c*",
+        doubt="none",
+        limit="can fail where a partition exists",
     )
 
     tol = 0.0  # a start ends when no object moves

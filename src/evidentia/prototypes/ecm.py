@@ -153,4 +153,8 @@ class ECM(EvidentialMeans):
         takes=("weights",),
         families=ALL_FAMILIES,
         empty_set=True,
+        grows="*n p f* (*n p² f* with a metric per cluster)",
+        memory="*n f*",
+        doubt="sets, outliers",
+        limit="`alpha`, `beta`, `rho` are yours to choose; a cluster between two others",
     )

@@ -43,4 +43,8 @@ class FCM(PrototypeClusterer):
         papers=("Bezdek, 1981",),
         guide="ecm",
         takes=("weights",),
+        grows="as ECM, *f = c*",
+        memory="*n c*",
+        doubt="memberships",
+        limit="far objects look torn, none is an outlier",
     )

@@ -50,6 +50,10 @@ class GustafsonKessel(PrototypeClusterer):
         papers=("Gustafson & Kessel, *CDC* 1979",),
         guide="ecm",
         takes=("weights",),
+        grows="as ECM, *f = c*",
+        memory="*n c*",
+        doubt="memberships",
+        limit="far objects look torn, none is an outlier",
     )
 
     adaptive = True

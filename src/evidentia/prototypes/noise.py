@@ -44,6 +44,10 @@ class NoiseClustering(PrototypeClusterer):
         guide="ecm",
         takes=("weights",),
         empty_set=True,
+        grows="as ECM, *f = c + 1*",
+        memory="*n c*",
+        doubt="memberships, outliers",
+        limit='cannot say "between two"',
     )
 
     rho: Any = param(

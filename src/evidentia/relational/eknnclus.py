@@ -124,6 +124,10 @@ class EkNNclus(RelationalClusterer):
         guide="density",
         reads=("table", "dissimilarities"),
         number=("found",),
+        grows="search for *K* neighbours, then *n K*",
+        memory="*n K*",
+        doubt='mass on "all"',
+        limit="*K* decides how many clusters; curved groups are cut",
     )
 
     n_clusters: Any = param(

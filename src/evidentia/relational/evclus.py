@@ -128,6 +128,10 @@ class EVCLUS(RelationalClusterer):
         families=("full", "pairs", "simple", "singletons", "near-pairs"),
         empty_set=True,
         quick={"n_init": 2},
+        grows="*n² f* or *n k f*",
+        memory="*n²* or *n k*",
+        doubt="sets, outliers",
+        limit="masses not unique; `delta0` matters",
     )
 
     focal_sets: Any = param(

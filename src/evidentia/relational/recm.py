@@ -198,6 +198,10 @@ class RECM(RelationalClusterer):
         families=("full", "pairs", "simple", "singletons"),
         empty_set=True,
         quick={"n_init": 3},
+        grows="*n² c*",
+        memory="*n²*",
+        doubt="sets, outliers",
+        limit="far from Euclidean, a shift levels everything",
     )
 
     focal_sets: Any = param(
