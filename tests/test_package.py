@@ -18,7 +18,7 @@ SOURCE = Path(evidentia.__file__).parent
 
 # Lower layers first; a module may import from its own layer and from those before it.
 LAYERS = [
-    {"_docs", "_warnings"},
+    {"_warnings"},
     {"belief", "solvers"},
     {"partition"},
     {"constraints", "dissimilarities", "metric_learning", "_base"},
@@ -50,7 +50,7 @@ def family(path):
 
 @pytest.mark.parametrize(
     "path",
-    [*sorted(SOURCE.glob("*/**/*.py")), SOURCE / "_base.py", SOURCE / "_docs.py", SOURCE / "_warnings.py"],
+    [*sorted(SOURCE.glob("*/**/*.py")), SOURCE / "_base.py", SOURCE / "_warnings.py"],
     ids=lambda p: str(p.relative_to(SOURCE)),
 )
 def test_imports_point_downward(path):

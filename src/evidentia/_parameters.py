@@ -234,7 +234,8 @@ def _documented(cls: type[Declared]) -> str:
         ]
         sections["Parameters"] = _section("Parameters", entries)
     described = sections.pop("Attributes", _section("Attributes", []))
-    entries = [_entry(name, doc) for name, doc in cls.attributes.items() if not re.search(rf"\b{name}\b", described)]
+    own = re.findall(r"^\w[\w, ]*(?= :)", described, re.MULTILINE)  # "a_, b_ : ndarray" describes two
+    entries = [_entry(name, doc) for name, doc in cls.attributes.items() if name not in ", ".join(own).split(", ")]
     if entries or "\n" in described.removeprefix(_section("Attributes", [])):
         sections["Attributes"] = "\n".join([described, *entries])
     first = [sections.pop(name) for name in ("Parameters", "Attributes") if name in sections]

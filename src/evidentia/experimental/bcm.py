@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
 import numpy as np
 
-from evidentia._docs import fill_docs
+from evidentia._parameters import Number, param
 from evidentia.belief import FocalSets
-from evidentia.belief.focal import Subset
-from evidentia.prototypes._credal_means import DOCS, CredalMeans, SetCosts, mix_with_centers
+from evidentia.methods import Method
+from evidentia.prototypes._credal_means import FAMILIES, CredalMeans, SetCosts, mix_with_centers
 
 
-@fill_docs(DOCS)
 class BCM(CredalMeans):
     r"""Belief c-means [1]_: torn between clusters that are nearer to each other than to the object; experimental.
 
@@ -26,18 +22,6 @@ class BCM(CredalMeans):
     with :math:`D_{i\{k\}} = \|x_i - v_k\|`. So a set of clusters is for objects far away from clusters which, seen from
     there, are hard to tell apart. An object in the middle between two centers has equal masses on both, where
     :class:`~evidentia.prototypes.ECM` and :class:`~evidentia.prototypes.CCM` have one mass on the pair.
-
-    Parameters
-    ----------
-    %(sets)s
-    gamma : float > 0
-        Weight of the distances between centers. They are part of the criterion, so a large weight pulls the centers of
-        overlapping clusters together until they coincide, which is said by a warning; take a smaller one then.
-    %(search)s
-
-    Attributes
-    ----------
-    %(results)s
 
     Notes
     -----
@@ -65,32 +49,26 @@ class BCM(CredalMeans):
     (array([ True,  True]), array([1, 1, 1, 1, 1, 1]))
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
-        beta: float = 2.0,
-        gamma: float = 0.3,
-        rho: float | str = "auto",
-        n_init: int = 10,
-        init: Any = "k-means",
-        max_iter: int = 300,
-        tol: float = 1e-10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.focal_sets = focal_sets
-        self.beta = beta
-        self.gamma = gamma
-        self.rho = rho
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    method = Method(
+        name="bcm",
+        title="belief c-means: sets are for objects far from clusters that are near to each other",
+        papers=("Liu et al., *Pattern Recognition Letters* 33, 2012",),
+        guide="density",
+        takes=("weights",),
+        families=FAMILIES,
+        empty_set=True,
+        grows="*n p f*",
+        memory="*n f*",
+        doubt="sets, outliers",
+        limit="halfway between two is not torn; [experimental](density.md#what-rests-on-what)",
+    )
+
+    gamma: float = param(
+        Number(above=0),
+        """Weight of the distances between centers. They are part of the criterion, so a large weight pulls the centers
+        of overlapping clusters together until they coincide, which is said by a warning; take a smaller one then.""",
+        default=0.3,
+    )
 
     def _set_costs(self, focal_sets: FocalSets) -> SetCosts:
         card = focal_sets.card

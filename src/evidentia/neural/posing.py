@@ -9,13 +9,21 @@ import numpy as np
 
 from evidentia import _base
 from evidentia.constraints import PairwiseConstraints
-from evidentia.dissimilarities import Matrix, Some, Source, Table, check_dissimilarities, delta_star, source_of
+from evidentia.dissimilarities import (
+    Matrix,
+    RelationalClusterer,
+    Some,
+    Source,
+    Table,
+    check_dissimilarities,
+    delta_star,
+    source_of,
+)
 from evidentia.metric_learning import learn_metric
 from evidentia.neural.inputs import Inputs, center_and_scale, project
 from evidentia.neural.knowledge import Knowledge, read_labels, sure_labels
 from evidentia.neural.outliers import default_gamma, find_region
 from evidentia.prototypes.belief_peaks import belief_peaks
-from evidentia.relational._base import RelationalClusterer
 from evidentia.relational.pairs import Pairs, all_pairs, random_pairs
 from evidentia.solvers.memory import refuse_beyond_memory
 

@@ -14,47 +14,21 @@ system of evidential c-means with mixed sums, plus springs between the centers t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evidentia import _base
-from evidentia._docs import DESCENT
-from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia._base import RHO, focal_families
+from evidentia._parameters import param
+from evidentia.belief import FocalSets
 from evidentia.prototypes._base import PrototypeClusterer
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, Prototypes, cost_terms, lift, update_masses
 from evidentia.solvers.barycentric import averaging, solve_semidefinite, sums_over_pairs
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.descent import Step
 
-DOCS = DESCENT | {
-    "sets": """
-        n_clusters : int
-        focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
-            Sets of clusters that may hold mass; every single cluster must be one of them. The named families hold the
-            empty set and the set of all clusters.
-        beta : float > 1
-            Fuzzifier: near 1 each object has its mass on one set, large values spread it.
-        """,
-    "search": """
-        rho : float or "auto"
-            Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
-            outliers. ``"auto"`` is three times the root mean squared distance to the nearest center of a k-means
-            solution.
-        %(n_init)s
-        init : {"k-means", "random"} or array-like of shape (n_clusters, n_features)
-            Start of the centers, as in :class:`~evidentia.prototypes.ECM`; with the belief peaks of X it is
-            ``init=X[belief_peaks(X).choose(n_clusters)]``.
-        %(limits)s
-        """,
-    "results": """
-        partition_ : CredalPartition
-        labels_ : ndarray of shape (n_samples,)
-        cluster_centers_ : ndarray of shape (n_clusters, n_features)
-            Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
-        %(trace)s
-        """,
-}
+FAMILIES = ("full", "pairs", "simple", "singletons")
 
 
 class SetCosts(NamedTuple):
@@ -107,24 +81,32 @@ def update_centers(sums: np.ndarray, previous: np.ndarray, focal_sets: FocalSets
 
 
 class CredalMeans(PrototypeClusterer):
-    """Base of the two methods; a subclass gives its :class:`SetCosts`."""
+    """Base of the two methods; a subclass has a parameter ``gamma`` and gives its :class:`SetCosts`."""
 
-    gamma: float
     alpha = 0.0  # sets are not penalized by their size, but by the distances to all their clusters
+    focal_sets: Any = param(
+        focal_families(*FAMILIES),
+        """Sets of clusters that may hold mass; every single cluster must be one of them. All named families have the
+        empty set.""",
+        default="pairs",
+    )
+    rho: Any = param(
+        RHO,
+        """Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
+        outliers. ``"auto"`` is three times the root mean squared distance to the nearest center of a k-means
+        solution.""",
+        default="auto",
+    )
+
+    attributes = {"rho_": "float or None\nDistance to the empty set that was used; None without the empty set."}
 
     def _set_costs(self, focal_sets: FocalSets) -> SetCosts:
         raise NotImplementedError
 
     def _family(self) -> FocalSets:
-        if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "simple"))
-        found = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+        found = super()._family()
         _base.check_single_clusters(self, found, "measures sets by the centers of single clusters")
         return found
-
-    def _check_params(self, table: np.ndarray, weight: np.ndarray) -> None:
-        super()._check_params(table, weight)
-        _base.check_number(self, "gamma", low=0, strict=True)
 
     def _step(self, rows: np.ndarray, weight: np.ndarray, criterion: Criterion) -> Step:
         costs = self._set_costs(criterion.focal_sets)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
-from evidentia._docs import fill_docs
+from evidentia._parameters import Number, param
 from evidentia.belief import FocalSets
-from evidentia.belief.focal import Subset
-from evidentia.prototypes._credal_means import DOCS, CredalMeans, SetCosts, mix_with_centers
+from evidentia.methods import Method
+from evidentia.prototypes._credal_means import FAMILIES, CredalMeans, SetCosts, mix_with_centers
 
 
-@fill_docs(DOCS)
 class CCM(CredalMeans):
     r"""Credal c-means [1]_: an object is torn between clusters only when it is near to *all* of their centers.
 
@@ -24,17 +20,6 @@ class CCM(CredalMeans):
     with :math:`D_{i\{k\}} = \|x_i - v_k\|` and :math:`\bar v_A` the barycenter of the centers of A. Evidential c-means
     (:class:`ECM`) looks at the barycenter alone, so that a third cluster which happens to lie between two others
     is mistaken for their overlap; here it is not.
-
-    Parameters
-    ----------
-    %(sets)s
-    gamma : float > 0
-        Weight of the barycenter: the larger, the more objects are torn.
-    %(search)s
-
-    Attributes
-    ----------
-    %(results)s
 
     Notes
     -----
@@ -71,32 +56,19 @@ class CCM(CredalMeans):
     array([1, 1, 1, 1, 1, 1, 1, 1, 1, 2])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
-        beta: float = 2.0,
-        gamma: float = 1.0,
-        rho: float | str = "auto",
-        n_init: int = 10,
-        init: Any = "k-means",
-        max_iter: int = 300,
-        tol: float = 1e-10,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.focal_sets = focal_sets
-        self.beta = beta
-        self.gamma = gamma
-        self.rho = rho
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    method = Method(
+        name="ccm",
+        title="credal c-means: an object is torn when it is near to all centers of a set",
+        papers=("Liu et al., *Knowledge-Based Systems* 74, 2015",),
+        guide="density",
+        takes=("weights",),
+        families=FAMILIES,
+        empty_set=True,
+    )
+
+    gamma: float = param(
+        Number(above=0), "Weight of the barycenter: the larger, the more objects are torn.", default=1.0
+    )
 
     def _set_costs(self, focal_sets: FocalSets) -> SetCosts:
         mixing = mix_with_centers(focal_sets, self.gamma, focal_sets.card + self.gamma)
