@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from evidentia import FocalSets
 from evidentia.dissimilarities import gower_distances
@@ -383,6 +383,15 @@ def test_any_metric_of_scipy_serves(blobs, kind):
 
 
 @EVERY
+def test_the_empty_set_is_as_far_as_most_pairs_are_unlike(blobs, kind):
+    D = cdist(blobs[0], blobs[0])
+    typical = np.quantile([D[i, j] for i in range(75) for j in range(i)], 0.95)
+    spread = (3 / 75) ** 0.2 if kind is WECMdd else 1.0  # psi - 1 is 0.2: the weight of a cluster lies on 25 objects
+    assert kind(3, random_state=0, **UNNEUTRAL[kind]).fit(blobs[0]).rho_ == pytest.approx(spread * typical, rel=1e-12)
+    assert kind(3, rho=0.37, random_state=0).fit(blobs[0]).rho_ == 0.37
+
+
+@EVERY
 def test_families_of_sets_are_what_they_say(blobs, kind):
     for name, cards in (("simple", [0, 1, 1, 1, 3]), ("singletons", [0, 1, 1, 1]), ("pairs", [0, 1, 1, 1, 2, 2, 2, 3])):
         assert sorted(kind(3, focal_sets=name, random_state=0).fit(blobs[0]).focal_sets_.card.tolist()) == cards
@@ -401,12 +410,6 @@ def test_the_run_that_was_kept_is_published(blobs, kind):
         short = kind(3, n_init=1, max_iter=1, tol=0.0, random_state=3).fit(blobs[0])
     assert (short.converged_, short.n_iter_) == (False, 1)
     assert len(kind(3, init=[70, 40, 5], n_init=4).fit(blobs[0]).start_criteria_) == 1
-
-
-@parametrize_with_checks([SECMdd(), WECMdd(), MECM()])
-@pytest.mark.filterwarnings("ignore:WECMdd. clusters")  # the checks fit noise
-def test_scikit_learn_contract(estimator, check):
-    assert check(estimator) is None
 
 
 # These give a table of attributes to an estimator that says it wants a matrix.

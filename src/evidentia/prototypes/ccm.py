@@ -64,6 +64,10 @@ class CCM(CredalMeans):
         takes=("weights",),
         families=FAMILIES,
         empty_set=True,
+        grows="*n p f*",
+        memory="*n f*",
+        doubt="sets, outliers",
+        limit="for three and more clusters their barycenter, not the article's point",
     )
 
     gamma: float = param(
