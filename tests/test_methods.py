@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import re
 from pathlib import Path
 
 import numpy as np
@@ -212,6 +213,9 @@ def test_the_docstring_describes_every_parameter_and_the_constructor_only_stores
     text = inspect.getdoc(cls)
     for name in cls.parameters:
         assert f"\n{name} : " in text, name
+    described = ", ".join(re.findall(r"^(\w[\w, ]*) :", text, re.MULTILINE)).split(", ")
+    for name in cls.attributes:
+        assert described.count(name) == 1, name
     assert clone(cls()).get_params() == {name: declared.default for name, declared in cls.parameters.items()}
     first = [name for name, declared in cls.parameters.items() if not declared.kw_only]
     assert first in (["n_clusters"], ["n_components"], [])

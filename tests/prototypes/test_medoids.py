@@ -1,13 +1,16 @@
 """SECMdd, WECMdd and MECM against brute force."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from evidentia import FocalSets
+from evidentia.dissimilarities import gower_distances
 from evidentia.experimental import WECMdd
 from evidentia.prototypes import MECM, SECMdd
 from evidentia.prototypes import _medoid_base as base
@@ -306,9 +309,12 @@ def test_bad_parameters_are_named(blobs, kind):
     who = kind.__name__
     for params, words in [
         ({"init": [0, 0, 1]}, f"'init' parameter of {who} must be 'spread' or 3 different objects by number, 0 to 74"),
-        ({"init": "best"}, f"'init' parameter of {who} must be one of 'spread'. Got 'best'"),
-        ({"rho": 0}, f"'rho' parameter of {who} must be a number > 0. Got 0"),
-        ({"focal_sets": "triples"}, f"'focal_sets' parameter of {who} must be one of"),
+        ({"init": "best"}, f"'init' parameter of {who} must be 'spread' or array of .* numbers. Got 'best' instead"),
+        ({"rho": 0}, f"'rho' parameter of {who} must be 'auto' or a number > 0. Got 0 instead"),
+        (
+            {"focal_sets": "triples"},
+            f"'focal_sets' parameter of {who} must be one of 'full', 'pairs', 'simple', 'singletons' or l",
+        ),
         ({"n_clusters": 80}, "'n_clusters' parameter of .* must be an integer >= 1 and <= 62. Got 80"),
     ]:
         with pytest.raises(ValueError, match=words):
@@ -316,16 +322,94 @@ def test_bad_parameters_are_named(blobs, kind):
 
 
 @EVERY
-def test_a_table_too_large_for_all_pairs_is_refused_with_advice(blobs, kind, monkeypatch):
-    monkeypatch.setattr(base, "LARGEST", 1000)
-    with pytest.raises(MemoryError, match=f"{kind.__name__} compares all pairs of objects, which for 75 of them"):
-        kind(3).fit(blobs[0])
+def test_all_pairs_beyond_memory_are_refused_with_advice(blobs, kind, monkeypatch):
+    monkeypatch.setattr("evidentia.solvers.memory.machine_memory", lambda: 75 * 75 * 8.0)
+    for metric in ("euclidean", "gower", lambda a, b: abs(a - b).sum()):
+        with pytest.raises(MemoryError, match=f"^{kind.__name__} on all pairs of 75 objects needs .*Take a sample"):
+            kind(3, metric=metric).fit(blobs[0])
 
 
-@parametrize_with_checks([SECMdd(), WECMdd(), MECM()])
-@pytest.mark.filterwarnings("ignore:WECMdd. clusters")  # the checks fit noise
-def test_scikit_learn_contract(estimator, check):
-    assert check(estimator) is None
+@EVERY
+def test_words_are_compared_by_any_function_of_two(kind):
+    words = ["a", "aa", "aaa", "bbbbbbbbb", "bbbbbbbb", "bbbbbbbbbb"]
+
+    def unlike(one, other, scale):
+        return scale * abs(len(one) - len(other))
+
+    model = kind(2, metric=unlike, metric_params={"scale": 3.0}, random_state=0).fit(words)
+    assert adjusted_rand_score([0, 0, 0, 1, 1, 1], model.labels_) == 1
+    lengths = np.array([[len(word)] for word in words])
+    D = 3.0 * np.abs(lengths - lengths.T)
+    matrix = kind(2, metric="precomputed", random_state=0).fit(D)
+    np.testing.assert_array_equal(model.partition_.masses, matrix.partition_.masses)
+    assert model.rho_ == matrix.rho_
+    new = model.predict_partition(["aaaa", "bbbbbbb"])
+    far = 3.0 * np.abs(np.array([[4], [7]]) - lengths.T)
+    np.testing.assert_allclose(new.masses, matrix.predict_partition(far).masses)
+    assert new.labels().tolist() == [model.labels_[2], model.labels_[4]]
+
+
+@EVERY
+def test_a_mixed_table_with_gaps_is_compared_by_gower(kind):
+    table = pd.DataFrame(
+        {
+            "age": [20, 21, None, 60, 64, 70],
+            "smokes": ["no", "no", "no", "yes", None, "yes"],
+            "size": [1.5, 1.7, 1.6, 1.9, 1.8, 1.85],
+        },
+        index=list("abcdef"),
+    )
+    model = kind(2, metric="gower", random_state=0).fit(table)
+    D = gower_distances(table)
+    matrix = kind(2, metric="precomputed", random_state=0).fit(D)
+    np.testing.assert_array_equal(model.partition_.masses, matrix.partition_.masses)
+    assert adjusted_rand_score([0, 0, 0, 1, 1, 1], model.labels_) == 1
+    assert model.partition_.object_names == tuple("abcdef")
+    new = pd.DataFrame({"age": [None, 66], "smokes": ["no", "sometimes"], "size": [1.75, None]})
+    far = gower_distances(table, new).T
+    np.testing.assert_allclose(model.predict_partition(new).masses, matrix.predict_partition(far).masses)
+
+
+@EVERY
+def test_any_metric_of_scipy_serves(blobs, kind):
+    for metric in ("cityblock", "seuclidean"):
+        model = kind(3, metric=metric, random_state=0).fit(blobs[0])
+        matrix = kind(3, metric="precomputed", random_state=0).fit(cdist(blobs[0], blobs[0], metric))
+        np.testing.assert_allclose(model.partition_.masses, matrix.partition_.masses, atol=1e-9)
+        again = model.predict_partition(blobs[0][:7]).masses  # two rows have no variance of their own to speak of
+        np.testing.assert_allclose(again, model.partition_.masses[:7], atol=1e-9)
+    with pytest.raises(ValueError, match=f"'metric' parameter of {kind.__name__} must be 'precomputed', 'gower'"):
+        kind(3, metric="chebychov").fit(blobs[0])
+
+
+@EVERY
+def test_the_empty_set_is_as_far_as_most_pairs_are_unlike(blobs, kind):
+    D = cdist(blobs[0], blobs[0])
+    typical = np.quantile([D[i, j] for i in range(75) for j in range(i)], 0.95)
+    spread = (3 / 75) ** 0.2 if kind is WECMdd else 1.0  # psi - 1 is 0.2: the weight of a cluster lies on 25 objects
+    assert kind(3, random_state=0, **UNNEUTRAL[kind]).fit(blobs[0]).rho_ == pytest.approx(spread * typical, rel=1e-12)
+    assert kind(3, rho=0.37, random_state=0).fit(blobs[0]).rho_ == 0.37
+
+
+@EVERY
+def test_families_of_sets_are_what_they_say(blobs, kind):
+    for name, cards in (("simple", [0, 1, 1, 1, 3]), ("singletons", [0, 1, 1, 1]), ("pairs", [0, 1, 1, 1, 2, 2, 2, 3])):
+        assert sorted(kind(3, focal_sets=name, random_state=0).fit(blobs[0]).focal_sets_.card.tolist()) == cards
+    model = kind(3, focal_sets=[{0}, {1}, {2}], random_state=0).fit(blobs[0])
+    assert model.rho_ is None
+    assert model.n_clusters_ == 3
+
+
+@EVERY
+def test_the_run_that_was_kept_is_published(blobs, kind):
+    model = kind(3, n_init=4, random_state=0).fit(blobs[0])
+    assert model.converged_
+    assert len(model.criterion_trace_) == model.n_iter_ + 1
+    assert len(model.start_criteria_) == 4
+    with pytest.warns(ConvergenceWarning, match=f"{kind.__name__} reached max_iter=1"):
+        short = kind(3, n_init=1, max_iter=1, tol=0.0, random_state=3).fit(blobs[0])
+    assert (short.converged_, short.n_iter_) == (False, 1)
+    assert len(kind(3, init=[70, 40, 5], n_init=4).fit(blobs[0]).start_criteria_) == 1
 
 
 # These give a table of attributes to an estimator that says it wants a matrix.

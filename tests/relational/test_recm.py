@@ -11,7 +11,7 @@ from evidentia import ECM, FocalSets
 from evidentia.datasets import load
 from evidentia.dissimilarities import gower_distances
 from evidentia.relational import RECM
-from evidentia.relational.recm import euclidean_shift, far_objects
+from evidentia.relational.recm import euclidean_shift
 
 
 @pytest.fixture(scope="module")
@@ -178,20 +178,12 @@ def test_a_metric_is_squared_unless_it_is_a_square(blobs):
     assert one.rho_ == pytest.approx(np.quantile(cdist(blobs, blobs)[np.triu_indices(65, 1)], 0.95), rel=1e-2)
 
 
-@pytest.mark.parametrize("init", ["objects", "random"])
+@pytest.mark.parametrize("init", ["spread", "random"])
 def test_starts_are_repeatable_and_the_best_is_kept(blobs, init):
     one, other = (RECM(3, init=init, n_init=4, random_state=7).fit(blobs) for _ in range(2))
     np.testing.assert_array_equal(one.partition_.masses, other.partition_.masses)
     assert one.criterion_ == one.start_criteria_.min()
     assert (np.diff(one.partition_.pignistic.sum(axis=0)) <= 0).all()
-
-
-def test_far_objects_are_different_ones():
-    square = cdist([[0.0], [0.0], [0.0], [5.0], [5.0], [9.0]], [[0.0], [0.0], [0.0], [5.0], [5.0], [9.0]]) ** 2
-    for seed in range(20):
-        chosen = far_objects(square, 3, np.random.RandomState(seed))
-        assert sorted({0: 0, 1: 0, 2: 0, 3: 1, 4: 1, 5: 2}[k] for k in chosen.tolist()) == [0, 1, 2]
-    assert len(far_objects(square, 5, np.random.RandomState(0))) == 5
 
 
 @pytest.mark.parametrize(
@@ -203,7 +195,7 @@ def test_far_objects_are_different_ones():
         ({"rho": "large"}, "The 'rho' parameter of RECM must be 'auto' or a number > 0"),
         ({"shift": -2}, "shift"),
         ({"shift": "some"}, "must be 'auto' or a number >= 0"),
-        ({"init": "k-means"}, "must be one of 'objects', 'random'"),
+        ({"init": "k-means"}, "must be one of 'spread', 'random'"),
         ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'simple', 'singletons' or"),
         ({"init": np.ones((3, 3))}, "Got shape"),
     ],

@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from evidentia.solvers import starts
-from evidentia.solvers.starts import START_RULES, Rows, kmeans_plus_plus, kmeans_starts, representatives
+from evidentia.solvers.starts import (
+    START_RULES,
+    Rows,
+    kmeans_plus_plus,
+    kmeans_starts,
+    representatives,
+    spread_starts,
+)
 
 
 def groups(n=300, seed=0):
@@ -53,3 +60,24 @@ def test_a_large_table_is_represented_in_proportion(monkeypatch):
     np.testing.assert_array_equal(np.unique(rows.X, return_counts=True)[1], [70, 20, 10])
     rows = representatives(X, np.repeat([1.0, 3.5, 0.0], [700, 200, 100]), np.random.RandomState(0))
     np.testing.assert_array_equal(np.unique(rows.X, return_counts=True)[1], [50, 50])
+
+
+def test_objects_to_start_from_are_different_and_far_from_each_other():
+    line = np.array([0.0, 0.0, 0.0, 5.0, 5.0, 9.0])
+    apart = np.abs(line[:, None] - line)
+    for start in spread_starts(apart, 3, 40, np.random.RandomState(3)):
+        assert sorted(line[start]) == [0, 5, 9]
+    for start in spread_starts(apart, 6, 5, np.random.RandomState(3)):  # nothing but copies is left in the end
+        assert sorted(start.tolist()) == [0, 1, 2, 3, 4, 5]
+    second = [start[1] for start in spread_starts(apart, 2, 6000, np.random.RandomState(3)) if start[0] == 5]
+    share = np.bincount(second, minlength=6) / len(second)
+    # from 9 the others are at 9, 9, 9, 4, 4: 27 of 35 begin at 0
+    np.testing.assert_allclose(share, np.array([9, 9, 9, 4, 4, 0]) / 35, atol=0.05)
+
+
+def test_objects_to_start_from_are_drawn_by_the_nearest_of_those_before():
+    line = np.array([0.0, 10.0, 1.0, 6.0])
+    starts = list(spread_starts(np.abs(line[:, None] - line), 3, 9000, np.random.RandomState(1)))
+    third = [start[2] for start in starts if start[:2].tolist() == [0, 1]]
+    assert np.mean(np.array(third) == 2) == pytest.approx(1 / 5, abs=0.05)  # at 1 from 0, and at 4 from 10
+    assert len(starts) == 9000

@@ -3,19 +3,14 @@ r"""Dissimilarities, read in one place: a matrix, a table and a metric, objects 
 Every :class:`Source` answers one question, a block of dissimilarities between some objects and some others, so that a
 method that wants k partners for each of n objects never holds n × n numbers. New objects are answered alike.
 
-An estimator declares two parameters, reads its objects in ``fit``, and keeps what prediction needs::
-
-    metric: Any = METRIC
-    metric_params: Any = METRIC_PARAMS
+An estimator derives from :class:`RelationalClusterer`, which has the parameters ``metric`` and ``metric_params`` and
+reads new objects; it reads its own in ``fit``, and keeps what prediction needs::
 
     def fit(self, X, y=None):
         source = read_source(self, X)                      # checked; by self.metric and self.metric_params
         dissimilarity = full_matrix(source, who="SECMdd", cure="Take a sample.")  # n × n, refused beyond memory
         ...
         self._source = source.for_new()                    # a matrix is not kept
-
-    def _check_table(self, X, *, reset):                   # what predict_partition reads new objects by
-        return read_new(self, self._source, X)
 
     def _masses(self, new):
         for rows, block in new_blocks(self._source, new):  # some rows at a time, each of shape (some, n_train)
@@ -27,6 +22,7 @@ learned metric), ``source_of(rows, metric, params, who="NNEVCLUS")`` reads witho
 check_dissimilarities(D, "NNEVCLUS"))`` takes numbers, and ``Some(source, objects)`` is a part of a source.
 """
 
+from evidentia.dissimilarities.clusterer import RelationalClusterer
 from evidentia.dissimilarities.conflict import default_quantile, delta_star
 from evidentia.dissimilarities.gower import MixedTable, gower_distances
 from evidentia.dissimilarities.matrix import check_dissimilarities
@@ -50,6 +46,7 @@ __all__ = [
     "Matrix",
     "MixedTable",
     "Objects",
+    "RelationalClusterer",
     "Some",
     "Source",
     "Table",

@@ -60,7 +60,7 @@ class BCM(CredalMeans):
         grows="*n p f*",
         memory="*n f*",
         doubt="sets, outliers",
-        limit="halfway between two is not torn; written without the article at hand",
+        limit="halfway between two is not torn; [experimental](density.md#what-rests-on-what)",
     )
 
     gamma: float = param(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from evidentia import _base
-from evidentia._docs import fill_docs
+from evidentia._base import RHO
+from evidentia._parameters import Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
-from evidentia.belief.focal import Subset
-from evidentia.prototypes._kernel import LEAST_COST, update_masses
-from evidentia.prototypes._medoid_base import DOCS, MedoidClusterer, Position, mix, pull
+from evidentia.methods import Method
+from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
+from evidentia.prototypes._medoid_base import FAMILIES, MedoidClusterer, Position, mix, pull
 from evidentia.solvers.barycentric import averaging
 
 COINCIDING = 0.01  # share of the weights in which two clusters differ
@@ -51,7 +50,6 @@ def cluster_weights(dissimilarity: np.ndarray, weight: np.ndarray, psi: float) -
     return update_masses(np.maximum(dissimilarity @ weight, LEAST_COST), psi)[0].T
 
 
-@fill_docs(DOCS)
 class WECMdd(MedoidClusterer):
     r"""Evidential c-medoids in which every object represents each cluster by a weight [1]_; experimental.
 
@@ -66,24 +64,8 @@ class WECMdd(MedoidClusterer):
 
     with :math:`\tau` the dissimilarity.
 
-    Parameters
-    ----------
-    %(sets)s
-    psi : float > 1
-        Exponent of the weights: near 1 one object represents a cluster, large values spread the weights until the
-        clusters coincide, which is said by a warning.
-    mixing : float >= 0
-        :math:`\xi`, the weight of the clusters in the dissimilarity to a set.
-    rho : float or "auto"
-        Dissimilarity of every object to the empty set: the smaller, the more outliers. The paper writes
-        :math:`\delta^2` for it. Dissimilarities to clusters are small when the weight is spread over many objects:
-        ``"auto"`` is the 0.95-quantile of all dissimilarities times :math:`(c/n)^{\psi-1}`, what it is to a cluster
-        whose weight is spread evenly over n/c objects.
-    %(search)s
-
     Attributes
     ----------
-    %(results)s
     medoid_weights_ : ndarray of shape (n_clusters, n_samples)
         How much each object represents each cluster; rows sum to one, and ``medoid_indices_`` are their largest.
 
@@ -101,8 +83,6 @@ class WECMdd(MedoidClusterer):
     :math:`\bar v_A` follows the weights and may raise J again, in which case the step is not taken and the descent
     ends.
 
-    %(use)s
-
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z. Liu. ECMdd: evidential c-medoids clustering with multiple prototypes.
@@ -116,43 +96,38 @@ class WECMdd(MedoidClusterer):
     (array([0, 0, 0, 0, 0, 1, 1, 1]), array([2, 6]))
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
-        alpha: float = 1.0,
-        beta: float = 2.0,
-        psi: float = 1.1,
-        mixing: float = 5.0,
-        rho: float | str = "auto",
-        metric: Any = "euclidean",
-        n_init: int = 10,
-        init: Any = "spread",
-        max_iter: int = 300,
-        tol: float = 1e-8,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.focal_sets = focal_sets
-        self.alpha = alpha
-        self.beta = beta
-        self.psi = psi
-        self.mixing = mixing
-        self.rho = rho
-        self.metric = metric
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    method = Method(
+        name="wecmdd",
+        title="evidential c-medoids: every object stands for each cluster by a weight",
+        papers=("Zhou et al., *Pattern Recognition* 60, 2016",),
+        guide="density",
+        reads=("table", "dissimilarities"),
+        families=FAMILIES,
+        empty_set=True,
+        grows="*n² c*",
+        memory="*n²*",
+        doubt="sets, outliers",
+        limit="[experimental](density.md#what-rests-on-what)",
+        quick={"n_init": 3},
+    )
 
-    def _check_params(self, n: int) -> None:
-        super()._check_params(n)
-        _base.check_number(self, "psi", low=1, strict=True)
-        _base.check_number(self, "mixing", low=0)
+    psi: float = param(
+        Number(above=1),
+        """Exponent of the weights: near 1 one object represents a cluster, large values spread the weights until the
+        clusters coincide, which is said by a warning.""",
+        default=1.1,
+    )
+    mixing: float = param(
+        Number(low=0), r":math:`\xi`, the weight of the clusters in the dissimilarity to a set.", default=5.0
+    )
+    rho: Any = param(
+        RHO,
+        r"""Dissimilarity of every object to the empty set: the smaller, the more outliers. The paper writes
+        :math:`\delta^2` for it. Dissimilarities to clusters are small when the weight is spread over many objects:
+        ``"auto"`` is the 0.95-quantile of all dissimilarities times :math:`(c/n)^{\psi-1}`, what it is to a cluster
+        whose weight is spread evenly over n/c objects.""",
+        default="auto",
+    )
 
     def _distance_to_empty(self, dissimilarity: np.ndarray) -> float:
         found = super()._distance_to_empty(dissimilarity)
@@ -181,8 +156,8 @@ class WECMdd(MedoidClusterer):
     def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> np.ndarray:
         return cluster_weights(dissimilarity, pull(position.powered, focal_sets, self.alpha, self.mixing), self.psi)
 
-    def _settle(self, dissimilarity: np.ndarray, found: np.ndarray, focal_sets: FocalSets) -> None:
-        super()._settle(dissimilarity, found, focal_sets)
+    def _settle(self, dissimilarity: np.ndarray, representatives: np.ndarray, criterion: Criterion) -> None:
+        super()._settle(dissimilarity, representatives, criterion)
         self.medoid_weights_ = self._representatives
         for a, b in combinations(range(self.n_clusters), 2):
             if np.abs(self.medoid_weights_[a] - self.medoid_weights_[b]).sum() < 2 * COINCIDING:

@@ -47,9 +47,9 @@ MANY_CLUSTERS = {
     "NNEVCLUS": "near-pairs",
     "BootGMM": "near-pairs",
     "EGMM": "near-pairs",
-    "RECM": "singletons",
-    "SECMdd": "singletons",
-    "WECMdd": "singletons",
+    "RECM": "simple",
+    "SECMdd": "simple",
+    "WECMdd": "simple",
 }
 
 FILES = {  # the smallest first

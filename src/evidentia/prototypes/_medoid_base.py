@@ -11,65 +11,30 @@ objects and sets are, and which representatives are better for given masses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from scipy.spatial.distance import squareform
 from sklearn.utils import check_random_state
 
 from evidentia import _base
-from evidentia._docs import DESCENT
+from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
-from evidentia.dissimilarities import check_dissimilarities
+from evidentia.belief.focal import canonical_order
+from evidentia.dissimilarities import RelationalClusterer, full_matrix, new_blocks, read_source
 from evidentia.partition import CredalPartition
-from evidentia.prototypes._kernel import LEAST_COST, update_masses
+from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.descent import best_descent
-from evidentia.solvers.neighbours import distances
+from evidentia.solvers.descent import Run, best_descent
+from evidentia.solvers.starts import OBJECT_START_RULES
+from evidentia.solvers.threads import one_blas_thread
 
-LARGEST = 2 << 30  # bytes of a matrix of dissimilarities that is made without being asked twice
+FAMILIES = ("full", "pairs", "simple", "singletons")
 RHO_QUANTILE = 0.95
-
-DOCS = DESCENT | {
-    "sets": """
-        n_clusters : int
-        focal_sets : {"pairs", "full", "simple"}, list of subsets, FocalSets or callable
-            Sets of clusters that may hold mass. The named families hold the empty set and the set of all clusters.
-        alpha : float >= 0
-            Penalty of larger sets: the larger, the fewer objects are torn.
-        beta : float > 1
-            Fuzzifier: near 1 each object has its mass on one set, large values spread it.
-        """,
-    "rho": r"""
-        rho : float or "auto"
-            Dissimilarity of every object to the empty set: the smaller, the more outliers. The papers write
-            :math:`\delta^2` for it. ``"auto"`` is the 0.95-quantile of all dissimilarities.
-        """,
-    "search": """
-        metric : str or callable
-            ``"precomputed"`` for a matrix of dissimilarities, or a metric that scikit-learn knows.
-        %(n_init)s
-        init : "spread" or array-like of int, shape (n_clusters,)
-            ``"spread"`` draws first medoids far from each other. Numbers of objects make one start and keep its order
-            of clusters.
-        %(limits)s
-        """,
-    "results": """
-        partition_ : CredalPartition
-        labels_ : ndarray of shape (n_samples,)
-        medoid_indices_ : ndarray of shape (n_clusters,)
-            The object that stands for each cluster. Clusters are numbered from the largest to the smallest, unless
-            ``init`` or a list of focal sets fixes them.
-        %(trace)s
-        """,
-    "use": """
-        Objects have no weights; a row that counts twice is given twice. All pairs of objects are compared: n × n
-        dissimilarities are held. ``predict_partition`` takes new rows, or for ``metric="precomputed"`` dissimilarities
-        to the training objects.
-        """,
-}
+COPIES = 3  # of the matrix of dissimilarities, while it is checked
+CURE = "Take a sample of them and predict_partition for the others, or ECM, CCM or EkNNclus."
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,21 +44,6 @@ class Position:
     representatives: Any
     powered: np.ndarray  # m**beta, shape (n_focal, n_samples)
     objective: float
-
-
-def seeds(dissimilarity: np.ndarray, n_clusters: int, rng: np.random.RandomState) -> np.ndarray:
-    """Objects far from each other: each next one is drawn in proportion to its dissimilarity to those before."""
-    chosen = [rng.randint(len(dissimilarity))]
-    nearest = dissimilarity[chosen[0]].copy()
-    nearest[chosen[0]] = 0
-    while len(chosen) < n_clusters:
-        left = np.ones(len(nearest))
-        left[chosen] = 0
-        chances = np.cumsum(nearest if nearest.any() else left)  # only copies are left: any object will do
-        chosen.append(int(np.searchsorted(chances, rng.uniform() * chances[-1], side="right")))
-        nearest = np.minimum(nearest, dissimilarity[chosen[-1]])
-        nearest[chosen] = 0
-    return np.array(chosen)
 
 
 def best_distinct(cost: np.ndarray) -> np.ndarray:
@@ -150,25 +100,54 @@ def pull(powered: np.ndarray, focal_sets: FocalSets, alpha: float, share: float)
     return powered.T @ (averaging(focal_sets) * (focal_sets.card.astype(float) ** alpha * part)[:, None])
 
 
-class MedoidClusterer(_base.EvidentialClusterer):
+class Kept:
+    """What ``fit`` keeps for new objects: what represents the clusters, and the criterion."""
+
+    _representatives: Any
+    _criterion: Criterion
+
+
+class MedoidClusterer(Kept, RelationalClusterer):
     """Base of the methods with medoids.
 
     A subclass says how unlike object i and set A are, given what represents the clusters, and how to represent them
     better. A step that would raise the criterion is not taken, and ends the descent.
     """
 
-    n_clusters: int
-    focal_sets: Any
-    alpha: float
-    beta: float
-    rho: Any
-    metric: Any
-    n_init: int
-    init: Any
-    max_iter: int
-    tol: float
-    random_state: Any
-    verbose: int
+    focal_sets: Any = param(
+        _base.focal_families(*FAMILIES),
+        "Sets of clusters that may hold mass. The named families hold the empty set.",
+        default="pairs",
+    )
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
+    beta: float = param(
+        Number(above=1),
+        "Fuzzifier: near 1 each object has its mass on one set, large values spread it.",
+        default=2.0,
+    )
+    rho: Any = param(
+        _base.RHO,
+        r"""Dissimilarity of every object to the empty set: the smaller, the more outliers. The papers write
+        :math:`\delta^2` for it. ``"auto"`` is the 0.95-quantile of all dissimilarities.""",
+        default="auto",
+    )
+    init: Any = param(
+        Choice(*OBJECT_START_RULES) | Kind("array of n_clusters object numbers"),
+        """``"spread"`` draws first medoids far from each other. Numbers of objects make one start and keep its order of
+        clusters.""",
+        default="spread",
+    )
+    tol: float = param(
+        Number(low=0),
+        "A start ends when an iteration improves the criterion by no more than this share of it.",
+        default=1e-8,
+    )
+
+    attributes = {
+        "medoid_indices_": "ndarray of shape (n_clusters,)\nThe object that stands for each cluster. Clusters are "
+        "numbered from the largest to the\nsmallest, unless ``init`` or a list of focal sets fixes them.",
+        "rho_": "float or None\nDissimilarity to the empty set that was used; None without the empty set.",
+    }
 
     # -- what a subclass gives ----------------------------------------------------------------------------------------
 
@@ -196,27 +175,43 @@ class MedoidClusterer(_base.EvidentialClusterer):
 
     # -- the fit ------------------------------------------------------------------------------------------------------
 
+    @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find clusters in a matrix of dissimilarities, or in the rows of a table.
+        """Find clusters among objects.
+
+        Objects have no weights: one that counts twice is given twice. All pairs of them are compared, and the n × n
+        dissimilarities held.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples, n_samples) of dissimilarities
+        X : array-like of shape (n_samples, n_features), or what the metric takes
+            With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples).
         y : None
             Ignored.
         """
-        table = _base.check_table(self, X)
-        self._check_params(len(table))
-        dissimilarity = self._dissimilarities(table)
+        self.check_parameters()
+        source = read_source(self, X)
+        self._check_start(len(source))
+        dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
         focal_sets = self._family()
-        self.rho_ = self._distance_to_empty(dissimilarity) if focal_sets.empty_index is not None else None
+        rho = self._distance_to_empty(dissimilarity) if focal_sets.empty_index is not None else None
+        criterion = Criterion(focal_sets, self.alpha, self.beta, rho)
+        best, runs = self._search(dissimilarity, criterion)
+        self._source, self.rho_ = source.for_new(), rho
+        self._publish_run(best, runs)
+        self._settle(dissimilarity, best.state.representatives, criterion)
+        self._publish(X, self._place(dissimilarity, self._representatives, self._criterion))
+        return self
 
-        rng = check_random_state(self.random_state)
-        starts = [self._start(dissimilarity, rng) for _ in range(self.n_init if self._named_start else 1)]
-        best, runs = best_descent(
-            lambda position: self._step(dissimilarity, focal_sets, position),
+    def _search(self, dissimilarity: np.ndarray, criterion: Criterion) -> tuple[Run, list[Run]]:
+        starts = [np.asarray(self.init)]
+        if self._named_start:
+            rng = check_random_state(self.random_state)
+            starts = list(OBJECT_START_RULES[self.init](dissimilarity, self.n_clusters, self.n_init, rng))
+        return best_descent(
+            partial(self._step, dissimilarity, criterion),
             (
-                self._position(dissimilarity, self._represent(start, dissimilarity, focal_sets), focal_sets)
+                self._position(dissimilarity, self._represent(start, dissimilarity, criterion.focal_sets), criterion)
                 for start in starts
             ),
             name=type(self).__name__,
@@ -226,102 +221,64 @@ class MedoidClusterer(_base.EvidentialClusterer):
             n_starts=len(starts),
             verbose=self.verbose,
         )
-        self.criterion_trace_, self.criterion_, self.n_iter_ = best.trace, best.objective, best.n_iter
-        self.start_criteria_ = np.array([run.objective for run in runs])
-        self._settle(dissimilarity, best.state.representatives, focal_sets)
-        self._train = None if self._pairwise else table
-        self.medoid_indices_ = self._medoids(self._representatives)
-        self._publish(X, self._masses_of(dissimilarity, self._representatives, self.focal_sets_))
-        return self
 
-    def _step(self, dissimilarity: np.ndarray, focal_sets: FocalSets, here: Position) -> tuple[float, Position]:
-        there = self._position(dissimilarity, self._improve(dissimilarity, here, focal_sets), focal_sets)
+    def _step(self, dissimilarity: np.ndarray, criterion: Criterion, here: Position) -> tuple[float, Position]:
+        there = self._position(dissimilarity, self._improve(dissimilarity, here, criterion.focal_sets), criterion)
         return here.objective, there if there.objective < here.objective else here
 
-    def _position(self, dissimilarity: np.ndarray, representatives: Any, focal_sets: FocalSets) -> Position:
-        cost = self._cost(dissimilarity, representatives, focal_sets)
-        masses, least = update_masses(cost, self.beta)
+    def _position(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> Position:
+        cost = self._cost(dissimilarity, representatives, criterion)
+        masses, least = update_masses(cost, criterion.beta)
         return Position(representatives, masses * (least / cost), float(least.sum()))
 
-    def _cost(self, dissimilarity: np.ndarray, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
-        cost = self._compare(dissimilarity, representatives, focal_sets)
-        cost *= (focal_sets.card.astype(float) ** self.alpha)[:, None]
-        if focal_sets.empty_index is not None:
-            cost[focal_sets.empty_index] = self.rho_
+    def _cost(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> np.ndarray:
+        cost = self._compare(dissimilarity, representatives, criterion.focal_sets)
+        cost *= criterion.penalty[:, None]
+        if criterion.rho is not None:
+            cost[criterion.focal_sets.empty_index] = criterion.rho
         return np.maximum(cost, LEAST_COST, out=cost)  # an object that is a medoid
 
-    def _masses_of(self, dissimilarity: np.ndarray, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
-        return update_masses(self._cost(dissimilarity, representatives, focal_sets), self.beta)[0].T
+    def _place(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> np.ndarray:
+        return update_masses(self._cost(dissimilarity, representatives, criterion), criterion.beta)[0].T
 
-    def _settle(self, dissimilarity: np.ndarray, found: Any, focal_sets: FocalSets) -> None:
-        """Number the clusters from the largest to the smallest, unless their order was given."""
-        self._representatives, self.focal_sets_ = found, focal_sets
+    def _settle(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> None:
+        """Number the clusters from the largest to the smallest, unless their order was given, and publish them."""
+        focal_sets = criterion.focal_sets
         if isinstance(self.focal_sets, str) and self._named_start:
-            masses = self._masses_of(dissimilarity, found, focal_sets)
+            masses = self._place(dissimilarity, representatives, criterion)
             share = CredalPartition(masses, focal_sets, copy=False).pignistic
             order = _base.largest_first(share.sum(axis=0), tie=share.argmax(axis=0))
-            masks = canonical_order(focal_sets.relabel(order).masks.tolist())
-            self.focal_sets_ = FocalSets(self.n_clusters, masks)
-            self._representatives = self._reorder(found, order, dissimilarity, self.focal_sets_)
+            focal_sets = FocalSets(self.n_clusters, canonical_order(focal_sets.relabel(order).masks.tolist()))
+            representatives = self._reorder(representatives, order, dissimilarity, focal_sets)
+        self._representatives, self._criterion = representatives, replace(criterion, focal_sets=focal_sets)
+        self.focal_sets_, self.medoid_indices_ = focal_sets, self._medoids(representatives)
 
-    def _masses(self, X: np.ndarray) -> np.ndarray:
+    def _masses(self, X: Any) -> np.ndarray:
         masses = np.empty((len(X), len(self.focal_sets_)))
-        for rows in row_blocks(len(X), X.shape[1] if self._train is None else len(self._train)):
-            block = X[rows] if self._train is None else distances(X[rows], self._train, metric=self.metric)
-            masses[rows] = self._masses_of(block, self._representatives, self.focal_sets_)
+        for rows, block in new_blocks(self._source, X):
+            masses[rows] = self._place(block, self._representatives, self._criterion)
         return masses
 
     # -- what the user gave -------------------------------------------------------------------------------------------
 
     @property
-    def _pairwise(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    @property
     def _named_start(self) -> bool:
         return isinstance(self.init, str)
 
-    def _dissimilarities(self, table: np.ndarray) -> np.ndarray:
-        who = type(self).__name__
-        if self._pairwise:
-            return check_dissimilarities(table, who)
-        if 8 * len(table) ** 2 > LARGEST:
-            raise MemoryError(
-                f"{who} compares all pairs of objects, which for {len(table)} of them needs "
-                f"{8 * len(table) ** 2 / 2**30:.1f} GiB. Take a sample of them and predict_partition for the others, "
-                "or ECM, CCM or EkNNclus."
-            )
-        return check_dissimilarities(distances(table, table, metric=self.metric), who)
-
     def _family(self) -> FocalSets:
-        if isinstance(self.focal_sets, str):
-            _base.check_choice(self, "focal_sets", ("full", "pairs", "simple"))
-        return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+        return resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
 
     def _distance_to_empty(self, dissimilarity: np.ndarray) -> float:
         if self.rho != "auto":
             return float(self.rho)
-        pairs = dissimilarity[np.triu_indices(len(dissimilarity), 1)]
+        pairs = squareform(dissimilarity, checks=False)
         typical = float(np.quantile(pairs, RHO_QUANTILE))
         return typical if typical > 0 else float(pairs.max())
 
-    def _start(self, dissimilarity: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-        return seeds(dissimilarity, self.n_clusters, rng) if self._named_start else np.asarray(self.init)
-
-    def _check_params(self, n: int) -> None:
-        _base.check_number(self, "n_clusters", low=1, high=MAX_CLUSTERS, integer=True)
-        _base.check_number(self, "alpha", low=0, high=100)
-        _base.check_number(self, "beta", low=1, strict=True)
-        _base.check_number(self, "n_init", low=1, integer=True)
-        _base.check_number(self, "max_iter", low=1, integer=True)
-        _base.check_number(self, "tol", low=0)
-        if isinstance(self.rho, str):
-            _base.check_choice(self, "rho", ("auto",))
-        else:
-            _base.check_number(self, "rho", low=0, strict=True)
+    def _check_start(self, n: int) -> None:
+        """What of the parameters depends on the number of objects."""
         _base.check_enough_rows(self, n, self.n_clusters)
         if self._named_start:
-            _base.check_choice(self, "init", ("spread",))
             return
         given = np.asarray(self.init)
         good = given.shape == (self.n_clusters,) and given.dtype.kind in "iu"
@@ -330,8 +287,3 @@ class MedoidClusterer(_base.EvidentialClusterer):
                 f"The 'init' parameter of {type(self).__name__} must be 'spread' or {self.n_clusters} different "
                 f"objects by number, 0 to {n - 1}. Got {self.init!r}."
             )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._pairwise
-        return tags

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from evidentia import _base
-from evidentia._docs import fill_docs
+from evidentia._parameters import Number, param
 from evidentia.belief import FocalSets
-from evidentia.belief.focal import Subset
+from evidentia.methods import Method
 from evidentia.prototypes._kernel import LEAST_COST
-from evidentia.prototypes._medoid_base import DOCS, MedoidClusterer, Position
+from evidentia.prototypes._medoid_base import FAMILIES, MedoidClusterer, Position
 from evidentia.solvers.barycentric import sums_over_pairs
 from evidentia.solvers.blocks import row_blocks
 
@@ -115,7 +113,6 @@ def candidate_costs(
     return cost
 
 
-@fill_docs(DOCS)
 class MECM(MedoidClusterer):
     r"""Median evidential c-means [1]_: medoids for single clusters only; sets are for objects about as near to each.
 
@@ -132,20 +129,6 @@ class MECM(MedoidClusterer):
     dissimilarities need not come from any space. For a metric :math:`0 \le \rho_{iA} \le 1/\eta`, from an object that
     is as near to each medoid of A to one far out on the side of one of them.
 
-    Parameters
-    ----------
-    %(sets)s
-    gamma : float >= 0
-        Weight of the mean dissimilarity to the clusters of a set against their unevenness.
-    eta : float > 0
-        Tolerance of unevenness: the larger, the more objects are torn.
-    %(rho)s
-    %(search)s
-
-    Attributes
-    ----------
-    %(results)s
-
     Notes
     -----
     *From a source* (a public program by others, where it does not contradict itself; the article could not be read): J,
@@ -160,8 +143,6 @@ class MECM(MedoidClusterer):
     For given masses each medoid in turn goes to the object that minimizes J, all objects being tried: an iteration
     costs n² operations for each cluster and each set it is in.
 
-    %(use)s
-
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z. Liu. Median evidential c-means algorithm and its application to community
@@ -175,43 +156,27 @@ class MECM(MedoidClusterer):
     array([2, 7])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
-        alpha: float = 1.0,
-        beta: float = 2.0,
-        gamma: float = 1.0,
-        eta: float = 1.0,
-        rho: float | str = "auto",
-        metric: Any = "euclidean",
-        n_init: int = 10,
-        init: Any = "spread",
-        max_iter: int = 300,
-        tol: float = 1e-8,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.focal_sets = focal_sets
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.eta = eta
-        self.rho = rho
-        self.metric = metric
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    method = Method(
+        name="mecm",
+        title="median evidential c-means: objects stand for clusters; sets are for those about as near to each",
+        papers=("Zhou et al., *Knowledge-Based Systems* 74, 2015",),
+        guide="density",
+        reads=("table", "dissimilarities"),
+        families=FAMILIES,
+        empty_set=True,
+        grows="*n² f*",
+        memory="*n²*",
+        doubt="sets, outliers",
+        limit="local minima, so many starts; parts [from memory](density.md#what-rests-on-what)",
+        quick={"n_init": 3},
+    )
 
-    def _check_params(self, n: int) -> None:
-        super()._check_params(n)
-        _base.check_number(self, "gamma", low=0)
-        _base.check_number(self, "eta", low=0, strict=True)
+    gamma: float = param(
+        Number(low=0),
+        "Weight of the mean dissimilarity to the clusters of a set against their unevenness.",
+        default=1.0,
+    )
+    eta: float = param(Number(above=0), "Tolerance of unevenness: the larger, the more objects are torn.", default=1.0)
 
     def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> Medoids:
         return Medoids(medoids, sums_over_pairs(dissimilarity[np.ix_(medoids, medoids)], focal_sets))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from evidentia import _base
-from evidentia._docs import fill_docs
+from evidentia._parameters import Choice, Number, param
 from evidentia.belief import FocalSets
-from evidentia.belief.focal import Subset
-from evidentia.prototypes._medoid_base import DOCS, MedoidClusterer, Position, best_distinct, mix, pull
+from evidentia.methods import Method
+from evidentia.prototypes._medoid_base import FAMILIES, MedoidClusterer, Position, best_distinct, mix, pull
 from evidentia.solvers.barycentric import averaging
 
 
@@ -53,7 +52,6 @@ def set_medoids(to_medoids: np.ndarray, focal_sets: FocalSets, eta: float, evenn
     return ((np.sqrt(variance) if evenness == "deviation" else variance) + eta * mean).argmin(axis=0)
 
 
-@fill_docs(DOCS)
 class SECMdd(MedoidClusterer):
     r"""Evidential c-medoids with one object for each cluster and each set of clusters [1]_.
 
@@ -67,24 +65,6 @@ class SECMdd(MedoidClusterer):
     :math:`\bar v_A` the object that minimizes
     :math:`\mathrm{dev}_{k \in A}\, \tau(i, v_k) + \eta \frac{1}{|A|} \sum_{k \in A} \tau(i, v_k)`: as near as possible
     to all medoids of A, and about as near to each.
-
-    Parameters
-    ----------
-    %(sets)s
-    eta : float >= 0
-        How much nearness counts against evenness when an object is chosen to represent a set.
-    gamma : float >= 0
-        Weight of the medoids of its clusters in the dissimilarity to a set.
-    evenness : {"deviation", "variance"}
-        What dev is: the standard deviation, or the variance with which the result depends on the units.
-    medoid_masses : {"all", "single"}
-        Which masses choose the medoid of a cluster: those of all sets that contain it, or of the single cluster alone.
-    %(rho)s
-    %(search)s
-
-    Attributes
-    ----------
-    %(results)s
 
     Notes
     -----
@@ -103,8 +83,6 @@ class SECMdd(MedoidClusterer):
     :math:`\bar v_A` follows the medoids and may raise J again, in which case the step is not taken and the descent
     ends.
 
-    %(use)s
-
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z. Liu. ECMdd: evidential c-medoids clustering with multiple prototypes.
@@ -118,49 +96,41 @@ class SECMdd(MedoidClusterer):
     (array([0, 0, 0, 0, 0, 1, 1, 1]), array([2, 6]))
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets] = "pairs",
-        alpha: float = 0.5,
-        beta: float = 2.0,
-        eta: float = 1.0,
-        gamma: float = 1.0,
-        evenness: str = "deviation",
-        medoid_masses: str = "all",
-        rho: float | str = "auto",
-        metric: Any = "euclidean",
-        n_init: int = 10,
-        init: Any = "spread",
-        max_iter: int = 300,
-        tol: float = 1e-8,
-        random_state: Any = None,
-        verbose: int = 0,
-    ):
-        self.n_clusters = n_clusters
-        self.focal_sets = focal_sets
-        self.alpha = alpha
-        self.beta = beta
-        self.eta = eta
-        self.gamma = gamma
-        self.evenness = evenness
-        self.medoid_masses = medoid_masses
-        self.rho = rho
-        self.metric = metric
-        self.n_init = n_init
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    method = Method(
+        name="secmdd",
+        title="evidential c-medoids: an object stands for each cluster and each set of clusters",
+        papers=("Zhou et al., *Pattern Recognition* 60, 2016",),
+        guide="density",
+        reads=("table", "dissimilarities"),
+        families=FAMILIES,
+        empty_set=True,
+        grows="*n² c*",
+        memory="*n²*",
+        doubt="sets, outliers",
+        limit="local minima, so many starts",
+        quick={"n_init": 3},
+    )
 
-    def _check_params(self, n: int) -> None:
-        super()._check_params(n)
-        _base.check_number(self, "eta", low=0)
-        _base.check_number(self, "gamma", low=0)
-        _base.check_choice(self, "evenness", ("deviation", "variance"))
-        _base.check_choice(self, "medoid_masses", ("all", "single"))
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=0.5)
+    eta: float = param(
+        Number(low=0),
+        "How much nearness counts against evenness when an object is chosen to represent a set.",
+        default=1.0,
+    )
+    gamma: float = param(
+        Number(low=0), "Weight of the medoids of its clusters in the dissimilarity to a set.", default=1.0
+    )
+    evenness: str = param(
+        Choice("deviation", "variance"),
+        "What dev is: the standard deviation, or the variance with which the result depends on the units.",
+        default="deviation",
+    )
+    medoid_masses: str = param(
+        Choice("all", "single"),
+        """Which masses choose the medoid of a cluster: those of all sets that contain it, or of the single cluster
+        alone.""",
+        default="all",
+    )
 
     def _family(self) -> FocalSets:
         focal_sets = super()._family()

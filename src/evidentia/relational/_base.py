@@ -1,4 +1,4 @@
-"""What the methods on dissimilarities share: where these come from, the start, prediction for new objects."""
+"""Masses that a method on dissimilarities is told to start from."""
 
 from __future__ import annotations
 
@@ -6,40 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from evidentia import _base
 from evidentia.belief import FocalSets
-from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Source, read_new
 from evidentia.partition import CredalPartition
-
-
-class Sourced:
-    """What ``fit`` keeps of the objects."""
-
-    _source: Source
-
-
-class RelationalClusterer(Sourced, _base.IterativeClusterer):
-    """Base of the methods that see objects only through their dissimilarities.
-
-    A subclass gives ``fit``, which leaves ``_source`` behind, and ``_masses(new)`` for new objects as its ``from_new``
-    takes them.
-    """
-
-    metric: Any = METRIC
-    metric_params: Any = METRIC_PARAMS
-
-    def predict_partition(self, X: Any) -> CredalPartition:
-        """Credal partition of new objects, over the clusters found by ``fit``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), or what the metric takes
-            With ``metric="precomputed"``: dissimilarities to the fitted objects, shape (n_new, n_samples).
-        """
-        return super().predict_partition(X)
-
-    def _check_table(self, X: Any, *, reset: bool) -> Any:
-        return read_new(self, self._source, X)
 
 
 def given_masses(who: str, init: Any, focal_sets: FocalSets, n_samples: int) -> np.ndarray:

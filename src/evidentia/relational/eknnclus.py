@@ -12,9 +12,8 @@ from evidentia import _base
 from evidentia._parameters import Choice, Integer, Number, param
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
-from evidentia.dissimilarities import nearest_objects, read_source
+from evidentia.dissimilarities import RelationalClusterer, nearest_objects, read_source
 from evidentia.methods import Method
-from evidentia.relational._base import RelationalClusterer
 from evidentia.solvers.descent import Run, all_runs, best_of
 from evidentia.solvers.label_sweeps import sweep, weight_between, weight_by_label
 from evidentia.solvers.neighbours import default_n_neighbors

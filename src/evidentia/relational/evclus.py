@@ -11,10 +11,19 @@ from sklearn.utils import check_random_state
 from evidentia import _base
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.dissimilarities import Columns, Source, delta_star, new_blocks, read_source, read_table, source_of
+from evidentia.dissimilarities import (
+    Columns,
+    RelationalClusterer,
+    Source,
+    delta_star,
+    new_blocks,
+    read_source,
+    read_table,
+    source_of,
+)
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
-from evidentia.relational._base import RelationalClusterer, given_masses
+from evidentia.relational._base import given_masses
 from evidentia.relational.pairs import (
     Pairs,
     all_pairs,

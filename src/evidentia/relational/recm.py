@@ -14,12 +14,13 @@ from evidentia import _base
 from evidentia._parameters import BOOLEAN, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.dissimilarities import full_matrix, new_blocks, read_source
+from evidentia.dissimilarities import RelationalClusterer, full_matrix, new_blocks, read_source
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
-from evidentia.relational._base import RelationalClusterer, given_masses
+from evidentia.relational._base import given_masses
 from evidentia.solvers.barycentric import averaging, solve_centers
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of, descend
+from evidentia.solvers.starts import spread_starts
 from evidentia.solvers.threads import one_blas_thread
 
 ROUNDING = 1e-9  # of the largest eigenvalue or dissimilarity: below it, a negative number is a zero
@@ -233,10 +234,10 @@ class RECM(RelationalClusterer):
         default="auto",
     )
     init: Any = param(
-        Choice("objects", "random") | Kind("CredalPartition or array of shape (n_samples, n_focal)"),
-        """``"objects"`` begins at objects drawn far from each other as prototypes, ``"random"`` at random masses. Given
+        Choice("spread", "random") | Kind("CredalPartition or array of shape (n_samples, n_focal)"),
+        """``"spread"`` begins at objects drawn far from each other as prototypes, ``"random"`` at random masses. Given
         masses make one start and keep its order of clusters; their mass on the empty set plays no part.""",
-        default="objects",
+        default="spread",
     )
     max_iter: int = param(Integer(low=1), "Most iterations of one start.", default=1000)
 
@@ -313,12 +314,12 @@ class RECM(RelationalClusterer):
         if not isinstance(self.init, str):
             yield update_weights(given_masses(type(self).__name__, self.init, problem.focal_sets, n), problem, equal)
             return
+        if self.init == "spread":
+            yield from (np.eye(n)[start] for start in spread_starts(problem.square, self.n_clusters, self.n_init, rng))
+            return
         for _ in range(self.n_init):
-            if self.init == "objects":
-                yield np.eye(n)[far_objects(problem.square, self.n_clusters, rng)]
-            else:
-                masses = rng.uniform(size=(n, len(problem.focal_sets)))
-                yield update_weights(masses / masses.sum(axis=1, keepdims=True), problem, equal)
+            masses = rng.uniform(size=(n, len(problem.focal_sets)))
+            yield update_weights(masses / masses.sum(axis=1, keepdims=True), problem, equal)
 
     def _settle(self, X: Any, problem: Problem, weights: np.ndarray) -> None:
         """Number the clusters from the largest to the smallest, unless the caller fixed them, and publish."""
@@ -342,17 +343,6 @@ class RECM(RelationalClusterer):
             for _, distance in new_blocks(self._source, X)
         ]
         return self._place(np.concatenate(reach), self._prototypes)
-
-
-def far_objects(square: np.ndarray, count: int, rng: np.random.RandomState) -> np.ndarray:
-    """Objects drawn one after the other, with chances in proportion to the squared distance to the nearest so far."""
-    chosen = [int(rng.randint(len(square)))]
-    nearest = square[chosen[0]]
-    while len(chosen) < count:
-        chances = nearest if nearest.any() else np.ones(len(square))
-        chosen.append(int(rng.choice(len(square), p=chances / chances.sum())))
-        nearest = np.minimum(nearest, square[chosen[-1]])
-    return np.array(chosen)
 
 
 def warn_if_prototypes_coincide(prototypes: Prototypes, reach: np.ndarray) -> None:

@@ -3,6 +3,9 @@
 Sampling rows by their number would let a shuffled table, or a table with weights in place of copies, start
 elsewhere. Here rows are first put in the order of a random projection, and a uniform number picks a row
 through the cumulative weights: the same table, however written, gives the same draw.
+
+The rules have names, which are those of the parameter ``init``: ``START_RULES`` give centers in a table,
+``OBJECT_START_RULES`` objects, where there are only dissimilarities.
 """
 
 from __future__ import annotations
@@ -98,6 +101,32 @@ def kmeans_plus_plus(rows: Rows, draws: np.ndarray) -> np.ndarray:
     return np.array(chosen)
 
 
+def spread_starts(
+    dissimilarity: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState
+) -> Iterator[np.ndarray]:
+    """Numbers of different objects, far from each other: the next is drawn in proportion to its least dissimilarity.
+
+    Only copies of those before have none; when nothing else is left, one of these is drawn.
+
+    Examples
+    --------
+    >>> line = np.array([0.0, 0.0, 5.0])
+    >>> starts = spread_starts(np.abs(line[:, None] - line), 2, 9, np.random.RandomState(0))
+    >>> {int(abs(line[a] - line[b])) for a, b in starts}
+    {5}
+    """
+    for _ in range(n_starts):
+        chosen = [int(rng.randint(len(dissimilarity)))]
+        while len(chosen) < n_clusters:
+            chances = dissimilarity[chosen].min(axis=0)
+            chances[chosen] = 0
+            if not chances.any():
+                chances = np.ones(len(chances))
+                chances[chosen] = 0
+            chosen.append(int(_pick(chances, rng.uniform())))
+        yield np.array(chosen)
+
+
 def _pick(chances: np.ndarray, draws: Any) -> Any:
     """Positions where the cumulative chances pass each uniform number."""
     cumulative = np.cumsum(chances)
@@ -105,3 +134,4 @@ def _pick(chances: np.ndarray, draws: Any) -> Any:
 
 
 START_RULES = {"k-means": kmeans_starts, "random": random_starts, "mixed": mixed_starts}
+OBJECT_START_RULES = {"spread": spread_starts}
