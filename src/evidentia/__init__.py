@@ -22,7 +22,19 @@ if TYPE_CHECKING:
     from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, ParsimoniousGaussianMixture
     from evidentia.neural import NNEVCLUS
     from evidentia.partition import CredalPartition
-    from evidentia.prototypes import BPEC, CCM, CECM, CFCM, ECM, FCM, COPKMeans, GustafsonKessel, NoiseClustering
+    from evidentia.prototypes import (
+        BPEC,
+        CCM,
+        CECM,
+        CFCM,
+        ECM,
+        FCM,
+        MECM,
+        COPKMeans,
+        GustafsonKessel,
+        NoiseClustering,
+        SECMdd,
+    )
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.selection import select
 
@@ -51,6 +63,7 @@ _HOMES = {
     "LFDA": "metric_learning",
     "LSI": "metric_learning",
     "LatentClassMixture": "mixtures",
+    "MECM": "prototypes",
     "MassFunctions": "belief",
     "NNEVCLUS": "neural",
     "NoiseClustering": "prototypes",
@@ -58,6 +71,7 @@ _HOMES = {
     "PairwiseConstraints": "constraints",
     "ParsimoniousGaussianMixture": "mixtures",
     "RECM": "relational",
+    "SECMdd": "prototypes",
     "select": "selection",
 }
 
@@ -76,6 +90,7 @@ __all__ = [
     "KPCCA",
     "LFDA",
     "LSI",
+    "MECM",
     "NNEVCLUS",
     "PCCA",
     "RECM",
@@ -93,6 +108,7 @@ __all__ = [
     "NoiseClustering",
     "PairwiseConstraints",
     "ParsimoniousGaussianMixture",
+    "SECMdd",
     "select",
 ]
 # end of exports
