@@ -57,11 +57,12 @@ def test_words_of_the_result(cls):
         return
     if "max_iter" in cls.parameters:
         for name in ITERATIVE:
-            assert hasattr(model, name), name
+            assert hasattr(model, name) or (name == "start_criteria_" and "n_init" not in cls.parameters), name
         trace = np.asarray(model.criterion_trace_)
         assert model.criterion_ == pytest.approx(trace[-1])
         better = np.max if cls.method.criterion == "maximized" else np.min
-        assert model.criterion_ == pytest.approx(better(model.start_criteria_)) or cls.method.name == "nnevclus"
+        if "n_init" in cls.parameters and cls.method.name != "nnevclus":  # which starts are polished after a search
+            assert model.criterion_ == pytest.approx(better(model.start_criteria_))
         rise = np.diff(trace) if cls.method.criterion == "maximized" else -np.diff(trace)
         slack = 1e-9 * max(1.0, np.abs(trace).max())
         assert (rise >= -slack).all()

@@ -9,9 +9,9 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from evidentia import CredalPartition
-from evidentia.cli import fitting, tables
-from evidentia.cli.app import Method
+from evidentia.cli import tables
 from evidentia.datasets import Dataset
+from evidentia.methods import clusterers
 
 
 def repeated(out):
@@ -39,14 +39,12 @@ def links(tmp_path):
     return path
 
 
-def test_every_method_has_an_estimator():
-    assert {method.value for method in Method} == set(fitting.ESTIMATORS)
-
-
 ELSEWHERE = ("ecm", "egmm", "fcm", "noise", "gustafson-kessel")
+ON_TABLES = [name for name, cls in clusterers().items() if "table" in cls.method.reads]
+ON_DISTANCES = [name for name, cls in clusterers().items() if "dissimilarities" in cls.method.reads]
 
 
-@pytest.mark.parametrize("method", [method for method in fitting.ESTIMATORS if method not in ELSEWHERE])
+@pytest.mark.parametrize("method", [method for method in ON_TABLES if method not in ELSEWHERE])
 def test_every_method_fits_a_table_and_its_report_repeats_it(run, table, tmp_path, method):
     out = tmp_path / "out"
     options = ["--scale", "standard", "--id", "patient", "--columns", "age,weight", "--out", out]
@@ -66,7 +64,7 @@ def test_the_number_of_clusters_is_chosen_for_methods_old_and_new(run, table, me
     assert re.search(r"Best: \w+ with [23] clusters, by (largest|smallest)", said)
 
 
-@pytest.mark.parametrize("method", [None, *fitting.ON_DISTANCES])
+@pytest.mark.parametrize("method", [None, *ON_DISTANCES])
 def test_dissimilarities_are_clustered_without_coordinates(run, distances, patients, tmp_path, method):
     out = tmp_path / "out"
     chosen = [] if method is None else ["--method", method]
@@ -130,7 +128,10 @@ def test_a_table_that_is_no_dissimilarity_is_refused(run, distances, change, wor
         ),
         (["--distances", "--scale", "standard"], "--scale is about the columns of a table"),
         (["--distances", "--id", "patiant"], "--id: there is no column 'patiant'. Did you mean 'patient'?"),
-        (["--method", "ecm", "--links", "links.csv"], "Methods that take them: cecm, cevclus, nnevclus"),
+        (
+            ["--method", "ecm", "--links", "links.csv"],
+            "Methods that take them: cecm, cfcm, cop-kmeans, cevclus, nnevclus",
+        ),
         (["--method", "eknnclus", "--clusters", "2"], "eknnclus finds the number of clusters itself"),
         (["--method", "cecm", "--links", "links.csv"], "--links needs one number of clusters"),
         (["--method", "cecm", "--clusters", "2", "--links", "none.csv"], "--links: there is no file none.csv"),

@@ -31,7 +31,7 @@ def test_nonspecificity_by_hand():
     masses[0, [0, 1]] = 0.25, 0.75
     masses[1, [2, 4, 7]] = 0.5, 0.3, 0.2
     expected = (0.25 * np.log2(3) + 0.3 + 0.2 * np.log2(3)) / 2 / np.log2(3)
-    assert CRITERIA["nonspecificity"].evaluate(model(masses, FocalSets(3))) == pytest.approx(expected)
+    assert CRITERIA["normalized_nonspecificity"].evaluate(model(masses, FocalSets(3))) == pytest.approx(expected)
 
 
 def test_criteria_on_pignistic_probabilities():
@@ -42,14 +42,14 @@ def test_criteria_on_pignistic_probabilities():
 def test_criteria_say_nothing_where_they_do_not_apply():
     fuzzy = model([[0.6, 0.4]], FocalSets(2, [{0}, {1}]))
     assert np.isnan(CRITERIA["ebic"].evaluate(fuzzy))
-    assert np.isnan(CRITERIA["nonspecificity"].evaluate(fuzzy))
+    assert np.isnan(CRITERIA["normalized_nonspecificity"].evaluate(fuzzy))
     single = model([[1.0]], FocalSets(1, [{0}]), ebic_=-3.5)
     assert np.isnan(CRITERIA["mpc"].evaluate(single))
-    assert np.isnan(CRITERIA["nonspecificity"].evaluate(single))
+    assert np.isnan(CRITERIA["normalized_nonspecificity"].evaluate(single))
     assert CRITERIA["ebic"].evaluate(single) == -3.5
 
 
 def test_which_values_are_better():
     assert CRITERIA["ebic"].better(-3, -4)
     assert CRITERIA["mpc"].better(0.9, 0.8)
-    assert CRITERIA["nonspecificity"].better(0.1, 0.2)
+    assert CRITERIA["normalized_nonspecificity"].better(0.1, 0.2)

@@ -1,31 +1,34 @@
 """The table of select, who wins, and what becomes of fits that fail, collapse or are interrupted."""
 
 import warnings
-from operator import attrgetter
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator
 
 import evidentia
 from evidentia import EGMM, CredalPartition, FocalSets
+from evidentia._base import EvidentialClusterer
+from evidentia._parameters import ANYTHING, SEED, Integer, param
 from evidentia.datasets import make_diamond
+from evidentia.methods import Method, clusterers, find
 from evidentia.selection import select
-from evidentia.selection.search import NAMED
 from evidentia.solvers.descent import InterruptedFit
 
 X = np.zeros((6, 1))
 
 
-class Sketch(BaseEstimator):
+class Sketch(EvidentialClusterer):
     """An estimator with planned results: ``doubt[c]`` is the mass on the frame, or an exception to raise."""
 
-    def __init__(self, doubt, n_clusters=2, random_state=None, ebic=None):
-        self.doubt = doubt
-        self.n_clusters = n_clusters
-        self.random_state = random_state
-        self.ebic = ebic
+    doubt: dict = param(ANYTHING, default=None, kw_only=False)
+    n_clusters: int = param(Integer(low=1), default=2)
+    random_state: int | None = param(SEED, default=None)
+    ebic: dict | None = param(ANYTHING, default=None)
+
+    @property
+    def n_clusters_(self):
+        return self.partition_.n_clusters
 
     def fit(self, X):
         plan = self.doubt[self.n_clusters]
@@ -55,13 +58,16 @@ class Crisp(Sketch):
         return self
 
 
+Sketch.method = Method(name="sketch", title="", papers=(), guide="")  # afterwards, so that it is not listed
+
+
 def test_the_largest_ebic_wins_and_the_table_holds_every_criterion():
     selection = select(X, Sketch({2: 0.1, 3: 0.2}, ebic={2: -9.0, 3: -7.0}), n_clusters=[2, 3])
     assert list(selection.table.columns) == [
         "method",
         "n_clusters",
         "ebic",
-        "nonspecificity",
+        "normalized_nonspecificity",
         "mpc",
         "seconds",
         "note",
@@ -70,7 +76,7 @@ def test_the_largest_ebic_wins_and_the_table_holds_every_criterion():
     assert selection.best == ("Sketch", 3)
     assert selection.estimator_.n_clusters == 3
     assert selection.estimator_.partition_.n_clusters == 3
-    np.testing.assert_allclose(selection.table["nonspecificity"], [0.1, 0.2])
+    np.testing.assert_allclose(selection.table["normalized_nonspecificity"], [0.1, 0.2])
     # pignistic: 0.95, 0.05 and 1 - 0.2 * 2/3 with the rest shared
     crisp = [1 - 2 * (1 - 0.95**2 - 0.05**2), 1 - 1.5 * (1 - (1 - 0.4 / 3) ** 2 - 2 * (0.2 / 3) ** 2)]
     np.testing.assert_allclose(selection.table["mpc"], crisp)
@@ -80,7 +86,7 @@ def test_the_largest_ebic_wins_and_the_table_holds_every_criterion():
 
 def test_without_a_likelihood_the_smallest_nonspecificity_wins():
     selection = select(X, {"a": Sketch({2: 0.3, 4: 0.1}), "b": Sketch({2: 0.05, 4: 0.2})}, n_clusters=[2, 4])
-    assert selection.criterion == "nonspecificity"
+    assert selection.criterion == "normalized_nonspecificity"
     assert selection.best == ("b", 2)
     assert selection.table["ebic"].isna().all()
 
@@ -94,8 +100,8 @@ def test_a_criterion_that_ignores_a_method_does_not_decide():
 
 def test_the_caller_chooses_the_criterion():
     plan = Sketch({2: 0.1, 3: 0.2}, ebic={2: -9.0, 3: -7.0})
-    by_width = select(X, plan, n_clusters=[2, 3], criteria="nonspecificity")
-    assert (by_width.criterion, by_width.best) == ("nonspecificity", ("Sketch", 2))
+    by_width = select(X, plan, n_clusters=[2, 3], criteria="normalized_nonspecificity")
+    assert (by_width.criterion, by_width.best) == ("normalized_nonspecificity", ("Sketch", 2))
     assert "ebic" not in by_width.table
     by_rank = select(X, [plan, Crisp({2: 0.2, 3: 0.05})], n_clusters=[2, 3], criteria=["ebic"])
     assert (by_rank.criterion, by_rank.best) == ("ebic", ("Sketch", 3))
@@ -105,7 +111,7 @@ def test_a_fit_that_fails_is_a_row_with_a_note():
     selection = select(X, Sketch({2: 0.3, 3: RuntimeError("no luck"), 4: 0.1}), n_clusters=[2, 3, 4])
     assert selection.best == ("Sketch", 4)
     assert selection.table["note"].tolist() == ["", "RuntimeError: no luck", ""]
-    assert selection.table.loc[1, ["ebic", "nonspecificity", "mpc"]].isna().all()
+    assert selection.table.loc[1, ["ebic", "normalized_nonspecificity", "mpc"]].isna().all()
 
 
 def test_a_warning_is_a_note_and_the_fit_still_counts():
@@ -131,7 +137,7 @@ def test_a_collapsed_mixture_never_wins():
 
     selection = select(X, Collapsing({2: 0.1, 3: 0.0}, ebic={2: -9.0, 3: 200.0}), n_clusters=[2, 3])
     assert selection.best == ("Collapsing", 2)
-    assert selection.table.loc[1, ["ebic", "nonspecificity", "mpc"]].isna().all()
+    assert selection.table.loc[1, ["ebic", "normalized_nonspecificity", "mpc"]].isna().all()
 
 
 @pytest.mark.parametrize("how", [KeyboardInterrupt(), InterruptedFit("stopped in start 3")])
@@ -167,7 +173,7 @@ def test_print_marks_the_best_and_tells_the_notes():
     plan = Sketch({2: 0.25, 3: RuntimeError("no luck")}, ebic={2: -55.93})
     text = str(select(X, {"mine": plan}, n_clusters=[2, 3]))
     head, best, failed, words, note = text.splitlines()
-    assert head.split() == ["method", "n_clusters", "ebic", "nonspecificity", "mpc", "seconds"]
+    assert head.split() == ["method", "n_clusters", "ebic", "normalized_nonspecificity", "mpc", "seconds"]
     assert best.split()[:6] == ["*", "mine", "2", "-55.9", "0.250", "0.562"]
     assert failed.split()[:5] == ["mine", "3", "-", "-", "-"]
     assert words == "Best: mine with 2 clusters, by largest EBIC (-55.9)."
@@ -186,7 +192,10 @@ def test_columns_that_never_apply_are_not_printed():
         ({"methods": []}, "'methods' must hold at least one method"),
         ({"methods": [Sketch({}), Sketch({})]}, "Two methods are called 'Sketch'. Give a dict to name them apart"),
         ({"methods": Sketch({}), "n_clusters": []}, "'n_clusters' must hold at least one number"),
-        ({"methods": Sketch({}), "criteria": "aic"}, "must name some of 'ebic', 'nonspecificity', 'mpc'. Got 'aic'"),
+        (
+            {"methods": Sketch({}), "criteria": "aic"},
+            "must name some of 'ebic', 'normalized_nonspecificity', 'mpc'. Got 'aic'",
+        ),
         ({"methods": Sketch({}), "criteria": []}, "must name some of .* Got \\[\\]"),
     ],
 )
@@ -206,7 +215,13 @@ def test_egmm_on_the_diamond_set():
 
 @pytest.mark.parametrize(
     ("method", "decides"),
-    [("egmm", "ebic"), ("ecm", "nonspecificity"), ("fcm", "mpc"), ("noise", "mpc"), ("gustafson-kessel", "mpc")],
+    [
+        ("egmm", "ebic"),
+        ("ecm", "normalized_nonspecificity"),
+        ("fcm", "mpc"),
+        ("noise", "mpc"),
+        ("gustafson-kessel", "mpc"),
+    ],
 )
 def test_every_named_method_is_there_and_judged_by_its_own_criterion(method, decides):
     centers = np.array([[0, 0], [0, 9], [9, 0]])
@@ -221,15 +236,16 @@ def three_groups():
     return np.vstack([rng.normal(at, 0.6, size=(14, 2)) for at in ([0, 0], [7, 0], [0, 7])])
 
 
-QUICK = {"bootgmm": {"n_boot": 30}}
+NUMBERED = [name for name, cls in clusterers().items() if "given" in cls.method.number and "table" in cls.method.reads]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMED if name not in ("latent-class", "eknnclus")])
-def test_every_named_method_tries_every_number(three_groups, name):
-    method = attrgetter(NAMED[name])(evidentia)(**QUICK.get(name, {}))
-    selection = select(three_groups, {name: method}, n_clusters=[2, 3], random_state=0)
+@pytest.mark.parametrize("name", NUMBERED)
+def test_every_method_tries_every_number(three_groups, name):
+    quick = {key: value for key, value in find(name).method.quick.items() if key != "n_clusters"}
+    selection = select(three_groups, {name: find(name)(**quick)}, n_clusters=[2, 3], random_state=0)
     assert selection.table["n_clusters"].tolist() == [2, 3]
-    assert selection.table[["nonspecificity", "mpc"]].notna().any(axis=1).all(), selection.table["note"].tolist()
+    criteria = selection.table[["normalized_nonspecificity", "mpc"]]
+    assert criteria.notna().any(axis=1).all(), selection.table["note"].tolist()
     assert selection.estimator_.partition_.n_clusters == selection.best[1]
 
 

@@ -157,7 +157,7 @@ def fit(
     wish = fitting.Wish(
         method=method or ("evclus" if distances else "egmm"),
         clusters=fitting.parse_clusters(clusters),
-        settings=ctx.args,
+        settings=ctx.meta["settings"],
         seed=seed,
         distances=distances,
         linked=links is not None,
@@ -172,6 +172,7 @@ def fit(
         columns=columns or (),
         missing=None if missing is None else missing.value,
         method=estimator.method,
+        cures="--missing drop leaves these rows out; --method egmm --missing em uses what is there",
     )
     given.check_links(links)
     check_out(out)
@@ -332,7 +333,7 @@ def segment(
         images,
         masks,
         method=method,
-        settings=ctx.args,
+        settings=ctx.meta["settings"],
         seed=seed,
         verbose=int(not quiet and sys.stderr.isatty()),
         scale=scale.value,

@@ -89,6 +89,7 @@ def read(
     columns: Sequence[str],
     missing: str | None,
     method: Method,
+    cures: str = "--missing drop leaves these rows out",
 ) -> Input:
     """The rows that a method clusters; ``missing`` is None when the method may choose what to do with holes."""
     if distances:
@@ -103,7 +104,6 @@ def read(
     missing = missing or ("em" if able else "error")
     source = tables.read_table(file, id_column=id_column)
     table = tables.choose_columns(source.frame, id_column=id_column, drop=drop, columns=columns)
-    cures = "--missing drop leaves these rows out; --method egmm --missing em uses what is there"
     data, holes = tables.check_values(table.data, missing=missing, cures=cures)
     gone = len(data) < len(table.data)
     return Input(

@@ -83,16 +83,30 @@ def _unknown(option: str, cls: Any, methods: Mapping[str, Any]) -> str:
 
 
 class MethodCommand(TyperCommand):
-    """A command that leaves unknown options to the method, and tells of them in its help."""
+    """A command that leaves unknown options to the method (``ctx.meta["settings"]``), and tells of them in its help."""
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.context_settings = {
-            **self.context_settings,
-            "allow_extra_args": True,
-            "ignore_unknown_options": True,
-            "allow_interspersed_args": True,
-        }
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {name for parameter in self.get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)}
+        rest, settings, words = [], [], list(args)
+        while words:
+            word = words.pop(0)
+            if not word.startswith("--") or word == "--" or word.partition("=")[0] in known:
+                rest.append(word)
+                continue
+            settings.append(word)
+            if "=" not in word and words and not words[0].startswith("--") and not self._is_flag(word, words[0]):
+                settings.append(words.pop(0))
+        ctx.meta["settings"] = settings
+        return super().parse_args(ctx, rest)
+
+    @staticmethod
+    def _is_flag(option: str, following: str) -> bool:
+        """Whether it stands alone: a yes-or-no option, unless the word behind it says which."""
+        from evidentia.methods import clusterers
+
+        plain = "--" + option.removeprefix("--").removeprefix("no-")
+        checks = [c.parameters[options_of(c)[plain]].check for c in clusterers().values() if plain in options_of(c)]
+        return bool(checks) and all(c.accepts(True) for c in checks) and following.lower() not in ("true", "false")
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         from evidentia.methods import clusterers
@@ -116,9 +130,9 @@ def _descriptions(methods: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 parameter = cls.parameters[options_of(cls)[option]]
                 first = " ".join(parameter.doc.replace("``", "").split()).split(". ")[0].rstrip(".:")
                 said.setdefault((first, f"{parameter.check.words}; default {parameter.default}"), []).append(name)
-        texts = {text for text, _ in said}
-        parts = [
-            f"{'' if len(texts) == 1 else text + ' '}({values}; {', '.join(names)})"
-            for (text, values), names in said.items()
+        texts = list(dict.fromkeys(text for text, _ in said))
+        shared = [f"{texts[0]}."] if len(texts) == 1 else []
+        own = [
+            f"{'' if shared else text + ' '}({values}; {', '.join(names)})" for (text, values), names in said.items()
         ]
-        yield option, " ".join([f"{texts.pop()}."] * (len(texts) == 1) + parts)
+        yield option, " ".join(shared + own)

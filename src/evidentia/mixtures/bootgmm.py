@@ -23,6 +23,7 @@ from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind,
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
+from evidentia.mixtures._base import CLUSTER_RANGE
 from evidentia.mixtures.bootstrap import Bootstrap, bootstrap
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.parsimonious import MODEL_LIST, ParsimoniousGaussianMixture
@@ -118,6 +119,8 @@ class BootGMM(_base.IterativeClusterer):
         J, which is minimized from one start, the posteriors of the mixture.
     mixture_ : estimator
         The mixture fitted to all rows.
+    selection_ : DataFrame or None
+        What the mixture tried before its number of clusters and its model were chosen.
     intervals_ : PairIntervals
     bootstrap_ : Bootstrap
         The replicates; ``n_degenerate`` of them were left out.
@@ -158,7 +161,7 @@ class BootGMM(_base.IterativeClusterer):
         guide="bootgmm",
         number=("given", "searched"),
         families=("pairs", "near-pairs", "simple", "singletons", "full"),
-        quick={"n_boot": 20, "model": "EII"},
+        quick={"n_clusters": 2, "n_boot": 20, "model": "EII"},
         grows="*n² B c* once, then *n² f*; *n k* with `n_pairs`",
         memory="*n²* or *n k*",
         doubt="sets, calibrated",
@@ -170,6 +173,9 @@ class BootGMM(_base.IterativeClusterer):
         '``"auto"`` leaves it to the mixture\'s own criterion.',
         default="auto",
         kw_only=False,
+    )
+    cluster_range: Any = param(
+        CLUSTER_RANGE, 'Smallest and largest number of clusters that ``"auto"`` tries.', default=(1, 9)
     )
     model: Any = param(
         Choice("auto", "bic", *MODELS) | MODEL_LIST,
@@ -261,6 +267,7 @@ class BootGMM(_base.IterativeClusterer):
                 "so BootGMM has no intervals. Ask for fewer clusters or a simpler model (such as 'EEE' or 'VVI'), or "
                 "drop columns that hardly vary inside a cluster."
             )
+        self.selection_ = getattr(mixture, "selection_", None)  # a mixture of another kind need not have it
         self.focal_sets_ = self._family(posterior)
         self.intervals_ = self._find_intervals(table, rng)
         run = self._find_masses(posterior)
@@ -276,6 +283,7 @@ class BootGMM(_base.IterativeClusterer):
         return {
             "rows": digest(table),
             "n_clusters": self.n_clusters,
+            "cluster_range": tuple(self.cluster_range),
             "model": digest(self.model),
             "mixture": digest(mixture),
             "parametric": self.parametric,
@@ -334,11 +342,12 @@ class BootGMM(_base.IterativeClusterer):
     def _fit_mixture(self, table: np.ndarray) -> Any:
         if self.mixture is not None:
             return clone(self.mixture).fit(table)
-        settings = {"random_state": self.random_state, "verbose": self.verbose}
+        common = {"random_state": self.random_state, "verbose": self.verbose}
+        settings = {"cluster_range": self.cluster_range, **common}
         if self.model != "bic":
             return ParsimoniousGaussianMixture(self.n_clusters, model=self.model, **settings).fit(table)
         chosen = ParsimoniousGaussianMixture(self.n_clusters, **settings).fit(table)
-        return ParsimoniousGaussianMixture(chosen.n_clusters_, model=chosen.model_, **settings).fit(table)
+        return ParsimoniousGaussianMixture(chosen.n_clusters_, model=chosen.model_, **common).fit(table)
 
     def _family(self, posterior: np.ndarray) -> FocalSets:
         n_clusters = posterior.shape[1]

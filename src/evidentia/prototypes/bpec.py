@@ -116,7 +116,7 @@ class BPEC(EvidentialMeans):
         Number() | NOTHING, "Take the objects with at least this δ; see ``min_belief``.", default=None
     )
     peaks: Any = param(
-        Kind("array of int or None", lambda value: True),  # looked at when the number of objects is known
+        Kind("array of int") | NOTHING,
         "Take these objects, for instance those chosen by hand with :func:`evidentia.plots.click_peaks`.",
         default=None,
     )
