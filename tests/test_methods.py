@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import evidentia
 from evidentia import methods, select
-from evidentia._base import EvidentialClusterer
+from evidentia._base import EvidentialClusterer, check_weight
 from evidentia._parameters import Either, Integer, Number, param
 from evidentia.belief import FocalSets
 from evidentia.cli import app
@@ -44,6 +44,7 @@ def toy():
             """Cut the range of the first column."""
             self.check_parameters()
             table = self._check_table(X, reset=True)
+            check_weight(self, sample_weight, len(table))
             low, high = table[:, 0].min(), table[:, 0].max()
             self.cut_ = low + self.share * (high - low)
             self.focal_sets_ = FocalSets(2, "singletons", empty=False)

@@ -52,12 +52,13 @@ from sklearn.base import BaseEstimator
 class Check:
     """Which values a parameter may have: ``words`` for messages, ``kind`` for docstrings.
 
-    ``writable`` says whether some of them can be written as a word, as at the command line.
+    ``writable`` says whether some of them can be written as a word, as at the command line; a ``flag`` needs no word.
     """
 
     words: str
     kind: str
     writable = True
+    flag = False
 
     def accepts(self, value: Any) -> bool:
         raise NotImplementedError
@@ -133,7 +134,7 @@ class Kind(Check):
 class Boolean(Check):
     """True or False."""
 
-    words, kind = "a bool", "bool"
+    words, kind, flag = "a bool", "bool", True
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, bool | np.bool_)
@@ -144,7 +145,7 @@ class Either(Check):
 
     def __init__(self, *checks: Check):
         self.checks = checks
-        self.writable = any(check.writable for check in checks)
+        self.writable, self.flag = (any(getattr(check, name) for check in checks) for name in ("writable", "flag"))
         self.words, self.kind = (" or ".join(getattr(check, name) for check in checks) for name in ("words", "kind"))
 
     def accepts(self, value: Any) -> bool:

@@ -106,7 +106,7 @@ class MethodCommand(TyperCommand):
 
         plain = "--" + option.removeprefix("--").removeprefix("no-")
         checks = [c.parameters[options_of(c)[plain]].check for c in clusterers().values() if plain in options_of(c)]
-        return bool(checks) and all(c.accepts(True) for c in checks) and following.lower() not in ("true", "false")
+        return any(check.flag for check in checks) and following.lower() not in ("true", "false")
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         from evidentia.methods import clusterers

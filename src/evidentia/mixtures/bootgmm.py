@@ -207,6 +207,7 @@ class BootGMM(_base.IterativeClusterer):
     )
     parametric: bool = param(BOOLEAN, "Resample from the fitted mixture instead of from the rows.", default=False)
     n_init = 1
+    select_by = "bic"  # as its mixture does
     max_iter: int = param(Integer(low=1), "Most sweeps of the descent.", default=1000)
     tol: float = param(
         Number(low=0),

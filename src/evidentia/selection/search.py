@@ -17,7 +17,7 @@ from tqdm.auto import tqdm
 
 from evidentia._warnings import warn_user
 from evidentia.methods import find, record
-from evidentia.selection.criteria import CRITERIA, Criterion
+from evidentia.selection.criteria import CRITERIA, Criterion, named
 from evidentia.solvers.descent import InterruptedFit
 
 
@@ -47,9 +47,8 @@ class Selection:
     def of_model(cls, model: Any) -> Selection:
         """What a model with ``n_clusters="auto"`` tried by itself: the best row for each number of clusters."""
         tried, name = model.selection_, type(model).__name__
-        criterion = next(known for known in CRITERIA if known in tried)
-        sign = -1 if CRITERIA[criterion].maximize else 1
-        order = (sign * tried[criterion]).sort_values(kind="stable", na_position="last").index
+        criterion = model.select_by
+        order = tried[criterion].sort_values(ascending=False, kind="stable", na_position="last").index
         table = tried.loc[order].drop_duplicates("n_clusters").sort_values("n_clusters").assign(method=name)
         columns = ["method", *(c for c in ("n_clusters", "model", criterion, "note") if c in table)]
         return cls(table[columns].reset_index(drop=True), criterion, (name, model.n_clusters_), model)
@@ -59,9 +58,10 @@ class Selection:
         shown = self.table.drop(columns="note").dropna(axis="columns", how="all")
         chosen = (shown["method"] == method) & (shown["n_clusters"] == n_clusters)
         shown.insert(0, "", np.where(chosen, "*", ""))
-        digits = {name: CRITERIA[name].digits for name in shown.columns if name in CRITERIA} | {"seconds": 2}
+        numbers = shown.columns.intersection([*CRITERIA, self.criterion])
+        digits = {name: named(name).digits for name in numbers} | {"seconds": 2}
         formats = {name: f"{{:.{count}f}}".format for name, count in digits.items()}
-        criterion, value = CRITERIA[self.criterion], shown.loc[chosen, self.criterion].iloc[0]
+        criterion, value = named(self.criterion), shown.loc[chosen, self.criterion].iloc[0]
         lines = [
             shown.to_string(index=False, formatters=formats, na_rep="-"),
             f"Best: {method} with {n_clusters} clusters, by {'largest' if criterion.maximize else 'smallest'} "
