@@ -18,7 +18,8 @@ when the last cluster takes the place of a merged one, the triangle of those tha
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evidentia.solvers.compiling import compiled
 
 SINGLE, COMPLETE, AVERAGE, WARD = range(4)
 LINKS = {"single": SINGLE, "complete": COMPLETE, "average": AVERAGE, "ward": WARD}
@@ -30,12 +31,12 @@ LOST = 1e-6  # a sum that fell to this share of itself is summed anew, else roun
 CHUNK = 128  # factors of at most 1 / (1 - alpha) multiplied before a logarithm is taken
 
 
-@njit(cache=True)
+@compiled
 def packed(i, j):
     return i * (i - 1) // 2 + j if j < i else j * (j - 1) // 2 + i
 
 
-@njit(cache=True)
+@compiled
 def linked(link, to_a, to_b, between, size_a, size_b, size):
     """Squared distance of a cluster to the union of a and b, by Lance and Williams."""
     if link == SINGLE:
@@ -49,7 +50,7 @@ def linked(link, to_a, to_b, between, size_a, size_b, size):
     return max(((size_a + size) * to_a + (size_b + size) * to_b - size * between) / total, 0.0)
 
 
-@njit(cache=True)
+@compiled
 def _masses(k, total, unit, alpha, common, slope, level):
     """For every row: ``x = slope * similarity - level``, from eqs. (10), (11) with masses that sum to at most alpha.
 
@@ -62,13 +63,13 @@ def _masses(k, total, unit, alpha, common, slope, level):
         level[i] = reliability * total[i]
 
 
-@njit(cache=True)
+@compiled
 def _gain(s, i, j, slope, level, unit):
     x, y = slope[i] * s - level[i], slope[j] * s - level[j]
     return x + y + unit * x * y
 
 
-@njit(cache=True)
+@compiled
 def _best_of_row(i, similarity, slope, level, unit):
     """Largest gain of row i over partners j < i."""
     base = i * (i - 1) // 2
@@ -81,7 +82,7 @@ def _best_of_row(i, similarity, slope, level, unit):
     return best
 
 
-@njit(cache=True)
+@compiled
 def _partner(i, gain, similarity, slope, level, unit):
     base = i * (i - 1) // 2
     for j in range(i):
@@ -90,7 +91,7 @@ def _partner(i, gain, similarity, slope, level, unit):
     return 0  # not reached: the same sums gave the gain
 
 
-@njit(cache=True)
+@compiled
 def _sum_of_row(i, k, similarity):
     total = 0.0
     for j in range(k):
@@ -99,7 +100,7 @@ def _sum_of_row(i, k, similarity):
     return total
 
 
-@njit(cache=True)
+@compiled
 def _refresh(k, squared, gamma, faintest, similarity, total):
     """Similarities and their sums relative to the largest of those that remain; gives the logarithm of the unit."""
     pairs = k * (k - 1) // 2
@@ -119,7 +120,7 @@ def _refresh(k, squared, gamma, faintest, similarity, total):
     return -gamma * shift
 
 
-@njit(cache=True)
+@compiled
 def _best_pair(k, bound, similarity, slope, level, unit):
     """The pair with the largest gain, and how many rows were looked through: those whose bound lets them hold it.
 
@@ -138,7 +139,7 @@ def _best_pair(k, bound, similarity, slope, level, unit):
     return row, _partner(row, best, similarity, slope, level, unit), scans
 
 
-@njit(cache=True)
+@compiled
 def _write_merge(t, a, b, k, s, unit, slope, level, name, merges, betp, mass):
     """Enter the t-th merge, with what each of the two of k clusters gives to the other."""
     merges[t, 0], merges[t, 1] = min(name[a], name[b]), max(name[a], name[b])
@@ -149,7 +150,7 @@ def _write_merge(t, a, b, k, s, unit, slope, level, name, merges, betp, mass):
         mass[t, side] = unit * slope[i] * s / (k - 1)
 
 
-@njit(cache=True)
+@compiled
 def _join(k, a, b, link, gamma, log_unit, squared, similarity, size, total, reference):
     """The union takes the place of a, the last of k clusters that of b; sums that lost their digits are made anew."""
     between = squared[packed(a, b)]
@@ -176,7 +177,7 @@ def _join(k, a, b, link, gamma, log_unit, squared, similarity, size, total, refe
             total[c] = reference[c] = _sum_of_row(c, last, similarity)
 
 
-@njit(cache=True)
+@compiled
 def _loosen(k, a, b, similarity, unit, slope, level, old_slope, old_level, bound):
     """What the rows knew about their best partners becomes a bound, by how much each probability may have grown.
 
@@ -200,7 +201,7 @@ def _loosen(k, a, b, similarity, unit, slope, level, old_slope, old_level, bound
                 bound[i] = max(bound[i], (1 + unit * gain) * SLACK)
 
 
-@njit(cache=True)
+@compiled
 def merge_by_distance(squared, size, link, gamma, alpha, common):
     """Merge all clusters by eqs. (10)-(12).
 
@@ -262,7 +263,7 @@ def merge_by_distance(squared, size, link, gamma, alpha, common):
     return merges, betp, mass, scans
 
 
-@njit(cache=True)
+@compiled
 def _relative(k, log_mass, owner, mass):
     """Masses of all objects on all clusters but their own, relative to the largest; gives its logarithm, or zero."""
     n = len(log_mass)
@@ -279,7 +280,7 @@ def _relative(k, log_mass, owner, mass):
     return shift
 
 
-@njit(cache=True)
+@compiled
 def _combine(k, own, first, following, weight, mass, unit, alpha, factor, log_factor):
     r"""Combine the mass functions of the objects of one cluster by Dempster's rule.
 
@@ -323,7 +324,7 @@ def _combine(k, own, first, following, weight, mass, unit, alpha, factor, log_fa
     return factor[:k].sum(), one
 
 
-@njit(cache=True)
+@compiled
 def merge_by_products(squared, weight, gamma, alpha):
     """Merge all clusters by eqs. (13), (14), Dempster's rule and (12).
 

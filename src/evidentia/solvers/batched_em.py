@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from evidentia.solvers.compiling import compiled
 from evidentia.solvers.coordinates import Coordinates
 from evidentia.solvers.small_matrices import inverses
 
@@ -265,7 +265,7 @@ def _congruent(matrices: np.ndarray, factor: np.ndarray) -> np.ndarray:
     return (half.swapaxes(1, 2).reshape(-1, d) @ factor).reshape(-1, d, d)
 
 
-@njit(cache=True)
+@compiled
 def _coefficients(constant, centers, precision, log_det):
     """Coefficients of (1, y, vech(y y^T)) in the joint log densities, (m, width), and the traces of the precisions.
 
@@ -293,7 +293,7 @@ def _coefficients(constant, centers, precision, log_det):
     return theta, trace
 
 
-@njit(cache=True)
+@compiled
 def _moments(statistics, d):
     """Means (m, d) and scatters about them (m, d, d) from sums of (1, y, vech(y y^T))."""
     m = len(statistics)
@@ -309,7 +309,7 @@ def _moments(statistics, d):
     return centers, scatter
 
 
-@njit(cache=True)
+@compiled
 def _normalise(scores, weight):
     """Log densities (m, n) from joint ones (m, c, n), which turn into posterior probabilities times weights.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from evidentia.solvers.compiling import compiled
 
 
 class MergeTree(NamedTuple):
@@ -90,7 +91,7 @@ def scaled_svd(rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray
     return (standard @ axes[:, kept]) / variance[kept] ** 0.25
 
 
-@njit(cache=True)
+@compiled
 def _determinant(matrix):
     """Of a positive semi-definite matrix, which is destroyed; zero when it is singular."""
     d = len(matrix)
@@ -107,7 +108,7 @@ def _determinant(matrix):
     return product
 
 
-@njit(cache=True)
+@compiled
 def _term(size, scatter, free, spread, work):
     """What one group adds to the criterion; of ``scatter`` only the lower triangle is read."""
     d = len(scatter)
@@ -122,7 +123,7 @@ def _term(size, scatter, free, spread, work):
     return size * np.log(_determinant(work) + trace / size + spread)
 
 
-@njit(cache=True)
+@compiled
 def _cost(i, j, size, mean, scatter, term, free, spread, joint, work):
     """Rise of the criterion when groups i and j merge."""
     total = size[i] + size[j]
@@ -134,7 +135,7 @@ def _cost(i, j, size, mean, scatter, term, free, spread, joint, work):
     return _term(total, joint, free, spread, work) - term[i] - term[j]
 
 
-@njit(cache=True)
+@compiled
 def _merge_all(mean, size, free, spread):
     """Greedy merges. Each row of the table of costs remembers its cheapest partner of higher number."""
     n, d = mean.shape
@@ -176,7 +177,7 @@ def _merge_all(mean, size, free, spread):
     return merges, paid
 
 
-@njit(cache=True)
+@compiled
 def _look(k, costs, alive, partner):
     """Find the cheapest partner of group k among those of higher number; gives its cost."""
     lowest = np.inf

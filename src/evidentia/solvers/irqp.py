@@ -23,10 +23,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.compiling import compiled
 from evidentia.solvers.descent import Run
 from evidentia.solvers.simplex_qp import minimize_on_simplex
 
@@ -74,7 +74,7 @@ class Links(NamedTuple):
     constant: float
 
 
-@njit(cache=True)
+@compiled
 def _improve_row(masses, i, Q, u):
     """Minimise x'Qx + u'x over row i. Gives the change."""
     old = masses[i].copy()
@@ -87,7 +87,7 @@ def _improve_row(masses, i, Q, u):
     return change
 
 
-@njit(cache=True)
+@compiled
 def _quadratic(gram, forms):
     Q = forms[0] @ gram @ forms[0]
     for t in range(1, len(forms)):
@@ -95,7 +95,7 @@ def _quadratic(gram, forms):
     return Q
 
 
-@njit(cache=True)
+@compiled
 def _linear(pull, forms):
     """``pull[t]`` is the sum of a row's targets times its partners."""
     u = np.zeros(forms.shape[1])
@@ -104,13 +104,13 @@ def _linear(pull, forms):
     return u
 
 
-@njit(cache=True)
+@compiled
 def _add_links(u, masses, i, form, indptr, indices, weights):
     for at in range(indptr[i], indptr[i + 1]):
         u += weights[at] * (form @ masses[indices[at]])
 
 
-@njit(cache=True)
+@compiled
 def _meet_partners(masses, partners, targets, gram, pull):
     """Sums over the partners of one row; masses are sparse, and zeros are passed over."""
     f = masses.shape[1]
@@ -126,7 +126,7 @@ def _meet_partners(masses, partners, targets, gram, pull):
                     pull[t, k] += targets[t, at] * partner[k]
 
 
-@njit(cache=True)
+@compiled
 def _sweep_dense(masses, forms, targets, form, indptr, indices, weights):
     """One pass over all rows when every pair has a target, ``targets (t, n, n)``."""
     n, f = masses.shape
@@ -155,7 +155,7 @@ def _sweep_dense(masses, forms, targets, form, indptr, indices, weights):
     return change
 
 
-@njit(cache=True)
+@compiled
 def _sweep_pairs(masses, forms, starts, partners, values, form, indptr, indices, weights):
     """One pass over all rows when each has some partners."""
     n, f = masses.shape
@@ -171,7 +171,7 @@ def _sweep_pairs(masses, forms, starts, partners, values, form, indptr, indices,
     return change
 
 
-@njit(cache=True)
+@compiled
 def _sweep_groups(masses, forms, n, groups, values, form, indptr, indices, weights):
     """One pass over the n rows that are objects, when groups of them share their partners."""
     n_groups, size = values.shape[1:3]
@@ -193,7 +193,7 @@ def _sweep_groups(masses, forms, n, groups, values, form, indptr, indices, weigh
     return change
 
 
-@njit(cache=True)
+@compiled
 def place_among(new, forms, masses, targets):
     """Minimise over rows that are not in the partition, each against all rows of it: one Q serves every row.
 

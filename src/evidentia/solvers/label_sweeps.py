@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evidentia.solvers.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def sweep(start, neighbor, weight, order, labels, score):
     """Visit the nodes in the given order and relabel them in place; returns the number of nodes that changed.
 
@@ -32,7 +33,7 @@ def sweep(start, neighbor, weight, order, labels, score):
     return n_moved
 
 
-@njit(cache=True)
+@compiled
 def weight_between(start, neighbor, weight, labels):
     """Sum of the weights of edges whose ends have different labels."""
     total = 0.0
@@ -43,7 +44,7 @@ def weight_between(start, neighbor, weight, labels):
     return total
 
 
-@njit(cache=True)
+@compiled
 def weight_by_label(start, neighbor, weight, labels, n_labels):
     """Weight around each node that has each label, shape (n_nodes, n_labels)."""
     support = np.zeros((len(start) - 1, n_labels))

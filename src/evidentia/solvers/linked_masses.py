@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from evidentia.solvers.compiling import compiled
 
 
 class Ties(NamedTuple):
@@ -38,7 +39,7 @@ def make_ties(pairs: np.ndarray, kind: np.ndarray, strength: np.ndarray, n_objec
     return Ties(start, column[order], kind[twice].astype(np.int64), strength[twice].astype(float))
 
 
-@njit(cache=True)
+@compiled
 def diagonal_qp(cost, slope, out):
     r"""Minimise :math:`\sum_j a_j x_j^2 + g_j x_j` over the simplex, for a > 0; the result goes to ``out``.
 
@@ -70,7 +71,7 @@ def diagonal_qp(cost, slope, out):
                 dropped = True
 
 
-@njit(cache=True)
+@compiled
 def _sweep(cost, masses, pushed, tables, start, partner, kind, strength):
     """Minimise over each row in turn. ``pushed[t]`` is ``masses @ tables[t]`` and stays so. Gives the change of J."""
     n, f = masses.shape
@@ -98,7 +99,7 @@ def _sweep(cost, masses, pushed, tables, start, partner, kind, strength):
     return change
 
 
-@njit(cache=True)
+@compiled
 def _objective(cost, masses, pushed, start, partner, kind, strength):
     total = (cost * masses * masses).sum()
     for i in range(len(masses)):
@@ -107,7 +108,7 @@ def _objective(cost, masses, pushed, start, partner, kind, strength):
     return total
 
 
-@njit(cache=True)
+@compiled
 def _settle(cost, masses, pushed, tables, start, partner, kind, strength, tol, max_sweeps):
     objective = _objective(cost, masses, pushed, start, partner, kind, strength)
     for _ in range(max_sweeps):

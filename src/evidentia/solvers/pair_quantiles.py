@@ -12,12 +12,12 @@ less time than a partial sort and do not mind draws that are equal.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def _range(codes):
     low, high = codes[0], codes[0]
     for b in range(len(codes)):
@@ -26,7 +26,7 @@ def _range(codes):
     return low, high
 
 
-@njit(cache=True)
+@compiled
 def _count(codes, most):
     count = 0
     for b in range(len(codes)):
@@ -34,7 +34,7 @@ def _count(codes, most):
     return count
 
 
-@njit(cache=True)
+@compiled
 def _largest(codes, most, low):
     """The largest up to ``most``; ``low`` is the smallest of all."""
     found = low
@@ -44,7 +44,7 @@ def _largest(codes, most, low):
     return found
 
 
-@njit(cache=True)
+@compiled
 def _next(codes, most, high):
     """The smallest beyond ``most``; ``high`` is the largest of all."""
     found = high
@@ -54,7 +54,7 @@ def _next(codes, most, high):
     return found
 
 
-@njit(cache=True)
+@compiled
 def _order_statistics(codes, k, low, high):
     """The numbers at places k and k + 1 in rising order; all lie from ``low`` to ``high``."""
     first, last = low, high
@@ -70,7 +70,7 @@ def _order_statistics(codes, k, low, high):
     return last, last
 
 
-@njit(cache=True)
+@compiled
 def _multiply(one, other, draws):
     for b in range(len(draws)):
         draws[b] = one[0, b] * other[0, b]
@@ -80,7 +80,7 @@ def _multiply(one, other, draws):
             draws[b] += mine[b] * theirs[b]
 
 
-@njit(cache=True)
+@compiled
 def _find(posteriors, others, pairs, below, draws, codes, found):
     """Codes of the two order statistics around each of both quantiles; ``codes`` are the bits of ``draws``."""
     for p in range(len(pairs)):

@@ -10,13 +10,14 @@ more than that.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evidentia.solvers.compiling import compiled
 
 SHIFT = 1e-12
 TOLERANCE = 1e-10
 
 
-@njit(cache=True)
+@compiled
 def _cholesky(matrix, size):
     """Lower factor in place, of the leading ``size`` rows and columns."""
     for i in range(size):
@@ -27,7 +28,7 @@ def _cholesky(matrix, size):
             matrix[i, j] = np.sqrt(max(total, 1e-300)) if i == j else total / matrix[j, j]
 
 
-@njit(cache=True)
+@compiled
 def _solve(factor, size, right):
     """Forward and back substitution in place."""
     for i in range(size):
@@ -40,7 +41,7 @@ def _solve(factor, size, right):
         right[i] /= factor[i, i]
 
 
-@njit(cache=True)
+@compiled
 def minimize_on_simplex(Q, u, x):
     """Move ``x``, a point of the simplex, to the minimiser; in place.
 

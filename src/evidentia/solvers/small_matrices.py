@@ -8,14 +8,15 @@ are spelled out, because array expressions take seconds to compile.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evidentia.solvers.compiling import compiled
 
 SWEEPS = 50  # over all pairs of axes, for one matrix; fewer than ten are needed
 COMMON_SWEEPS = 500  # for axes common to several matrices, where progress can be slow
 ROUNDING = 1e-15  # an entry off the diagonal smaller than this, relative to the diagonal, is zero
 
 
-@njit(cache=True)
+@compiled
 def _cholesky(matrix, factor):
     """Lower factor; False when the matrix is not positive definite."""
     for j in range(len(matrix)):
@@ -32,7 +33,7 @@ def _cholesky(matrix, factor):
     return True
 
 
-@njit(cache=True)
+@compiled
 def inverses(matrices):
     """Inverses and log determinants of positive definite matrices, shapes (m, d, d) and (m,).
 
@@ -64,7 +65,7 @@ def inverses(matrices):
     return inverse, log_det
 
 
-@njit(cache=True)
+@compiled
 def _rotate(matrix, p, q, cosine, sine):
     """Turn the axes p and q of a symmetric matrix."""
     for k in range(len(matrix)):
@@ -75,14 +76,14 @@ def _rotate(matrix, p, q, cosine, sine):
         matrix[p, k], matrix[q, k] = cosine * a + sine * b, cosine * b - sine * a
 
 
-@njit(cache=True)
+@compiled
 def _turn(axes, p, q, cosine, sine):
     for k in range(len(axes)):
         a, b = axes[k, p], axes[k, q]
         axes[k, p], axes[k, q] = cosine * a + sine * b, cosine * b - sine * a
 
 
-@njit(cache=True)
+@compiled
 def eigenvectors(matrices):
     """Eigenvalues, largest first, and eigenvectors (columns) by cyclic Jacobi rotations: (m, d) and (m, d, d)."""
     m, d, _ = matrices.shape
@@ -118,7 +119,7 @@ def eigenvectors(matrices):
     return values, vectors
 
 
-@njit(cache=True)
+@compiled
 def _congruent(matrix, factor, result):
     """F^T M F."""
     d = len(matrix)
@@ -131,7 +132,7 @@ def _congruent(matrix, factor, result):
             result[p, q] = total
 
 
-@njit(cache=True)
+@compiled
 def common_axes(matrices, size, equal_volume, start, tol):
     r"""Axes that make c matrices as diagonal as possible together (Flury & Gautschi 1986), m times.
 
