@@ -1,16 +1,17 @@
-# Every target sets up what it needs: only Python and make have to be there.
+# Every target sets up what it needs: only Python, make and git have to be there.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench docs results clean
+.PHONY: demo test lint bench docs results coverage ci test-bare test-oldest test-wheel clean
 
 # One stamp per set of extras: reinstalled only when pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@# Torch by this exact version first: a CPU build; a range would fetch gigabytes for graphics cards.
-	$(if $(filter test dev,$*),$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0")
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$*]"
+	$(if $(filter test dev,$*),$(BIN)/python $(PIP) "torch==2.13.0")
+	$(BIN)/python $(PIP) --editable ".[$*]"
 	@touch $@
 
 demo: $(VENV)/.installed-parquet    ## cluster Iris, print the summary, write out/demo/
@@ -19,15 +20,16 @@ demo: $(VENV)/.installed-parquet    ## cluster Iris, print the summary, write ou
 test: $(VENV)/.installed-test       ## run every test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(ARGS)
 
-lint: $(VENV)/.installed-dev        ## style and types
+lint: $(VENV)/.installed-dev        ## style, types, and the measures of the house
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python ci/house.py
 
 # The peer brings documentation tools of its own as dependencies, so it lives apart.
 .venv-peer/.installed:
 	$(PYTHON) -m venv .venv-peer
-	.venv-peer/bin/python -m pip install --quiet --disable-pip-version-check "evclust==0.2.1"
+	.venv-peer/bin/python $(PIP) "evclust==0.2.1"
 	@touch $@
 
 bench: $(VENV)/.installed-test .venv-peer/.installed   ## speed and memory, as ratios to peers in the same run
@@ -40,5 +42,36 @@ results: $(VENV)/.installed-test    ## every table of the papers, full run, and 
 docs: $(VENV)/.installed-docs       ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
+# Coverage cannot see into compiled code. The tests of the folders that have some run once more as plain Python, so
+# that a line of a compiled function counts only if it was run, and counts as missed otherwise.
+COMPILED := tests/solvers tests/hierarchy
+coverage: $(VENV)/.installed-test   ## run every test and print which lines of src were run
+	rm -f .coverage
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report= $(ARGS)
+	OMP_NUM_THREADS=1 NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n auto --cov --cov-append --cov-report= $(COMPILED)
+	$(BIN)/coverage report
+
+# The lanes of the check before a merge; `make ci` runs them all.
+ci:                                 ## lint, docs, test, test-bare, test-oldest, test-wheel
+	.ci/run
+
+test-bare:                          ## demo and tests in a fresh clone of HEAD, with an environment of its own and no data
+	ci/bare.sh make demo test
+
+# What every user has: the tests of the families whose floors ci/oldest.txt pins. PyTorch is not among them.
+CORE := belief partition solvers prototypes mixtures relational hierarchy scores selection
+OLDEST_PYTHON ?= python3.11
+.venv-oldest/.installed: pyproject.toml ci/oldest.txt
+	$(OLDEST_PYTHON) -m venv --clear .venv-oldest
+	.venv-oldest/bin/python $(PIP) --constraint ci/oldest.txt --editable ".[parquet,anndata]" pytest pytest-xdist hypothesis
+	@touch $@
+
+test-oldest: .venv-oldest/.installed   ## core tests with the oldest versions allowed; any warning is an error
+	OMP_NUM_THREADS=1 PYTHONWARNINGS=error .venv-oldest/bin/python -m pytest -n auto $(addprefix tests/,$(CORE))
+	PYTHONWARNINGS=error .venv-oldest/bin/evidentia demo --out out/demo-oldest
+
+test-wheel:                         ## build wheel and sdist, use each from an empty environment; any warning is an error
+	$(PYTHON) ci/installed.py
+
 clean:
-	rm -rf $(VENV) .venv-peer out docs/_build .pytest_cache .mypy_cache .ruff_cache build dist
+	rm -rf $(VENV) .venv-peer .venv-oldest out docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage build dist

@@ -10,7 +10,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 # Where each public name lives. Sub-modules load on first use, so that ``import evidentia`` is quick.
 # exports: written by docs/make_tables.py
