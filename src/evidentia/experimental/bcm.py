@@ -50,18 +50,11 @@ class BCM(CredalMeans):
     """
 
     method = Method(
-        name="bcm",
-        title="belief c-means: sets are for objects far from clusters that are near to each other",
-        papers=("Liu et al., *Pattern Recognition Letters* 33, 2012",),
-        guide="density",
-        takes=("weights",),
-        families=FAMILIES,
-        empty_set=True,
-        grows="*n p f*",
-        memory="*n f*",
-        doubt="sets, outliers",
+        name="bcm", title="belief c-means: sets are for objects far from clusters that are near to each other",
+        papers=("Liu et al., *Pattern Recognition Letters* 33, 2012",), guide="density", takes=("weights",),
+        families=FAMILIES, empty_set=True, grows="*n p f*", memory="*n f*", doubt="sets, outliers",
         limit="halfway between two is not torn; [experimental](density.md#what-rests-on-what)",
-    )
+    )  # fmt: skip
 
     gamma: float = param(
         Number(above=0),

@@ -97,19 +97,11 @@ class WECMdd(MedoidClusterer):
     """
 
     method = Method(
-        name="wecmdd",
-        title="evidential c-medoids: every object stands for each cluster by a weight",
-        papers=("Zhou et al., *Pattern Recognition* 60, 2016",),
-        guide="density",
-        reads=("table", "dissimilarities"),
-        families=FAMILIES,
-        empty_set=True,
-        grows="*n² c*",
-        memory="*n²*",
-        doubt="sets, outliers",
-        limit="[experimental](density.md#what-rests-on-what)",
-        quick={"n_init": 3},
-    )
+        name="wecmdd", title="evidential c-medoids: every object stands for each cluster by a weight",
+        papers=("Zhou et al., *Pattern Recognition* 60, 2016",), guide="density", reads=("table", "dissimilarities"),
+        families=FAMILIES, empty_set=True, grows="*n² c*", memory="*n²*", doubt="sets, outliers",
+        limit="[experimental](density.md#what-rests-on-what)", quick={"n_init": 3},
+    )  # fmt: skip
 
     psi: float = param(
         Number(above=1),

@@ -143,19 +143,12 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     """
 
     method = Method(
-        name="bhc",
-        title="a tree by belief, from a table, from distances, or from uncertain objects",
-        papers=("Maalel, Zhou, Martin & Elouedi, *Belief Functions*, 2014",),
-        guide="bhc",
-        reads=("table", "dissimilarities", "mass functions"),
-        number=("given", "found"),
-        empty_set=True,
-        criterion=None,
-        grows='*n²* in all (`"product"`: *n³*)',
-        memory="*n²*",
-        doubt="sets of the tree, outliers",
+        name="bhc", title="a tree by belief, from a table, from distances, or from uncertain objects",
+        papers=("Maalel, Zhou, Martin & Elouedi, *Belief Functions*, 2014",), guide="bhc",
+        reads=("table", "dissimilarities", "mass functions"), number=("given", "found"), empty_set=True,
+        criterion=None, grows='*n²* in all (`"product"`: *n³*)', memory="*n²*", doubt="sets of the tree, outliers",
         limit="`gamma` by a rule of thumb; no way back from a merge",
-    )
+    )  # fmt: skip
 
     n_clusters: Any = param(
         Choice("auto") | _base.N_CLUSTERS,

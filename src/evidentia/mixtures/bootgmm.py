@@ -155,18 +155,13 @@ class BootGMM(_base.IterativeClusterer):
     """
 
     method = Method(
-        name="bootgmm",
-        title='calibrated: intervals for "these two belong together" by bootstrapping a mixture',
-        papers=("Denœux, *Information Sciences* 528, 2020",),
-        guide="bootgmm",
-        number=("given", "searched"),
+        name="bootgmm", title='calibrated: intervals for "these two belong together" by bootstrapping a mixture',
+        papers=("Denœux, *Information Sciences* 528, 2020",), guide="bootgmm", number=("given", "searched"),
         families=("pairs", "near-pairs", "simple", "singletons", "full"),
         quick={"n_clusters": 2, "n_boot": 20, "model": "EII"},
-        grows="*n² B c* once, then *n² f*; *n k* with `n_pairs`",
-        memory="*n²* or *n k*",
-        doubt="sets, calibrated",
+        grows="*n² B c* once, then *n² f*; *n k* with `n_pairs`", memory="*n²* or *n k*", doubt="sets, calibrated",
         limit="the mixture must be right; the number of clusters is taken as known",
-    )
+    )  # fmt: skip
 
     n_clusters: Any = param(
         _base.N_CLUSTERS | "auto",

@@ -249,21 +249,13 @@ class EGMM(MixtureClusterer):
     """
 
     method = Method(
-        name="egmm",
-        title="evidential Gaussian mixture, number of clusters by EBIC, missing values, weights",
-        papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",),
-        guide="egmm",
-        takes=("weights", "missing values"),
-        number=("given", "searched"),
-        families=("full", "pairs", "simple", "singletons", "near-pairs"),
-        labels="pignistic",
-        criterion="maximized",
-        quick={"n_init": 2},
-        grows="*n p f*",
-        memory="*n f*",
-        doubt="sets",
+        name="egmm", title="evidential Gaussian mixture, number of clusters by EBIC, missing values, weights",
+        papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
+        takes=("weights", "missing values"), number=("given", "searched"),
+        families=("full", "pairs", "simple", "singletons", "near-pairs"), labels="pignistic", criterion="maximized",
+        quick={"n_init": 2}, grows="*n p f*", memory="*n f*", doubt="sets",
         limit="one covariance for all clusters; no outliers",
-    )
+    )  # fmt: skip
 
     cluster_range: Any = param(
         CLUSTER_RANGE,

@@ -251,6 +251,13 @@ class _Problem(NamedTuple):
     weight: np.ndarray
 
 
+NOT_CATEGORIES = (
+    "check_clustering",
+    "check_positive_only_tag_during_fit",
+    "check_sample_weight_equivalence_on_dense_data",
+)
+
+
 class LatentClassMixture(ClassMixture):
     r"""Latent class model: a mixture for tables of categories [1]_, [2]_.
 
@@ -313,28 +320,12 @@ class LatentClassMixture(ClassMixture):
     """
 
     method = Method(
-        name="latent-class",
-        title="mixture for tables of categories",
-        papers=("Goodman, *Biometrika* 61, 1974",),
-        guide="mixtures",
-        reads=("categories",),
-        takes=("weights", "missing values"),
-        number=("given", "searched"),
-        criterion="maximized",
-        quick={"n_init": 2},
-        exceptions=dict.fromkeys(
-            (
-                "check_clustering",
-                "check_positive_only_tag_during_fit",
-                "check_sample_weight_equivalence_on_dense_data",
-            ),
-            "it hands measurements, which are not categories, to every estimator",
-        ),
-        grows="*n p c*",
-        memory="*n c*",
-        doubt="probabilities",
-        limit="columns that repeat each other count twice",
-    )
+        name="latent-class", title="mixture for tables of categories", papers=("Goodman, *Biometrika* 61, 1974",),
+        guide="mixtures", reads=("categories",), takes=("weights", "missing values"), number=("given", "searched"),
+        criterion="maximized", quick={"n_init": 2},
+        exceptions=dict.fromkeys(NOT_CATEGORIES, "it hands measurements, which are not categories, to every estimator"),
+        grows="*n p c*", memory="*n c*", doubt="probabilities", limit="columns that repeat each other count twice",
+    )  # fmt: skip
 
     cluster_range: Any = param(
         CLUSTER_RANGE,

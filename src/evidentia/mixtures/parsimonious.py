@@ -165,19 +165,11 @@ class ParsimoniousGaussianMixture(ClassMixture):
     """
 
     method = Method(
-        name="gmm",
-        title="Gaussian mixture with fourteen covariance models, by BIC, ICL or AIC",
-        papers=("Celeux & Govaert, *Pattern Recognition* 28, 1995",),
-        guide="mixtures",
-        takes=("weights",),
-        number=("given", "searched"),
-        criterion="maximized",
-        quick={"model": "EII"},
-        grows="*n p² c*",
-        memory="*n c*",
-        doubt="probabilities",
-        limit="too sure: estimates are taken for the truth",
-    )
+        name="gmm", title="Gaussian mixture with fourteen covariance models, by BIC, ICL or AIC",
+        papers=("Celeux & Govaert, *Pattern Recognition* 28, 1995",), guide="mixtures", takes=("weights",),
+        number=("given", "searched"), criterion="maximized", quick={"model": "EII"}, grows="*n p² c*", memory="*n c*",
+        doubt="probabilities", limit="too sure: estimates are taken for the truth",
+    )  # fmt: skip
 
     model: Any = param(
         Choice("auto", *MODELS) | MODEL_LIST,

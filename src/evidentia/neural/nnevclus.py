@@ -135,18 +135,11 @@ class NNEVCLUS(_base.IterativeClusterer):
     method = Method(
         name="nnevclus",
         title="a neural network from attributes to masses: new objects, outliers, links, labels, a module of your own",
-        papers=("Denœux, *Information Sciences* 572, 2021",),
-        guide="nnevclus",
-        reads=("table", "dissimilarities"),
-        takes=("links", "labels"),
-        families=("pairs", "full", "simple", "singletons", "near-pairs"),
-        empty_set=True,
-        quick={"hidden": 5, "n_init": 1, "max_iter": 20},
-        grows="*n² f* or *n b f* (batches of *b*)",
-        memory="*n²* or *b²*",
-        doubt="sets, outliers",
-        limit="needs PyTorch; local minima, so several starts",
-    )
+        papers=("Denœux, *Information Sciences* 572, 2021",), guide="nnevclus", reads=("table", "dissimilarities"),
+        takes=("links", "labels"), families=("pairs", "full", "simple", "singletons", "near-pairs"), empty_set=True,
+        quick={"hidden": 5, "n_init": 1, "max_iter": 20}, grows="*n² f* or *n b f* (batches of *b*)",
+        memory="*n²* or *b²*", doubt="sets, outliers", limit="needs PyTorch; local minima, so several starts",
+    )  # fmt: skip
 
     focal_sets: Any = param(
         _base.focal_families(*method.families),

@@ -57,18 +57,11 @@ class CCM(CredalMeans):
     """
 
     method = Method(
-        name="ccm",
-        title="credal c-means: an object is torn when it is near to all centers of a set",
-        papers=("Liu et al., *Knowledge-Based Systems* 74, 2015",),
-        guide="density",
-        takes=("weights",),
-        families=FAMILIES,
-        empty_set=True,
-        grows="*n p f*",
-        memory="*n f*",
-        doubt="sets, outliers",
+        name="ccm", title="credal c-means: an object is torn when it is near to all centers of a set",
+        papers=("Liu et al., *Knowledge-Based Systems* 74, 2015",), guide="density", takes=("weights",),
+        families=FAMILIES, empty_set=True, grows="*n p f*", memory="*n f*", doubt="sets, outliers",
         limit="for three and more clusters their barycenter, not the article's point",
-    )
+    )  # fmt: skip
 
     gamma: float = param(
         Number(above=0), "Weight of the barycenter: the larger, the more objects are torn.", default=1.0

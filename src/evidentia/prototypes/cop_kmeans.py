@@ -148,16 +148,10 @@ class COPKMeans(_base.IterativeClusterer):
     """
 
     method = Method(
-        name="cop-kmeans",
-        title="k-means that breaks no link",
-        papers=("Wagstaff et al., *ICML* 2001",),
-        guide="constraints",
-        takes=("links", "weights"),
-        grows="*n p c*",
-        memory="*n p c*",
-        doubt="none",
+        name="cop-kmeans", title="k-means that breaks no link", papers=("Wagstaff et al., *ICML* 2001",),
+        guide="constraints", takes=("links", "weights"), grows="*n p c*", memory="*n p c*", doubt="none",
         limit="can fail where a partition exists",
-    )
+    )  # fmt: skip
 
     tol = 0.0  # a start ends when no object moves
     init: Any = param(

@@ -45,15 +45,9 @@ class GustafsonKessel(PrototypeClusterer):
     """
 
     method = Method(
-        name="gustafson-kessel",
-        title="fuzzy c-means with a metric per cluster",
-        papers=("Gustafson & Kessel, *CDC* 1979",),
-        guide="ecm",
-        takes=("weights",),
-        grows="as ECM, *f = c*",
-        memory="*n c*",
-        doubt="memberships",
-        limit="far objects look torn, none is an outlier",
-    )
+        name="gustafson-kessel", title="fuzzy c-means with a metric per cluster",
+        papers=("Gustafson & Kessel, *CDC* 1979",), guide="ecm", takes=("weights",), grows="as ECM, *f = c*",
+        memory="*n c*", doubt="memberships", limit="far objects look torn, none is an outlier",
+    )  # fmt: skip
 
     adaptive = True

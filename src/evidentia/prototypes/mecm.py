@@ -159,17 +159,11 @@ class MECM(MedoidClusterer):
     method = Method(
         name="mecm",
         title="median evidential c-means: objects stand for clusters; sets are for those about as near to each",
-        papers=("Zhou et al., *Knowledge-Based Systems* 74, 2015",),
-        guide="density",
-        reads=("table", "dissimilarities"),
-        families=FAMILIES,
-        empty_set=True,
-        grows="*n² f*",
-        memory="*n²*",
+        papers=("Zhou et al., *Knowledge-Based Systems* 74, 2015",), guide="density",
+        reads=("table", "dissimilarities"), families=FAMILIES, empty_set=True, grows="*n² f*", memory="*n²*",
         doubt="sets, outliers",
-        limit="local minima, so many starts; parts [from memory](density.md#what-rests-on-what)",
-        quick={"n_init": 3},
-    )
+        limit="local minima, so many starts; parts [from memory](density.md#what-rests-on-what)", quick={"n_init": 3},
+    )  # fmt: skip
 
     gamma: float = param(
         Number(low=0),

@@ -97,19 +97,11 @@ class SECMdd(MedoidClusterer):
     """
 
     method = Method(
-        name="secmdd",
-        title="evidential c-medoids: an object stands for each cluster and each set of clusters",
-        papers=("Zhou et al., *Pattern Recognition* 60, 2016",),
-        guide="density",
-        reads=("table", "dissimilarities"),
-        families=FAMILIES,
-        empty_set=True,
-        grows="*n² c*",
-        memory="*n²*",
-        doubt="sets, outliers",
-        limit="local minima, so many starts",
-        quick={"n_init": 3},
-    )
+        name="secmdd", title="evidential c-medoids: an object stands for each cluster and each set of clusters",
+        papers=("Zhou et al., *Pattern Recognition* 60, 2016",), guide="density", reads=("table", "dissimilarities"),
+        families=FAMILIES, empty_set=True, grows="*n² c*", memory="*n²*", doubt="sets, outliers",
+        limit="local minima, so many starts", quick={"n_init": 3},
+    )  # fmt: skip
 
     alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=0.5)
     eta: float = param(

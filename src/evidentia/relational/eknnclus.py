@@ -117,17 +117,11 @@ class EkNNclus(RelationalClusterer):
     """
 
     method = Method(
-        name="eknnclus",
-        title="objects follow their neighbors; the number of clusters comes out",
-        papers=("Denœux et al., *Knowledge-Based Systems* 88, 2015",),
-        guide="density",
-        reads=("table", "dissimilarities"),
-        number=("found",),
-        grows="search for *K* neighbours, then *n K*",
-        memory="*n K*",
-        doubt='mass on "all"',
-        limit="*K* decides how many clusters; curved groups are cut",
-    )
+        name="eknnclus", title="objects follow their neighbors; the number of clusters comes out",
+        papers=("Denœux et al., *Knowledge-Based Systems* 88, 2015",), guide="density",
+        reads=("table", "dissimilarities"), number=("found",), grows="search for *K* neighbours, then *n K*",
+        memory="*n K*", doubt='mass on "all"', limit="*K* decides how many clusters; curved groups are cut",
+    )  # fmt: skip
 
     n_clusters: Any = param(
         Choice("auto") | _base.N_CLUSTERS,

@@ -126,22 +126,13 @@ class EVCLUS(RelationalClusterer):
     """
 
     method = Method(
-        name="evclus",
-        title="from dissimilarities of any kind, all pairs or a sample of them",
-        papers=(
-            "Denœux & Masson, *IEEE Trans. SMC B* 34, 2004",
-            "Denœux et al., *Knowledge-Based Systems* 106, 2016",
-        ),
-        guide="dissimilarities",
-        reads=("table", "dissimilarities"),
-        families=("full", "pairs", "simple", "singletons", "near-pairs"),
-        empty_set=True,
-        quick={"n_init": 2},
-        grows="*n² f* or *n k f*",
-        memory="*n²* or *n k*",
-        doubt="sets, outliers",
+        name="evclus", title="from dissimilarities of any kind, all pairs or a sample of them",
+        papers=("Denœux & Masson, *IEEE Trans. SMC B* 34, 2004", "Denœux et al., *Knowledge-Based Systems* 106, 2016"),
+        guide="dissimilarities", reads=("table", "dissimilarities"),
+        families=("full", "pairs", "simple", "singletons", "near-pairs"), empty_set=True, quick={"n_init": 2},
+        grows="*n² f* or *n k f*", memory="*n²* or *n k*", doubt="sets, outliers",
         limit="masses not unique; `delta0` matters",
-    )
+    )  # fmt: skip
 
     focal_sets: Any = param(
         _base.focal_families(*method.families),

@@ -191,19 +191,12 @@ class RECM(RelationalClusterer):
     """
 
     method = Method(
-        name="recm",
-        title="evidential c-means of dissimilarities",
-        papers=("Masson & Denœux, *Pattern Recognition Letters* 30, 2009",),
-        guide="dissimilarities",
-        reads=("table", "dissimilarities"),
-        families=("full", "pairs", "simple", "singletons"),
-        empty_set=True,
-        quick={"n_init": 3},
-        grows="*n² c*",
-        memory="*n²*",
-        doubt="sets, outliers",
+        name="recm", title="evidential c-means of dissimilarities",
+        papers=("Masson & Denœux, *Pattern Recognition Letters* 30, 2009",), guide="dissimilarities",
+        reads=("table", "dissimilarities"), families=("full", "pairs", "simple", "singletons"), empty_set=True,
+        quick={"n_init": 3}, grows="*n² c*", memory="*n²*", doubt="sets, outliers",
         limit="far from Euclidean, a shift levels everything",
-    )
+    )  # fmt: skip
 
     focal_sets: Any = param(
         _base.focal_families(*method.families),
