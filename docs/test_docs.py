@@ -28,10 +28,10 @@ def run_python(page, line, block, names):
     for example in examples:
         example.lineno += line
     said: list[str] = []
-    test = doctest.DocTest(examples, names, page.name, str(page), 0, None)
+    test = doctest.DocTest(examples, {}, page.name, str(page), 0, None)
+    test.globs = names  # the same for all blocks of the page
     runner = doctest.DocTestRunner(optionflags=LOOSELY, verbose=False)
     failed, _ = runner.run(test, out=said.append, clear_globs=False)
-    names.update(test.globs)
     assert not failed, "".join(said)
 
 
@@ -54,5 +54,8 @@ def test_examples_and_commands_give_what_the_page_shows(page, tmp_path, monkeypa
     """In the order of the page and in one directory, so that a command may read what an example wrote."""
     monkeypatch.chdir(tmp_path)
     names: dict = {}
-    for kind, line, block in blocks(page):
-        RUN[kind](page, line, block, names)
+    try:
+        for kind, line, block in blocks(page):
+            RUN[kind](page, line, block, names)
+    finally:
+        names.clear()  # now, and not whenever the collector comes: some of them are open files

@@ -49,7 +49,8 @@ def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarr
     slopes = centers @ precision
     dead = weights == 0
     intercepts = np.log(weights + dead) - 0.5 * (slopes * centers).sum(axis=1)
-    slopes[dead], intercepts[dead] = 0, NEVER
+    if dead.any():
+        slopes[dead], intercepts[dead] = 0, NEVER
     normaliser = -0.5 * (len(covariance) * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1])
     return LinearScores(np.column_stack([slopes, intercepts]), precision, float(normaliser))
 
