@@ -85,7 +85,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
         self.labels_ = self.partition_.labels(self.method.labels)
         self.n_clusters_ = self.partition_.n_clusters
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = "missing values" in self.method.takes
         tags.input_tags.pairwise = is_precomputed(self)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -27,7 +27,7 @@ class Contradiction(NamedTuple):
         Of the least certain link involved, the cannot-link included.
     """
 
-    chain: tuple
+    chain: tuple[Any, ...]
     certainty: float
 
 

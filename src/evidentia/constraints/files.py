@@ -14,7 +14,7 @@ WORDS = {"must-link": 0, "cannot-link": 1}
 READINGS = ("auto", "index", "name")
 
 
-def read_links(path: str | os.PathLike[str], by: str) -> tuple[list[tuple], list[tuple]]:
+def read_links(path: str | os.PathLike[str], by: str) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Must-links and cannot-links of a file, each as (first, second, certainty)."""
     if by not in READINGS:
         raise ValueError(f"'by' must be one of {', '.join(map(repr, READINGS))}. Got {by!r}.")

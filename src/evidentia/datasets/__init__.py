@@ -6,7 +6,7 @@ here touches the network unless a download is asked for.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evidentia.datasets.dataset import Dataset, ImageDataset
@@ -55,7 +55,7 @@ _HOME = {
 }  # every other public name is a generator of `synthetic`
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME.get(name, 'synthetic')}"), name)

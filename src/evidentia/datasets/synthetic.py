@@ -151,7 +151,7 @@ def make_cecm_two_class(n_samples: int = 400, *, random_state: Seed = None) -> D
     return planar("cecm_two_class", points, component // 2, "Two classes, each made of two distant Gaussians.")
 
 
-BOOTGMM_MIXTURES: dict[int, tuple[list, list]] = {
+BOOTGMM_MIXTURES: dict[int, tuple[list[Any], list[Any]]] = {
     1: ([[0, 0], [0, 3], [3, 0]], [np.eye(2)] * 3),
     2: ([[0, 0], [0, 2.5], [2.5, 0]], [np.array([[1, 0.5], [0.5, 1]])] * 3),
     3: (
@@ -330,7 +330,7 @@ def on_circle(angle: np.ndarray) -> np.ndarray:
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def gaussian(rng: "RandomState", labels: np.ndarray, means: "ArrayLike", covariances: Sequence) -> np.ndarray:
+def gaussian(rng: "RandomState", labels: np.ndarray, means: "ArrayLike", covariances: Sequence[Any]) -> np.ndarray:
     """One Gaussian point for each label."""
     factors = np.linalg.cholesky(np.asarray(covariances, dtype=float))
     noise = rng.standard_normal((len(labels), factors.shape[-1]))

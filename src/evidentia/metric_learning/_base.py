@@ -52,7 +52,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described
             )
         return int(n_components)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = "labels" in self.method.takes
         return tags

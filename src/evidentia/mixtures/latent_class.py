@@ -546,7 +546,7 @@ class LatentClassMixture(ClassMixture):
             drawn.append(categories[(rng.uniform(size=(n_samples, 1)) >= bounds[component]).sum(axis=1)])
         return np.column_stack(drawn), component
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = tags.input_tags.string = True
         return tags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -110,7 +110,7 @@ def descend_at_once(
         slopes = torch.autograd.grad(value, parameters, materialize_grads=True)
         return value.item(), torch.cat([s.reshape(-1) for s in slopes]).double().cpu().numpy()
 
-    def callback(intermediate_result) -> None:
+    def callback(intermediate_result: Any) -> None:
         assign(intermediate_result.x)
         trace = training.trace
         trace.append(float(intermediate_result.fun))

@@ -135,7 +135,9 @@ def calibrate(
     return pd.DataFrame(rows)
 
 
-def _one_dataset(truth: Any, estimator: Any, n_samples: int, levels: Sequence[float], seed: int) -> list[dict]:
+def _one_dataset(
+    truth: Any, estimator: Any, n_samples: int, levels: Sequence[float], seed: int
+) -> list[dict[str, Any]]:
     X, _ = truth.sample(n_samples, random_state=seed)
     posterior = truth.predict_proba(X)
     model = clone(estimator).set_params(random_state=seed, warm_start=True)  # the second level finds the replicates
