@@ -1,0 +1,6 @@
+"""CECM: constrained evidential c-means (Antoine, Quost, Masson & Denœux, CSDA 56, 2012)."""
+
+from reproduction.cecm import curves, small, tables
+from reproduction.exhibit import Exhibit
+
+EXHIBITS: list[Exhibit] = [*small.EXHIBITS, *tables.EXHIBITS, *curves.EXHIBITS]
