@@ -125,7 +125,7 @@ def run(
             )
             raise typer.Exit(INTERRUPTED) from None
     for name in store.damaged:
-        note(f"{name} was damaged, so that its unit was computed again.")
+        note(f"{name} was not what had been written, so that its unit was computed again.")
 
     computed = [results.gather(exhibit, plan[exhibit.name], outcomes, quick=quick, seed=seed) for exhibit in chosen]
     held = results.write(out, [*shown, *computed])

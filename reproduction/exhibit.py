@@ -38,10 +38,13 @@ class Unit:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def measure_name(self) -> str:
+        return f"{self.measure.__module__}.{self.measure.__qualname__}"
+
+    @property
     def fingerprint(self) -> str:
         """Changes when the settings or the function's name do."""
-        measured = f"{self.measure.__module__}.{self.measure.__qualname__}"
-        text = json.dumps([self.key, measured, dict(self.settings)], sort_keys=True)
+        text = json.dumps([self.key, self.measure_name, dict(self.settings)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

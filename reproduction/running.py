@@ -12,7 +12,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from time import perf_counter
@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 import evidentia
 from reproduction.exhibit import Exhibit, Result, Unit
+from reproduction.files import Damaged, read_sealed, seal, write_whole
 
 # Set before a process starts, since the libraries read them when they are loaded: one unit, one core.
 ONE_THREAD = dict.fromkeys(
@@ -76,26 +77,35 @@ class Store:
         return self.directory / f"{readable}-{unit.fingerprint}.json"
 
     def read(self, unit: Unit) -> Measured | None:
-        """What is kept of a unit; None, and a line in `damaged`, when the file cannot be understood."""
+        """What is kept of a unit; None, and a line in `damaged`, when the file is not what was written."""
         path = self.path(unit)
         if self.fresh or not path.exists():
             return None
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
-            if not isinstance(kept["result"], dict) or kept["fingerprint"] != unit.fingerprint:
-                raise ValueError("not what was written")
-            return Measured(kept["result"], float(kept["seconds"]), tuple(kept["warnings"]))
-        except (ValueError, KeyError, TypeError):
+            kept = read_sealed(path)
+            if kept["fingerprint"] != unit.fingerprint:
+                raise Damaged(f"{path.name} is of another unit.")
+            return Measured(kept["result"], kept["seconds"], tuple(kept["warnings"]))
+        except Damaged:
             self.damaged.append(path.name)
             return None
 
     def write(self, unit: Unit, measured: Measured) -> None:
-        path = self.path(unit)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        about = {"key": unit.key, "fingerprint": unit.fingerprint, "settings": dict(unit.settings)}
-        unfinished = path.with_suffix(f".{os.getpid()}")  # an interruption leaves the old file or the new one
-        unfinished.write_text(json.dumps({**about, **asdict(measured)}, indent=1), encoding="utf-8")
-        unfinished.replace(path)
+        write_whole(self.path(unit), json.dumps(seal(content(unit, measured)), indent=1))
+
+
+def content(unit: Unit, measured: Measured) -> dict[str, Any]:
+    """All that a unit gave, with what it was computed from."""
+    return {
+        "key": unit.key,
+        "fingerprint": unit.fingerprint,
+        "measure": unit.measure_name,
+        "settings": dict(unit.settings),
+        "version": evidentia.__version__,
+        "result": measured.result,
+        "seconds": measured.seconds,
+        "warnings": list(measured.warnings),
+    }
 
 
 def longest_first(

@@ -180,10 +180,13 @@ def measure(data: str, method: str, n_init: int, seed: int) -> Result:
         warnings.simplefilter("ignore")  # what a method has to say of 14 tables is not the matter here
         model: Any = build(method, X, len(np.unique(y)), n_init, seed).fit(X)
     seconds = process_time() - start
+    without_conflict = model.partition_.normalized()
     return {
         "ari": adjusted_rand_score(y, model.labels_),
         "consistency": credal_rand_index(model.partition_, y),
         "nonspecificity": nonspecificity(model.partition_),
+        "consistency, normalized": credal_rand_index(without_conflict, y),
+        "nonspecificity, normalized": nonspecificity(without_conflict),
         "seconds": seconds,
         "seconds of a start": seconds / getattr(model, "n_init", 1),
     }

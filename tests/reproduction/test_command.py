@@ -98,8 +98,9 @@ def test_a_damaged_file_is_told(run, fake_paper, tmp_path):
     command = ("fake.table2", "--out", tmp_path)
     run(*command)
     [kept] = tmp_path.glob("units/*/*.json")
-    kept.write_text("{")
-    assert f"note: {kept.name} was damaged, so that its unit was computed again." in run(*command)[1]
+    kept.write_text(kept.read_text().replace('"mean": 0.', '"mean": 0.9'))  # still JSON, and no longer what was computed
+    assert f"note: {kept.name} was not what had been written, so that its unit was computed again." in run(*command)[1]
+    assert "computed again" not in run(*command)[1]
 
 
 def test_an_unknown_name_is_an_error_of_one_line(run):

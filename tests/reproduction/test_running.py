@@ -14,6 +14,7 @@ import pytest
 import evidentia
 import fake_exhibits as fake
 from reproduction.exhibit import Unit
+from reproduction.files import write_whole
 from reproduction.running import Failure, Measured, Store, _is_own, compute, longest_first
 
 TESTS = Path(fake.__file__).parent
@@ -74,10 +75,7 @@ def test_another_version_of_the_package_computes_anew(tmp_path, monkeypatch):
     assert len(list(calls.iterdir())) == 2
 
 
-OF_ANOTHER = '{"result": {}, "seconds": 1, "warnings": [], "fingerprint": "0123456789abcdef"}'
-
-
-@pytest.mark.parametrize("damage", ["", "{", "[]", "null", '{"result": {}, "seconds": 1}', '"text"', OF_ANOTHER])
+@pytest.mark.parametrize("damage", ["", "{", "[]", "null", '{"result": {}, "seconds": 1}', '"text"'])
 def test_a_damaged_file_is_as_good_as_none(store, damage):
     unit = Unit("a/b c", fake.complain)
     store.write(unit, Measured({"x": 1}, 2.0, ("late",)))
@@ -85,6 +83,43 @@ def test_a_damaged_file_is_as_good_as_none(store, damage):
     store.path(unit).write_text(damage)
     assert store.read(unit) is None
     assert store.damaged == [f"a-b-c-{unit.fingerprint}.json"]
+
+
+@pytest.mark.parametrize(
+    ("written", "changed"),
+    [("0.731", "0.831"), ('"seed": 5', '"seed": 6'), ("2.25", "2.26"), ("late", "later"), ('"key": "a"', '"key": "b"')],
+)
+def test_a_number_changed_by_hand_is_found(store, written, changed):
+    """The file is still JSON, and the one of this unit."""
+    unit = Unit("a", fake.touch, {"seed": 5})
+    store.write(unit, Measured({"ari": [0.731, 0.5]}, 2.25, ("late",)))
+    text = store.path(unit).read_text()
+    assert written in text
+    store.path(unit).write_text(text.replace(written, changed))
+    assert store.read(unit) is None
+    assert store.damaged == [store.path(unit).name]
+
+
+def test_a_file_of_another_unit_is_not_believed(store):
+    one, other = Unit("a", fake.complain), Unit("a", fake.complain, {"seed": 1})
+    store.write(other, Measured({"x": 1}, 2.0))
+    store.path(one).write_bytes(store.path(other).read_bytes())
+    assert store.read(one) is None
+
+
+def test_an_interruption_while_writing_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "record.json"
+    write_whole(path, "old")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", interrupted)
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    write_whole(path, "new")
+    assert path.read_text() == "new"
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
 
 
 def test_a_damaged_file_is_written_anew(store):
