@@ -98,7 +98,7 @@ def test_a_damaged_file_is_told(run, fake_paper, tmp_path):
     command = ("fake.table2", "--out", tmp_path)
     run(*command)
     [kept] = tmp_path.glob("units/*/*.json")
-    kept.write_text(kept.read_text().replace('"mean": 0.', '"mean": 0.9'))  # still JSON, and no longer what was computed
+    kept.write_text(kept.read_text().replace('"mean": 0.', '"mean": 0.9'))  # still JSON
     assert f"note: {kept.name} was not what had been written, so that its unit was computed again." in run(*command)[1]
     assert "computed again" not in run(*command)[1]
 
