@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from evidentia.datasets import available
+from reproduction.claims import Claim
 from reproduction.exhibit import Exhibit
 
 EVERYTHING = "all"
@@ -27,6 +28,10 @@ class Paper:
     @property
     def exhibits(self) -> list[Exhibit]:
         return import_module(f"reproduction.{self.name}").EXHIBITS
+
+    @property
+    def claims(self) -> Sequence[Claim]:
+        return import_module(f"reproduction.{self.name}").CLAIMS
 
     @property
     def places(self) -> set[str]:
@@ -78,6 +83,11 @@ def find(names: Sequence[str]) -> list[Exhibit]:
         wanted |= set(known) if name == paper.name else {name}
     chosen = {name.partition(".")[0] for name in wanted}
     return [exhibit for paper in PAPERS if paper.name in chosen for exhibit in paper.exhibits if exhibit.name in wanted]
+
+
+def of_paper(name: str) -> list[Exhibit]:
+    """The exhibits of a paper, none when there is no such paper."""
+    return next((paper.exhibits for paper in PAPERS if paper.name == name), [])
 
 
 def missing_data(exhibits: Iterable[Exhibit]) -> dict[str, str]:

@@ -15,12 +15,19 @@ from tqdm.auto import tqdm
 from evidentia.datasets import data_directory
 from reproduction import catalogue, results
 from reproduction.exhibit import VERDICTS, Cell, Exhibit, Unit, Verdict
-from reproduction.page import write_page
+from reproduction.files import Damaged
+from reproduction.page import evidence, write_page
 from reproduction.results import Shown, number
 from reproduction.running import Failure, Outcome, Store, compute, longest_first
 
-MARKS: dict[Verdict, str] = {"within": "=", "better": "+", "worse": "-", "not comparable": " "}
-COLORS: dict[Verdict, str | None] = {"within": "green", "better": "blue", "worse": "red", "not comparable": None}
+MARKS: dict[Verdict, str] = {"within": "=", "better": "+", "worse": "-", "different": "~", "not comparable": " "}
+COLORS: dict[Verdict, str | None] = {
+    "within": "green",
+    "better": "blue",
+    "worse": "red",
+    "different": "yellow",
+    "not comparable": None,
+}
 LEAST = 8  # width of a column
 USER_MISTAKE, INTERRUPTED = 2, 130
 
@@ -128,17 +135,23 @@ def run(
         note(f"{name} was not what had been written, so that its unit was computed again.")
 
     computed = [results.gather(exhibit, plan[exhibit.name], outcomes, quick=quick, seed=seed) for exhibit in chosen]
-    held = results.write(out, [*shown, *computed])
+    try:
+        held = results.write(out, [*shown, *computed])
+    except Damaged as error:
+        note(f"{error} It is written anew, with this run alone.")
+        (out / results.RECORD).unlink()
+        held = results.write(out, [*shown, *computed])
     page = write_page(out / "index.html", held)
     if not quiet:
         for one in computed:
             print_exhibit(one)
+        print_claims(held, computed)
     typer.echo()
     print_failures(computed)
     print_counts(computed)
     typer.echo()
     labelled("written", f"{page}  (open it in a browser)")
-    labelled("", f"{out / results.RECORD}, a CSV for each table, a PNG for each figure")
+    labelled("", f"{out / results.RECORD}, every number and unit; a PNG for each figure")
 
 
 class Progress:
@@ -219,7 +232,7 @@ def print_exhibit(one: Shown) -> None:
     heading(f"{one.name}  {one.about['title']}")
     for chunk in chunks(one.columns, max(map(len, one.table), default=0)):
         print_chunk(one, chunk)
-    for text in one.about["notes"]:
+    for text in (*one.about["words"], *one.about["notes"]):
         labelled("note", text)
 
 
@@ -276,12 +289,23 @@ def print_counts(computed: Sequence[Shown]) -> None:
         return
     lines = {**tally, "in all": results.summed(tally.values())} if len(tally) > 1 else tally
     side = max(map(len, lines))
-    heading(f"{'cells':<{side}}  {'  '.join(VERDICTS)}  within or better, of the comparable")
+    heading(f"{'cells':<{side}}  {'  '.join(VERDICTS)}  within, of the comparable")
     for paper, counts in lines.items():
         numbers = "  ".join(f"{counts[verdict]:>{len(verdict)}}" for verdict in VERDICTS)
-        share = results.good_share(counts)
+        share = results.share_within(counts)
         typer.echo(f"{paper:<{side}}  {numbers}  {'none is comparable' if share is None else f'{share:.0%}'}")
-    typer.echo("within: two of the paper's standard deviations, or 0.05 of its figure; outside [0, 1] as the CSV says")
+    typer.echo("within: two standard errors of both means, or 0.02; of counts, one object or 2 % of the class")
+
+
+def print_claims(held: Sequence[Shown], computed: Sequence[Shown]) -> None:
+    """The claims of the papers that an exhibit of this run has a part in."""
+    names = {one.name for one in computed}
+    for paper, claims in results.decided(held).items():
+        there = [one for one in claims if one.cases and names & set(one.claim.exhibits)]
+        if there:
+            heading(f"{paper}: what the paper says of its method")
+        for one in there:
+            labelled(one.finding, f"{one.claim.place}: {one.claim.text} {evidence(one)}")
 
 
 def duration(seconds: float) -> str:

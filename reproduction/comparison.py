@@ -24,6 +24,7 @@ import evidentia
 from evidentia.constraints import PairwiseConstraints
 from evidentia.datasets import load
 from evidentia.scores import credal_rand_index, nonspecificity
+from reproduction.claims import Claim
 from reproduction.egmm.ranks import average_ranks
 from reproduction.exhibit import Cell, Exhibit, Result, Results, Unit
 
@@ -270,7 +271,8 @@ def own_cell(results: Results, data: str, method: str, what: str) -> Cell:
     if not values:
         why = LEFT_OUT.get((data, method), "") if applies(data, method) else "needs a table of attributes"
         return Cell(method, data, None, incomparable=why)
-    return Cell(method, data, float(np.mean(values)), float(np.std(values)) if len(values) > 1 else None)
+    deviation = float(np.std(values)) if len(values) > 1 else None
+    return Cell(method, data, float(np.mean(values)), deviation, runs=len(values))
 
 
 def undominated(points: Mapping[str, tuple[float, float]]) -> set[str]:
@@ -499,6 +501,7 @@ def by(what: str, make: Callable[..., Any]) -> Callable[[Results], Any]:
 
 
 NEEDS = tuple(FILES.values())
+CLAIMS: list[Claim] = []  # of no paper
 EXHIBITS = [
     Exhibit(
         "comparison.ari",

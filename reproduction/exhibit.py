@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 Result = dict[str, Any]  # what a unit measured: numbers, text, and lists of them, as JSON holds them
 Results = Mapping[str, Result]  # by the key of the unit; a unit that failed is not in it
-Verdict = Literal["within", "better", "worse", "not comparable"]
-VERDICTS: tuple[Verdict, ...] = ("within", "better", "worse", "not comparable")
+Verdict = Literal["within", "better", "worse", "different", "not comparable"]
+VERDICTS: tuple[Verdict, ...] = ("within", "better", "worse", "different", "not comparable")
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,19 @@ class Cell:
     better : {"higher", "lower", "equal"}
         Which side of the paper's number is better; "equal" when the number itself is what matters.
     tolerance : float
-        How far from the paper's number is still the same, beside two of its standard deviations.
+        How far from the paper's number is still the same, however sure both means are.
     incomparable : str
         Why the two numbers cannot be compared, when both are there: other data, an unpublished draw.
     reason : str
-        Why ours is worse, when that was looked into.
+        Why ours is another number, when that was looked into.
+    runs, paper_runs : int
+        How many runs the mean and the deviation are over.
+    rival : bool
+        A method that the paper compares its own with. To come out above the paper's number is then no success.
+    target : float or None
+        What both numbers aim at, as the nominal level of a coverage: the nearer one is better.
+    single : bool
+        The paper's number is of one draw of what our deviation is over, so that its own deviation is ours.
     """
 
     row: str
@@ -75,25 +83,44 @@ class Cell:
     paper: float | None = None
     paper_deviation: float | None = None
     better: Literal["higher", "lower", "equal"] = "higher"
-    tolerance: float = 0.05
+    tolerance: float = 0.02
     incomparable: str = ""
     reason: str = ""
+    runs: int = 1
+    paper_runs: int = 1
+    rival: bool = False
+    target: float | None = None
+    single: bool = False
+
+    @property
+    def error(self) -> float:
+        """Standard error of our mean."""
+        return (self.deviation or 0) / math.sqrt(self.runs)
+
+    @property
+    def limit(self) -> float:
+        """Two standard errors of the difference of both means, or the tolerance, whichever is larger."""
+        theirs = self.deviation if self.single else self.paper_deviation
+        error = math.hypot(self.error, (theirs or 0) / (1 if self.single else math.sqrt(self.paper_runs)))
+        return max(self.tolerance, 2 * error)
 
     @property
     def verdict(self) -> Verdict:
         """
-        >>> Cell("Iris", "ARI", ours=0.91, paper=0.73, paper_deviation=0.05).verdict
+        >>> Cell("Iris", "ARI", 0.91, 0.03, paper=0.73, paper_deviation=0.05, runs=9, paper_runs=25).verdict
         'better'
-        >>> Cell("Iris", "ARI", ours=0.64, paper=0.73, paper_deviation=0.05).verdict
-        'within'
+        >>> Cell("Iris", "ARI", 0.91, 0.03, paper=0.73, rival=True).verdict
+        'different'
         """
         if self.ours is None or math.isnan(self.ours) or self.paper is None or self.incomparable:
             return "not comparable"
         gain = self.ours - self.paper
-        if abs(gain) <= max(self.tolerance, 2 * (self.paper_deviation or 0)) + 1e-12:
+        if abs(gain) <= self.limit + 1e-12:
             return "within"
-        if self.better == "equal":
-            return "worse"
+        if self.rival or (self.better == "equal" and self.target is None):
+            return "different"
+        if self.target is not None:
+            return "better" if abs(self.ours - self.target) < abs(self.paper - self.target) else "worse"
         return "better" if (gain > 0) == (self.better == "higher") else "worse"
 
 
@@ -115,8 +142,10 @@ class Exhibit:
     cells : function (results) -> list of Cell, optional
         From what was measured; cells of units that failed have ``ours=None``.
     draw : function (results) -> Figure, optional
+    words : sequence of str
+        What a reader must know beside the numbers: data, settings, and how they were found.
     notes : function (results) -> list of str, optional
-        What a reader must know beside the numbers.
+        What the units say beside the cells.
     data : sequence of str
         Data sets that must be on the machine.
     minutes : (float, float)
@@ -134,6 +163,7 @@ class Exhibit:
     data: Sequence[str] = ()
     minutes: tuple[float, float] = (0.1, 1.0)
     absent: str = ""
+    words: Sequence[str] = ()
 
     @property
     def paper(self) -> str:
@@ -144,7 +174,7 @@ def counted(cells: Iterable[Cell]) -> dict[Verdict, int]:
     """How many cells have each verdict.
 
     >>> counted([Cell("a", "x", 0.5, paper=0.5), Cell("b", "x", 0.5)])
-    {'within': 1, 'better': 0, 'worse': 0, 'not comparable': 1}
+    {'within': 1, 'better': 0, 'worse': 0, 'different': 0, 'not comparable': 1}
     """
     found = Counter(cell.verdict for cell in cells)
     return {verdict: found[verdict] for verdict in VERDICTS}

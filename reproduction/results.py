@@ -1,14 +1,13 @@
-"""What an exhibit shows once its units are done, and how a directory keeps it: CSV, PNG and one record."""
+"""What an exhibit shows once its units are done, and the one record in which a directory keeps it."""
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,12 +16,14 @@ from typing import Any
 import evidentia
 from evidentia.datasets import data_directory
 from reproduction import catalogue
+from reproduction.claims import FINDINGS, Decided, Finding, decide
 from reproduction.exhibit import Cell, Exhibit, Unit, Verdict, counted
-from reproduction.running import Failure, Measured, Outcomes
+from reproduction.files import digest, read_sealed, seal, write_whole
+from reproduction.running import Failure, Measured, Outcomes, content
 
 RECORD = "record.json"
-NUMBERS = ("ours", "deviation", "paper", "paper_deviation", "tolerance")
-FIELDS = ("row", "column", *NUMBERS[:4], "verdict", "better", "tolerance", "incomparable", "reason")
+DEFAULTS = {field.name: field.default for field in fields(Cell)}
+MEASURED = ("ours", "deviation", "runs")  # of a cell; the rest is the code's to say
 PACKAGES = (
     "numpy",
     "scipy",
@@ -44,8 +45,9 @@ class Shown:
     Attributes
     ----------
     about : mapping
-        What the record holds of it: ``title``, ``quick``, ``seed``, ``version``, ``seconds``, ``notes``, ``absent``
-        (why nothing was computed), ``failures``, ``warnings`` and ``units`` with their settings.
+        What the record holds of it: ``title``, ``quick``, ``seed``, ``version``, ``words``, ``notes``, ``absent`` (why
+        nothing was computed), ``failures``, ``warnings`` and ``units``: by key the fingerprint, the digest of the
+        unit's file, which is None for units that were computed before files had one, and seconds.
     cells : sequence of Cell
     png : bytes
         The figure, or nothing.
@@ -114,29 +116,28 @@ def gather(exhibit: Exhibit, units: Sequence[Unit], outcomes: Outcomes, *, quick
         "quick": quick,
         "seed": seed,
         "version": evidentia.__version__,
-        "seconds": round(sum(found.seconds for found in done.values()), 3),
-        "verdicts": counted(cells),
+        "words": list(exhibit.words),
         "notes": made("notes", exhibit.notes, []),
         "absent": exhibit.absent,
         "failures": failures,
         "warnings": [neutral(f"{key}: {text}") for key, found in done.items() for text in found.warnings],
-        "units": [
-            {"key": unit.key, "settings": dict(unit.settings), "seconds": done[unit.key].seconds}
+        "units": {
+            unit.key: [unit.fingerprint, digest(content(unit, done[unit.key])), done[unit.key].seconds]
             for unit in units
             if unit.key in done
-        ],
+        },
     }
     return Shown(exhibit.name, about, cells, png)
 
 
 def left_out(exhibit: Exhibit, why: str) -> Shown:
     """An exhibit of which nothing was computed."""
-    empty: dict[str, Any] = {"notes": [], "failures": [], "warnings": [], "units": [], "seconds": 0.0}
+    empty: dict[str, Any] = {"words": [], "notes": [], "failures": [], "warnings": [], "units": {}}
     return Shown(exhibit.name, {"title": exhibit.title, "version": evidentia.__version__, "absent": why, **empty})
 
 
 def rounded(cell: Cell) -> Cell:
-    """Six figures of our numbers, which is what the CSV keeps: every verdict is that of the numbers shown."""
+    """Six figures of our numbers, which is what the record keeps: every verdict is that of the numbers shown."""
 
     def short(value: float | None) -> float | None:
         return None if value is None or math.isnan(value) else float(f"{value:.6g}")
@@ -145,7 +146,7 @@ def rounded(cell: Cell) -> Cell:
 
 
 def picture(draw: Any, results: Any) -> bytes:
-    """A drawing as PNG of 256 colours: a third of the size, and no difference to see."""
+    """A drawing as PNG of 256 colors: a third of the size, and no difference to see."""
     from matplotlib import pyplot as plt
     from PIL import Image
 
@@ -164,59 +165,102 @@ def picture(draw: Any, results: Any) -> bytes:
 
 
 def write(directory: Path, shown: Iterable[Shown]) -> list[Shown]:
-    """Add exhibits to a directory; returns all that it now holds, those of earlier runs included.
+    """Add exhibits to the record of a directory; returns all that it now holds, those of earlier runs included.
 
-    An exhibit that could not be computed this time does not replace one that could.
+    An exhibit that could not be computed this time does not replace one that could. A record that is not what was
+    written is not believed: `Damaged`.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    path = directory / RECORD
-    kept = json.loads(path.read_text(encoding="utf-8"))["exhibits"] if path.exists() else {}
+    held = {one.name: one for one in read(directory)} if (directory / RECORD).exists() else {}
     for one in shown:
-        if not one.about["units"] and kept.get(one.name, {}).get("units"):
-            continue
-        kept[one.name] = dict(one.about)
-        _write_or_remove(directory / f"{one.name}.csv", cells_to_csv(one.cells).encode() if one.cells else b"")
-        _write_or_remove(directory / f"{one.name}.png", one.png)
-    record = {"versions": versions(), "exhibits": dict(sorted(kept.items(), key=lambda item: natural(item[0])))}
-    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return read(directory)
+        if one.about["units"] or not (one.name in held and held[one.name].about["units"]):
+            held[one.name] = one
+            _write_or_remove(directory / f"{one.name}.png", one.png)
+    ordered = [held[name] for name in sorted(held, key=natural)]
+    write_whole(directory / RECORD, to_text(seal(record_of(ordered))))
+    return ordered
+
+
+def record_of(shown: Iterable[Shown]) -> dict[str, Any]:
+    """As JSON holds it; units, which exhibits share, stand once for each paper."""
+    exhibits: dict[str, Any] = {}
+    units: dict[str, dict[str, Any]] = {}
+    for one in shown:
+        if one.about["units"]:
+            units.setdefault(one.paper, {}).update(one.about["units"])
+        cells = [to_dict(cell) for cell in one.cells]
+        about = {name: value for name, value in one.about.items() if name != "words"}  # the code has them
+        exhibits[one.name] = {**about, "units": list(one.about["units"]), "cells": cells}
+    return {
+        "versions": versions(),
+        "exhibits": exhibits,
+        "units": {paper: found for paper, found in units.items() if found},
+    }
 
 
 def read(directory: Path) -> list[Shown]:
-    """The exhibits that a directory holds."""
-    exhibits = json.loads((directory / RECORD).read_text(encoding="utf-8"))["exhibits"]
+    """The exhibits that a directory holds; titles, words and rules as the code has them now."""
+    record = read_sealed(directory / RECORD)
     found = []
-    for name, about in exhibits.items():
-        table, drawing = directory / f"{name}.csv", directory / f"{name}.png"
-        cells = cells_from_csv(table.read_text(encoding="utf-8")) if table.exists() else []
-        found.append(Shown(name, about, cells, drawing.read_bytes() if drawing.exists() else b""))
+    for name, about in record["exhibits"].items():
+        cells = [Cell(**cell) for cell in about.pop("cells")]
+        units = record["units"].get(name.partition(".")[0], {})
+        drawing = directory / f"{name}.png"
+        one = {**about, "units": {key: units[key] for key in about["units"]}, "words": []}
+        found.append(renewed(Shown(name, one, cells, drawing.read_bytes() if drawing.exists() else b"")))
     return found
 
 
-def cells_to_csv(cells: Iterable[Cell]) -> str:
+def renewed(one: Shown) -> Shown:
+    """The measured numbers with what the code says of them today: the paper's numbers, rules, reasons and words.
+
+    So a reason that was corrected is on the page without hours of computing. Cells that only a result brings forth,
+    and exhibits that are no longer there, keep what was said when they were computed.
     """
-    >>> print(cells_to_csv([Cell("Iris", "ARI", 0.91, paper=0.73)]))
-    row,column,ours,deviation,paper,paper_deviation,verdict,better,tolerance,incomparable,reason
-    Iris,ARI,0.91,,0.73,,better,higher,0.05,,
-    <BLANKLINE>
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(FIELDS)
-    for cell in cells:
-        values = (getattr(cell, name) for name in FIELDS)
-        writer.writerow(["" if value is None else value for value in values])
-    return text.getvalue()
+    exhibit = next((found for found in catalogue.of_paper(one.paper) if found.name == one.name), None)
+    if exhibit is None or one.about["absent"]:
+        return one
+    known = {(cell.row, cell.column): cell for cell in (exhibit.cells({}) if exhibit.cells is not None else [])}
+    cells = [
+        replace(frame, **{name: getattr(cell, name) for name in MEASURED})
+        if (frame := known.get((cell.row, cell.column)))
+        else cell
+        for cell in one.cells
+    ]
+    return replace(one, about={**one.about, "title": exhibit.title, "words": list(exhibit.words)}, cells=cells)
 
 
-def cells_from_csv(text: str) -> list[Cell]:
-    """The other way round; the verdict is found anew."""
-    cells = []
-    for line in csv.DictReader(io.StringIO(text)):
-        line.pop("verdict")
-        numbers = {name: float(line.pop(name)) if line[name] else line.pop(name) or None for name in NUMBERS}
-        cells.append(Cell(**line, **numbers))  # type: ignore[arg-type]
-    return cells
+def to_dict(cell: Cell) -> dict[str, Any]:
+    """What is not by default.
+
+    >>> to_dict(Cell("Iris", "ARI", 0.91, paper=0.73))
+    {'row': 'Iris', 'column': 'ARI', 'ours': 0.91, 'paper': 0.73}
+    """
+    return {name: value for name, value in asdict(cell).items() if value != DEFAULTS[name]} | {"ours": cell.ours}
+
+
+def to_text(value: Any, depth: int = 4, indent: str = "") -> str:
+    """JSON with a line for each entry down to a depth, so that two records can be compared line by line.
+
+    >>> print(to_text({"a": [1, 2], "b": {"c": {"d": 3}}}, depth=2))
+    {
+     "a": [
+      1,
+      2
+     ],
+     "b": {
+      "c": {"d": 3}
+     }
+    }
+    """
+    if not depth or not isinstance(value, dict | list) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    inner = indent + " "
+    if isinstance(value, dict):
+        entries = [f"{json.dumps(key)}: {to_text(item, depth - 1, inner)}" for key, item in value.items()]
+    else:
+        entries = [to_text(item, depth - 1, inner) for item in value]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n{inner}" + f",\n{inner}".join(entries) + f"\n{indent}{closing}"
 
 
 def versions() -> dict[str, str]:
@@ -229,9 +273,9 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _write_or_remove(path: Path, content: bytes) -> None:
-    if content:
-        path.write_bytes(content)
+def _write_or_remove(path: Path, png: bytes) -> None:
+    if png:
+        write_whole(path, png)
     else:
         path.unlink(missing_ok=True)
 
@@ -241,7 +285,12 @@ def _write_or_remove(path: Path, content: bytes) -> None:
 
 def neutral(text: str) -> str:
     """Without the places of this machine."""
-    places = {data_directory(): "EVIDENTIA_DATA", Path(evidentia.__file__).parent: "evidentia", Path.home(): "~"}
+    places = {
+        data_directory(): "EVIDENTIA_DATA",
+        Path(evidentia.__file__).parent: "evidentia",
+        Path(__file__).parent: "reproduction",
+        Path.home(): "~",
+    }
     for place, name in places.items():
         if place is not None and place != place.parent:
             text = text.replace(str(place), name)
@@ -277,10 +326,24 @@ def summed(counts: Iterable[Mapping[Verdict, int]]) -> dict[Verdict, int]:
     return total
 
 
-def good_share(counts: Mapping[Verdict, int]) -> float | None:
-    """Of the comparable cells, the share that is within or better."""
-    good = counts["within"] + counts["better"]
-    return good / (good + counts["worse"]) if good + counts["worse"] else None
+def share_within(counts: Mapping[Verdict, int]) -> float | None:
+    """Of the comparable cells, the share that is within."""
+    comparable = sum(counts.values()) - counts["not comparable"]
+    return counts["within"] / comparable if comparable else None
+
+
+def decided(shown: Sequence[Shown]) -> dict[str, list[Decided]]:
+    """The claims of each paper that has any, with what our cells say of them."""
+    tables = {one.name: one.table for one in shown}
+    names = list(dict.fromkeys(one.paper for one in shown))
+    found = {paper.name: decide(paper.claims, tables) for paper in catalogue.PAPERS if paper.name in names}
+    return {name: claims for name, claims in found.items() if claims}
+
+
+def findings(claims: Iterable[Decided]) -> dict[Finding, int]:
+    """How many claims have each finding."""
+    found = [one.finding for one in claims]
+    return {finding: found.count(finding) for finding in FINDINGS}
 
 
 def grouped(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -74,11 +74,10 @@ def butterfly_pair_cells(results: Results) -> list[Cell]:
     ]
 
 
-def butterfly_notes(results: Results) -> list[str]:
-    return [
-        "The paper does not say how ECM was run here; these are its default settings. Its numbers are met to 0.004: it "
-        "may have stopped a little earlier."
-    ]
+BUTTERFLY_WORDS = (
+    "The paper does not say how ECM was run here; these are its default settings. Its numbers are met to 0.004: it may "
+    "have stopped a little earlier."
+)
 
 
 def draw_butterfly(results: Results) -> Figure:
@@ -163,12 +162,12 @@ def example_cells(results: Results) -> list[Cell]:
     return cells
 
 
+NUMBERS = "Objects of the same number in our draw and in the paper's have nothing to do with each other."
+THIRTY = "The paper says that there are 20 objects, and names objects up to 30; we draw 30."
+
+
 def example_notes(results: Results) -> list[str]:
-    notes = [
-        "Objects of the same number in our draw and in the paper's have nothing to do with each other.",
-        "The paper says that there are 20 objects, and names objects up to 30; we draw 30.",
-    ]
-    return notes + (remarks(results["example"]) if "example" in results else [])
+    return remarks(results["example"]) if "example" in results else []
 
 
 def draw_example(results: Results) -> Figure:
@@ -227,14 +226,14 @@ def inside_cells(results: Results) -> list[Cell]:
 
 def mixture_notes(results: Results) -> list[str]:
     found = one_dataset(results)
-    return ["The paper's data set is not published.", *(remarks(found) if found else [])]
+    return remarks(found) if found else []
 
 
-def inside_notes(results: Results) -> list[str]:
-    return [
-        "Paper: 'almost all the belief-plausibility intervals contained the true probabilities', of another data set. "
-        "A pair that is all but certain counts as missed when its truth is outside by the fourth digit."
-    ]
+NOT_PUBLISHED = "The paper's data set is not published."
+ALMOST_ALL = (
+    "Paper: 'almost all the belief-plausibility intervals contained the true probabilities', of another data set. A "
+    "pair that is all but certain counts as missed when its truth is outside by the fourth digit."
+)
 
 
 def draw_truth(results: Results) -> Figure:
@@ -263,7 +262,7 @@ EXHIBITS = [
         butterfly_units,
         butterfly_cells,
         draw_butterfly,
-        butterfly_notes,
+        words=(BUTTERFLY_WORDS,),
         minutes=SMALL,
     ),
     Exhibit(
@@ -280,6 +279,7 @@ EXHIBITS = [
         example_units,
         example_cells,
         notes=example_notes,
+        words=(NUMBERS, THIRTY),
         minutes=SMALL,
     ),
     Exhibit(
@@ -287,7 +287,8 @@ EXHIBITS = [
         "Thirty objects of a known mixture: partition, draws of four pairs, and fit",
         example_units,
         draw=draw_example,
-        notes=lambda results: ["A draw of ours; objects are numbered from 0.", *example_notes(results)[1:]],
+        notes=example_notes,
+        words=("A draw of ours; objects are numbered from 0.", THIRTY),
         minutes=SMALL,
     ),
     Exhibit(
@@ -298,6 +299,7 @@ EXHIBITS = [
         lambda results: draw_pairs(results["mixture 2, one data set"]),
         mixture_notes,
         minutes=(0.03, 0.03),
+        words=(NOT_PUBLISHED,),
     ),
     Exhibit(
         "bootgmm.figure9",
@@ -305,6 +307,7 @@ EXHIBITS = [
         mixture_units,
         draw=lambda results: draw_fit(results["mixture 2, one data set"]),
         notes=mixture_notes,
+        words=(NOT_PUBLISHED,),
         minutes=(0.03, 0.03),
     ),
     Exhibit(
@@ -313,7 +316,7 @@ EXHIBITS = [
         mixture_units,
         inside_cells,
         draw_truth,
-        inside_notes,
+        words=(ALMOST_ALL,),
         minutes=(0.03, 0.03),
     ),
 ]

@@ -87,6 +87,10 @@ def share_right(rand: list[float]) -> float | None:
     return float(np.mean(np.array(rand) >= two_class.RIGHT)) if rand else None
 
 
+def n_runs(values: list[float]) -> int:
+    return max(1, len(values))
+
+
 def two_class_cells(results: Results) -> list[Cell]:
     shown = list(results.get("two-class/pictures", {"rand": {}})["rand"].values()) or [None] * 3
     over_points, over_links = gathered(results, "two-class/points"), gathered(results, "two-class/links")
@@ -99,7 +103,8 @@ def two_class_cells(results: Results) -> list[Cell]:
              incomparable="how the diagonal runs depends on the points, which are not published"),
         Cell("points shown: ECM, adaptive metric", score, shown[1], paper=numbers.ACROSS, better="equal"),
         Cell(f"points shown: CECM, adaptive metric, {N_LINKS} links", score, shown[2]),
-        Cell(f"{links}: CECM, adaptive metric, {N_LINKS} links", score, *mean_and_deviation(linked)),
+        Cell(f"{links}: CECM, adaptive metric, {N_LINKS} links", score, *mean_and_deviation(linked),
+             runs=n_runs(linked)),
         Cell(f"{links}: CECM, adaptive metric, {N_LINKS} links", right, share_right(linked)),
         *(
             cell
@@ -110,23 +115,22 @@ def two_class_cells(results: Results) -> list[Cell]:
                 ("middle", "boundary half way between the classes"),
             )
             for cell in (
-                Cell(f"{points}: {what}", score, *mean_and_deviation(rand[name])),
+                Cell(f"{points}: {what}", score, *mean_and_deviation(rand[name]), runs=n_runs(rand[name])),
                 Cell(f"{points}: {what}", right, share_right(rand[name])),
             )
         ),
     ]  # fmt: skip
 
 
-def two_class_notes(results: Results) -> list[str]:
-    return [
-        "The Euclidean metric always cuts along a diagonal. The adaptive metric without links cuts left from right or "
-        "top from bottom: the square is symmetric, so which of the two has the lower criterion is the chance of a draw "
-        "of the points. The points shown, and those of the draws of links, are the first for which it is the wrong "
-        "one, as in the paper's Figure 4.",
-        "In some draws of the points the wrong boundary has the lower criterion even with ten links, all of them "
-        "obeyed: the linked objects are moved and their neighbours stay. That is the criterion, not the search: a "
-        "descent from the right boundary ends higher.",
-    ]
+TWO_CLASS_WORDS = (
+    "The Euclidean metric always cuts along a diagonal. The adaptive metric without links cuts left from right or top "
+    "from bottom: the square is symmetric, so which of the two has the lower criterion is the chance of a draw of the "
+    "points. The points shown, and those of the draws of links, are the first for which it is the wrong one, as in "
+    "the paper's Figure 4.",
+    "In some draws of the points the wrong boundary has the lower criterion even with ten links, all of them obeyed: "
+    "the linked objects are moved and their neighbors stay. That is the criterion, not the search: a descent from the "
+    "right boundary ends higher.",
+)
 
 
 def scatter(ax: Any, points: np.ndarray, sets: list[int]) -> None:
@@ -180,27 +184,28 @@ def brain_cells(results: Results) -> list[Cell]:
     found = gathered(results, "brain")
     columns = ("adjusted Rand index", "Dice", "share of pixels on Ω", "seconds")
     return [
-        Cell(method, column, *mean_and_deviation([one[method][column] for one in found]),
+        Cell(method, column, *mean_and_deviation([one[method][column] for one in found]), runs=max(1, len(found)),
              better="higher" if column in columns[:2] else "lower")
         for method in ("ECM", *map(brain.name_of, brain.RADII))
         for column in columns
     ]  # fmt: skip
 
 
+BRAIN_WORDS = (
+    "The paper's image is private. In its place: the T2 contrast of drawn slices of the same height, bright lesions "
+    "among normal tissue and fluid, at most 400 gray levels between 0 and 1, c = 2, α = 2, ρ² = 10, ξ = 0.5. Gray "
+    "levels count by their pixels.",
+    "The regions: the inside of the largest lesion, and a disc of normal tissue, small or larger. When the disc names "
+    "too few gray levels, the criterion can be lowest where these alone are moved and the bright cluster takes in "
+    "normal tissue too.",
+)
+
+
 def brain_notes(results: Results) -> list[str]:
-    notes = [
-        "The paper's image is private. In its place: the T2 contrast of drawn slices of the same height, bright "
-        "lesions among normal tissue and fluid, at most 400 grey levels between 0 and 1, c = 2, α = 2, ρ² = 10, "
-        "ξ = 0.5. Grey levels count by their pixels.",
-        "The regions: the inside of the largest lesion, and a disc of normal tissue, small or larger. When the disc "
-        "names too few grey levels, the criterion can be lowest where these alone are moved and the bright cluster "
-        "takes in normal tissue too.",
-    ]
     found = gathered(results, "brain")
-    for method in ("ECM", *map(brain.name_of, brain.RADII)) if found else ():
-        listed = ", ".join(f"{one[method]['Dice']:.2f}" for one in found)
-        notes.append(f"Dice in each slice, {method}: {listed}.")
-    return notes
+    methods = ("ECM", *map(brain.name_of, brain.RADII)) if found else ()
+    dice = {method: ", ".join(f"{one[method]['Dice']:.2f}" for one in found) for method in methods}
+    return [f"Dice in each slice, {method}: {listed}." for method, listed in dice.items()]
 
 
 def draw_brain(results: Results) -> Figure:
@@ -238,7 +243,7 @@ EXHIBITS = [
         two_class_units,
         two_class_cells,
         draw_partitions,
-        two_class_notes,
+        words=TWO_CLASS_WORDS,
         minutes=(0.2, 1.5),
     ),
     Exhibit(
@@ -248,6 +253,7 @@ EXHIBITS = [
         brain_cells,
         draw_brain,
         brain_notes,
+        words=BRAIN_WORDS,
         minutes=(0.1, 0.2),
     ),
 ]

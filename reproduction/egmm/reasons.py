@@ -1,4 +1,4 @@
-"""Why a number of ours is worse than the paper's, looked into one by one."""
+"""Why a number of ours is not the paper's, looked into one by one."""
 
 from __future__ import annotations
 
@@ -81,12 +81,13 @@ GMM_ECOLI = (
 )
 EGMM_ECOLI = "EBIC is highest at three clusters in every run: 755, 775, 742 for two to four."
 EGMM_KNOWLEDGE = (
-    "EBIC is highest at two clusters in every run: -12, -52, -86 for two to four. The paper's scores are those of"
+    "EBIC is highest at two clusters in every run: -12, -53, -88 for two to four. The paper's scores are those of"
     " its Tables 11 and 12, where the number is given."
 )
-EGMM_ROSE = (
-    "EBIC rises up to five clusters: -3029, -2951, -2914, -2821, -2835 for two to six. The paper's scores are "
-    "those of its Tables 11 and 12, where the number is given."
+EGMM_BY_START = (
+    "The start decides: EBIC is highest at five clusters in seven of ten runs, at six in two and at four in one, and "
+    "on average -3029, -2959, -2900, -2803, -2812 for two to six. No run prefers the paper's three. The paper's scores "
+    "are those of its Tables 11 and 12, where the number is given."
 )
 BOOT_NEWTHYROID = "BIC is -4777.9 for three clusters and -4773.3 for four."
 BOOT_SEEDS_NUMBER = "Ours is likelier: BIC 2053.5 for four clusters and 2070.3 for five."
@@ -143,7 +144,7 @@ NUMBER_WORSE: dict[str, str] = {
     "Magic/EGMM": MAGIC,
     "Newthyroid/FCM": FCM_NEWTHYROID,
     "Newthyroid/bootGMM": BOOT_NEWTHYROID,
-    "Newthyroid/EGMM": EGMM_ROSE,
+    "Newthyroid/EGMM": EGMM_BY_START,
     "Seeds/bootGMM": BOOT_SEEDS_NUMBER,
     "Vehicle/BPEC": BPEC_VEHICLE,
 }

@@ -4,6 +4,9 @@ import re
 
 from reproduction.exhibit import Exhibit
 from reproduction.nnevclus import attributes, butterfly, circles, data, dissimilarities, fourclass, links
+from reproduction.nnevclus.claims import CLAIMS
+
+__all__ = ["CLAIMS", "EXHIBITS"]
 
 
 def place(exhibit: Exhibit) -> tuple[bool, bool, int]:

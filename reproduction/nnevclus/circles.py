@@ -23,6 +23,7 @@ N_KNOWN = 50
 GAMMA = 0.3
 GOOD = 0.99  # ARI of a draw in which both clusters were found
 DRAWS = 10
+ONE_DRAW = "The paper has one draw, in which it calls both clusters perfectly separated: an ARI of 1."
 COLORS = ("#0072b2", "#d55e00")
 
 
@@ -91,7 +92,7 @@ def ari_cells(known: str, results: Results) -> list[Cell]:
     values = list(found.values())
     mean, spread = (float(np.mean(values)), float(np.std(values))) if values else (None, None)
     return [
-        Cell("mean of draws", "ARI", mean, spread, paper=1.0),
+        Cell("mean of draws", "ARI", mean, spread, paper=1.0, runs=max(1, len(values)), single=True),
         *(Cell(f"draw {draw + 1}", "ARI", found.get(draw)) for draw in range(DRAWS)),
     ]
 
@@ -106,10 +107,7 @@ def label_cells(results: Results) -> list[Cell]:
 
 def ari_notes(known: str, results: Results) -> list[str]:
     values = np.array(list(aris(known, results).values()))
-    return [
-        "The paper has one draw, in which it calls both clusters perfectly separated: an ARI of 1.",
-        f"ARI of {GOOD} or more in {int((values >= GOOD).sum())} of {len(values)} draws.",
-    ]
+    return [f"ARI of {GOOD} or more in {int((values >= GOOD).sum())} of {len(values)} draws."] if len(values) else []
 
 
 def link_notes(results: Results) -> list[str]:
@@ -235,6 +233,7 @@ EXHIBITS = [
         draw_by_links,
         link_notes,
         minutes=(0.1, 0.5),
+        words=(ONE_DRAW,),
     ),
     Exhibit(
         "nnevclus.figure20", "50 labels, and the feature that KFDA makes of them", first_label_unit, draw=draw_labels
@@ -247,5 +246,6 @@ EXHIBITS = [
         draw_by_labels,
         label_notes,
         minutes=(0.1, 0.5),
+        words=(ONE_DRAW,),
     ),
 ]
