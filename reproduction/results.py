@@ -219,7 +219,8 @@ def renewed(one: Shown) -> Shown:
     exhibit = next((found for found in catalogue.of_paper(one.paper) if found.name == one.name), None)
     if exhibit is None or one.about["absent"]:
         return one
-    known = {(cell.row, cell.column): cell for cell in (exhibit.cells({}) if exhibit.cells is not None else [])}
+    frames = exhibit.cells({}) if exhibit.cells is not None and one.cells else []
+    known = {(cell.row, cell.column): cell for cell in frames}
     cells = [
         replace(frame, **{name: getattr(cell, name) for name in MEASURED})
         if (frame := known.get((cell.row, cell.column)))
@@ -230,12 +231,13 @@ def renewed(one: Shown) -> Shown:
 
 
 def to_dict(cell: Cell) -> dict[str, Any]:
-    """What is not by default.
+    """What is not by default; reasons are words of the code.
 
     >>> to_dict(Cell("Iris", "ARI", 0.91, paper=0.73))
     {'row': 'Iris', 'column': 'ARI', 'ours': 0.91, 'paper': 0.73}
     """
-    return {name: value for name, value in asdict(cell).items() if value != DEFAULTS[name]} | {"ours": cell.ours}
+    held = {name: value for name, value in asdict(cell).items() if value != DEFAULTS[name] and name != "reason"}
+    return held | {"ours": cell.ours}
 
 
 def to_text(value: Any, depth: int = 4, indent: str = "") -> str:

@@ -53,19 +53,14 @@ def test_a_run_prints_tables_writes_files_and_is_not_repeated(run, fake_paper, w
     assert "fake.table10: the data are not here: magic" in said
     assert "'evidentia datasets NAME --download' for magic" in said
     assert "  Iris  ours" in said
-    assert "        paper    0.620    0.200    0.900" in said
+    assert "        paper    0.620    0.250    0.900" in said
     assert "error: fake.table1 broken: ValueError: the matrix is <singular>" in said
-    assert "cells  within  better  worse  not comparable" in said
-    assert "fake       1       1      1               3  67%" in said
-    assert sorted(path.name for path in out.iterdir()) == [
-        "fake.table1.csv",
-        "fake.table1.png",
-        "index.html",
-        "record.json",
-        "units",
-    ]
+    assert "cells  within  better  worse  different  not comparable" in said
+    assert "fake       0       1      0          2               3  0%" in said
+    assert "Table 1: EGMM is best on <one> set. Iris: " in said
+    assert sorted(path.name for path in out.iterdir()) == ["fake.table1.png", "index.html", "record.json", "units"]
     record = json.loads((out / "record.json").read_text())["exhibits"]["fake.table1"]
-    assert (record["quick"], record["seed"], record["units"][0]["settings"]["runs"]) == (True, 4, 2)
+    assert (record["quick"], record["seed"], record["units"][0]) == (True, 4, "Iris/ECM")
     assert str(tmp_path) not in (out / "record.json").read_text() + (out / "index.html").read_text()
 
     again = run(*command, "--quiet")[1]
@@ -101,6 +96,15 @@ def test_a_damaged_file_is_told(run, fake_paper, tmp_path):
     kept.write_text(kept.read_text().replace('"mean": 0.', '"mean": 0.9'))  # still JSON
     assert f"note: {kept.name} was not what had been written, so that its unit was computed again." in run(*command)[1]
     assert "computed again" not in run(*command)[1]
+
+
+def test_a_record_changed_by_hand_is_told_and_written_anew(run, fake_paper, tmp_path):
+    run("fake.table1", "--out", tmp_path)
+    record = tmp_path / "record.json"
+    record.write_text(record.read_text().replace('"paper": 0.62', '"paper": 0.61'))
+    said = run("fake.table1", "--out", tmp_path)[1]
+    assert "note: record.json is not what was written: its digest does not fit. It is written anew" in said
+    assert "written anew" not in run("fake.table1", "--out", tmp_path)[1]
 
 
 def test_an_unknown_name_is_an_error_of_one_line(run):

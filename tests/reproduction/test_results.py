@@ -1,24 +1,25 @@
 """From outcomes to cells, files and the page."""
 
-import csv
 import json
 import re
 
 import pytest
 
 from reproduction.exhibit import Cell, Exhibit
+from reproduction.files import Damaged
 from reproduction.page import write_page
 from reproduction.results import (
+    RECORD,
     Shown,
-    cells_from_csv,
-    cells_to_csv,
+    decided,
+    findings,
     gather,
-    good_share,
     left_out,
     natural,
     neutral,
     read,
     rounded,
+    share_within,
     summed,
     tally,
     write,
@@ -36,13 +37,15 @@ def test_gathering_keeps_numbers_settings_failures_and_warnings(shown):
     first, second = shown
     assert first.columns == ["ECM", "EGMM", "broken"]
     assert [first.table["Iris"][column].verdict for column in first.columns] == ["within", "within", "not comparable"]
-    assert first.counts == {"within": 2, "better": 0, "worse": 1, "not comparable": 3}
+    assert first.counts == {"within": 2, "better": 0, "worse": 0, "different": 1, "not comparable": 3}
     assert first.about["failures"] == [
         {"unit": "broken", "error": "ValueError: the matrix is <singular>", "lacks_data": False}
     ]
     assert first.about["warnings"] == ["Iris/EGMM: late"]
-    assert first.about["seconds"] == 6.0
-    assert first.about["units"][1]["settings"] == {"method": "EGMM", "data": "Iris", "runs": 2, "seed": 0}
+    assert first.about["words"] == ["Two <methods>."]
+    assert first.about["notes"] == ["4 <units>."]
+    fingerprint, digest, seconds = first.about["units"]["Iris/EGMM"]
+    assert (len(fingerprint), len(digest), seconds) == (16, 16, 1.5)
     assert first.png.startswith(b"\x89PNG")
     assert second.cells == []
     assert second.about["failures"] == [
@@ -58,17 +61,8 @@ def test_without_results_nothing_is_drawn_and_no_number_is_ours(fake_paper):
     assert {cell.ours for cell in one.cells} == {None, 0.4}
 
 
-def test_csv_gives_the_cells_back():
-    cells = [
-        Cell("a, b", 'x "y"', 0.123456, 0.01, 0.5, 0.2, "lower", 0.1, "", "line\nbreak"),
-        Cell("c", "x", None, paper=3.0),
-        Cell("d", "x", 0.0, incomparable="other data"),
-    ]
-    assert cells_from_csv(cells_to_csv(cells)) == cells
-
-
 def test_the_verdict_is_that_of_the_rounded_number():
-    cell = Cell("a", "x", 0.4499999999, paper=0.5, tolerance=0.05)  # a hair outside
+    cell = Cell("a", "x", 0.4799999999, paper=0.5)  # a hair outside
     assert cell.verdict == "worse"
     assert rounded(cell).verdict == "within"
     assert rounded(Cell("a", "x", float("nan"), float("nan"))) == Cell("a", "x", None)
@@ -77,36 +71,54 @@ def test_the_verdict_is_that_of_the_rounded_number():
 def test_a_directory_gives_back_what_was_written(shown, tmp_path):
     held = write(tmp_path, [*shown, left_out(Exhibit("fake.figure1", "A drawing"), "a drawing")])
     assert [one.name for one in held] == ["fake.table1", "fake.table2", "fake.figure1"]
-    assert held[0] == shown[0]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fake.table1.csv", "fake.table1.png", "record.json"]
-    with (tmp_path / "fake.table1.csv").open() as file:
-        lines = list(csv.DictReader(file))
-    assert lines[2] == {
+    assert held[:2] == shown == read(tmp_path)[:2]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fake.table1.png", "record.json"]
+    record = json.loads((tmp_path / RECORD).read_text())
+    assert record["exhibits"]["fake.table1"]["cells"][2] == {
         "row": "Wine",
         "column": "ECM",
-        "ours": "0.64",
-        "deviation": "0.0123457",
-        "paper": "0.99",
-        "paper_deviation": "",
-        "verdict": "worse",
-        "better": "higher",
-        "tolerance": "0.05",
-        "incomparable": "",
-        "reason": "the start is another",
+        "ours": 0.64,
+        "deviation": 0.0123457,
+        "paper": 0.99,
+        "runs": 2,
+        "rival": True,
     }
-    record = json.loads((tmp_path / "record.json").read_text())
     assert record["versions"]["evidentia"] == record["exhibits"]["fake.table1"]["version"]
-    assert record["exhibits"]["fake.table1"]["verdicts"]["worse"] == 1
+    assert record["exhibits"]["fake.table1"]["units"] == list(record["units"]["fake"])  # once for all exhibits
+    assert "0.64" in next(line for line in (tmp_path / RECORD).read_text().splitlines() if '"Wine"' in line)
+
+
+def test_a_number_of_the_record_changed_by_hand_is_found(shown, tmp_path):
+    write(tmp_path, shown)
+    text = (tmp_path / RECORD).read_text()
+    (tmp_path / RECORD).write_text(text.replace('"ours": 0.64', '"ours": 0.98'))
+    with pytest.raises(Damaged, match=r"record\.json is not what was written: its digest does not fit"):
+        read(tmp_path)
+    with pytest.raises(Damaged, match=r"record\.json"):
+        write(tmp_path, shown)
+
+
+def test_words_and_rules_are_those_that_the_code_has_now(shown, tmp_path, fake_paper, monkeypatch):
+    write(tmp_path, shown)
+
+    def cells(results):
+        return [Cell("Wine", "ECM", None, paper=0.7, reason="better known now")]
+
+    monkeypatch.setattr(fake_paper, "EXHIBITS", [Exhibit("fake.table1", "New", cells=cells, words=("Anew.",))])
+    one = read(tmp_path)[0]
+    assert (one.about["title"], one.about["words"], one.about["notes"]) == ("New", ["Anew."], ["4 <units>."])
+    assert one.table["Wine"]["ECM"] == Cell("Wine", "ECM", 0.64, 0.0123457, 0.7, reason="better known now", runs=2)
+    assert one.table["Iris"]["ECM"].paper == 0.62  # what the code no longer knows stays as it was computed
 
 
 def test_a_later_run_adds_to_a_directory_and_spoils_nothing(shown, tmp_path):
     write(tmp_path, shown[:1])
     write(tmp_path, [left_out(Exhibit("fake.table1", "Scores"), "the data are not here: magic")])
     assert read(tmp_path) == shown[:1]
-    write(tmp_path, [Shown("fake.table10", {**shown[0].about, "title": "Later"}, [Cell("a", "x", 1.0)])])
+    write(tmp_path, [Shown("fake.table12", {**shown[0].about, "title": "Later", "words": []}, [Cell("a", "x", 1.0)])])
     assert [one.about["title"] for one in read(tmp_path)] == ["Scores & more", "Later"]
-    write(tmp_path, [Shown("fake.table1", {**shown[0].about, "title": "Anew"})])  # without a figure and a table
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fake.table10.csv", "record.json"]
+    write(tmp_path, [Shown("fake.table1", {**shown[0].about})])  # without a figure and a table
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["record.json"]
 
 
 def test_verdicts_are_summed_by_paper_and_in_all():
@@ -114,11 +126,19 @@ def test_verdicts_are_summed_by_paper_and_in_all():
     found = tally(
         [Shown("p.table1", {}, [good, none]), Shown("q.table1", {}, [bad]), Shown("p.table2", {}, [good, bad])]
     )
-    assert found["p"] == {"within": 0, "better": 2, "worse": 1, "not comparable": 1}
-    assert good_share(found["p"]) == pytest.approx(2 / 3)
-    assert summed(found.values()) == {"within": 0, "better": 2, "worse": 2, "not comparable": 1}
-    assert good_share({"within": 0, "better": 0, "worse": 0, "not comparable": 4}) is None
+    assert found["p"] == {"within": 0, "better": 2, "worse": 1, "different": 0, "not comparable": 1}
+    assert share_within(found["p"]) == 0
+    assert share_within({"within": 3, "better": 1, "worse": 1, "different": 1, "not comparable": 5}) == 0.5
+    assert summed(found.values()) == {"within": 0, "better": 2, "worse": 2, "different": 0, "not comparable": 1}
+    assert share_within({"within": 0, "better": 0, "worse": 0, "different": 0, "not comparable": 4}) is None
     assert tally([Shown("p.figure1", {})]) == {}
+
+
+def test_claims_are_decided_by_the_cells_of_all_exhibits(shown):
+    [first, second] = decided(shown)["fake"]
+    assert [(case.name, case.holds) for case in first.cases] == [("Iris", False), ("Wine", False)]
+    assert (first.finding, second.finding) == ("does not hold", "not computed")
+    assert findings([first, second])["holds"] == 0
 
 
 def test_names_sort_as_people_count():
@@ -144,19 +164,22 @@ def test_words_name_no_place_of_this_machine(tmp_path, monkeypatch):
 def test_the_page_shows_numbers_verdicts_reasons_figures_and_failures(shown, tmp_path):
     absent = left_out(Exhibit("fake.figure1", "A drawing"), "nothing to compute")
     page = write_page(tmp_path / "index.html", [*shown, absent]).read_text()
-    assert "2 agree with it, 0 are better and 1 worse: <strong>67% within or better</strong>" in page
+    assert "Of 3 cells that can be compared with a paper&#x27;s number, 2 are within: 67%." in page
+    assert "EGMM is best on &lt;one&gt; set." in page
+    assert "does not hold (0 of 2)" in page
+    assert "Iris: no, EGMM 0.25 against ECM 0.62" in page
     assert (
-        '<td class="worse" title="the start is another"><span>0.640<i> ± 0.012</i></span>'
-        '<span class="theirs">paper 0.990</span><span class="verdict">worse</span></td>'
+        '<td class="different" title="the start is another"><span>0.640<i> ± 0.012</i></span>'
+        '<span class="theirs">paper 0.990</span><span class="verdict">different</span></td>'
     ) in page
     assert '<span class="theirs">paper 0.500</span><span class="verdict">failed</span>' in page
-    assert "<b>not comparable</b>, Iris / broken: another draw" in page
+    assert '<b class="not-comparable">not comparable</b>, Iris / broken: another draw' in page
     assert page.count("data:image/png;base64,") == 1
     assert "the matrix is &lt;singular&gt;" in page
     assert "Two &lt;methods&gt;." in page
     assert "Not &lt;a&gt; paper" in page
     assert "Figure 1. A drawing <code>fake.figure1</code>: nothing to compute" in page
-    assert "{&quot;method&quot;: &quot;EGMM&quot;, &quot;data&quot;: &quot;Iris&quot;, &quot;runs&quot;: 2" in page
+    assert "4 units, 6.0 seconds." in page
     assert "A quick run has few repetitions" in page
     for link in re.findall(r'href="#([^"]+)"', page):
         assert f'id="{link}"' in page
