@@ -15,7 +15,7 @@ BY_NAME = {exhibit.name: exhibit for exhibit in EXHIBITS}
 def test_without_results_cells_hold_the_paper_alone_and_notes_are_text(name):
     exhibit = BY_NAME[name]
     assert all(cell.ours is None for cell in exhibit.cells({}))
-    assert all(isinstance(note, str) for note in exhibit.notes({}))
+    assert exhibit.notes is None or exhibit.notes({}) == []
 
 
 @pytest.mark.parametrize("quick", [True, False])
@@ -58,13 +58,23 @@ def test_largest_gap_is_looked_for_among_few_clusters():
 
 
 def test_a_small_unit_of_table_1():
-    settings = {"data": "iris_uci", "linkage": "product", "n_groups": 13, "alpha": 0.95}
+    settings = {"data": "iris_uci", "linkage": "product", "n_groups": 13, "alpha": 0.95, "gamma": "auto"}
     found = bhc.measure_groups(**settings, n_seeds=2, seed=0)
     cells = bhc.table_1_cells(json.loads(json.dumps({bhc.IRIS_KEY: found})))
     assert len(found["rows"]) == 2 * 5 * 2
     two = [cell for cell in cells if cell.row == "F_c = 2" and cell.column.startswith("BHC")]
     np.testing.assert_allclose([cell.ours for cell in two], [cell.paper for cell in two], atol=1e-4)  # setosa, the rest
     assert all(cell.ours is not None for cell in cells)
+
+
+def test_table_2_is_met_on_iris_with_ten_groups_and_products():
+    unit = bhc.table_2_units(True, 0)[1]
+    cells = {(cell.row, cell.column): cell for cell in bhc.table_2_cells({unit.key: unit.measure(**unit.settings)})}
+    for line in ("Iris, F_c = 4", "Iris, F_c = 5"):
+        own = [cells[line, f"BHC, {measure}"] for measure in bhc.MEASURES]
+        np.testing.assert_allclose([cell.ours for cell in own], [cell.paper for cell in own], atol=0.02)
+        assert {cell.verdict for cell in own} == {"within"}
+    assert cells["votes, F_c = 4", "BHC, RI"].verdict == "not comparable"
 
 
 def test_the_outlier_merges_last_and_stands_one_half_above():

@@ -81,15 +81,18 @@ def test_words_of_the_paper_agree_with_its_tables():
 def test_coverage_is_better_on_the_side_of_the_nominal_level():
     def cell(ours):
         rows = [
-            {"confidence": level, "ci_coverage": 0.5, "coverage": ours, "ci_length": 0.2, "length": 0.2}
+            {"confidence": level, "ci_coverage": 0.5, "coverage": ours + shift, "ci_length": 0.2, "length": 0.2}
             for level in (0.9, 0.95)
+            for shift in (-0.03, 0.03)
         ]
         found = calibration.coverage_cells(2, {"mixture 2/EII/0": {"rows": rows}})
         return next(c for c in found if c.row == "0.90, [Bel, Pl], coverage" and c.column == "EII")
 
     assert cell(0.5).paper == 0.50
     assert cell(0.5).paper_deviation == 0.038
-    assert cell(0.55).verdict == "within"
+    assert cell(0.5).deviation == pytest.approx(0.03 * 2**0.5)
+    assert cell(0.56).verdict == "within"  # two standard errors: 0.06 of ours and 0.0076 of the paper's 100 data sets
+    assert cell(0.57).verdict == "better"
     assert cell(0.80).verdict == "better"
     assert cell(0.99).verdict == "better"  # off by 0.09, the paper by 0.40
     assert cell(0.40).verdict == "worse"
@@ -108,14 +111,35 @@ def test_clusters_take_the_names_of_their_classes_and_doubles_a_number():
     assert fits.class_order(partition, np.array([0, 0, 0, 0, 1]), ["a", "b", "c"]) == ([0, 2, 1], ["a0", "a2", "b1"])
 
 
-def test_counts_are_compared_within_two_objects_or_a_twentieth_of_the_class():
-    run = {"counts": {**printed.TABLE_9, "no": {"{ch}": 7, "{no}": 69, "{ov}": 0}}}
-    cells = {(c.row, c.column): c for c in real.count_cells(printed.TABLE_9, [run])}
-    assert cells["no", "{ch}"].verdict == "within"  # three of 76 are below 5 %
-    assert cells["all", real.WRONG].verdict == "worse"  # 23 for 20
-    other = {"counts": {**printed.TABLE_9, "ov": {"{ch}": 9, "{no}": 0, "{ov}": 24}}}
-    cells = {(c.row, c.column): c for c in real.count_cells(printed.TABLE_9, [other])}
-    assert cells["ov", "{ch}"].verdict == "worse"  # three of 33
+def test_counts_are_compared_within_one_object_or_a_fiftieth_of_the_class():
+    def cells(moved, **more):
+        run = {"counts": {**printed.TABLE_9, "no": {"{ch}": 4 + moved, "{no}": 72 - moved, "{ov}": 0}}}
+        return {(c.row, c.column): c for c in real.count_cells(printed.TABLE_9, [run], **more)}
+
+    assert cells(1)["no", "{ch}"].verdict == "within"
+    assert cells(2)["no", "{ch}"].verdict == "different"  # 2 % of 76 are one and a half
+    assert cells(2)["all", real.WRONG].verdict == "within"  # 22 for 20, of 145
+    assert cells(3)["all", real.WRONG].verdict == "worse"
+    assert cells(3, rival=True)["all", real.WRONG].verdict == "different"
+
+
+def test_runs_that_differ_widen_the_limit_of_a_count():
+    runs = [{"counts": {**printed.TABLE_9, "no": {"{ch}": found, "{no}": 76 - found, "{ov}": 0}}} for found in (5, 9)]
+    cell = next(c for c in real.count_cells(printed.TABLE_9, runs) if (c.row, c.column) == ("no", "{ch}"))
+    assert cell.limit == pytest.approx(2 * 8**0.5 * 1.5**0.5)  # one run of the paper beside two of ours
+    assert cell.verdict == "within"
+
+
+def test_replicates_stopped_early_make_for_shorter_intervals():
+    settings = {"mixture": 1, "model": "VVV", "n_datasets": 2, "n_boot": 60, "seed": 0}
+    found = {
+        f"lengths/1/VVV/{end}": calibration.measure_coverage(**settings, stopped=stopped)
+        for end, stopped in calibration.ENDS.items()
+    }
+    cells = {(c.row, c.column): c for c in calibration.length_cells(json.loads(json.dumps(found)))}
+    assert cells["mixture 1, VVV", "shorter by"].ours > 0.05
+    assert cells["mixture 1, VVV", "run on"].paper == 0.32
+    assert cells["mixture 1, EII", "shorter by"].ours is None
 
 
 def test_components_are_matched_to_the_true_ones():
@@ -157,5 +181,5 @@ def test_a_kept_fit_can_be_drawn():
 def test_ecm_finds_the_papers_confusion_tables():
     for data, table in (("iris", printed.TABLE_7), ("diabetes", printed.TABLE_11)):
         (unit,) = real.ecm_units(data)(True, 0)
-        cells = real.count_cells(table, [unit.measure(**unit.settings)])
+        cells = real.count_cells(table, [unit.measure(**unit.settings)], rival=True)
         assert {cell.verdict for cell in cells} == {"within"}
