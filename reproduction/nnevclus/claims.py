@@ -5,36 +5,34 @@ from __future__ import annotations
 from functools import partial
 
 from reproduction.claims import Case, Claim, Tables, best, shown
-from reproduction.comparison import undominated
 from reproduction.exhibit import Cell
 from reproduction.nnevclus.attributes import METHODS, OWN, TABLE_3
 from reproduction.nnevclus.links import FEATURES, LINKS
 from reproduction.nnevclus.links import METHODS as LINKED
 
 FIGURES, CURVES = "nnevclus.figure23-25", "nnevclus.figure27-28"
+GENERALLY = 18  # of 24 cases
 NEAR = 0.95  # of the best, as the paper underlines
 EXCEPT = ("Iris", "Segment")
 
 
 def not_dominated(tables: Tables, suffix: str) -> list[Case]:
-    """By any other method but Bootclus; on each set both of the paper's methods, where it has both."""
+    """Whether no other method but Bootclus is more consistent with less nonspecificity than one of the paper's own."""
     cases = []
     for data in TABLE_3:
-        rows = {method: tables[FIGURES].get(f"{data}, {method}") for method in METHODS if method != "Bootclus"}
+        rows = {method: tables[FIGURES].get(f"{data}, {method}", {}) for method in METHODS if method != "Bootclus"}
         points = {
             method: (cells[f"consistency{suffix}"].ours, cells[f"nonspecificity{suffix}"].ours)
             for method, cells in rows.items()
-            if cells is not None
+            if cells
         }
         known = {method: (c, n) for method, (c, n) in points.items() if c is not None and n is not None}
-        if not any(method in known for method in OWN):
-            continue
-        front = undominated(known)
-        own = [method for method in OWN if method in known]
-        lost = [method for method in own if method not in front]
-        words = ", ".join(f"{method} {known[method][0]:.2f} at {known[method][1]:.2f}" for method in own)
-        beaten = f"; undominated: {', '.join(sorted(front))}" if lost else ""
-        cases.append(Case(data, not lost, words + beaten))
+        for own in OWN:
+            if own in known:
+                consistency, doubt = known[own]
+                above = [m for m, (c, n) in known.items() if m not in OWN and c > consistency and n < doubt]
+                words = f", dominated by {', '.join(above)}" if above else ""
+                cases.append(Case(f"{data}, {own}", not above, f"{consistency:.2f} at {doubt:.2f}{words}"))
     return cases
 
 
@@ -94,15 +92,18 @@ def separated(tables: Tables) -> list[Case]:
 CLAIMS = [
     Claim(
         "Figures 23 to 25",
-        "NN-EVCLUS and NN-EVCLUS-bp are not dominated by any other method but Bootclus (partitions as they are).",
+        "NN-EVCLUS and NN-EVCLUS-bp are generally (here: in three quarters of the cases) not dominated by any other "
+        "method but Bootclus. Partitions as they are:",
         (FIGURES,),
         partial(not_dominated, suffix=""),
+        needed=GENERALLY,
     ),
     Claim(
         "Figures 23 to 25",
-        "The same, partitions normalized by Dempster's rule.",
+        "The same, partitions normalized by Dempster's rule:",
         (FIGURES,),
         partial(not_dominated, suffix=", normalized"),
+        needed=GENERALLY,
     ),
     Claim(
         "Table 3",

@@ -109,7 +109,7 @@ WORDS = (
     "dozen settings or more by ARI and criterion in these same two tables, the last six on other draws of links; "
     "CEVCLUS and CECM were not tuned so. With 60 units, 200 steps and tol = 1e-4 the network with PCCA had 0.905, "
     "0.960, 0.962 and 0.974 on Iris, and 0.177, 0.205, 0.212 and 0.264 on Glass.",
-    "Our networks are trained by Adam, on batches of our own size, where the paper's have a gradient method.",
+    "Our networks take quasi-Newton steps, where the paper's have a gradient method.",
 )
 
 
