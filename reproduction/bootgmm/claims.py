@@ -12,7 +12,8 @@ from reproduction.exhibit import Cell
 TABLES = {1: "bootgmm.table2", 2: "bootgmm.table3", 3: "bootgmm.table4"}
 RIGHT = {1: ("EII", "EEE", "VVV"), 2: ("EEE", "VVV"), 3: ("VVV",)}
 WRONG = {2: ("EII",), 3: ("EII", "EEE")}
-FAR = 0.1  # below the nominal level
+NEAR = 0.03  # of the nominal level: the farthest of the paper's own numbers for models that are right
+FAR = 0.1  # below it
 SETS = {"Iris": (6, "7-figure14", "8-figure15"), "Diabetes": ("10-figure18", 11, 12)}
 
 
@@ -21,13 +22,13 @@ def coverage(tables: Tables, mixture: int, level: float, model: str) -> Cell:
 
 
 def near_nominal(tables: Tables, models: Mapping[int, Sequence[str]]) -> list[Case]:
-    """Within two standard errors of the nominal level, or 0.02."""
+    """Within two standard errors of the nominal level, or as near as the paper's own numbers."""
     cases = []
     for mixture, names in models.items():
         for model in names:
             for level in LEVELS:
                 cell = coverage(tables, mixture, level, model)
-                near = abs((cell.ours or 0) - level) <= max(0.02, 2 * cell.error)
+                near = abs((cell.ours or 0) - level) <= max(NEAR, 2 * cell.error)
                 cases.append(Case(f"mixture {mixture}, {model}, {level:.2f}", near, shown(cell)))
     return cases
 

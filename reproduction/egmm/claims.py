@@ -41,9 +41,9 @@ def first_on_average(names: Sequence[str], scores: Sequence[str]) -> Claim:
     def cases(tables: Tables) -> list[Case]:
         return [best(score, *halves(tables[name], "Average rank"), lowest=True) for name, score in zip(names, scores)]
 
-    known = "known" if len(names) == 3 else "unknown"
-    places = " to ".join((names[0], names[-1])).replace("egmm.table", "")
-    return Claim(f"Tables {places}", f"EGMM ranks first on average, the number of clusters {known}.", names, cases)
+    known, word = ("known", "to") if len(names) == 3 else ("unknown", "and")
+    place = f"Tables {names[0].removeprefix('egmm.table')} {word} {names[-1].removeprefix('egmm.table')}"
+    return Claim(place, f"EGMM ranks first on average, the number of clusters {known}.", names, cases)
 
 
 def halves(table: Table, row: str) -> tuple[dict, dict]:
