@@ -36,8 +36,8 @@ bench: $(VENV)/.installed-test .venv-peer/.installed   ## speed and memory, as r
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
 
 results: $(VENV)/.installed-test    ## every table of the papers, full run, and the pages about them
-	$(BIN)/evidentia reproduce all --full --out out/full
-	$(BIN)/python docs/make_results.py out/full
+	$(BIN)/python -m reproduction all --full --out out/full
+	$(BIN)/python -m reproduction.pages out/full
 
 docs: $(VENV)/.installed-docs       ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evidentia.experiments.exhibit import Cell, Exhibit, Unit
+from evidentia.datasets import load
+from reproduction.claims import Claim, best
+from reproduction.exhibit import Cell, Exhibit, Unit
 
 METHODS = ("ECM", "EGMM")
 
@@ -45,6 +47,10 @@ def lack():
     raise FileNotFoundError("The data set 'magic' is not on this machine. To have it, set EVIDENTIA_DATA.")
 
 
+def ask_the_library():
+    return load("nowhere")
+
+
 def die():
     os._exit(3)
 
@@ -68,7 +74,7 @@ def units(quick, seed):
 
 
 def cells(results):
-    papers = {"Iris/ECM": 0.62, "Iris/EGMM": 0.2, "Wine/ECM": 0.99, "Wine/EGMM": None}
+    papers = {"Iris/ECM": 0.62, "Iris/EGMM": 0.25, "Wine/ECM": 0.99, "Wine/EGMM": None}
     table = [
         Cell(
             *key.split("/"),
@@ -76,6 +82,8 @@ def cells(results):
             deviation=0.0123456789,
             paper=paper,
             reason="the start is another" * (key == "Wine/ECM"),
+            runs=2,
+            rival=key.endswith("/ECM"),
         )
         for key, paper in papers.items()
     ]
@@ -95,6 +103,15 @@ def no_table(results):
     raise KeyError("Iris/FCM")
 
 
+def egmm_is_best(tables):
+    table = tables["fake.table1"]
+    return [best(data, {"EGMM": table[data]["EGMM"]}, {"ECM": table[data]["ECM"]}) for data in ("Iris", "Wine")]
+
+
+CLAIMS = [
+    Claim("Table 1", "EGMM is best on <one> set.", ("fake.table1",), egmm_is_best, needed=1),
+    Claim("Table 10", "It is quick.", ("fake.table10",), egmm_is_best),
+]
 EXHIBITS = [
     Exhibit(
         "fake.table1",
@@ -102,8 +119,9 @@ EXHIBITS = [
         units,
         cells,
         draw,
-        notes=lambda results: ["Two <methods>."],
+        notes=lambda results: [f"{len(results)} <units>."],
         minutes=(0.01, 0.02),
+        words=("Two <methods>.",),
     ),
     Exhibit("fake.table2", "The same, without a table", lambda quick, seed: units(quick, seed)[:1], no_table),
     Exhibit("fake.table10", "Needs what nobody has", units, cells, data=["magic"]),

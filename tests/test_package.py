@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,6 @@ LAYERS = [
     {"plots"},
     {"report", "images"},
     {"explorer"},
-    {"experiments"},
     {"cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -63,6 +63,20 @@ def test_imports_point_downward(path):
             assert RANK[other] <= RANK[here], f"{path.name} of {here} imports {other}, a layer above it"
             if RANK[other] == RANK[here]:
                 assert (here, other) in SIDEWAYS, f"{path.name} of {here} imports its neighbour {other}"
+
+
+def named(path):
+    """Modules of the library that a file imports from, each with the names it takes."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "evidentia":
+            yield node.module, [alias.name for alias in node.names]
+
+
+def test_the_reproduction_of_the_papers_uses_only_public_names():
+    paths = sorted(Path(__file__).parents[1].glob("reproduction/**/*.py"))
+    used = {(module, name) for path in paths for module, names in named(path) for name in names}
+    assert len(used) > 50
+    assert {(module, name) for module, name in used if name not in import_module(module).__all__} == set()
 
 
 def seconds_to_import(module):

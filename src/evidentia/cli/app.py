@@ -427,32 +427,6 @@ def datasets(
     typer.echo(f"{to}: {len(frame)} rows, {frame.shape[1]} columns")
 
 
-@app.command()
-def reproduce(
-    what: Annotated[
-        list[str],
-        typer.Argument(metavar="list|all|NAME...", help="What there is; everything; or papers and exhibits by name."),
-    ],
-    quick: Annotated[bool, typer.Option("--quick/--full", help="Few repetitions, or as many as the papers.")] = True,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where tables, figures and finished units are kept.")] = Path(
-        "out/reproduce"
-    ),
-    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes.", show_default="one a core")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of data and starts.")] = 0,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is kept from earlier runs.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the counts only, no tables.")] = False,
-) -> None:
-    """Compute the tables and figures of the papers, and set the papers' numbers beside ours."""
-    from evidentia.cli import reproducing
-    from evidentia.cli.running import check_out
-
-    if what == ["list"]:
-        reproducing.print_list()
-        return
-    check_out(out)
-    reproducing.run(what, quick=quick, out=out, jobs=jobs, seed=seed, fresh=fresh, quiet=quiet)
-
-
 def compared(partition: CredalPartition, truth: pd.Series, what: str) -> str:
     """How the clusters agree with known classes, in a sentence."""
     import pandas as pd

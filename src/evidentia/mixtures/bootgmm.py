@@ -135,7 +135,7 @@ class BootGMM(_base.IterativeClusterer):
     uncertain, and the intervals come out too short: in the paper they cover 0.65 to 0.70 at a nominal 0.90 when the
     components differ in all respects. With ``"auto"`` the replicates are shared out among the models, more of them to
     those with a better AIC (:meth:`ParsimoniousGaussianMixture.fit_replicates`). That keeps the coverage near nominal
-    with intervals shorter than those of the richest model; ``evidentia reproduce bootgmm`` measures it.
+    with intervals shorter than those of the richest model; ``python -m reproduction bootgmm`` in a clone measures it.
 
     All replicates are fitted together, as products of large matrices. The intervals cost O(n² B c) time and a sweep of
     the descent O(n² f); memory holds 16 n² bytes, or O(n k) with ``n_pairs=k``.

@@ -1,0 +1,1 @@
+"""The tables and figures of the five papers, the papers' numbers beside ours. ``python -m reproduction list``."""

@@ -1,0 +1,14 @@
+"""Calibrated model-based evidential clustering using bootstrapping (Denœux, Information Sciences 528, 2020)."""
+
+from reproduction.bootgmm import calibration, gvhd, real, synthetic
+from reproduction.bootgmm.claims import CLAIMS
+from reproduction.exhibit import Exhibit
+
+__all__ = ["CLAIMS", "EXHIBITS"]
+
+EXHIBITS: list[Exhibit] = [
+    *synthetic.EXHIBITS,
+    *calibration.EXHIBITS,
+    *real.EXHIBITS,
+    *gvhd.EXHIBITS,
+]

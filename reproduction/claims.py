@@ -1,0 +1,124 @@
+"""What a paper says of its method in a sentence, decided by the cells that were computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from reproduction.exhibit import Cell
+
+Table = Mapping[str, Mapping[str, Cell]]  # by row and column
+Tables = Mapping[str, Table]  # by exhibit
+Finding = Literal["holds", "does not hold", "undecided", "not computed"]
+FINDINGS: tuple[Finding, ...] = ("holds", "does not hold", "undecided", "not computed")
+
+
+class Case(NamedTuple):
+    """One thing that a claim says; `holds` is None when chance may have decided."""
+
+    name: str
+    holds: bool | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper, and how our cells decide it.
+
+    Parameters
+    ----------
+    place : str
+        Where the paper says it, as ``"Figures 11 to 14"``.
+    text : str
+    exhibits : sequence of str
+        Whose cells are looked at.
+    cases : function (tables) -> list of Case
+    needed : int, optional
+        How many of the cases must hold for the claim to hold; all of them when not given.
+    """
+
+    place: str
+    text: str
+    exhibits: Sequence[str]
+    cases: Callable[[Tables], list[Case]]
+    needed: int | None = None
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A claim with what was found."""
+
+    claim: Claim
+    cases: Sequence[Case]
+
+    @property
+    def finding(self) -> Finding:
+        """
+        >>> claim = Claim("Table 1", "It is best.", [], lambda tables: [], needed=2)
+        >>> cases = [Case("Iris", True, ""), Case("Wine", None, ""), Case("Glass", False, "")]
+        >>> Decided(claim, cases).finding, Decided(claim, cases[1:]).finding
+        ('undecided', 'does not hold')
+        """
+        if not self.cases:
+            return "not computed"
+        needed = len(self.cases) if self.claim.needed is None else self.claim.needed
+        if sum(case.holds is True for case in self.cases) >= needed:
+            return "holds"
+        return "undecided" if sum(case.holds is not False for case in self.cases) >= needed else "does not hold"
+
+    @property
+    def score(self) -> str:
+        """``holds in 2 of 4``, where there are several cases."""
+        held = sum(case.holds is True for case in self.cases)
+        return f"{held} of {len(self.cases)}" if len(self.cases) > 1 else ""
+
+
+def decide(claims: Sequence[Claim], tables: Tables) -> list[Decided]:
+    """Every claim with its cases; none where an exhibit that it rests on was not computed."""
+    return [
+        Decided(claim, claim.cases(tables) if all(tables.get(name) for name in claim.exhibits) else ())
+        for claim in claims
+    ]
+
+
+def above(first: Cell, second: Cell) -> bool | None:
+    """Whether the first of two means is the larger one; None when they differ by less than two standard errors.
+
+    >>> high, low = Cell("a", "x", 0.93, 0.04, runs=100), Cell("b", "x", 0.91, 0.04, runs=100)
+    >>> above(high, low), above(low, high), above(high, Cell("b", "x", 0.929, 0.04, runs=100))
+    (True, False, None)
+    """
+    if first.ours is None or second.ours is None:
+        return None
+    gain = first.ours - second.ours
+    if abs(gain) <= 2 * math.hypot(first.error, second.error):
+        return None
+    return gain > 0
+
+
+def best(name: str, own: Mapping[str, Cell], others: Mapping[str, Cell], *, lowest: bool = False) -> Case:
+    """Whether one of some methods is above all others, or below them; a method without a number takes no part.
+
+    >>> cells = {name: Cell("Iris", name, ours) for name, ours in (("FCM", 0.7), ("ECM", None), ("EGMM", 0.9))}
+    >>> best("Iris", {"EGMM": cells.pop("EGMM")}, cells)
+    Case(name='Iris', holds=True, words='EGMM 0.9 against FCM 0.7')
+    """
+    first, second = extreme(own, lowest), extreme(others, lowest)
+    if first is None or second is None:
+        return Case(name, None, "not computed")
+    words = f"{first} {shown(own[first])} against {second} {shown(others[second])}"
+    return Case(name, above(others[second], own[first]) if lowest else above(own[first], others[second]), words)
+
+
+def extreme(cells: Mapping[str, Cell], lowest: bool) -> str | None:
+    """The method of the highest number, or of the lowest."""
+    there = {name: cell.ours for name, cell in cells.items() if cell.ours is not None}
+    return (min if lowest else max)(there, key=there.__getitem__) if there else None
+
+
+def shown(cell: Cell) -> str:
+    if cell.ours is None:
+        return "–"
+    return f"{cell.ours:,.0f}" if abs(cell.ours) >= 1000 else f"{cell.ours:.3g}"

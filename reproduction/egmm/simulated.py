@@ -1,0 +1,308 @@
+"""Tables 2 to 4 and Figures 1 to 5: the Diamond, two classes and four classes."""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.mixture import GaussianMixture
+
+from evidentia.belief import FocalSets
+from evidentia.datasets import Dataset, make_diamond, make_egmm_four_class, make_egmm_two_class
+from evidentia.mixtures import EGMM, BootGMM
+from evidentia.partition import CredalPartition
+from evidentia.plots import plot_masses, plot_partition
+from evidentia.prototypes import ECM
+from reproduction.egmm import paper
+from reproduction.exhibit import Cell, Exhibit, Result, Results, Unit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COUNTS = (2, 3, 4, 5, 6)
+MIDDLE = 5  # object 6 of the paper
+
+
+def drawn(data: str, seed: int) -> Dataset:
+    make: Any = {"Two-class": make_egmm_two_class, "Four-class": make_egmm_four_class}
+    return make_diamond() if data == "Diamond" else make[data](random_state=seed)
+
+
+def measure_ebic(data: str, draws: int, tol: float, n_init: int, seed: int) -> Result:
+    """EBIC for each number of clusters, one list a draw, and whether the covariance collapsed."""
+    begin = process_time()
+    found, collapsed = [], []
+    for draw in range(seed, seed + draws):
+        X = drawn(data, draw).data
+        family = "full" if data == "Diamond" else "pairs"
+        models = [EGMM(c, focal_sets=family, tol=tol, n_init=n_init, random_state=draw).fit(X) for c in COUNTS]
+        found.append([model.ebic_ for model in models])
+        collapsed.append([bool(model.collapsed_) for model in models])
+    return {"ebic": found, "collapsed": collapsed, "seconds": process_time() - begin}
+
+
+def ebic_units(data: str, quick: bool, seed: int) -> list[Unit]:
+    if data == "Diamond":  # the authors stop when the log-likelihood rises by less than 0.001; ours counts per object
+        return [Unit("ebic/Diamond", measure_ebic, {"data": data, "draws": 1, "tol": 1e-3, "n_init": 10, "seed": seed})]
+    settings = {"data": data, "draws": 2 if quick else 10, "tol": 1e-6, "n_init": 1 if quick else 3, "seed": seed}
+    return [Unit(f"ebic/{data}", measure_ebic, settings)]
+
+
+def ebic_cells(data: str, results: Results) -> list[Cell]:
+    """The table is about which number of clusters is best, so what is compared is how far each is from C = 2.
+
+    The paper's draw of a simulated set is not published, and is one of those that our deviation is over.
+    """
+    found = results.get(f"ebic/{data}", {"ebic": [], "collapsed": []})
+    runs = np.array(found["ebic"], dtype=float).reshape(-1, len(COUNTS))
+    runs[np.array(found["collapsed"], dtype=bool).reshape(runs.shape)] = np.nan  # the likelihood has no maximum
+    printed = [entry.mean or 0.0 for entry in paper.EBIC[data].values()]
+    levels: Any = {"incomparable": "A level: the table is about the differences.", "better": "equal"}
+    cells = [
+        Cell("EBIC", f"C = {count}", *mean_of(runs[:, at]), printed[at], runs=max(1, len(runs)), **levels)
+        for at, count in enumerate(COUNTS)
+    ]
+    for at, count in list(enumerate(COUNTS))[1:]:
+        cells.append(
+            Cell(
+                "less that of C = 2",
+                f"C = {count}",
+                *mean_of(runs[:, at] - runs[:, 0]),
+                round(printed[at] - printed[0], 1),
+                better="equal",
+                tolerance=0.1,  # both levels are printed to 0.1
+                reason=MANY_MAXIMA.get(count, "") if data == "Diamond" else "",
+                runs=max(1, len(runs)),
+                single=data != "Diamond",
+            )
+        )
+    return cells
+
+
+def mean_of(values: np.ndarray) -> tuple[float | None, float | None]:
+    """Mean and standard deviation of the draws that did not collapse."""
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return None, None
+    return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else None
+
+
+MANY_MAXIMA = {
+    5: "Ours is the likeliest of ten starts that do not collapse. Of 200 starts as in the authors' program, with 0.01 "
+    "added to the covariance, two end at the paper's level (-91.4), 58 at ours, and all from -71.0 to -96.6.",
+    6: "Ours is the likeliest of ten starts that do not collapse. Of 200 starts as in the authors' program, with 0.01 "
+    "added to the covariance, none ends at the paper's level of -132.3: the nearest are -135.2, as ours, and -128.6. "
+    "Its number could not be explained.",
+}
+FEW_SETS = (
+    "Sets of one and two clusters and the set of all: with all subsets EBIC falls faster from C = 4 on than the "
+    "paper's numbers do. That was found by matching."
+)
+DRAWS = "Ten draws of ours; the paper's one draw is not published."
+
+
+def ebic_notes(data: str, results: Results) -> list[str]:
+    found = results.get(f"ebic/{data}")
+    if not found or data == "Diamond":
+        return []
+    chosen = [COUNTS[int(np.argmax(row))] for row in found["ebic"]]
+    shown = ", ".join(f"{count}: {chosen.count(count)}" for count in COUNTS if count in chosen)
+    lost = sum(map(sum, found["collapsed"]))
+    left_out = [f"{lost} fits in which the covariance collapsed are left out."] if lost else []
+    return [f"Number of clusters with the highest EBIC, by draw: {shown}.", *left_out]
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def kept(partition: CredalPartition, centers: Any) -> Result:
+    masks = partition.focal_sets.masks.tolist()
+    return {"masses": partition.masses.round(6).tolist(), "masks": masks, "centers": np.asarray(centers).tolist()}
+
+
+def restored(found: Result, n_clusters: int) -> CredalPartition:
+    masses = np.array(found["masses"])
+    return CredalPartition(masses / masses.sum(axis=1, keepdims=True), FocalSets(n_clusters, found["masks"]))
+
+
+def measure_diamond(seed: int) -> Result:
+    """Probabilities of a Gaussian mixture with free covariances, and masses of EGMM, two clusters each."""
+    X = drawn("Diamond", seed).data
+    mixture = GaussianMixture(2, n_init=10, reg_covar=1e-2, random_state=seed).fit(X)
+    fuzzy = CredalPartition(mixture.predict_proba(X), FocalSets(2, "singletons", empty=False, omega=False))
+    model = EGMM(2, random_state=seed).fit(X)
+    return {"GMM": kept(fuzzy, mixture.means_), "EGMM": kept(model.partition_, model.cluster_centers_)}
+
+
+def measure_two_class(seed: int, n_boot: int) -> Result:
+    X = drawn("Two-class", seed).data
+    models: dict[str, Any] = {
+        "ECM": ECM(2, random_state=seed).fit(X),
+        "bootGMM": BootGMM(2, model="bic", n_boot=n_boot, focal_sets="full", random_state=seed).fit(X),
+        "EGMM": EGMM(2, random_state=seed).fit(X),
+    }
+    found = {name: kept(model.partition_, getattr(model, "cluster_centers_", [])) for name, model in models.items()}
+    return {**found, "seed": seed}
+
+
+def measure_four_class(seed: int) -> Result:
+    model = EGMM(4, focal_sets="pairs", random_state=seed).fit(drawn("Four-class", seed).data)
+    return {"EGMM": kept(model.partition_, model.cluster_centers_), "seed": seed}
+
+
+def diamond_units(quick: bool, seed: int) -> list[Unit]:
+    return [Unit("pictures/Diamond", measure_diamond, {"seed": seed})]
+
+
+def two_class_units(quick: bool, seed: int) -> list[Unit]:
+    return [Unit("pictures/Two-class", measure_two_class, {"seed": seed, "n_boot": 50 if quick else 500})]
+
+
+def four_class_units(quick: bool, seed: int) -> list[Unit]:
+    return [Unit("pictures/Four-class", measure_four_class, {"seed": seed})]
+
+
+def classes(ax: Any, X: np.ndarray, y: np.ndarray) -> None:
+    """The points by their true class."""
+    for k in np.unique(y):
+        ax.plot(*X[y == k].T, ".", markersize=4, label=f"class {k}")
+    ax.set_title("true classes")
+    ax.legend(fontsize=8)
+
+
+def centred(ax: Any, found: Result) -> None:
+    if len(found["centers"]):
+        ax.plot(*np.array(found["centers"]).T[:2], "x", color="black", markersize=10, markeredgewidth=2.5, zorder=9)
+
+
+def draw_points(results: Results) -> Figure:
+    from matplotlib import pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
+    X = make_diamond().data
+    ax.plot(*X.T, "o", color="0.3")
+    for i, at in enumerate(X):
+        ax.annotate(str(i + 1), at, xytext=(5, 5), textcoords="offset points")
+    ax.set(xlabel="x1", ylabel="x2", aspect="equal", ylim=(-3, 3))
+    return figure
+
+
+def draw_diamond(method: str, results: Results) -> Figure:
+    from matplotlib import pyplot as plt
+
+    found = results["pictures/Diamond"][method]
+    partition = restored(found, 2)
+    figure, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
+    plot_masses(partition, order="given", ax=axes[0])
+    axes[0].set_title(f"{method}: {'probabilities' if method == 'GMM' else 'masses'} (objects from 0)")
+    plot_partition(partition, make_diamond().data, hulls=None, ax=axes[1])
+    centred(axes[1], found)
+    axes[1].set_title("set of largest mass, and centres")
+    return figure
+
+
+def draw_two_class(results: Results) -> Figure:
+    from matplotlib import pyplot as plt
+
+    seed, found_by = results["pictures/Two-class"]["seed"], dict(results["pictures/Two-class"])
+    del found_by["seed"]
+    data = drawn("Two-class", seed)
+    figure, axes = plt.subplots(2, 2, figsize=(12, 10), layout="constrained")
+    classes(axes[0, 0], data.data, data.target)
+    for ax, (method, found) in zip(axes.ravel()[1:], found_by.items()):
+        plot_partition(restored(found, 2), data.data, hulls=None, ax=ax)
+        centred(ax, found)
+        ax.set_title(method)
+    return figure
+
+
+def draw_four_class(results: Results) -> Figure:
+    from matplotlib import pyplot as plt
+
+    found = results["pictures/Four-class"]
+    data, partition = drawn("Four-class", found["seed"]), restored(found["EGMM"], 4)
+    figure, axes = plt.subplots(2, 2, figsize=(13, 11), layout="constrained")
+    classes(axes[0, 0], data.data, data.target)
+    for ax, hulls, title in zip(
+        axes.ravel()[1:],
+        (None, "lower", "upper"),
+        ("sets of largest mass", "lower approximations", "upper approximations"),
+    ):
+        plot_partition(partition, data.data, hulls=hulls, ax=ax)
+        centred(ax, found["EGMM"])
+        ax.set_title(title)
+    return figure
+
+
+def middle_cells(method: str, results: Results) -> list[Cell]:
+    """What becomes of the object between the rhombs; the paper shows it and prints no number."""
+    found = results.get("pictures/Diamond")
+    if not found:
+        return []
+    partition = restored(found[method], 2)
+    return [
+        Cell("object 6", name, float(mass))
+        for name, mass in zip(partition.focal_sets.names(), partition.masses[MIDDLE])
+    ]
+
+
+def ambiguous_cells(key: str, results: Results) -> list[Cell]:
+    """Share of the objects whose set of largest mass has several clusters; the paper shows it and prints no number."""
+    found = {name: each for name, each in results.get(key, {}).items() if isinstance(each, dict) and "masses" in each}
+    n_clusters = 4 if key.endswith("Four-class") else 2
+    return [
+        Cell(name, "torn", float((restored(each, n_clusters).sets().sum(axis=1) > 1).mean()))
+        for name, each in found.items()
+    ]
+
+
+def tabulated(number: int, data: str, minutes: tuple[float, float]) -> Exhibit:
+    return Exhibit(
+        f"egmm.table{number}",
+        f"EBIC by the number of clusters, {data}",
+        lambda quick, seed: ebic_units(data, quick, seed),
+        cells=lambda results: ebic_cells(data, results),
+        notes=lambda results: ebic_notes(data, results),
+        words=("EM stops as early as the paper's; run on, three clusters have -63.0.",)
+        if data == "Diamond"
+        else (FEW_SETS, DRAWS),
+        minutes=minutes,
+    )
+
+
+def divided(number: int, method: str) -> Exhibit:
+    return Exhibit(
+        f"egmm.figure{number}",
+        f"The Diamond by {method}",
+        diamond_units,
+        cells=lambda results: middle_cells(method, results),
+        draw=lambda results: draw_diamond(method, results),
+        minutes=(0.05, 0.05),
+    )
+
+
+EXHIBITS = [
+    tabulated(2, "Diamond", (0.05, 0.05)),
+    tabulated(3, "Two-class", (0.2, 0.6)),
+    tabulated(4, "Four-class", (0.2, 0.6)),
+    Exhibit("egmm.figure1", "The Diamond", diamond_units, draw=draw_points, minutes=(0.05, 0.05)),
+    divided(2, "GMM"),
+    divided(3, "EGMM"),
+    Exhibit(
+        "egmm.figure4",
+        "Two classes by ECM, bootGMM and EGMM",
+        two_class_units,
+        cells=lambda results: ambiguous_cells("pictures/Two-class", results),
+        draw=draw_two_class,
+        minutes=(0.2, 0.5),
+    ),
+    Exhibit(
+        "egmm.figure5",
+        "Four classes by EGMM",
+        four_class_units,
+        cells=lambda results: ambiguous_cells("pictures/Four-class", results),
+        draw=draw_four_class,
+        minutes=(0.05, 0.05),
+    ),
+]

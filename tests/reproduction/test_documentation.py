@@ -1,0 +1,64 @@
+"""The pages of the documentation, made of the tables of a run."""
+
+import re
+
+from reproduction import pages
+from reproduction.exhibit import Cell, Exhibit
+from reproduction.pages import DOCS
+from reproduction.results import gather, left_out, read, write
+
+
+def test_a_run_becomes_an_overview_and_a_page_for_each_paper(fake_paper, outcomes, tmp_path):
+    exhibit = fake_paper.EXHIBITS[0]
+    shown = gather(exhibit, exhibit.units(True, 0), outcomes, quick=False, seed=7)
+    drawing = left_out(Exhibit("fake.figure1", "A drawing"), "nothing to compute")
+    write(tmp_path / "run", [shown, drawing])
+    pages.take_over(tmp_path / "run", tmp_path / "results")
+    assert [path.name for path in (tmp_path / "results").iterdir()] == ["record.json"]  # and no pictures
+
+    written = pages.pages(tmp_path / "results")
+    assert list(written) == ["results.md", "results/fake.md"]
+    overview, page = written.values()
+    assert "Of 3 cells that can be compared with a paper's number, 2 are within: 67%." in overview
+    assert "| [fake](results/fake.md) | 2 | 0 | 0 | 1 | 3 | 67% | 0 of 1 |" in overview
+    assert (
+        "| fake | Table 1 | EGMM is best on \\<one\\> set. | **does not hold (0 of 2)** | Iris: no, EGMM 0.25"
+        in overview
+    )
+    assert "| [fake.table1](#fake.table1) | different | Wine / ECM: 0.640 (0.990) | the start is another |" in overview
+    assert "- Table 1: EGMM is best on \\<one\\> set. **does not hold (0 of 2)**: Iris: no, EGMM 0.25" in page
+    assert "- Table 10: It is quick. **not computed**" in page
+    assert "(fake.table1)=\n## Table 1. Scores & more" in page
+    assert "|  | ECM | EGMM | broken |\n| :-- | --: | --: | --: |" in page
+    assert "| Wine | 0.640 ± 0.012 (0.990) ≠ | 0.500 ± 0.012 | – (0.500) |" in page
+    assert "- Two \\<methods\\>.\n- 4 \\<units\\>." in page
+    assert "- *different*, Wine / ECM: the start is another" in page
+    assert "`python -m reproduction fake.table1 --full`, seed 7" in page
+    assert "- Figure 1. A drawing (fake.figure1): nothing to compute" in page
+
+
+def test_words_of_exhibits_are_not_markdown():
+    assert pages.plain("a|b *c* _d_ $e$ {f} [g]") == r"a\|b \*c\* \_d\_ \$e\$ \{f\} \[g\]"
+    assert pages.table_cell(None) == ""
+    assert pages.table_cell(Cell("a", "x", 0.9, 0.0001, 0.5)) == "0.900 ± 0 (0.500) ▲"
+
+
+def test_the_pages_are_those_of_the_record_beside_them():
+    results = DOCS / "results"
+    written = pages.pages(results)
+    for path, text in written.items():
+        assert (DOCS / path).read_text(encoding="utf-8") == text, "run 'python -m reproduction.pages'"
+    assert {f"results/{path.name}" for path in results.glob("*.md")} == {path for path in written if "/" in path}
+
+
+def test_the_guide_shows_the_coverage_of_the_record():
+    tables = {one.name: one.table for one in read(DOCS / "results")}
+    lines = re.findall(
+        r"^\| (\d) \((\w+)\) \| (0\.9\d?) \|(.*)\|$", (DOCS / "guide/bootgmm.md").read_text(), re.MULTILINE
+    )
+    assert len(lines) == 6
+    for mixture, model, level, numbers in lines:
+        table = tables[f"bootgmm.table{int(mixture) + 1}"]
+        for column, entry in zip((model, "auto (averages)", "VVV"), numbers.split("|")):
+            cells = [table[f"{float(level):.2f}, [Bel, Pl], {what}"][column].ours for what in ("coverage", "length")]
+            assert entry.strip() == f"{cells[0]:.2f} ({cells[1]:.2f})"
