@@ -240,7 +240,7 @@ def draw_draws(results: Results) -> Figure:
 
 
 def _table(mixture: int) -> Exhibit:
-    def of_mixture(function: Callable) -> Callable:
+    def of_mixture(function: Callable[..., Any]) -> Callable[..., Any]:
         return partial(function, mixture)
 
     return Exhibit(

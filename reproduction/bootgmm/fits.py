@@ -18,7 +18,7 @@ DIGITS = 5
 WIDTHS = (0.5, 0.8, 0.95, 1.0)  # a pair at each of these quantiles of the widths of the intervals
 
 
-def short(values: Any) -> list:
+def short(values: Any) -> list[Any]:
     return np.round(np.asarray(values, dtype=float), DIGITS).tolist()
 
 

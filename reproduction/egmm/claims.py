@@ -46,7 +46,7 @@ def first_on_average(names: Sequence[str], scores: Sequence[str]) -> Claim:
     return Claim(place, f"EGMM ranks first on average, the number of clusters {known}.", names, cases)
 
 
-def halves(table: Table, row: str) -> tuple[dict, dict]:
+def halves(table: Table, row: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """The paper's method and its rivals."""
     cells = {name: cell for name, cell in table[row].items() if name != MOST_LIKELY}
     return {OWN: cells.pop(OWN)}, cells

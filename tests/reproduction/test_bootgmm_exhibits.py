@@ -178,6 +178,7 @@ def test_a_kept_fit_can_be_drawn():
     assert all(cell.ours is not None for cell in synthetic.example_cells(results))
 
 
+@pytest.mark.needs_data("diabetes")
 def test_ecm_finds_the_papers_confusion_tables():
     for data, table in (("iris", printed.TABLE_7), ("diabetes", printed.TABLE_11)):
         (unit,) = real.ecm_units(data)(True, 0)

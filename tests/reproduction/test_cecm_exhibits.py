@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from evidentia.datasets import data_directory
 from reproduction.catalogue import missing_data
 from reproduction.cecm import EXHIBITS, brain, curves, numbers, small, tables, trials, two_class
 from reproduction.cecm.collecting import blocks, gathered, joined
@@ -14,7 +13,6 @@ from reproduction.exhibit import Unit
 
 NAMES = [exhibit.name for exhibit in EXHIBITS]
 COMPUTED = [exhibit for exhibit in EXHIBITS if not exhibit.absent]
-needs_data = pytest.mark.skipif(data_directory() is None, reason="the data files are not on this machine")
 
 
 def exhibit(name):
@@ -116,20 +114,19 @@ def test_table_3_follows_from_table_2():
     assert [cell.verdict for cell in cells] == ["within"] * 6
 
 
-@needs_data
+@pytest.mark.needs_data("glass", "letters")
 def test_the_data_sets_are_those_of_the_paper():
     assert not missing_data([exhibit("cecm.table4")])
     cells = small.size_cells(run(small.size_units(True, 0)))
     assert [cell.verdict for cell in cells] == ["within"] * 15
 
 
-@needs_data
+@pytest.mark.needs_data("glass")
 def test_window_glass_is_the_larger_class():
     data = trials.table("Glass", 0)
     assert np.bincount(data.truth).tolist() == [163, 51]
 
 
-@needs_data
 def test_a_few_trials_of_table_5():
     settings = {"dataset": "Iris", "metric": "mahalanobis", "n_links": 20, "xis": list(numbers.XIS), "seed": 0}
     found = trials.rand_by_xi(**settings, first=0, trials=2)
@@ -141,7 +138,6 @@ def test_a_few_trials_of_table_5():
     assert cells["20 links, ξ = 0.5", "Wine (Eucl.)"].ours is None
 
 
-@needs_data
 @pytest.mark.parametrize("method", trials.METHODS)
 def test_every_method_takes_links_and_starts_without(method):
     found = trials.rand_curve("Iris", method, counts=[0, 50], first=0, trials=2, seed=0)
@@ -150,7 +146,7 @@ def test_every_method_takes_links_and_starts_without(method):
     assert all(0 <= value <= 1 for values in found["unlinked"] for value in values)
 
 
-@needs_data
+@pytest.mark.needs_data("glass")
 def test_cop_kmeans_fails_on_many_links():
     found = trials.rand_curve("Glass", "COP", counts=[10, 200], first=0, trials=4, seed=0)
     assert found["failed"][0] == 0
@@ -173,7 +169,6 @@ def test_failures_of_cop_kmeans_are_told():
     assert len(curves.draw_comparison(results).axes) == 4
 
 
-@needs_data
 def test_questions_on_iris_reach_the_best_partition_with_fewer_answers_than_the_paper():
     found = trials.active_curve("Iris", "mahalanobis", n_questions=36, starts=1, seed=0)
     assert curves.first_at(found["rand"], 0.97) < 40
