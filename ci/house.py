@@ -17,10 +17,10 @@ LONGEST_FUNCTION = 80
 
 # How many files a method touches, by the example of one that has a plain family of its own.
 METHOD = "RECM"
-ITS_FAMILY = ("src/evidentia/relational", "tests/relational")
+ITS_FAMILY = ("src/evidentia/relational", "tests/relational", "benchmarks/relational.py")
 CODE = ("src", "tests", "benchmarks", "examples", "reproduction")
 
-NOT_YET = frozenset({"lines", "long functions", "files of a method"})
+NOT_YET = frozenset({"lines", "files of a method"})
 
 
 class Measure(NamedTuple):

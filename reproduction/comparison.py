@@ -20,10 +20,9 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-import evidentia
-from evidentia import experimental
 from evidentia.constraints import PairwiseConstraints
 from evidentia.datasets import load
+from evidentia.methods import clusterers
 from evidentia.scores import credal_rand_index, pair_nonspecificity
 from reproduction.claims import Claim
 from reproduction.egmm.ranks import average_ranks
@@ -33,25 +32,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REFERENCE = "k-means"
-METHODS = (
-    "k-means", "FCM", "NoiseClustering", "GustafsonKessel", "ECM", "ECM, adaptive", "CCM", "BCM", "BPEC", "SECMdd",
-    "WECMdd", "MECM", "EVCLUS", "RECM", "EkNNclus", "EGMM", "BootGMM", "ParsimoniousGaussianMixture",
-    "BeliefHierarchical", "NNEVCLUS",
-)  # fmt: skip
 LINKED = {"CECM": "ECM", "CEVCLUS": "EVCLUS", "CFCM": "FCM", "COPKMeans": "k-means"}  # and what each is without links
+ADAPTIVE = "ECM, adaptive"
+CLASSES = {cls.__name__: cls for cls in clusterers().values() if "table" in cls.method.reads}
+METHODS = (REFERENCE, *(name for name in CLASSES if name not in LINKED), ADAPTIVE)
+DISSIMILARITIES = tuple(name for name in METHODS if name in CLASSES and "dissimilarities" in CLASSES[name].method.reads)
 N_LINKS = 50
-DISSIMILARITIES = ("SECMdd", "WECMdd", "MECM", "EVCLUS", "RECM", "EkNNclus", "BeliefHierarchical", "NNEVCLUS")
-MANY_CLUSTERS = {
-    "ECM": "near-pairs",
-    "ECM, adaptive": "near-pairs",
-    "EVCLUS": "near-pairs",
-    "NNEVCLUS": "near-pairs",
-    "BootGMM": "near-pairs",
-    "EGMM": "near-pairs",
-    "RECM": "simple",
-    "SECMdd": "simple",
-    "WECMdd": "simple",
-}
+
+
+def few_sets(cls: Any) -> str | None:
+    """The family of sets for many clusters: near pairs, or single clusters where dissimilarities are read."""
+    if "near-pairs" in cls.method.families:
+        return "near-pairs"
+    return "simple" if "simple" in cls.method.families and "dissimilarities" in cls.method.reads else None
+
 
 FILES = {  # the smallest first
     "Diabetes": "diabetes",
@@ -124,23 +118,19 @@ def build(method: str, n_objects: int, n_clusters: int, seed: int, *, pairwise: 
     """The method by its defaults, but for what the module's first lines say."""
     if method == REFERENCE:
         return KMeans(n_clusters, n_init=10, random_state=seed)
-    name = method.partition(",")[0]
-    model = getattr(experimental if name in experimental.__all__ else evidentia, name)()
-    wanted: dict[str, Any] = {"n_clusters": n_clusters, "n_components": n_clusters, "random_state": seed}
-    if method == "NNEVCLUS":
-        del wanted["n_components"]  # there it is the number of principal components
-    if method == "EkNNclus":
+    cls = CLASSES[method.partition(",")[0]]
+    wanted: dict[str, Any] = {"n_clusters": n_clusters, "random_state": seed}
+    if "given" not in cls.method.number:
         del wanted["n_clusters"]  # only where it would begin; it ends with a number of its own
-    if method == "ECM, adaptive":
+    if method == ADAPTIVE:
         wanted["adaptive"] = True
     if pairwise:
         wanted["metric"] = "precomputed"
-    if n_clusters > 8 and method in MANY_CLUSTERS:
-        wanted["focal_sets"] = MANY_CLUSTERS[method]
+    if n_clusters > 8 and (family := few_sets(cls)) is not None:
+        wanted["focal_sets"] = family
     if n_objects > 1_000 and method in ("EVCLUS", "BootGMM"):
         wanted["n_pairs"] = 100
-    known = model.get_params(deep=False)
-    return model.set_params(**{name: value for name, value in wanted.items() if name in known})
+    return cls(**{name: value for name, value in wanted.items() if name in cls.parameters})
 
 
 @cache
@@ -363,8 +353,8 @@ def score_notes(results: Results) -> list[str]:
     sets = averaged(results)
     return [
         "Z-scored columns, the number of clusters of the classes, defaults of the package; no paper has these numbers.",
-        "More than eight clusters: sets of near pairs (ECM, EVCLUS, NNEVCLUS, BootGMM, EGMM) or single clusters (RECM, "
-        "medoids). More than a thousand objects: a hundred partners each in EVCLUS and BootGMM. EkNNclus finds its "
+        "More than eight clusters: sets of near pairs (ECM, EVCLUS, NNEVCLUS, BootGMM, EGMM) or single clusters "
+        "(the others that read dissimilarities). More than a thousand objects: a hundred partners each in EVCLUS and BootGMM. EkNNclus finds its "
         "own number.",
         "The sets for many clusters, and the default delta0 of EVCLUS and NNEVCLUS, were chosen after all pairs and a "
         "delta0 of 0.9 had given lower indices on D31, S2, S4, DryBean and Segment: these columns flatter those "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from reproduction.claims import Case, Claim, Table, Tables, best, shown
 from reproduction.egmm import paper

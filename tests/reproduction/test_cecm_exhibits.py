@@ -114,7 +114,7 @@ def test_table_3_follows_from_table_2():
     assert [cell.verdict for cell in cells] == ["within"] * 6
 
 
-@pytest.mark.needs_data("glass", "letters")
+@pytest.mark.needs_data("glass", "letters_ijl")
 def test_the_data_sets_are_those_of_the_paper():
     assert not missing_data([exhibit("cecm.table4")])
     cells = small.size_cells(run(small.size_units(True, 0)))

@@ -262,7 +262,7 @@ def test_a_method_that_finds_its_number_has_one_row(three_groups):
     assert rows == [["eknnclus", found], ["evclus", 2], ["evclus", 3]]
 
 
-@pytest.mark.parametrize("name", ["evclus", "recm", "secmdd", "wecmdd", "mecm", "eknnclus", "bhc"])
+@pytest.mark.parametrize("name", [n for n, cls in clusterers().items() if "dissimilarities" in cls.method.reads])
 def test_dissimilarities_serve_every_method_that_takes_them(three_groups, name):
     D = cdist(three_groups, three_groups)
     selection = select(D, name, n_clusters=[3], metric="precomputed", random_state=0)

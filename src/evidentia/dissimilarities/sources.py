@@ -164,7 +164,7 @@ def full_matrix(source: Source, *, who: str, cure: str, copies: int = 1) -> np.n
 
     Examples
     --------
-    >>> full_matrix(Objects(["a", "abc", "ab"], lambda a, b: abs(len(a) - len(b)), {}), who="RECM", cure="")
+    >>> full_matrix(Objects(["a", "abc", "ab"], lambda a, b: abs(len(a) - len(b)), {}), who="EVCLUS", cure="")
     array([[0., 2., 1.],
            [2., 0., 1.],
            [1., 1., 0.]])
