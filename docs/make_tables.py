@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from evidentia import methods
@@ -111,15 +112,28 @@ def api_page(families: tuple[str, ...], title: str) -> str:
 
 
 def exports() -> str:
-    """The names of the package, and where each lives."""
+    """The names of the package by where they live."""
     homes = HOMES | {cls.__name__: family(cls) for cls in own().values() if family(cls) != "experimental"}
     by_home: dict[str, list[str]] = {}
     for name, home in homes.items():
         by_home.setdefault(home, []).append(name)
     typed = [_import(f"evidentia.{home}", names) for home, names in sorted(by_home.items())]
-    listed = [f'    "{name}": "{homes[name]}",' for name in sorted(homes)]
-    names = [f'    "{name}",' for name in sorted(homes, key=_kind)]
-    return "\n".join(["if TYPE_CHECKING:", *typed, "", "_HOMES = {", *listed, "}", "", "__all__ = [", *names, "]"])
+    listed = [
+        line
+        for home, names in sorted(by_home.items())
+        for line in _wrapped(f'"{home}": [{_quoted(names)}],', "    ", "        ")
+    ]
+    names = _wrapped(f"{_quoted(list(homes))},", "    ", "    ")
+    blocks = ["_NAMES = {", *listed, "}  # fmt: skip", "", "__all__ = [", *names, "]  # fmt: skip"]
+    return "\n".join(["if TYPE_CHECKING:", *typed, "", *blocks])
+
+
+def _wrapped(text: str, first: str, others: str) -> list[str]:
+    return wrap(text, 120, initial_indent=first, subsequent_indent=others)
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in sorted(names, key=_kind))
 
 
 def _kind(name: str) -> tuple[int, str]:

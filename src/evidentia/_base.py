@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -222,38 +221,6 @@ def row_names(X: Any) -> tuple[str, ...] | None:
     if index is None or callable(index) or type(index).__name__ == "RangeIndex":
         return None
     return tuple(str(name) for name in index)
-
-
-def check_number(
-    estimator: BaseEstimator,
-    name: str,
-    *,
-    low: float,
-    high: float = np.inf,
-    strict: bool = False,
-    integer: bool = False,
-) -> None:
-    """Refuse a parameter that is not a number in ``[low, high]`` (``strict``: above ``low``)."""
-    value = getattr(estimator, name)
-    kind = Integral if integer else Real
-    good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(float(value))
-    if not (good and (low < value if strict else low <= value) and value <= high):
-        expected = f"{'an integer' if integer else 'a number'} {'>' if strict else '>='} {low:g}"
-        if high < np.inf:
-            expected += f" and <= {high:g}"
-        raise ValueError(
-            f"The '{name}' parameter of {type(estimator).__name__} must be {expected}. Got {value!r} instead."
-        )
-
-
-def check_choice(estimator: BaseEstimator, name: str, choices: tuple[str, ...]) -> None:
-    """Refuse an option that is not one of the named ones."""
-    value = getattr(estimator, name)
-    if not (isinstance(value, str) and value in choices):
-        raise ValueError(
-            f"The '{name}' parameter of {type(estimator).__name__} must be one of {', '.join(map(repr, choices))}. "
-            f"Got {value!r} instead."
-        )
 
 
 def check_enough_rows(estimator: BaseEstimator, n_samples: int, n_clusters: int) -> None:

@@ -48,6 +48,8 @@ from typing import Any, ClassVar, dataclass_transform
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from evidentia._docstrings import entry, join_sections, section, split_sections
+
 
 class Check:
     """Which values a parameter may have: ``words`` for messages, ``kind`` for docstrings.
@@ -241,34 +243,19 @@ def _constructor(parameters: Mapping[str, Parameter]) -> Callable[..., None]:
 
 def _documented(cls: type[Declared]) -> str:
     """The docstring with the parts ``Parameters`` and ``Attributes`` made from the declarations."""
-    text = inspect.cleandoc(cls.__doc__ or "")
-    parts = re.split(r"\n\n(?=[A-Z][A-Za-z ]+\n-{3,}(?:\n|$))", text)
-    head, sections = parts[0], {part.split("\n", 1)[0]: part for part in parts[1:]}
+    head, sections = split_sections(cls.__doc__)
     if "Parameters" not in sections and cls.parameters:
-        entries = [
-            _entry(
-                name, f"{parameter.check.kind}, default={_quoted(parameter.default)}\n{inspect.cleandoc(parameter.doc)}"
-            )
-            for name, parameter in sorted(cls.parameters.items(), key=lambda item: item[1].kw_only)
-        ]
-        sections["Parameters"] = _section("Parameters", entries)
-    described = sections.pop("Attributes", _section("Attributes", []))
+        listed = sorted(cls.parameters.items(), key=lambda item: item[1].kw_only)
+        sections["Parameters"] = section("Parameters", [_described(name, parameter) for name, parameter in listed])
+    described = sections.pop("Attributes", section("Attributes", []))
     own = {name for head in re.findall(r"^(\w[\w, ]*) :", described, re.M) for name in head.split(", ")}
-    entries = [_entry(name, doc) for name, doc in cls.attributes.items() if name not in own]
-    if entries or "\n" in described.removeprefix(_section("Attributes", [])):
+    entries = [entry(name, doc) for name, doc in cls.attributes.items() if name not in own]
+    if entries or "\n" in described.removeprefix(section("Attributes", [])):
         sections["Attributes"] = "\n".join([described, *entries])
-    first = [sections.pop(name) for name in ("Parameters", "Attributes") if name in sections]
-    return "\n\n".join([head, *first, *sections.values()])
+    return join_sections(head, sections)
 
 
-def _section(name: str, entries: list[str]) -> str:
-    return "\n".join([name, "-" * len(name), *entries])
-
-
-def _entry(name: str, doc: str) -> str:
-    kind, *lines = inspect.cleandoc(doc).split("\n")
-    return "\n".join([f"{name} : {kind}", *(f"    {line}" if line else "" for line in lines)]).rstrip()
-
-
-def _quoted(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else getattr(value, "__name__", None) or repr(value)
+def _described(name: str, parameter: Parameter) -> str:
+    default = parameter.default
+    value = f'"{default}"' if isinstance(default, str) else getattr(default, "__name__", None) or repr(default)
+    return entry(name, f"{parameter.check.kind}, default={value}\n{inspect.cleandoc(parameter.doc)}")

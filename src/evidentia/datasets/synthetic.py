@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from evidentia._docstrings import F, shared_docs
 from evidentia.datasets.dataset import Dataset
 
 if TYPE_CHECKING:
@@ -21,6 +22,16 @@ OUTLIER = np.array([10.0, 10.0])
 DIAMOND = np.array([[-6.0, 0], [-4, 2], [-4, 0], [-4, -2], [-2, 0], [0, 0], [2, 0], [4, 2], [4, 0], [4, -2], [6, 0]])
 
 
+def simulated(generator: F) -> F:
+    """Say in the docstring of a generator what all of them share."""
+    parameters = {
+        "n_samples": "int\nNumber of points.",
+        "random_state": "int, RandomState or None\nMakes the result reproducible.",
+    }
+    return shared_docs(parameters, Returns="dataset : Dataset")(generator)
+
+
+@simulated
 def make_butterfly(*, outlier: bool = True) -> Dataset:
     """Butterfly: two wings, a point between them and, on request, one far away.
 
@@ -31,10 +42,6 @@ def make_butterfly(*, outlier: bool = True) -> Dataset:
     ----------
     outlier : bool
         Add the point (10, 10).
-
-    Returns
-    -------
-    dataset : Dataset
 
     References
     ----------
@@ -50,14 +57,11 @@ def make_butterfly(*, outlier: bool = True) -> Dataset:
     return planar("butterfly", points, None, "Two wings, a point between them (number 5, counted from 0).")
 
 
+@simulated
 def make_diamond() -> Dataset:
     """Diamond: two rhombs and a point between them, eleven points (EGMM, Sec. 4.1.1).
 
     The paper prints no coordinates. These give its EBIC of -55.9 and -63.1 for two and three clusters.
-
-    Returns
-    -------
-    dataset : Dataset
 
     Examples
     --------
@@ -67,22 +71,12 @@ def make_diamond() -> Dataset:
     return planar("diamond", DIAMOND, None, "Two rhombs and a point between them (number 5, counted from 0).")
 
 
+@simulated
 def make_egmm_two_class(n_samples: int = 800, *, random_state: Seed = None) -> Dataset:
     """Two long parallel Gaussian classes of equal size (EGMM, Sec. 4.1.2).
 
     Means (2, 4) and (2, 0), common covariance [[3, 2], [2, 3]]; 400 points a class in the paper. Euclidean
     methods cut this set the wrong way.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of points.
-    random_state : int, RandomState or None
-        Makes the result reproducible.
-
-    Returns
-    -------
-    dataset : Dataset
 
     Examples
     --------
@@ -95,21 +89,11 @@ def make_egmm_two_class(n_samples: int = 800, *, random_state: Seed = None) -> D
     return planar("egmm_two_class", points, labels, "Two long parallel Gaussian classes.")
 
 
+@simulated
 def make_egmm_four_class(n_samples: int = 800, *, random_state: Seed = None) -> Dataset:
     """Four round Gaussian classes of equal size on a square (EGMM, Sec. 4.1.3).
 
     Means (0, 0), (0, 4), (4, 4), (4, 0), common covariance 2 I; 200 points a class in the paper.
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of points.
-    random_state : int, RandomState or None
-        Makes the result reproducible.
-
-    Returns
-    -------
-    dataset : Dataset
 
     Examples
     --------
@@ -122,23 +106,13 @@ def make_egmm_four_class(n_samples: int = 800, *, random_state: Seed = None) -> 
     return planar("egmm_four_class", points, labels, "Four round Gaussian classes on a square.")
 
 
+@simulated
 def make_cecm_two_class(n_samples: int = 400, *, random_state: Seed = None) -> Dataset:
     """Two classes that each are two distant Gaussians (CECM, Sec. 5.1.1).
 
     Means (0, 0) and (0, 7) in the first class, (7, 0) and (7, 7) in the second, covariance 2 I, equal
     shares. Without constraints nothing tells which pairs belong together. (The text's "200 points were
     drawn from each" is meant per class: the paper's Table 4 counts 400.)
-
-    Parameters
-    ----------
-    n_samples : int
-        Number of points.
-    random_state : int, RandomState or None
-        Makes the result reproducible.
-
-    Returns
-    -------
-    dataset : Dataset
 
     Examples
     --------
@@ -161,6 +135,7 @@ BOOTGMM_MIXTURES: dict[int, tuple[list[Any], list[Any]]] = {
 }
 
 
+@simulated
 def make_bootgmm_mixture(mixture: int = 1, n_samples: int = 300, *, random_state: Seed = None) -> Dataset:
     """One of the three Gaussian mixtures of bootGMM, Sec. 4.1.
 
@@ -172,14 +147,6 @@ def make_bootgmm_mixture(mixture: int = 1, n_samples: int = 300, *, random_state
     ----------
     mixture : {1, 2, 3}
         Number of the mixture in the paper.
-    n_samples : int
-        Number of points.
-    random_state : int, RandomState or None
-        Makes the result reproducible.
-
-    Returns
-    -------
-    dataset : Dataset
 
     Examples
     --------
@@ -194,6 +161,7 @@ def make_bootgmm_mixture(mixture: int = 1, n_samples: int = 300, *, random_state
     return planar(f"bootgmm_mixture_{mixture}", points, labels, "Three overlapping Gaussian classes.", n_classes=3)
 
 
+@simulated
 def make_circles(
     n_samples: int = 500,
     *,
@@ -209,20 +177,12 @@ def make_circles(
 
     Parameters
     ----------
-    n_samples : int
-        Number of points.
     radius : float
         Mean radius of the ring.
     inner_std : float
         Standard deviation of the inner cluster along each axis.
     ring_std : float
         Standard deviation of the ring's radius.
-    random_state : int, RandomState or None
-        Makes the result reproducible.
-
-    Returns
-    -------
-    dataset : Dataset
 
     Examples
     --------
@@ -238,6 +198,7 @@ def make_circles(
     return planar("circles", np.vstack([inner, ring]), labels, "A round cluster inside a ring.")
 
 
+@simulated
 def make_bananas(n_samples: int = 1000, *, radius: float = 5.0, std: float = 1.0, random_state: Seed = None) -> Dataset:
     """Two interlocked banana-shaped classes of equal size [1]_.
 
@@ -246,18 +207,10 @@ def make_bananas(n_samples: int = 1000, *, radius: float = 5.0, std: float = 1.0
 
     Parameters
     ----------
-    n_samples : int
-        Number of points.
     radius : float
         Radius of both arcs.
     std : float
         Standard deviation of the noise along each axis.
-    random_state : int, RandomState or None
-        Makes the result reproducible.
-
-    Returns
-    -------
-    dataset : Dataset
 
     References
     ----------
@@ -278,6 +231,7 @@ def make_bananas(n_samples: int = 1000, *, radius: float = 5.0, std: float = 1.0
     return planar("bananas", points, labels, "Two interlocked banana-shaped classes.")
 
 
+@simulated
 def make_student_four_class(n_samples: int = 400, *, df: float = 5.0, random_state: Seed = None) -> Dataset:
     """Four bivariate Student classes of equal size on a square (NN-EVCLUS, Example 3).
 
@@ -286,16 +240,8 @@ def make_student_four_class(n_samples: int = 400, *, df: float = 5.0, random_sta
 
     Parameters
     ----------
-    n_samples : int
-        Number of points.
     df : float
         Degrees of freedom.
-    random_state : int, RandomState or None
-        Makes the result reproducible.
-
-    Returns
-    -------
-    dataset : Dataset
 
     Examples
     --------

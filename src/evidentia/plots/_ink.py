@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evidentia._docstrings import F, shared_docs
 from evidentia.plots.palette import set_label, set_style
 
 if TYPE_CHECKING:
@@ -12,6 +14,23 @@ if TYPE_CHECKING:
 
 LEGEND_ROWS = 18  # beside a picture of the usual height
 LEGEND_SETS = 2 * LEGEND_ROWS - 4
+
+
+def drawing(artist: str, *, numbers: str = "") -> Callable[[F], F]:
+    """Say in a docstring what all drawing functions share: ``ax``, which artist gets the other keywords, the result.
+
+    ``numbers`` names the function that gives what is drawn.
+    """
+    ax = """matplotlib.axes.Axes, optional
+        Without it a new figure is made. In a figure of your own, ``layout="constrained"`` leaves room for a legend."""
+
+    def complete(function: F) -> F:
+        keywords = [name for name, one in inspect.signature(function).parameters.items() if one.kind == one.VAR_KEYWORD]
+        parameters = {"ax": ax} | {f"**{name}": f"keywords\nPassed to {artist}." for name in keywords}
+        also = {"See Also": f"{numbers} : the same in numbers."} if numbers else {}
+        return shared_docs(parameters, Returns="matplotlib.axes.Axes", **also)(function)
+
+    return complete
 
 
 def new_axes(ax: Axes | None, **size: Any) -> Axes:

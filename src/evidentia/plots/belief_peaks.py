@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evidentia.plots._ink import legend_beside, new_axes
+from evidentia.plots._ink import drawing, legend_beside, new_axes
 from evidentia.plots.palette import HUES
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def belief_peaks_plot_data(graph: BeliefPeaks | Any, *, peaks: Any = None) -> Be
     return BeliefPeaksPlotData(np.column_stack([graph.delta, graph.belief]), chosen)
 
 
+@drawing(":meth:`matplotlib.axes.Axes.scatter` for the objects that are no centres")
 def plot_belief_peaks(graph: BeliefPeaks | Any, *, peaks: Any = None, ax: Axes | None = None, **scatter: Any) -> Axes:
     """Draw belief against δ; centres of clusters stand out in the upper right corner.
 
@@ -62,14 +63,6 @@ def plot_belief_peaks(graph: BeliefPeaks | Any, *, peaks: Any = None, ax: Axes |
         From :func:`evidentia.prototypes.belief_peaks`.
     peaks : array-like of int, optional
         Objects marked and numbered as centres. Without it those of the fit, or those before the widest gap.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **scatter
-        Passed to :meth:`matplotlib.axes.Axes.scatter` for the objects that are no centres.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     See Also
     --------

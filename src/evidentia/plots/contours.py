@@ -9,7 +9,7 @@ import numpy as np
 
 from evidentia.belief.focal import Subset, to_mask
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import legend_beside, name_axes, new_axes
+from evidentia.plots._ink import drawing, legend_beside, name_axes, new_axes
 from evidentia.plots.palette import set_label, set_style
 from evidentia.plots.partition import MANY
 from evidentia.plots.table import column_names, column_numbers, to_table
@@ -80,6 +80,7 @@ def contour_plot_data(
     return ContourPlotData(x, y, masks, values, (names[i], names[j]), contour)
 
 
+@drawing(":meth:`matplotlib.axes.Axes.contour`, or ``contourf`` for one set", numbers="contour_plot_data")
 def plot_contours(
     model: Any,
     X: Any,
@@ -108,18 +109,6 @@ def plot_contours(
     columns : pair of int or str
     boundary : bool
         Also draw, thick and red, where the most plausible cluster changes.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **contour
-        Passed to :meth:`matplotlib.axes.Axes.contour`, or ``contourf`` for one set.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    contour_plot_data : the same in numbers.
     """
     data = contour_plot_data(model, X, what=what, subset=subset, columns=columns)
     table = to_table(X)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evidentia.plots._ink import legend_beside, new_axes, whole_steps
+from evidentia.plots._ink import drawing, legend_beside, new_axes, whole_steps
 from evidentia.plots.palette import HUES
 
 if TYPE_CHECKING:
@@ -15,20 +15,13 @@ if TYPE_CHECKING:
     from evidentia.selection import Selection
 
 
+@drawing(":meth:`matplotlib.axes.Axes.plot`")
 def plot_trace(model: Any, *, ax: Axes | None = None, **line: Any) -> Axes:
     """Draw the criterion of a fit against the iteration.
 
     Parameters
     ----------
     model : fitted estimator with ``criterion_trace_``
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **line
-        Passed to :meth:`matplotlib.axes.Axes.plot`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Examples
     --------
@@ -51,6 +44,7 @@ def plot_trace(model: Any, *, ax: Axes | None = None, **line: Any) -> Axes:
     return ax
 
 
+@drawing(":meth:`matplotlib.axes.Axes.plot` for both curves")
 def plot_learning_curve(model: Any, *, floor: Any = None, ax: Axes | None = None, **line: Any) -> Axes:
     """Draw how a network learned: its loss and, when some pairs were held back, the loss of these.
 
@@ -60,14 +54,6 @@ def plot_learning_curve(model: Any, *, floor: Any = None, ax: Axes | None = None
     floor : float or fitted estimator, optional
         A loss to compare with, or a model whose ``criterion_`` it is. :class:`~evidentia.relational.EVCLUS` has free
         masses where a network must compute them, so its loss is about as low as can be.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **line
-        Passed to :meth:`matplotlib.axes.Axes.plot` for both curves.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Examples
     --------
@@ -120,6 +106,7 @@ def selection_plot_data(selection: Selection, *, criterion: str | None = None) -
     return curves
 
 
+@drawing(":meth:`matplotlib.axes.Axes.plot`", numbers="selection_plot_data")
 def plot_selection(selection: Selection, *, criterion: str | None = None, ax: Axes | None = None, **line: Any) -> Axes:
     """Draw a criterion against the number of clusters, a line for each method, the best choice marked.
 
@@ -129,18 +116,6 @@ def plot_selection(selection: Selection, *, criterion: str | None = None, ax: Ax
         From :func:`evidentia.selection.select`.
     criterion : str, optional
         A column of ``selection.table``; without it the criterion that made the choice.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **line
-        Passed to :meth:`matplotlib.axes.Axes.plot`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    selection_plot_data : the same in numbers.
     """
     from evidentia.selection import CRITERIA
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evidentia.plots._ink import legend_beside, new_axes, whole_steps
+from evidentia.plots._ink import drawing, legend_beside, new_axes, whole_steps
 from evidentia.plots.palette import HUES, set_style
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def dendrogram_plot_data(linkage: np.ndarray, clusters: Sequence[int] | np.ndarr
     return DendrogramPlotData(np.array(leaves), x, y, cluster[n:])
 
 
+@drawing(":class:`matplotlib.collections.LineCollection`", numbers="dendrogram_plot_data")
 def plot_dendrogram(
     model: BeliefHierarchical,
     *,
@@ -100,18 +101,6 @@ def plot_dendrogram(
         The cut to colour; without it that of ``labels_``.
     names : sequence of str, optional
         Names of the leaves.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **lines
-        Passed to :class:`matplotlib.collections.LineCollection`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    dendrogram_plot_data : the same in numbers.
     """
     from matplotlib.collections import LineCollection
     from matplotlib.lines import Line2D
@@ -171,20 +160,13 @@ def _mark_leaves(
         ax.set_xticks([])
 
 
+@drawing(":meth:`matplotlib.axes.Axes.plot`")
 def plot_gaps(model: BeliefHierarchical, *, ax: Axes | None = None, **line: Any) -> Axes:
     """Draw how much belief is lost by merging further, against the number of clusters; the largest gap is marked.
 
     Parameters
     ----------
     model : fitted BeliefHierarchical
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **line
-        Passed to :meth:`matplotlib.axes.Axes.plot`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
     """
     ax = new_axes(ax, figsize=(6, 3.6))
     numbers, gaps = model.gaps_.T

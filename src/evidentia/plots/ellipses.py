@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evidentia.plots._ink import name_axes, new_axes, percent, set_legend
+from evidentia.plots._ink import drawing, name_axes, new_axes, percent, set_legend
 from evidentia.plots.palette import set_style
 from evidentia.plots.partition import plot_partition
 from evidentia.plots.table import column_names, column_numbers
@@ -76,6 +76,7 @@ def ellipse_plot_data(model: Any, *, columns: Sequence[int | str] = (0, 1), leve
     return EllipsePlotData(masks, middle, outlines, weights, (names[at[0]], names[at[1]]))
 
 
+@drawing(":class:`matplotlib.patches.Polygon`", numbers="ellipse_plot_data")
 def plot_ellipses(
     model: Any,
     X: Any = None,
@@ -101,18 +102,6 @@ def plot_ellipses(
     columns : pair of int or str
     level : float in (0, 1)
         Probability inside the ellipse of a normal distribution.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **patch
-        Passed to :class:`matplotlib.patches.Polygon`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    ellipse_plot_data : the same in numbers.
     """
     from matplotlib.patches import Polygon
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evidentia.plots._ink import legend_beside, new_axes
+from evidentia.plots._ink import drawing, legend_beside, new_axes
 from evidentia.plots.palette import HUES
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def pair_draws_plot_data(model: Any, i: int, j: int) -> PairDraws:
     return PairDraws(draws, lower, upper, float(relation.same[0]), float(relation.plausibility_same[0]))
 
 
+@drawing(":meth:`matplotlib.axes.Axes.hist`", numbers="pair_draws_plot_data")
 def plot_pair_draws(
     model: Any, i: int, j: int, *, truth: float | None = None, ax: Axes | None = None, **bars: Any
 ) -> Axes:
@@ -78,18 +79,6 @@ def plot_pair_draws(
         Two different objects.
     truth : float, optional
         The true probability, where it is known, as a solid line.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **bars
-        Passed to :meth:`matplotlib.axes.Axes.hist`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    pair_draws_plot_data : the same in numbers.
     """
     data = pair_draws_plot_data(model, i, j)
     ax = new_axes(ax, figsize=(6, 3.6))
@@ -153,6 +142,7 @@ def thinned(x: np.ndarray, y: np.ndarray, *, squares: int = SQUARES, most: int =
     return np.sort(order[np.arange(len(cell)) - first < most])
 
 
+@drawing(":meth:`matplotlib.axes.Axes.scatter`", numbers="interval_fit_plot_data")
 def plot_interval_fit(model: Any, *, bound: str = "both", ax: Axes | None = None, **scatter: Any) -> Axes:
     """Draw belief against the lower bounds and plausibility against the upper ones, a dot for each pair of objects.
 
@@ -165,18 +155,6 @@ def plot_interval_fit(model: Any, *, bound: str = "both", ax: Axes | None = None
     model : BootGMM
         Fitted.
     bound : {"both", "lower", "upper"}
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **scatter
-        Passed to :meth:`matplotlib.axes.Axes.scatter`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    interval_fit_plot_data : the same in numbers.
     """
     if bound not in ("both", *BOUNDS):
         raise ValueError(f"'bound' must be 'both', 'lower' or 'upper'. Got {bound!r}.")
@@ -241,6 +219,7 @@ def coverage_plot_data(tables: pd.DataFrame | Mapping[str, pd.DataFrame]) -> pd.
     return pd.DataFrame(rows)
 
 
+@drawing(":meth:`matplotlib.axes.Axes.errorbar`", numbers="coverage_plot_data")
 def plot_coverage(tables: pd.DataFrame | Mapping[str, pd.DataFrame], *, ax: Axes | None = None, **bars: Any) -> Axes:
     """Draw how often intervals contained the truth, beside how often they should.
 
@@ -251,18 +230,6 @@ def plot_coverage(tables: pd.DataFrame | Mapping[str, pd.DataFrame], *, ax: Axes
     ----------
     tables : DataFrame, or dict of names and DataFrames
         From :func:`evidentia.scores.calibrate`.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **bars
-        Passed to :meth:`matplotlib.axes.Axes.errorbar`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    coverage_plot_data : the same in numbers.
     """
     data = coverage_plot_data(tables)
     names = list(dict.fromkeys(data["name"]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import legend_columns, new_axes, percent, set_legend
+from evidentia.plots._ink import drawing, legend_columns, new_axes, percent, set_legend
 from evidentia.plots.palette import set_style
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def mass_plot_data(
     return MassPlotData(chosen, groups, focal_sets.masks[stack][seen], masses[:, seen])
 
 
+@drawing(":meth:`matplotlib.axes.Axes.bar`, or ``fill_between`` for an area", numbers="mass_plot_data")
 def plot_masses(
     partition: CredalPartition,
     *,
@@ -100,18 +101,6 @@ def plot_masses(
     order : {"cluster", "doubt", "given"}, optional
         From left to right: by cluster as told above, by doubt alone (one minus the largest belief in a single
         cluster), or as given. Without it ``"cluster"`` for all objects, ``"given"`` for chosen ones.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **bars
-        Passed to :meth:`matplotlib.axes.Axes.bar`, or ``fill_between`` for an area.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    mass_plot_data : the same in numbers.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evidentia.plots._ink import name_axes
+from evidentia.plots._ink import drawing, name_axes
 from evidentia.plots.palette import set_style
 from evidentia.plots.partition import plot_partition
 from evidentia.plots.table import Columns, choose_plane, column_names, to_table
@@ -81,6 +81,7 @@ def principal_coordinates(dissimilarity: np.ndarray) -> np.ndarray:
     return vectors[:, :-3:-1] * np.sqrt(np.maximum(values[:-3:-1], 0))
 
 
+@drawing(":meth:`matplotlib.axes.Axes.scatter` for the objects", numbers="medoid_plot_data")
 def plot_medoids(model: Any, X: Any, *, columns: Columns = None, ax: Axes | None = None, **scatter: Any) -> Axes:
     """Draw the objects by their set of clusters, and mark those that represent the clusters.
 
@@ -95,18 +96,6 @@ def plot_medoids(model: Any, X: Any, *, columns: Columns = None, ax: Axes | None
         What the model was fitted to. A matrix of dissimilarities is drawn in its two principal coordinates.
     columns : pair of int or str, "pca", optional
         As in :func:`plot_partition`.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **scatter
-        Passed to :meth:`matplotlib.axes.Axes.scatter` for the objects.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    medoid_plot_data : the same in numbers.
     """
     data = medoid_plot_data(model, X, columns=columns)
     ax = plot_partition(model.partition_, data.xy, hulls=None, centers=data.xy[data.medoids], ax=ax, **scatter)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import count, legend_columns, name_axes, new_axes, set_legend
+from evidentia.plots._ink import count, drawing, legend_columns, name_axes, new_axes, set_legend
 from evidentia.plots.hull import convex_hull
 from evidentia.plots.palette import set_style
 from evidentia.plots.table import Columns, choose_plane, column_names, fill_missing, to_table
@@ -95,6 +95,7 @@ def partition_plot_data(
     )
 
 
+@drawing(":meth:`matplotlib.axes.Axes.scatter`, for instance ``s=30, alpha=0.5``", numbers="partition_plot_data")
 def plot_partition(
     partition: CredalPartition,
     X: Any,
@@ -125,18 +126,6 @@ def plot_partition(
         Names of the columns, when X is not a DataFrame.
     centers : array-like of shape (n_clusters, n_features), optional
         For instance ``model.cluster_centers_``; each is marked and numbered.
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made. In your own figure, ``layout="constrained"`` leaves room for the legend.
-    **scatter
-        Passed to :meth:`matplotlib.axes.Axes.scatter`, for instance ``s=30, alpha=0.5``.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    partition_plot_data : the same in numbers.
 
     Examples
     --------

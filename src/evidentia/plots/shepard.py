@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evidentia.plots._ink import new_axes
+from evidentia.plots._ink import drawing, new_axes
 from evidentia.plots.palette import HUES
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def shepard_plot_data(model: Any) -> dict[str, np.ndarray]:
     }
 
 
+@drawing(":meth:`matplotlib.axes.Axes.scatter`", numbers="shepard_plot_data")
 def plot_shepard(model: Any, *, ax: Axes | None = None, **scatter: Any) -> Axes:
     """Draw the conflict of pairs of objects against the conflict that their dissimilarity asks for.
 
@@ -65,18 +66,6 @@ def plot_shepard(model: Any, *, ax: Axes | None = None, **scatter: Any) -> Axes:
     Parameters
     ----------
     model : fitted EVCLUS, or another estimator with ``shepard_``
-    ax : matplotlib.axes.Axes, optional
-        Without it a new figure is made.
-    **scatter
-        Passed to :meth:`matplotlib.axes.Axes.scatter`.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    shepard_plot_data : the same in numbers.
     """
     data = shepard_plot_data(model)
     ax = new_axes(ax, figsize=(5.2, 4.8))
