@@ -84,8 +84,8 @@ REASONS = {
     (
         "DryBean",
         "NN-EVCLUS-bp",
-    ): "The 0.5 quantile for delta_0 is our rule: three draws have 0.58, 0.51 and 0.62 with it "
-    "and 0.71, 0.67 and 0.62 with 0.2, which is nearer to the paper's number and does not reach it.",
+    ): "The 0.5 quantile for delta_0 is our rule: three draws have 0.58, 0.51 and 0.62 with "
+    "it and 0.71, 0.67 and 0.62 with 0.2, which is nearer to the paper's number and does not reach it.",
     (
         "Segment",
         "Bootclus",
