@@ -233,8 +233,8 @@ def times(results: Results) -> list[Cell]:
     for data, row in TABLE_4.items():
         for method, (paper, deviation) in row.items():
             seconds = results.get(f"{data}/{method}", {}).get("seconds of a start")
-            why = "another machine, and R" if seconds is not None else ""
-            found.append(Cell(data, method, seconds, None, paper, deviation, better="lower", incomparable=why))
+            other: Any = {"better": "lower", "incomparable": "another machine, and R", "rival": method not in OWN}
+            found.append(Cell(data, method, seconds, None, paper, deviation, **other))
     return found
 
 
