@@ -84,7 +84,7 @@ def overview(shown: Sequence[Shown], papers: Sequence[str]) -> str:
         "python -m reproduction egmm.table12          # one table\n"
         "python -m reproduction all --full --out DIR  # everything, with pictures and a page to open in a browser\n```",
         f"These pages: {', '.join(facts(computed))}. All numbers, units and digests are in "
-        f"[{RECORD}](results/{RECORD}).",
+        f"[{RECORD}](results/{RECORD}). {digests(computed)}",
         headline(total),
         table(["paper", *VERDICTS, "within, of the comparable", "claims that hold"], rows),
         plain(RULE),
@@ -96,6 +96,18 @@ def overview(shown: Sequence[Shown], papers: Sequence[str]) -> str:
         "```{toctree}\n:hidden:\n\n" + "\n".join(f"results/{paper}" for paper in papers) + "\n```",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def digests(computed: Sequence[Shown]) -> str:
+    """How many units can be told from changed ones, in a sentence."""
+    units = {(one.paper, key): kept for one in computed for key, (_, kept, _) in one.about["units"].items()}
+    without = sum(kept is None for kept in units.values())
+    if not without:
+        return f"All {len(units):,} units carry a digest."
+    return (
+        f"{len(units) - without:,} of {len(units):,} units carry a digest; the others are of an earlier run with the "
+        "same settings, before files had one."
+    )
 
 
 def claims_held(claims: Sequence[Decided]) -> str:

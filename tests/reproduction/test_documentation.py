@@ -20,6 +20,7 @@ def test_a_run_becomes_an_overview_and_a_page_for_each_paper(fake_paper, outcome
     assert list(written) == ["results.md", "results/fake.md"]
     overview, page = written.values()
     assert "Of 3 cells that can be compared with a paper's number, 2 are within: 67%." in overview
+    assert "All 4 units carry a digest." in overview
     assert "| [fake](results/fake.md) | 2 | 0 | 0 | 1 | 3 | 67% | 0 of 1 |" in overview
     assert (
         "| fake | Table 1 | EGMM is best on \\<one\\> set. | **does not hold (0 of 2)** | Iris: no, EGMM 0.25"
