@@ -40,25 +40,7 @@ from evidentia.dissimilarities.sources import (
 )
 
 __all__ = [
-    "METRIC",
-    "METRIC_PARAMS",
-    "Columns",
-    "Matrix",
-    "MixedTable",
-    "Objects",
-    "RelationalClusterer",
-    "Some",
-    "Source",
-    "Table",
-    "check_dissimilarities",
-    "default_quantile",
-    "delta_star",
-    "full_matrix",
-    "gower_distances",
-    "nearest_objects",
-    "new_blocks",
-    "read_new",
-    "read_source",
-    "read_table",
-    "source_of",
-]
+    "METRIC", "METRIC_PARAMS", "Columns", "Matrix", "MixedTable", "Objects", "RelationalClusterer", "Some", "Source",
+    "Table", "check_dissimilarities", "default_quantile", "delta_star", "full_matrix", "gower_distances",
+    "nearest_objects", "new_blocks", "read_new", "read_source", "read_table", "source_of",
+]  # fmt: skip

@@ -121,9 +121,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
     )
     alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
     beta: float = param(
-        Number(above=1),
-        "Fuzzifier: near 1 each object has its mass on one set, large values spread it.",
-        default=2.0,
+        Number(above=1), "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=2.0
     )
     rho: Any = param(
         _base.RHO,

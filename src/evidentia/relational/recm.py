@@ -214,9 +214,7 @@ class RECM(RelationalClusterer):
         default="auto",
     )
     squared: bool = param(
-        BOOLEAN,
-        "Whether the dissimilarities are squared distances already. Otherwise they are squared.",
-        default=False,
+        BOOLEAN, "Whether the dissimilarities are squared distances already. Otherwise they are squared.", default=False
     )
     shift: Any = param(
         Choice("auto") | Number(low=0),
