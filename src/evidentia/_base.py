@@ -156,12 +156,7 @@ def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarr
                 f"{f' and {len(text) - 5} more' if len(text) > 5 else ''}. Drop them, or encode them as numbers."
             )
     table = validate_data(
-        estimator,
-        X,
-        dtype=np.float64,
-        ensure_all_finite=False,
-        ensure_min_samples=2 if reset else 1,
-        reset=reset,
+        estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
     )
     _check_finite(estimator, table, getattr(X, "columns", None))
     return table

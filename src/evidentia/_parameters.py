@@ -75,12 +75,7 @@ class Number(Check):
     _type: ClassVar[tuple[type, str, str]] = (Real, "a number", "float")
 
     def __init__(
-        self,
-        low: float = -np.inf,
-        high: float = np.inf,
-        *,
-        above: float | None = None,
-        below: float | None = None,
+        self, low: float = -np.inf, high: float = np.inf, *, above: float | None = None, below: float | None = None
     ):
         self.low, self.high = low if above is None else above, high if below is None else below
         self.above, self.below = above is not None, below is not None

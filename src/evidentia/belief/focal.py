@@ -120,12 +120,7 @@ class FocalSets:
     """
 
     def __init__(
-        self,
-        n_clusters: int,
-        family: str | Iterable[Subset] = "full",
-        *,
-        empty: bool = True,
-        omega: bool = True,
+        self, n_clusters: int, family: str | Iterable[Subset] = "full", *, empty: bool = True, omega: bool = True
     ):
         if not isinstance(n_clusters, int | np.integer) or not 1 <= n_clusters <= MAX_CLUSTERS:
             raise ValueError(f"'n_clusters' must be an integer from 1 to {MAX_CLUSTERS}. Got {n_clusters!r}.")
@@ -234,10 +229,7 @@ class FocalSets:
 
 
 def resolve_focal_sets(
-    focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets],
-    n_clusters: int,
-    *,
-    empty: bool,
+    focal_sets: str | FocalSets | Iterable[Subset] | Callable[[int], FocalSets], n_clusters: int, *, empty: bool
 ) -> FocalSets:
     """Focal sets an estimator works with, from what its user wrote.
 

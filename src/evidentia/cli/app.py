@@ -296,8 +296,7 @@ def segment(
         list[Path] | None, typer.Option(metavar="MASK", help="Region that is one segment (not black); repeat.")
     ] = None,
     different: Annotated[
-        list[str] | None,
-        typer.Option(metavar="MASK MASK", help="Two regions that are not the same segment; repeat."),
+        list[str] | None, typer.Option(metavar="MASK MASK", help="Two regions that are not the same segment; repeat.")
     ] = None,
     within: Annotated[Path | None, typer.Option(metavar="MASK", help="Segment what is inside of it only.")] = None,
     background: Annotated[

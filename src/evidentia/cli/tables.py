@@ -267,11 +267,7 @@ def split_names(given: Sequence[str], known: Sequence[str]) -> list[str]:
 
 
 def choose_columns(
-    frame: pd.DataFrame,
-    *,
-    id_column: str | None = None,
-    drop: Sequence[str] = (),
-    columns: Sequence[str] = (),
+    frame: pd.DataFrame, *, id_column: str | None = None, drop: Sequence[str] = (), columns: Sequence[str] = ()
 ) -> Table:
     """Numbers to cluster, objects named by ``id_column``.
 

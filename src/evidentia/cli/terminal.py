@@ -32,12 +32,7 @@ def labelled(label: str, text: str) -> None:
     if sys.stdout.isatty():
         width = max(40, shutil.get_terminal_size().columns - 1)
         text = textwrap.fill(
-            text,
-            width,
-            initial_indent=indent,
-            subsequent_indent=indent,
-            break_long_words=False,
-            break_on_hyphens=False,
+            text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
         ).lstrip()
     typer.echo(f"  {styled(f'{label:<{LABEL_WIDTH}}', fg='cyan')} {text}")
 

@@ -5,12 +5,6 @@ from evidentia.constraints.chains import Contradiction
 from evidentia.constraints.pairwise import ContradictoryLinks, Link, PairwiseConstraints, resolve_constraints
 
 __all__ = [
-    "ActiveSession",
-    "Contradiction",
-    "ContradictoryLinks",
-    "Link",
-    "PairwiseConstraints",
-    "Question",
-    "ask_oracle",
+    "ActiveSession", "Contradiction", "ContradictoryLinks", "Link", "PairwiseConstraints", "Question", "ask_oracle",
     "resolve_constraints",
-]
+]  # fmt: skip

@@ -26,23 +26,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Dataset",
-    "ImageDataset",
-    "available",
-    "data_directory",
-    "fetch",
-    "load",
-    "make_bananas",
-    "make_bootgmm_mixture",
-    "make_butterfly",
-    "make_cecm_two_class",
-    "make_circles",
-    "make_diamond",
-    "make_egmm_four_class",
-    "make_egmm_two_class",
-    "make_mri_phantom",
-    "make_student_four_class",
-]
+    "Dataset", "ImageDataset", "available", "data_directory", "fetch", "load", "make_bananas", "make_bootgmm_mixture",
+    "make_butterfly", "make_cecm_two_class", "make_circles", "make_diamond", "make_egmm_four_class",
+    "make_egmm_two_class", "make_mri_phantom", "make_student_four_class",
+]  # fmt: skip
 
 _HOME = {
     "Dataset": "dataset",

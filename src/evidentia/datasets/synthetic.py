@@ -128,10 +128,7 @@ def make_cecm_two_class(n_samples: int = 400, *, random_state: Seed = None) -> D
 BOOTGMM_MIXTURES: dict[int, tuple[list[Any], list[Any]]] = {
     1: ([[0, 0], [0, 3], [3, 0]], [np.eye(2)] * 3),
     2: ([[0, 0], [0, 2.5], [2.5, 0]], [np.array([[1, 0.5], [0.5, 1]])] * 3),
-    3: (
-        [[0, 0], [0, 3], [3, 0]],
-        [np.array([[1, 0.5], [0.5, 1]]), 1.5 * np.array([[1, -0.5], [-0.5, 1]]), np.eye(2)],
-    ),
+    3: ([[0, 0], [0, 3], [3, 0]], [np.array([[1, 0.5], [0.5, 1]]), 1.5 * np.array([[1, -0.5], [-0.5, 1]]), np.eye(2)]),
 }
 
 

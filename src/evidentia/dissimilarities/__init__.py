@@ -3,14 +3,12 @@ r"""Dissimilarities, read in one place: a matrix, a table and a metric, objects 
 Every :class:`Source` answers one question, a block of dissimilarities between some objects and some others, so that a
 method that wants k partners for each of n objects never holds n × n numbers. New objects are answered alike.
 
-An estimator derives from :class:`RelationalClusterer`, which has the parameters ``metric`` and ``metric_params`` and
-reads new objects; it reads its own in ``fit``, and keeps what prediction needs::
+An estimator derives from :class:`RelationalClusterer`, which has the parameters ``metric`` and ``metric_params``, reads
+objects and new ones, and keeps of the former what prediction needs; a matrix is not kept::
 
-    def fit(self, X, y=None):
-        source = read_source(self, X)                      # checked; by self.metric and self.metric_params
+    def _fit_source(self, X, source):
         dissimilarity = full_matrix(source, who="SECMdd", cure="Take a sample.")  # n × n, refused beyond memory
         ...
-        self._source = source.for_new()                    # a matrix is not kept
 
     def _masses(self, new):
         for rows, block in new_blocks(self._source, new):  # some rows at a time, each of shape (some, n_train)
@@ -40,25 +38,7 @@ from evidentia.dissimilarities.sources import (
 )
 
 __all__ = [
-    "METRIC",
-    "METRIC_PARAMS",
-    "Columns",
-    "Matrix",
-    "MixedTable",
-    "Objects",
-    "RelationalClusterer",
-    "Some",
-    "Source",
-    "Table",
-    "check_dissimilarities",
-    "default_quantile",
-    "delta_star",
-    "full_matrix",
-    "gower_distances",
-    "nearest_objects",
-    "new_blocks",
-    "read_new",
-    "read_source",
-    "read_table",
-    "source_of",
-]
+    "METRIC", "METRIC_PARAMS", "Columns", "Matrix", "MixedTable", "Objects", "RelationalClusterer", "Some", "Source",
+    "Table", "check_dissimilarities", "default_quantile", "delta_star", "full_matrix", "gower_distances",
+    "nearest_objects", "new_blocks", "read_new", "read_source", "read_table", "source_of",
+]  # fmt: skip

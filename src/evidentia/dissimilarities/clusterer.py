@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from evidentia import _base
-from evidentia.dissimilarities.reading import METRIC, METRIC_PARAMS, read_new
+from evidentia.dissimilarities.reading import METRIC, METRIC_PARAMS, read_new, read_source
 from evidentia.dissimilarities.sources import Source
 from evidentia.partition import CredalPartition
+from evidentia.solvers.threads import one_blas_thread
 
 
 class Sourced:
@@ -19,12 +20,35 @@ class Sourced:
 class RelationalClusterer(Sourced, _base.IterativeClusterer):
     """Base of the methods that see objects only through their dissimilarities.
 
-    A subclass gives ``fit``, which leaves ``_source`` behind, and ``_masses(new)`` for new objects as its ``from_new``
-    takes them.
+    A subclass gives ``_fit_source(X, source)``, which publishes, and ``_masses(new)`` for new objects as ``from_new``
+    of the source takes them. One whose ``fit`` takes more has its own, which leaves ``_source`` behind.
     """
 
     metric: Any = METRIC
     metric_params: Any = METRIC_PARAMS
+
+    @one_blas_thread
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find clusters among objects.
+
+        Objects have no weights: one that counts twice is given twice.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or what the metric takes
+            With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples).
+        y : None
+            Ignored.
+        """
+        self.check_parameters()
+        source = read_source(self, X)
+        self._fit_source(X, source)
+        self._source = source.for_new()
+        return self
+
+    def _fit_source(self, X: Any, source: Source) -> None:
+        """Find clusters among the objects of a source, and publish them; X has their names."""
+        raise NotImplementedError
 
     def predict_partition(self, X: Any) -> CredalPartition:
         """Credal partition of new objects, over the clusters found by ``fit``.

@@ -81,7 +81,7 @@ class WECMdd(MedoidClusterer):
     are by trial; from psi 1.5 on, on Iris, a descent that takes every step ends with clusters that coincide.
 
     :math:`\bar v_A` follows the weights and may raise J again, in which case the step is not taken and the descent
-    ends.
+    ends. All pairs are compared, and the n × n dissimilarities held.
 
     References
     ----------

@@ -8,13 +8,6 @@ from evidentia.images.segmentation import Segmentation, segment
 from evidentia.images.writing import write_segmentation
 
 __all__ = [
-    "Image",
-    "Quantised",
-    "Segmentation",
-    "fuse",
-    "plot_segmentation",
-    "quantise",
-    "read_image",
-    "segment",
+    "Image", "Quantised", "Segmentation", "fuse", "plot_segmentation", "quantise", "read_image", "segment",
     "write_segmentation",
-]
+]  # fmt: skip

@@ -122,11 +122,7 @@ def _place(values: np.ndarray, *, levels: np.ndarray) -> np.ndarray:
 
 
 def encode(
-    columns: Sequence[np.ndarray],
-    inside: np.ndarray | None,
-    coders: Sequence[Coder],
-    sizes: Sequence[int],
-    most: int,
+    columns: Sequence[np.ndarray], inside: np.ndarray | None, coders: Sequence[Coder], sizes: Sequence[int], most: int
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Distinct rows of codes (k, n_channels), sorted, and which one each pixel has; None when more than ``most``.
 

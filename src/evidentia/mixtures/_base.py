@@ -111,9 +111,7 @@ class MixtureClusterer(_base.IterativeClusterer):
         kw_only=False,
     )
     cluster_range: Any = param(
-        CLUSTER_RANGE,
-        'Smallest and largest number of clusters that ``"auto"`` tries.',
-        default=(1, 9),
+        CLUSTER_RANGE, 'Smallest and largest number of clusters that ``"auto"`` tries.', default=(1, 9)
     )
     max_iter: int = param(Integer(low=1), "Most iterations of one start.", default=1000)
     tol: float = param(

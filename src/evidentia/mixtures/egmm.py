@@ -132,10 +132,7 @@ def e_step(pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Sta
 
 
 def m_step(
-    found: Statistics,
-    previous: Parameters,
-    average: np.ndarray,
-    constrain: Callable[[np.ndarray], np.ndarray],
+    found: Statistics, previous: Parameters, average: np.ndarray, constrain: Callable[[np.ndarray], np.ndarray]
 ) -> Parameters:
     """Parameters that maximize the expected log-likelihood: (25) to (29)."""
     total = found.size.sum()
@@ -339,11 +336,7 @@ class EGMM(MixtureClusterer):
         return _Problem(coordinates, patterns, rows, total, gain, Floor.of(self.reg_covar, whole.covariance))
 
     def _step(
-        self,
-        patterns: list[Pattern],
-        average: np.ndarray,
-        floor: Floor,
-        ridge: np.ndarray | float = 0.0,
+        self, patterns: list[Pattern], average: np.ndarray, floor: Floor, ridge: np.ndarray | float = 0.0
     ) -> Callable[[Parameters], tuple[float, Parameters]]:
         """One EM iteration: minus the mean log-likelihood of the parameters given, and the next parameters."""
         total = sum(pattern.total for pattern in patterns)

@@ -21,13 +21,7 @@ from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import Candidate, ClassMixture, information_criteria
 from evidentia.mixtures.covariance_models import MODELS, covariances, n_covariance_parameters
-from evidentia.solvers.batched_em import (
-    MixtureParameters,
-    evaluate,
-    fit_replicates,
-    from_posteriors,
-    posteriors,
-)
+from evidentia.solvers.batched_em import MixtureParameters, evaluate, fit_replicates, from_posteriors, posteriors
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
 from evidentia.solvers.starts import Rows, kmeans_starts, representatives
@@ -262,8 +256,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         if len(varying) < table.shape[1]:
             left_out = sorted(set(range(table.shape[1])) - set(varying.tolist()))
             warn_user(
-                f"{type(self).__name__} leaves out constant columns {left_out}: they have no density.",
-                UserWarning,
+                f"{type(self).__name__} leaves out constant columns {left_out}: they have no density.", UserWarning
             )
         rows = Rows(table[:, varying], weight)
         if given is not None:

@@ -31,11 +31,9 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,9 +45,9 @@ from evidentia.neural.inputs import Affine, Inputs
 from evidentia.neural.network import MassNetwork, perceptron
 from evidentia.neural.outliers import Region
 from evidentia.partition import CredalPartition
+from evidentia.partition._archive import Format, read_archive, write_archive
 
-FORMAT = "evidentia-nnevclus"
-VERSION = 1
+FORMAT = Format("evidentia-nnevclus", 1, "a model of NNEVCLUS", "A model is written by model.save(path).")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +84,7 @@ class FittedModel:
 
 def save(model: FittedModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model; a file of that name is replaced only once the new one is whole."""
-    path, inputs, partition, links = Path(path), model.inputs, model.partition, model.constraints
+    inputs, partition, links = model.inputs, model.partition, model.constraints
     affine = None if inputs.learner is None else Affine.of(inputs.learner, model.n_features)
     header = {
         "parameters": _for_json(model.parameters),
@@ -96,8 +94,6 @@ def save(model: FittedModel, path: str | os.PathLike[str]) -> None:
         "shape": model.input_shape,
     }
     content: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
         "header": json.dumps(header),
         "masks": partition.focal_sets.masks,
         "masses": partition.masses,
@@ -108,10 +104,6 @@ def save(model: FittedModel, path: str | os.PathLike[str]) -> None:
         **{f"trace.{name}": values for name, values in model.traces.items()},
         **{f"links.{name}": getattr(links, name) for name in ("pairs", "must", "certainty")},
     }
-    if partition.object_names is not None:
-        content["object_names"] = np.array(partition.object_names, dtype=np.str_)
-    if model.feature_names is not None:
-        content["feature_names"] = np.array(model.feature_names, dtype=np.str_)
     if inputs.region is not None:
         content.update(inputs.region._asdict())
     if inputs.components is not None:
@@ -120,11 +112,8 @@ def save(model: FittedModel, path: str | os.PathLike[str]) -> None:
         content.update(own_center=inputs.own_center, own_scale=inputs.own_scale)
     if affine is not None:
         content.update(matrix=affine.matrix, shift=affine.shift)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    with open(unfinished, "wb") as file:
-        np.savez(file, **content)
-    os.replace(unfinished, path)
+    names = {"object_names": partition.object_names, "feature_names": model.feature_names}
+    write_archive(path, FORMAT, content, names)
 
 
 def _for_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,7 +133,7 @@ def _number(value: Any) -> Any:
 
 def load(path: str | os.PathLike[str], *, module: Any, metric_learner: Any) -> FittedModel:
     """What a file holds, or an error that says what is wrong with it."""
-    content = _read(Path(path))
+    content = read_archive(path, FORMAT)
     header = json.loads(str(content["header"]))
     if header["module"] and module is None:
         raise ValueError(f"{path} holds the weights of a module of your own: load(path, module=...) with that module.")
@@ -187,22 +176,3 @@ def _network(content: dict[str, Any], module: Any, focal_sets: FocalSets) -> Mas
         raise ValueError(f"The module does not fit the weights of the file: {error}") from error
     network.module.eval()
     return network
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {path}. A model is written by model.save(path).")
-    try:
-        with open(path, "rb") as file:
-            archive = np.load(file, allow_pickle=False)
-            content = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, KeyError, AttributeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is damaged or not a model of NNEVCLUS (.npz): {error}") from error
-    if str(content.get("format")) != FORMAT:
-        raise ValueError(f"{path} is an .npz archive, but not a model of NNEVCLUS (no format={FORMAT!r} inside).")
-    if int(content["version"]) > VERSION:
-        raise ValueError(
-            f"{path} was written by a newer evidentia (file version {int(content['version'])}, this one reads up to "
-            f"{VERSION}). Upgrade evidentia to read it."
-        )
-    return content

@@ -165,13 +165,7 @@ def _draw_boundary(ax: Axes, data: ContourPlotData) -> None:
 
 
 def _draw_lines(
-    ax: Axes,
-    data: ContourPlotData,
-    n_clusters: int,
-    names: Any,
-    what: str,
-    boundary: bool,
-    contour: dict[str, Any],
+    ax: Axes, data: ContourPlotData, n_clusters: int, names: Any, what: str, boundary: bool, contour: dict[str, Any]
 ) -> None:
     from matplotlib.lines import Line2D
 

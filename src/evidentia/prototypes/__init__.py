@@ -14,18 +14,6 @@ from evidentia.prototypes.noise import NoiseClustering
 from evidentia.prototypes.secmdd import SECMdd
 
 __all__ = [
-    "BPEC",
-    "CCM",
-    "CECM",
-    "CFCM",
-    "ECM",
-    "FCM",
-    "MECM",
-    "BeliefPeaks",
-    "COPKMeans",
-    "GustafsonKessel",
-    "NoiseClustering",
-    "SECMdd",
-    "UnsatisfiedLinks",
-    "belief_peaks",
-]
+    "BPEC", "CCM", "CECM", "CFCM", "ECM", "FCM", "MECM", "BeliefPeaks", "COPKMeans", "GustafsonKessel",
+    "NoiseClustering", "SECMdd", "UnsatisfiedLinks", "belief_peaks",
+]  # fmt: skip

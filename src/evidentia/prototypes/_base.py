@@ -107,7 +107,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
 
     attributes = {
         "cluster_centers_": "ndarray of shape (n_clusters, n_features)\nClusters are numbered from the largest to the "
-        "smallest, unless ``init`` or a list of focal sets fixes them.",
+        "smallest, unless ``init`` or a list of focal sets fixes them."
     }
 
     @one_blas_thread

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
@@ -23,13 +23,12 @@ from evidentia import _base
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
-from evidentia.dissimilarities import RelationalClusterer, full_matrix, new_blocks, read_source
+from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, new_blocks
 from evidentia.partition import CredalPartition
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.descent import Run, best_descent
 from evidentia.solvers.starts import OBJECT_START_RULES
-from evidentia.solvers.threads import one_blas_thread
 
 FAMILIES = ("full", "pairs", "simple", "singletons")
 RHO_QUANTILE = 0.95
@@ -121,9 +120,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
     )
     alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
     beta: float = param(
-        Number(above=1),
-        "Fuzzifier: near 1 each object has its mass on one set, large values spread it.",
-        default=2.0,
+        Number(above=1), "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=2.0
     )
     rho: Any = param(
         _base.RHO,
@@ -175,33 +172,17 @@ class MedoidClusterer(Kept, RelationalClusterer):
 
     # -- the fit ------------------------------------------------------------------------------------------------------
 
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find clusters among objects.
-
-        Objects have no weights: one that counts twice is given twice. All pairs of them are compared, and the n × n
-        dissimilarities held.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or what the metric takes
-            With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples).
-        y : None
-            Ignored.
-        """
-        self.check_parameters()
-        source = read_source(self, X)
+    def _fit_source(self, X: Any, source: Source) -> None:
         self._check_start(len(source))
         dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
         focal_sets = self._family()
         rho = self._distance_to_empty(dissimilarity) if focal_sets.empty_index is not None else None
         criterion = Criterion(focal_sets, self.alpha, self.beta, rho)
         best, runs = self._search(dissimilarity, criterion)
-        self._source, self.rho_ = source.for_new(), rho
+        self.rho_ = rho
         self._publish_run(best, runs)
         self._settle(dissimilarity, best.state.representatives, criterion)
         self._publish(X, self._place(dissimilarity, self._representatives, self._criterion))
-        return self
 
     def _search(self, dissimilarity: np.ndarray, criterion: Criterion) -> tuple[Run, list[Run]]:
         starts = [np.asarray(self.init)]

@@ -55,11 +55,7 @@ class BeliefPeaks:
         return f"BeliefPeaks({len(self.belief)} objects, {self.is_local.sum()} local peaks)"
 
     def choose(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        min_belief: float | None = None,
-        min_delta: float | None = None,
+        self, n_clusters: int | str = "auto", *, min_belief: float | None = None, min_delta: float | None = None
     ) -> np.ndarray:
         """Numbers of the objects taken as centres, the largest score first.
 

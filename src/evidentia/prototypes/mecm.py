@@ -141,7 +141,7 @@ class MECM(MedoidClusterer):
     program takes the single cluster alone. Where all medoids of a set coincide :math:`\rho_{iA}` is zero.
 
     For given masses each medoid in turn goes to the object that minimizes J, all objects being tried: an iteration
-    costs n² operations for each cluster and each set it is in.
+    costs n² operations for each cluster and each set it is in. All pairs are compared, and the n × n numbers held.
 
     References
     ----------

@@ -81,7 +81,7 @@ class SECMdd(MedoidClusterer):
     with the same; gamma 1, and alpha 0.5 as from 1 on no set would then hold more mass than its nearest cluster.
 
     :math:`\bar v_A` follows the medoids and may raise J again, in which case the step is not taken and the descent
-    ends.
+    ends. All pairs are compared, and the n × n dissimilarities held.
 
     References
     ----------

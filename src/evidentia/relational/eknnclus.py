@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,12 +12,11 @@ from evidentia import _base
 from evidentia._parameters import Choice, Integer, Number, param
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
-from evidentia.dissimilarities import RelationalClusterer, nearest_objects, read_source
+from evidentia.dissimilarities import RelationalClusterer, Source, nearest_objects
 from evidentia.methods import Method
 from evidentia.solvers.descent import Run, all_runs, best_of
 from evidentia.solvers.label_sweeps import sweep, weight_between, weight_by_label
 from evidentia.solvers.neighbours import default_n_neighbors
-from evidentia.solvers.threads import one_blas_thread
 
 SUREST = 36.0  # weight of evidence: beyond it a double cannot tell the mass of "same cluster" from one
 
@@ -150,19 +149,7 @@ class EkNNclus(RelationalClusterer):
     max_iter: int = param(Integer(low=1), "Most sweeps over the objects in one start.", default=100)
     tol = 0.0  # a start ends when no object moves
 
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find clusters among objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or what the metric takes
-            With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples).
-        y : None
-            Ignored.
-        """
-        self.check_parameters()
-        source = read_source(self, X)
+    def _fit_source(self, X: Any, source: Source) -> None:
         n = len(source)
         n_neighbors = self._count_neighbors(n)
         distance, neighbor = nearest_objects(source, n_neighbors)
@@ -186,9 +173,8 @@ class EkNNclus(RelationalClusterer):
         self._publish_run(best, runs)
         self._train_labels = self.labels_ = number_by_size(best.state)
         self.focal_sets_ = self._family(int(self.labels_.max()) + 1)
-        self._source, self._n_neighbors = source.for_new(), n_neighbors
+        self._n_neighbors = n_neighbors
         self._publish(X, self._support_masses(distance, neighbor))
-        return self
 
     def _count_neighbors(self, n: int) -> int:
         """K, which must be fewer than there are objects."""

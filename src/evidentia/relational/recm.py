@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigvalsh
@@ -14,14 +14,13 @@ from evidentia import _base
 from evidentia._parameters import BOOLEAN, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.dissimilarities import RelationalClusterer, full_matrix, new_blocks, read_source
+from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, new_blocks
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
 from evidentia.solvers.barycentric import averaging, solve_centers
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of, descend
 from evidentia.solvers.starts import spread_starts
-from evidentia.solvers.threads import one_blas_thread
 
 ROUNDING = 1e-9  # of the largest eigenvalue or dissimilarity: below it, a negative number is a zero
 COINCIDE = 1e-2  # of the typical distance of an object from its prototype
@@ -214,9 +213,7 @@ class RECM(RelationalClusterer):
         default="auto",
     )
     squared: bool = param(
-        BOOLEAN,
-        "Whether the dissimilarities are squared distances already. Otherwise they are squared.",
-        default=False,
+        BOOLEAN, "Whether the dissimilarities are squared distances already. Otherwise they are squared.", default=False
     )
     shift: Any = param(
         Choice("auto") | Number(low=0),
@@ -234,29 +231,15 @@ class RECM(RelationalClusterer):
     )
     max_iter: int = param(Integer(low=1), "Most iterations of one start.", default=1000)
 
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find clusters among objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or what the metric takes
-            With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples).
-        y : None
-            Ignored.
-        """
-        self.check_parameters()
-        source = read_source(self, X)
+    def _fit_source(self, X: Any, source: Source) -> None:
         _base.check_enough_rows(self, len(source), self.n_clusters)
         cure = "EVCLUS with n_pairs needs no n × n numbers."
         square = self._squared(full_matrix(source, who="RECM", cure=cure, copies=4))
         problem, self.shift_, runs = self._search(square)
         best = best_of(runs, name="RECM", max_iter=self.max_iter, tol=self.tol)
         self.rho_ = problem.rho
-        self._source = source.for_new()
         self._publish_run(best, runs)
         self._settle(X, problem, best.state)
-        return self
 
     def _search(self, square: np.ndarray) -> tuple[Problem, float, list[Run]]:
         """The runs from all starts under the least shift with which no criterion rises, with the problem they solve."""

@@ -224,11 +224,7 @@ def settings_section(model: Any, settings: Mapping[str, Any]) -> str:
     used = {} if model is None else {"method": type(model).__name__, **model.get_params()}
     used.pop("verbose", None)
     numbers = {name: version(name) for name in ("evidentia", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")}
-    groups = [
-        ("Input", settings),
-        ("Method", used),
-        ("Versions", {"python": platform.python_version(), **numbers}),
-    ]
+    groups = [("Input", settings), ("Method", used), ("Versions", {"python": platform.python_version(), **numbers})]
     return "".join(
         f"<div><h3>{heading}</h3><dl>"
         + "".join(f"<dt>{escape(str(key))}</dt><dd>{escape(str(value))}</dd>" for key, value in content.items())

@@ -11,16 +11,6 @@ from evidentia.scores.hard import hard_scores, pair_precision, pair_recall, puri
 from evidentia.scores.objects import object_uncertainty
 
 __all__ = [
-    "KnownMixture",
-    "calibrate",
-    "calibration_summary",
-    "credal_rand_index",
-    "credal_scores",
-    "hard_scores",
-    "interval_coverage",
-    "object_uncertainty",
-    "pair_nonspecificity",
-    "pair_precision",
-    "pair_recall",
-    "purity",
-]
+    "KnownMixture", "calibrate", "calibration_summary", "credal_rand_index", "credal_scores", "hard_scores",
+    "interval_coverage", "object_uncertainty", "pair_nonspecificity", "pair_precision", "pair_recall", "purity",
+]  # fmt: skip

@@ -131,12 +131,7 @@ def fit_replicates(
 
 
 def from_posteriors(
-    rows: np.ndarray,
-    weight: np.ndarray | None,
-    posterior: np.ndarray,
-    rule: CovarianceRule,
-    *,
-    reg_covar: float = 1e-8,
+    rows: np.ndarray, weight: np.ndarray | None, posterior: np.ndarray, rule: CovarianceRule, *, reg_covar: float = 1e-8
 ) -> MixtureParameters:
     """One M-step from given probabilities of the components, shape (m, n, c): a start for :func:`fit_replicates`."""
     weight = _lines(weight, len(rows))

@@ -81,12 +81,7 @@ def descend(
 
 
 def all_runs(
-    run: Callable[[Any, Watch], Run],
-    starts: Iterable[Any],
-    *,
-    name: str,
-    n_starts: int | None = None,
-    verbose: int = 0,
+    run: Callable[[Any, Watch], Run], starts: Iterable[Any], *, name: str, n_starts: int | None = None, verbose: int = 0
 ) -> list[Run]:
     """``run(start, watch)`` from every start (``n_starts``: for the progress bar); an interrupt keeps those so far."""
     runs: list[Run] = []

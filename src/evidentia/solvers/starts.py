@@ -39,11 +39,7 @@ def representatives(X: np.ndarray, weight: np.ndarray | None, rng: np.random.Ran
 
 
 def kmeans_starts(
-    X: np.ndarray,
-    n_clusters: int,
-    n_starts: int,
-    rng: np.random.RandomState,
-    weight: np.ndarray | None = None,
+    X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
     """Centres of ``n_starts`` k-means solutions from k-means++ seeds, each of shape (n_clusters, n_features)."""
     rows = representatives(X, weight, rng)
@@ -55,11 +51,7 @@ def kmeans_starts(
 
 
 def random_starts(
-    X: np.ndarray,
-    n_clusters: int,
-    n_starts: int,
-    rng: np.random.RandomState,
-    weight: np.ndarray | None = None,
+    X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
     """Rows drawn at random as centres, in proportion to their weights; equal rows only when there are no others.
 
@@ -75,11 +67,7 @@ def random_starts(
 
 
 def mixed_starts(
-    X: np.ndarray,
-    n_clusters: int,
-    n_starts: int,
-    rng: np.random.RandomState,
-    weight: np.ndarray | None = None,
+    X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
     """Half of the starts at k-means solutions, these first, and half at random rows.
 
