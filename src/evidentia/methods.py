@@ -22,6 +22,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
+__all__ = ["Method", "all_methods", "clusterers", "find", "record", "register"]
+
 FAMILIES = ("mixtures", "prototypes", "relational", "neural", "hierarchy", "metric_learning", "experimental")
 
 READS = ("table", "dissimilarities", "categories", "mass functions")

@@ -216,7 +216,7 @@ TABLE = pd.DataFrame(
         "method": ["egmm", "egmm", "egmm", "ecm", "ecm"],
         "n_clusters": [4, 2, 3, 2, 3],
         "ebic": [-70.0, -50.0, np.nan, np.nan, np.nan],
-        "nonspecificity": [0.3, 0.2, 0.25, 0.4, 0.1],
+        "normalized_nonspecificity": [0.3, 0.2, 0.25, 0.4, 0.1],
         "seconds": 1.0,
         "note": "",
     }
@@ -229,12 +229,12 @@ def test_selection_curves_rise_in_clusters_and_leave_gaps_out():
     assert list(curves) == ["egmm"]
     np.testing.assert_array_equal(curves["egmm"], [[2, -50], [4, -70]])
     np.testing.assert_array_equal(
-        selection_plot_data(selection, criterion="nonspecificity")["ecm"], [[2, 0.4], [3, 0.1]]
+        selection_plot_data(selection, criterion="normalized_nonspecificity")["ecm"], [[2, 0.4], [3, 0.1]]
     )
 
 
 def test_the_best_choice_is_ringed_on_the_curve_that_decided():
-    selection = Selection(TABLE, "nonspecificity", ("ecm", 3), None)
+    selection = Selection(TABLE, "normalized_nonspecificity", ("ecm", 3), None)
     ax = plot_selection(selection)
     np.testing.assert_array_equal(ax.lines[-1].get_xydata(), [[3, 0.1]])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["egmm", "ecm", "best: 3 clusters"]
@@ -242,20 +242,24 @@ def test_the_best_choice_is_ringed_on_the_curve_that_decided():
 
 
 def test_no_choice_is_ringed_on_another_criterion():
-    ax = plot_selection(Selection(TABLE, "nonspecificity", ("ecm", 3), None), criterion="ebic")
+    ax = plot_selection(Selection(TABLE, "normalized_nonspecificity", ("ecm", 3), None), criterion="ebic")
     assert [line.get_label() for line in ax.lines] == ["egmm"]
     assert ax.get_ylabel() == "EBIC (larger is better)"
 
 
 @pytest.mark.parametrize("criterion", ["note", "bic"])
 def test_unknown_criteria_are_named(criterion):
-    with pytest.raises(ValueError, match=f"There is no criterion '{criterion}' in the table. It has: ebic, nonsp"):
+    with pytest.raises(
+        ValueError, match=f"There is no criterion '{criterion}' in the table. It has: ebic, normalized_nonsp"
+    ):
         plot_selection(Selection(TABLE, "ebic", ("egmm", 2), None), criterion=criterion)
 
 
 def test_a_criterion_without_any_value_is_said():
     with pytest.raises(ValueError, match="None of the fits has a value of 'ebic'"):
-        plot_selection(Selection(TABLE.assign(ebic=np.nan), "nonspecificity", ("ecm", 3), None), criterion="ebic")
+        plot_selection(
+            Selection(TABLE.assign(ebic=np.nan), "normalized_nonspecificity", ("ecm", 3), None), criterion="ebic"
+        )
 
 
 def test_a_real_selection_can_be_drawn():

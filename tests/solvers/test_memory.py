@@ -27,7 +27,6 @@ def test_a_container_without_a_limit_has_that_of_the_machine(tmp_path, monkeypat
     assert memory.machine_memory() == alone
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on addresses to set")
 def test_the_limit_on_addresses_counts():
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30));"

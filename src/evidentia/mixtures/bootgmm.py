@@ -7,7 +7,6 @@ Equation numbers are those of the paper.
 
 from __future__ import annotations
 
-import pickle
 from typing import Any, NamedTuple, Self
 
 import joblib
@@ -95,7 +94,7 @@ def digest(value: Any) -> Any:
     """The same short text for equal values; for what cannot be written down, something that equals nothing."""
     try:
         return joblib.hash(value)
-    except (pickle.PicklingError, AttributeError, TypeError):
+    except Exception:  # a foreign object may raise anything when it is asked to be written
         return object()
 
 

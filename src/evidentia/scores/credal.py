@@ -99,10 +99,10 @@ def credal_scores(partition: CredalPartition, truth: Any) -> pd.Series:
     >>> from evidentia import FocalSets
     >>> p = CredalPartition([[0.8, 0, 0.2], [1, 0, 0], [0, 0.5, 0.5]], FocalSets(2, empty=False))
     >>> credal_scores(p, [0, 0, 1]).round(3)
-    consistency       1.000
-    nonspecificity    0.433
-    jousselme         0.694
-    belief            0.783
+    consistency            1.000
+    pair_nonspecificity    0.433
+    jousselme              0.694
+    belief                 0.783
     dtype: float64
     """
     return pd.Series(
