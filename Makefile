@@ -42,9 +42,9 @@ results: $(VENV)/.installed-test    ## every table of the papers, full run, and 
 docs: $(VENV)/.installed-docs       ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
-# Coverage cannot see into compiled code. The tests of the folders that have some run once more as plain Python, so
+# Coverage cannot see into compiled code. The tests of what is compiled run once more as plain Python, so
 # that a line of a compiled function counts only if it was run, and counts as missed otherwise.
-COMPILED := tests/solvers tests/hierarchy
+COMPILED := tests/solvers tests/hierarchy tests/prototypes/test_cecm_masses.py tests/relational/test_evclus_descent.py
 coverage: $(VENV)/.installed-test   ## run every test and print which lines of src were run
 	rm -f .coverage
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report= $(ARGS)

@@ -69,7 +69,7 @@ def check_contents(sdist, wheel):
     with tarfile.open(sdist) as archive:
         inside = set(archive.getnames())
     tracked = run("git", "-C", ROOT, "ls-files", capture_output=True, text=True).stdout.split("\n")
-    for folder in ("src", "tests", "docs", "examples", "benchmarks", "ci"):
+    for folder in ("src", "tests", "docs", "examples", "benchmarks", "ci", ".ci", ".github"):
         files = {f"{top}/{name}" for name in tracked if name.startswith(f"{folder}/")}
         assert files, folder
         assert not files - inside, f"left out of the sdist: {sorted(files - inside)[:5]}"

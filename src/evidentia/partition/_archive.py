@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,11 +21,11 @@ class Format(NamedTuple):
 
 
 def write_archive(
-    path: str | os.PathLike[str], kind: Format, content: Mapping[str, Any], names: Mapping[str, Sequence[str] | None]
+    path: str | os.PathLike[str], kind: Format, content: Mapping[str, Any], names: Mapping[str, Any]
 ) -> Path:
     """Write arrays, and the names that there are; a file at the path is replaced only once the new one is whole."""
     path = Path(path)
-    texts = {key: np.array(value, dtype=np.str_) for key, value in names.items() if value is not None}
+    texts: dict[str, Any] = {k: np.array(value, dtype=np.str_) for k, value in names.items() if value is not None}
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".part")
     with open(unfinished, "wb") as file:

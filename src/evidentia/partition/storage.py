@@ -42,6 +42,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     missing = {"masses", "masks", "n_clusters"} - content.keys()
     if missing:
         raise ValueError(f"{path} is damaged: it lacks {', '.join(sorted(missing))}.")
-    names = {key: tuple(content[key].tolist()) for key in ("object_names", "cluster_names") if key in content}
+    names: dict[str, Any] = {
+        key: tuple(content[key].tolist()) for key in ("object_names", "cluster_names") if key in content
+    }
     focal_sets = FocalSets(int(content["n_clusters"]), content["masks"].tolist())
     return {"masses": content["masses"], "focal_sets": focal_sets, **names}
