@@ -30,7 +30,7 @@ CASES = {
     "mixture 3": ("VVV", 3, 1000, "35-54", 1.2, 300),
     "GvHD": ("VVV", 7, 100, "251", 2.5, 500),
 }
-LINEAR = 1.15  # largest exponent that is still called linear: the neighbours cost n log n
+LINEAR = 1.15  # largest exponent that is still called linear: the neighbors cost n log n
 
 
 def table(name: str) -> np.ndarray:

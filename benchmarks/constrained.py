@@ -1,6 +1,6 @@
-"""CECM against the plain quadratic programme in all masses, against ECM, and its growth with links and objects.
+"""CECM against the plain quadratic program in all masses, against ECM, and its growth with links and objects.
 
-The paper solves one programme in n f unknowns an iteration. The ``cecm`` of the R package evclust does so too and takes
+The paper solves one program in n f unknowns an iteration. The ``cecm`` of the R package evclust does so too and takes
 28 s and 2 GB for 1,000 objects, 0.8 s (Euclidean) and 1.35 s (adaptive) for Iris, each with 100 links; the paper's own
 program takes 141 s and 70 s for 400 objects in 4 clusters. Those numbers are quoted, not measured here.
 """
@@ -58,7 +58,7 @@ def descend_on_masses(n: int) -> float:
 
 
 def solve_all_masses_at_once(n: int) -> float:
-    """The same problem as one quadratic programme in 8 n unknowns with a dense matrix."""
+    """The same problem as one quadratic program in 8 n unknowns with a dense matrix."""
     cost, start, links, tables = mass_problem(n)
     f = cost.shape[1]
     Q = np.diag(2 * cost.ravel())
@@ -88,7 +88,7 @@ def growth(what: str, size: str, counts: list[int], times: list[float], limit: f
 
 
 def seconds_per_iteration(X: np.ndarray, truth: np.ndarray, n_links: int, n_iter: int) -> float:
-    """Difference of two numbers of iterations from given centres: links, checks and final masses cancel."""
+    """Difference of two numbers of iterations from given centers: links, checks and final masses cancel."""
 
     def run(max_iter: int) -> None:
         with warnings.catch_warnings():

@@ -17,7 +17,7 @@ from evidentia import EGMM, FocalSets
 
 
 def table(n: int, d: int, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
-    """Overlapping Gaussian clusters, and start centres away from the solution."""
+    """Overlapping Gaussian clusters, and start centers away from the solution."""
     rng = np.random.default_rng(0)
     centers = 2 * rng.standard_normal((n_clusters, d))
     X = rng.standard_normal((n, d))

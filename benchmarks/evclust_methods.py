@@ -26,7 +26,7 @@ ON_TABLES = ("ECM", "EGMM", "CCM", "BPEC")
 
 
 def case(name: str) -> tuple[np.ndarray | None, np.ndarray, int]:
-    """Standardised columns (None when there are none), dissimilarities, and the number of classes."""
+    """Standardized columns (None when there are none), dissimilarities, and the number of classes."""
     from scipy.spatial.distance import cdist
 
     from evidentia.datasets import load

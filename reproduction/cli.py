@@ -13,7 +13,7 @@ import typer
 from tqdm.auto import tqdm
 
 from evidentia.datasets import data_directory
-from reproduction import catalogue, results
+from reproduction import catalog, results
 from reproduction.exhibit import VERDICTS, Cell, Exhibit, Unit, Verdict
 from reproduction.files import Damaged
 from reproduction.page import evidence, write_page
@@ -57,7 +57,7 @@ def reproduce(
         complain(f"--out {out} is a file. Name a directory; it is made if it is not there.")
         raise typer.Exit(USER_MISTAKE)
     try:
-        exhibits = catalogue.find(what)
+        exhibits = catalog.find(what)
     except ValueError as error:
         complain(str(error))
         raise typer.Exit(USER_MISTAKE) from None
@@ -70,10 +70,10 @@ def main() -> None:
 
 def print_list() -> None:
     """Every table and figure, with what it needs and how long it takes."""
-    exhibits = catalogue.find([catalogue.EVERYTHING])
-    lacking = catalogue.missing_data(exhibits)
+    exhibits = catalog.find([catalog.EVERYTHING])
+    lacking = catalog.missing_data(exhibits)
     width = max(len(exhibit.name) for exhibit in exhibits)
-    for paper in catalogue.PAPERS:
+    for paper in catalog.PAPERS:
         heading(f"{paper.name}: {paper.title}")
         for exhibit in sorted(paper.exhibits, key=lambda exhibit: results.natural(exhibit.name)):
             times = "" if exhibit.absent else " ".join(f"{duration(60 * minutes):>7}" for minutes in exhibit.minutes)
@@ -102,7 +102,7 @@ def run(
     import matplotlib
 
     matplotlib.use("agg")
-    lacking = catalogue.missing_data(exhibits)
+    lacking = catalog.missing_data(exhibits)
     shown = [results.left_out(exhibit, exhibit.absent) for exhibit in exhibits if exhibit.absent]
     away = [exhibit for exhibit in exhibits if exhibit.data and set(exhibit.data) <= set(lacking)]
     shown += [results.left_out(exhibit, f"the data are not here: {', '.join(exhibit.data)}") for exhibit in away]
@@ -114,9 +114,9 @@ def run(
     mode = "quick" if quick else "full"
     heading(f"{len(chosen)} exhibits, {len(units)} units, {mode} run, seed {seed}")
     expected = duration(60 * sum(minutes for _, minutes in planned) / jobs)
-    labelled("time", f"about {expected} with {jobs} process{'es' * (jobs > 1)}, less what is kept from before")
+    labeled("time", f"about {expected} with {jobs} process{'es' * (jobs > 1)}, less what is kept from before")
     for one in shown:
-        labelled("left out", f"{one.name}: {one.about['absent']}")
+        labeled("left out", f"{one.name}: {one.about['absent']}")
     if lacking:
         tell_missing(lacking)
 
@@ -150,8 +150,8 @@ def run(
     print_failures(computed)
     print_counts(computed)
     typer.echo()
-    labelled("written", f"{page}  (open it in a browser)")
-    labelled("", f"{out / results.RECORD}, every number and unit; a PNG for each figure")
+    labeled("written", f"{page}  (open it in a browser)")
+    labeled("", f"{out / results.RECORD}, every number and unit; a PNG for each figure")
 
 
 class Progress:
@@ -195,7 +195,7 @@ def heading(text: str) -> None:
     typer.secho(text, bold=True)
 
 
-def labelled(label: str, text: str) -> None:
+def labeled(label: str, text: str) -> None:
     typer.echo(f"  {typer.style(f'{label:<11}', fg='cyan')} {text}")
 
 
@@ -233,7 +233,7 @@ def print_exhibit(one: Shown) -> None:
     for chunk in chunks(one.columns, max(map(len, one.table), default=0)):
         print_chunk(one, chunk)
     for text in (*one.about["words"], *one.about["notes"]):
-        labelled("note", text)
+        labeled("note", text)
 
 
 def print_chunk(one: Shown, columns: Sequence[str]) -> None:
@@ -305,7 +305,7 @@ def print_claims(held: Sequence[Shown], computed: Sequence[Shown]) -> None:
         if there:
             heading(f"{paper}: what the paper says of its method")
         for one in there:
-            labelled(one.finding, f"{one.claim.place}: {one.claim.text} {evidence(one)}")
+            labeled(one.finding, f"{one.claim.place}: {one.claim.text} {evidence(one)}")
 
 
 def duration(seconds: float) -> str:

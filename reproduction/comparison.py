@@ -480,7 +480,7 @@ def draw_links(results: Results) -> Figure:
                 ax.annotate("", (end, at), (begin, at), arrowprops={"arrowstyle": "->", "color": "C0"})
                 ax.plot(begin, at, "o", color="0.5", ms=5)
                 ax.plot(end, at, "o", color="C0", ms=5)
-        ax.set(title=f"{plain} → {method}", xlabel="ARI, grey without links")
+        ax.set(title=f"{plain} → {method}", xlabel="ARI, gray without links")
         ax.grid(color="0.92")
     axes[0].set_yticks(range(len(sets)), sets[::-1])
     return figure
@@ -508,7 +508,7 @@ EXHIBITS = [
     ),
     Exhibit(
         "comparison.nmi",
-        "Normalised mutual information of every method on every data set",
+        "Normalized mutual information of every method on every data set",
         units,
         by("nmi", score_cells),
         notes=score_notes,

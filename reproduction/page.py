@@ -10,7 +10,7 @@ from pathlib import Path
 from string import Template
 
 import evidentia
-from reproduction import catalogue
+from reproduction import catalog
 from reproduction.claims import Decided
 from reproduction.exhibit import VERDICTS, Cell, Verdict
 from reproduction.results import Shown, decided, grouped, number, share_within, spread, summed, tally
@@ -36,7 +36,7 @@ def write_page(path: Path, shown: Sequence[Shown]) -> Path:
     template = Template(files("reproduction").joinpath("template.html").read_text(encoding="utf-8"))
     computed = [one for one in shown if not one.about["absent"]]
     papers = list(dict.fromkeys(one.paper for one in computed))
-    titles = {paper.name: paper.title for paper in catalogue.PAPERS}
+    titles = {paper.name: paper.title for paper in catalog.PAPERS}
     text = template.substitute(
         title=TITLE,
         facts=escape(" · ".join(facts(computed))),

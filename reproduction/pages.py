@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from reproduction import catalogue
+from reproduction import catalog
 from reproduction.claims import Decided
 from reproduction.exhibit import VERDICTS, Cell
 from reproduction.files import write_whole
@@ -56,7 +56,7 @@ def pages(directory: Path) -> dict[str, str]:
     """Text of the overview and of each paper's page, by path below the documentation."""
     shown = read(directory)
     claims = decided(shown)
-    papers = [paper for paper in catalogue.PAPERS if any(one.paper == paper.name for one in shown)]
+    papers = [paper for paper in catalog.PAPERS if any(one.paper == paper.name for one in shown)]
     written = {"results.md": overview(shown, [paper.name for paper in papers])}
     for paper in papers:
         own = [one for one in shown if one.paper == paper.name]

@@ -15,7 +15,7 @@ from typing import Any
 
 import evidentia
 from evidentia.datasets import data_directory
-from reproduction import catalogue
+from reproduction import catalog
 from reproduction.claims import FINDINGS, Decided, Finding, decide
 from reproduction.exhibit import Cell, Exhibit, Unit, Verdict, counted
 from reproduction.files import digest, read_sealed, seal, write_whole
@@ -79,7 +79,7 @@ class Shown:
         """Where it is in the paper, and its title."""
         places = [
             f"{kind.title()}s {first} to {last}" if last else f"{kind.title()} {first}"
-            for kind, first, last in catalogue.PLACES.findall(self.name)
+            for kind, first, last in catalog.PLACES.findall(self.name)
         ]
         return f"{' and '.join(places)}. {self.about['title']}" if places else self.about["title"]
 
@@ -216,7 +216,7 @@ def renewed(one: Shown) -> Shown:
     So a reason that was corrected is on the page without hours of computing. Cells that only a result brings forth,
     and exhibits that are no longer there, keep what was said when they were computed.
     """
-    exhibit = next((found for found in catalogue.of_paper(one.paper) if found.name == one.name), None)
+    exhibit = next((found for found in catalog.of_paper(one.paper) if found.name == one.name), None)
     if exhibit is None or one.about["absent"]:
         return one
     frames = exhibit.cells({}) if exhibit.cells is not None and one.cells else []
@@ -300,10 +300,10 @@ def neutral(text: str) -> str:
 
 
 def natural(name: str) -> tuple[Any, ...]:
-    """Key that sorts ``table2`` before ``table10``, papers in the order of the catalogue and tables before figures."""
+    """Key that sorts ``table2`` before ``table10``, papers in the order of the catalog and tables before figures."""
     paper, _, place = name.partition(".")
-    known = [known.name for known in catalogue.PAPERS]
-    at = catalogue.PLACES.match(place)
+    known = [known.name for known in catalog.PAPERS]
+    at = catalog.PLACES.match(place)
     return (
         known.index(paper) if paper in known else len(known),
         paper,
@@ -338,7 +338,7 @@ def decided(shown: Sequence[Shown]) -> dict[str, list[Decided]]:
     """The claims of each paper that has any, with what our cells say of them."""
     tables = {one.name: one.table for one in shown}
     names = list(dict.fromkeys(one.paper for one in shown))
-    found = {paper.name: decide(paper.claims, tables) for paper in catalogue.PAPERS if paper.name in names}
+    found = {paper.name: decide(paper.claims, tables) for paper in catalog.PAPERS if paper.name in names}
     return {name: claims for name, claims in found.items() if claims}
 
 

@@ -34,7 +34,7 @@ LAYERS = [
     {"cli"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-SIDEWAYS = {("solvers", "belief")}  # neighbours do not know each other, but for this
+SIDEWAYS = {("solvers", "belief")}  # neighbors do not know each other, but for this
 
 
 def imported(path):
@@ -62,7 +62,7 @@ def test_imports_point_downward(path):
         if other in RANK and other != here:
             assert RANK[other] <= RANK[here], f"{path.name} of {here} imports {other}, a layer above it"
             if RANK[other] == RANK[here]:
-                assert (here, other) in SIDEWAYS, f"{path.name} of {here} imports its neighbour {other}"
+                assert (here, other) in SIDEWAYS, f"{path.name} of {here} imports its neighbor {other}"
 
 
 def named(path):
@@ -126,7 +126,7 @@ def test_what_is_experimental_is_not_at_the_top():
         BCM(),
     ]
 )
-@pytest.mark.filterwarnings("ignore:.*the centres of clusters .* coincide")
+@pytest.mark.filterwarnings("ignore:.*the centers of clusters .* coincide")
 @pytest.mark.filterwarnings("ignore:EGMM with")  # the checks fit a few rows in ten dimensions: EGMM says it collapsed
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None

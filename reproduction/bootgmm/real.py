@@ -123,7 +123,7 @@ def measure_ecm(data: str, standardized: bool, rho: float, seed: int) -> Result:
 
 
 def measure_evclus(data: str, pair: list[str] | None, n_pairs: int, n_near: int, seed: int) -> Result:
-    """On standardised attributes; a pair of classes that is given takes the place of the search for near clusters."""
+    """On standardized attributes; a pair of classes that is given takes the place of the search for near clusters."""
     begin = perf_counter()
     X, target = table_of(data)
     rows = scale(X)

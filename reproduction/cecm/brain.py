@@ -27,9 +27,9 @@ def regions(truth: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
     pieces, _ = ndimage.label(truth == LESION)
     largest = pieces == np.bincount(pieces.ravel())[1:].argmax() + 1
     depth = ndimage.distance_transform_edt(truth == TISSUE)
-    centre = np.unravel_index(depth.argmax(), truth.shape)
+    center = np.unravel_index(depth.argmax(), truth.shape)
     rows, columns = np.indices(truth.shape)
-    disc = np.hypot(rows - centre[0], columns - centre[1]) <= min(radius, depth.max() - 1)
+    disc = np.hypot(rows - center[0], columns - center[1]) <= min(radius, depth.max() - 1)
     return ndimage.binary_erosion(largest), disc
 
 
@@ -40,21 +40,21 @@ def name_of(radius: float) -> str:
 def segmented(size: int, radii: Sequence[float], seed: int) -> Result:
     """The lesions found by ECM without and by CECM with two regions: accuracy, doubt, seconds, and the maps."""
     brain = make_mri_phantom(size, random_state=seed)
-    grey = brain.to_image(brain.data[:, 1])
-    grey = (grey - np.nanmin(grey)) / (np.nanmax(grey) - np.nanmin(grey))
+    gray = brain.to_image(brain.data[:, 1])
+    gray = (gray - np.nanmin(gray)) / (np.nanmax(gray) - np.nanmin(gray))
     truth = brain.to_image(brain.target, fill=-1).astype(int)
     methods: dict[str, tuple[Any, dict[str, Any]]] = {"ECM": (ECM(2, alpha=2, rho=RHO), {})}
     for radius in radii:
         lesion, normal = regions(truth, radius)
         masks: dict[str, Any] = {"same": [lesion, normal], "different": [(lesion, normal)]}
         methods[name_of(radius)] = CECM(2, alpha=2, rho=RHO, adaptive=True), masks
-    found: Result = {"grey": np.nan_to_num(grey, nan=0.0).round(2).tolist(), "sets": {}, "labels": {}, "seconds": 0.0}
+    found: Result = {"gray": np.nan_to_num(gray, nan=0.0).round(2).tolist(), "sets": {}, "labels": {}, "seconds": 0.0}
     found["regions"] = (lesion.astype(int) + 2 * normal).tolist()
     inside = truth >= 0
     for name, (method, masks) in methods.items():
         begun = process_time()
         result = segment(
-            grey, method, background=np.nan, scale="none", n_prototypes=N_PROTOTYPES, random_state=seed, **masks
+            gray, method, background=np.nan, scale="none", n_prototypes=N_PROTOTYPES, random_state=seed, **masks
         )
         taken = process_time() - begun
         labels, sets = result.labels("pignistic"), result.sets()

@@ -164,7 +164,7 @@ def draw_partitions(results: Results) -> Figure:
     points = np.array(found["points"])
     for ax, (name, sets) in zip(axes, found["sets"].items()):
         scatter(ax, points, sets)
-        ax.plot(*np.array(found["centres"][name]).T, "k+", markersize=16, markeredgewidth=2)
+        ax.plot(*np.array(found["centers"][name]).T, "k+", markersize=16, markeredgewidth=2)
         ax.set_title(f"{name}\nRand index {found['rand'][name]:.2f}")
         ax.legend(fontsize="small")
     for (i, j), must in zip(found["pairs"], found["must"]):
@@ -217,14 +217,14 @@ def draw_brain(results: Results) -> Figure:
         return figure
     found = results["brain/0"]
     pictures = {
-        "slice": (found["grey"], "gray"),
+        "slice": (found["gray"], "gray"),
         "regions": (found["regions"], "viridis"),
         "ECM: sets": (found["sets"]["ECM"], "viridis"),
         "CECM: sets": (found["sets"][brain.name_of(brain.RADII[-1])], "viridis"),
         "CECM: pignistic": (found["labels"][brain.name_of(brain.RADII[-1])], "viridis"),
     }
-    for ax, (title, (picture, colours)) in zip(axes, pictures.items()):
-        ax.imshow(np.array(picture), cmap=colours, interpolation="nearest")
+    for ax, (title, (picture, colors)) in zip(axes, pictures.items()):
+        ax.imshow(np.array(picture), cmap=colors, interpolation="nearest")
         ax.set(title=title, xticks=[], yticks=[])
     return figure
 

@@ -23,7 +23,7 @@ VARIANTS = {
 }
 OTHER_MACHINE = "another machine and language: Matlab on an AMD Opteron 885"
 OTHER_STOP = (
-    "the paper does not say when a change of the centres is small enough to stop, and ours leaves out the first steps, "
+    "the paper does not say when a change of the centers is small enough to stop, and ours leaves out the first steps, "
     "in which the links grow to full strength"
 )
 

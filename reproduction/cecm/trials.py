@@ -35,9 +35,9 @@ class Table(NamedTuple):
 def table(name: str, seed: int) -> Table:
     """A data set as CECM seems to have seen it.
 
-    The paper says nothing of scaling. Its 0.95 for Wine without links is that of standardised columns (raw ones give
+    The paper says nothing of scaling. Its 0.95 for Wine without links is that of standardized columns (raw ones give
     0.73). Under the adaptive metric the scale only sets how much a link weighs: raw columns give the paper's numbers
-    for Glass, standardised ones are clearly below them at small ξ.
+    for Glass, standardized ones are clearly below them at small ξ.
     """
     data = load(dict(zip(SETS, FILES))[name])
     rows, truth = data.data, data.target

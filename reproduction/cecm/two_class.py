@@ -88,7 +88,7 @@ def pictures(n_links: int, seed: int) -> Result:
         "pairs": links.pairs.tolist(),
         "must": links.must.tolist(),
         "sets": {name: model.partition_.hard_masks.tolist() for name, model in models.items()},
-        "centres": {name: model.cluster_centers_.round(3).tolist() for name, model in models.items()},
+        "centers": {name: model.cluster_centers_.round(3).tolist() for name, model in models.items()},
         "rand": {name: float(rand_score(data.target, labels(model))) for name, model in models.items()},
         "seconds": process_time() - begun,
     }

@@ -131,10 +131,10 @@ def draw_approximations(which: str, names: tuple[str, ...], results: Results) ->
     masks = np.array(found["sets"][which])
     figure, axes = plt.subplots(1, len(names), figsize=(4.2 * len(names), 5), layout="constrained")
     for k, (ax, name) in enumerate(zip(axes, names)):
-        colours = np.full((len(masks), 3), 0.88)
-        colours[(masks >> k & 1) == 1] = (0.25, 0.45, 0.85)
-        colours[masks == 1 << k] = (0.85, 0.2, 0.2)
-        ax.imshow(brain.to_image(colours, fill=1.0), interpolation="nearest")
+        colors = np.full((len(masks), 3), 0.88)
+        colors[(masks >> k & 1) == 1] = (0.25, 0.45, 0.85)
+        colors[masks == 1 << k] = (0.85, 0.2, 0.2)
+        ax.imshow(brain.to_image(colors, fill=1.0), interpolation="nearest")
         ax.set_title(f"{name}: surely (red), possibly (+ blue)", fontsize=10)
         ax.set_axis_off()
     return figure
@@ -161,7 +161,7 @@ EXHIBITS = [
             "Dempster's rule on the frame of three tissues: the dark cluster of T1 is fluid, the bright one of T2 is "
             "pathology, and the others are what that contrast does not tell apart. bootGMM is left out, as in the "
             "paper.",
-            "EBIC, asked about two to four clusters, wants more than two here: grey and white matter of the phantom "
+            "EBIC, asked about two to four clusters, wants more than two here: gray and white matter of the phantom "
             "differ in brightness (0.70 and 0.80 in T1, 0.36 and 0.28 in T2).",
         ),
         minutes=(0.4, 1.0),

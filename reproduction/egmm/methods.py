@@ -5,7 +5,7 @@ The paper names the programs and no settings. These were found by trying which d
 * all attributes as they are, and one start for each of the ten runs;
 * HCM, FCM: plain;
 * ECM: alpha = 1, beta = 2 and the empty set at distance 10 in the units of the data;
-* BPEC: a metric for each cluster; the number of neighbours and the peaks, which the paper's user clicked, are ours;
+* BPEC: a metric for each cluster; the number of neighbors and the peaks, which the paper's user clicked, are ours;
 * GMM, CGMM: means drawn as by k-means++, the variances of the whole table, equal weights, 100 iterations, and 0.01
   added to the covariances (without it the fits to Ecoli and Knowledge are far from the paper's);
 * bootGMM: the covariance model of highest BIC, then the bootstrap;
@@ -126,7 +126,7 @@ FITS: dict[str, Callable[..., Any]] = {
     "EGMM": published_egmm,
     MOST_LIKELY: most_likely_egmm,
 }
-INDICES: dict[str, Callable[[Any, np.ndarray], float]] = {  # of a fit, to be maximised
+INDICES: dict[str, Callable[[Any, np.ndarray], float]] = {  # of a fit, to be maximized
     "FCM": lambda model, X: CRITERIA["mpc"].evaluate(model),
     "ECM": lambda model, X: -CRITERIA["nonspecificity"].evaluate(model),
     "GMM": lambda model, X: -model.bic(X),

@@ -28,8 +28,8 @@ BOOT_VEHICLE = (
     "The likelier mixture is the worse partition: of single starts those with ARI 0.13 to 0.18 have log-"
     "likelihoods of -37763 and less, ours has -37527."
 )
-BPEC_WINE = "The number of neighbours is not printed: with 8 ours has 0.56, 0.16 and 0.14, the paper's numbers."
-BPEC_ECOLI = "The number of neighbours is not printed: with 100 ours has 0.77, 0.57 and 0.68."
+BPEC_WINE = "The number of neighbors is not printed: with 8 ours has 0.56, 0.16 and 0.14, the paper's numbers."
+BPEC_ECOLI = "The number of neighbors is not printed: with 100 ours has 0.77, 0.57 and 0.68."
 
 KNOWN_WORSE: dict[str, dict[str, str]] = {
     "Purity": {
@@ -101,7 +101,7 @@ BOOT_WINE = (
 )
 BOOT_VEHICLE_NUMBER = "By BIC ours has five clusters, nearer to the true four than the paper's six."
 BPEC_KNOWLEDGE = (
-    "The paper's user saw three peaks, our rule of the widest gap sees two; with 30 neighbours and three: NMI "
+    "The paper's user saw three peaks, our rule of the widest gap sees two; with 30 neighbors and three: NMI "
     "0.18, ARI 0.12."
 )
 BPEC_VEHICLE = "The paper's user saw four peaks, our rule of the widest gap sees two; with four: NMI 0.12, ARI 0.09."

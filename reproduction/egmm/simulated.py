@@ -171,7 +171,7 @@ def classes(ax: Any, X: np.ndarray, y: np.ndarray) -> None:
     ax.legend(fontsize=8)
 
 
-def centred(ax: Any, found: Result) -> None:
+def centered(ax: Any, found: Result) -> None:
     if len(found["centers"]):
         ax.plot(*np.array(found["centers"]).T[:2], "x", color="black", markersize=10, markeredgewidth=2.5, zorder=9)
 
@@ -197,8 +197,8 @@ def draw_diamond(method: str, results: Results) -> Figure:
     plot_masses(partition, order="given", ax=axes[0])
     axes[0].set_title(f"{method}: {'probabilities' if method == 'GMM' else 'masses'} (objects from 0)")
     plot_partition(partition, make_diamond().data, hulls=None, ax=axes[1])
-    centred(axes[1], found)
-    axes[1].set_title("set of largest mass, and centres")
+    centered(axes[1], found)
+    axes[1].set_title("set of largest mass, and centers")
     return figure
 
 
@@ -212,7 +212,7 @@ def draw_two_class(results: Results) -> Figure:
     classes(axes[0, 0], data.data, data.target)
     for ax, (method, found) in zip(axes.ravel()[1:], found_by.items()):
         plot_partition(restored(found, 2), data.data, hulls=None, ax=ax)
-        centred(ax, found)
+        centered(ax, found)
         ax.set_title(method)
     return figure
 
@@ -230,7 +230,7 @@ def draw_four_class(results: Results) -> Figure:
         ("sets of largest mass", "lower approximations", "upper approximations"),
     ):
         plot_partition(partition, data.data, hulls=hulls, ax=ax)
-        centred(ax, found["EGMM"])
+        centered(ax, found["EGMM"])
         ax.set_title(title)
     return figure
 

@@ -67,7 +67,7 @@ TABLE_4 = {
 REASONS = {
     ("Iris", "EVCLUS"): "All starts end at one minimum of the loss, ARI 0.65; on columns that are not z-scored it is "
     "0.73, but then ECM has 0.52 (paper 0.62) instead of 0.60.",
-    ("Wine", "BPEC"): "The adaptive metric of the paper gives 0.33 to 0.58 with 10 to 50 neighbours; the Euclidean one "
+    ("Wine", "BPEC"): "The adaptive metric of the paper gives 0.33 to 0.58 with 10 to 50 neighbors; the Euclidean one "
     "gives the paper's 0.80 with 20 and 30.",
     ("Wine", "CCM"): "The starts find two clusters and call the third one a pair, whatever rho and gamma.",
     ("Wine", "CCM-bp"): "As CCM: two clusters and a pair, from the belief peaks too.",

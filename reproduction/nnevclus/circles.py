@@ -39,7 +39,7 @@ def linked(draw: int, seed: int) -> tuple[PairwiseConstraints, np.ndarray]:
     return links, KPCCA(1, gamma=GAMMA).fit(X, constraints=links).transform(X)
 
 
-def labelled(draw: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def labeled(draw: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Random labels, -1 for the others, and the feature that KFDA makes of them."""
     X, y = circles(draw, seed)
     known = np.random.RandomState(seed + draw).choice(len(y), N_KNOWN, replace=False)
@@ -52,7 +52,7 @@ def measure(known: str, draw: int, n_init: int, seed: int) -> Result:
     """The network sees the plane; its conflicts match distances in the learned feature."""
     X, y = circles(draw, seed)
     start = process_time()
-    knowledge, feature = linked(draw, seed) if known == "links" else labelled(draw, seed)
+    knowledge, feature = linked(draw, seed) if known == "links" else labeled(draw, seed)
     model = NNEVCLUS(2, focal_sets="full", hidden=30, l2=0.01, xi=0.1, n_init=n_init, random_state=seed + draw)
     given: dict[str, Any] = {"constraints" if known == "links" else "labels": knowledge}
     model.fit(X, dissimilarities=cdist(feature, feature), **given)
@@ -203,10 +203,10 @@ def draw_labels(results: Results) -> Figure:
     import matplotlib.pyplot as plt
 
     seed = results["circles/labels/0"]["seed"]
-    (X, y), (labels, feature) = circles(0, seed), labelled(0, seed)
+    (X, y), (labels, feature) = circles(0, seed), labeled(0, seed)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.6), layout="constrained")
     scatter(left, X, y)
-    left.scatter(*X[labels >= 0].T, s=40, facecolors="none", edgecolors="#202020", label=f"{N_KNOWN} labelled objects")
+    left.scatter(*X[labels >= 0].T, s=40, facecolors="none", edgecolors="#202020", label=f"{N_KNOWN} labeled objects")
     left.legend(loc="upper right", fontsize="small")
     boxes(right, feature, y, "feature by KFDA")
     return figure

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 PAPER_LOSS = {"EVCLUS": 4.75, "NN-EVCLUS": 5.64}  # in thousandths
 SVM = {"nu": 0.2, "gamma": 0.2}
-CENTRES = np.array([[0, 0], [0, 4], [4, 0], [4, 4]])
-FAR = 5.0  # from all centres: one in 250 objects of these Student distributions
+CENTERS = np.array([[0, 0], [0, 4], [4, 0], [4, 4]])
+FAR = 5.0  # from all centers: one in 250 objects of these Student distributions
 SHOWN = 4000  # pairs of a Shepard diagram that are kept
 UNITS = {True: (5, 20, 50), False: (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)}
 PENALTIES = {True: (1e-5, 1e-3), False: (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)}
@@ -156,7 +156,7 @@ def peak_cells(results: Results) -> list[Cell]:
             tolerance=0,
         )
         for column, value in (
-            ("centres before the widest gap", lambda found: len(found["peaks"])),
+            ("centers before the widest gap", lambda found: len(found["peaks"])),
             ("classes they are of", lambda found: found["classes"]),
         )
     ]
@@ -198,7 +198,7 @@ def measure_network(hidden: int, l2: float, n_init: int, seed: int) -> Result:
     model: Any = network(hidden, l2, n_init, seed).fit(X)
     seconds = process_time() - start
     predicted = model.predict_partition(new)
-    far = cdist(new, CENTRES).min(axis=1) > FAR
+    far = cdist(new, CENTERS).min(axis=1) > FAR
     return {
         "loss": model.loss_,
         "loss, 1,000 new": conflict_loss(predicted, new, model.delta0_),

@@ -269,7 +269,7 @@ def warn_if_centers_coincide(estimator: BaseEstimator, centers: np.ndarray, spre
     if len(centers) > 1 and gaps.min() <= 1e-3 * spread:
         a, b = np.unravel_index(gaps.argmin(), gaps.shape)
         warn_user(
-            f"{type(estimator).__name__}: the centres of clusters {a} and {b} coincide, so the data do not tell them "
+            f"{type(estimator).__name__}: the centers of clusters {a} and {b} coincide, so the data do not tell them "
             "apart. Ask for fewer clusters, scale the columns, or reduce the dimension first (e.g. PCA).",
             UserWarning,
         )

@@ -120,23 +120,23 @@ def yager_twin(m, whole):
 
 @pytest.mark.parametrize(("rule", "twin"), [("dempster", dempster_twin), ("yager", yager_twin)])
 @given(m=mass_functions())
-def test_normalising_matches_its_definition(rule, twin, m):
+def test_normalizing_matches_its_definition(rule, twin, m):
     whole = all_subsets(m.n_clusters)[-1]
     done = m.normalized(rule)
     assert done.focal_sets.empty_index is None
     assert_same_dicts(as_dicts(done), [twin(row, whole) for row in as_dicts(m)])
 
 
-def test_normalising_agrees_with_an_independent_program(reference):
+def test_normalizing_agrees_with_an_independent_program(reference):
     ref = reference("credal_measures")
     family = FocalSets(3, [np.flatnonzero(row) for row in ref["F"]])
     m = MassFunctions(ref["mass_A"], family)
     for rule in ("dempster", "yager"):
-        expected = MassFunctions(ref[f"{rule}_normalised_A"], family)
+        expected = MassFunctions(ref[f"{rule}_normalized_A"], family)
         assert_same_dicts(as_dicts(m.normalized(rule)), as_dicts(expected))
 
 
-def test_normalising_knows_its_rules():
+def test_normalizing_knows_its_rules():
     with pytest.raises(ValueError, match=r"'dempster' or 'yager'\. Got 'smets'"):
         normalize(np.array([[1.0, 0]]), FocalSets(1), rule="smets")
 

@@ -82,7 +82,7 @@ def test_quiet_prints_the_summary_alone(run, table):
     assert len(said.splitlines()) == 4
 
 
-def test_centres_and_covariance_come_back_to_the_units_of_the_file(patients):
+def test_centers_and_covariance_come_back_to_the_units_of_the_file(patients):
     data = patients[["age", "weight"]]
     plain = fitting.fit(EGMM(2, random_state=0), data, 2, "none").model
     for scale in fitting.SCALERS:

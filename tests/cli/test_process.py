@@ -22,7 +22,7 @@ def call(*arguments, **environment):
     )
 
 
-def test_results_go_to_stdout_and_there_is_no_colour_or_bar_in_a_pipe(table):
+def test_results_go_to_stdout_and_there_is_no_color_or_bar_in_a_pipe(table):
     done = call("fit", table, "--clusters", "2", "--columns", "age,weight")
     assert done.returncode == 0
     assert "40 objects in 2 clusters" in done.stdout
@@ -60,9 +60,9 @@ def test_help_loads_nothing_heavy():
 
 
 @pytest.mark.parametrize(
-    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+    ("environment", "colored"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
 )
-def test_colour_is_for_terminals_that_want_it(monkeypatch, environment, coloured):
+def test_color_is_for_terminals_that_want_it(monkeypatch, environment, colored):
     from evidentia.cli import terminal
 
     monkeypatch.delenv("NO_COLOR", raising=False)
@@ -74,5 +74,5 @@ def test_colour_is_for_terminals_that_want_it(monkeypatch, environment, coloured
         def isatty(self):
             return True
 
-    assert terminal.colourful(Terminal()) is coloured
-    assert ("\x1b[" in terminal.styled("x", Terminal(), bold=True)) is coloured
+    assert terminal.colourful(Terminal()) is colored
+    assert ("\x1b[" in terminal.styled("x", Terminal(), bold=True)) is colored

@@ -30,8 +30,8 @@ def files(phantom, tmp_path, monkeypatch):
     for name, mask in masks.items():
         Pillow.fromarray(255 * mask.astype(np.uint8)).save(f"{name}.png")
     for name, values in zip(("t1", "t2"), phantom.data.T):
-        grey = np.round(200 * phantom.to_image(np.clip(values, 0, 1.2), 0)).astype(np.uint8)
-        Pillow.fromarray(grey).save(f"{name}.png")
+        gray = np.round(200 * phantom.to_image(np.clip(values, 0, 1.2), 0)).astype(np.uint8)
+        Pillow.fromarray(gray).save(f"{name}.png")
     return truth
 
 

@@ -131,7 +131,7 @@ def test_archives_that_are_no_table_are_refused(tmp_path):
             read_table(tmp_path / name)
 
 
-def test_a_missing_file_suggests_its_neighbour(table):
+def test_a_missing_file_suggests_its_neighbor(table):
     with pytest.raises(UserError, match=r"no file .*Did you mean 'patients\.csv'\?"):
         read_table(table.with_name("patient.csv"))
     with pytest.raises(UserError, match="is a directory"):

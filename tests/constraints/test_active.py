@@ -70,12 +70,12 @@ def model_of_corners():
 # -- which question ---------------------------------------------------------------------------------------------------
 
 
-def test_the_rule_of_the_paper_asks_about_the_most_torn_object_and_the_one_nearest_to_its_likelier_centre(session):
-    # object 5 has mass 0.7 on {0,1}, and 0.3 on cluster 1, whose centre 10 is nearest to object 4
+def test_the_rule_of_the_paper_asks_about_the_most_torn_object_and_the_one_nearest_to_its_likelier_center(session):
+    # object 5 has mass 0.7 on {0,1}, and 0.3 on cluster 1, whose center 10 is nearest to object 4
     assert session.ask()[:2] == (5, 4)
     assert session.ask().probability == pytest.approx(0.65 * 0.95 + 0.35 * 0.05)
     session.answer("don't know")
-    assert session.ask()[:2] == (5, 0)  # the other centre
+    assert session.ask()[:2] == (5, 0)  # the other center
     session.answer("different")
     assert session.ask()[:2] == (2, 0)  # the next torn object, mass 0.6, likelier in cluster 0
 

@@ -56,7 +56,7 @@ def test_registry_agrees_with_the_manifest():
         assert (entry.n, entry.missing) == (fact["n"], fact["missing_cells"])
         assert (entry.classes and len(entry.classes)) == fact["c"]
         assert entry.classes == fact.get("class_counts", entry.classes)
-        assert (entry.origin, entry.licence) == (fact["origin"], fact["license"])
+        assert (entry.origin, entry.license) == (fact["origin"], fact["license"])
         if entry.features:
             assert entry.d == fact["d"]
 

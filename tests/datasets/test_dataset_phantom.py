@@ -10,7 +10,7 @@ from evidentia.datasets.phantom import INTENSITY, add_noise, coil_gain
 
 @pytest.fixture(scope="module")
 def clean():
-    return make_mri_phantom(128, noise_std=0, grey_white=True, random_state=5)
+    return make_mri_phantom(128, noise_std=0, gray_white=True, random_state=5)
 
 
 def test_pixels_deep_inside_a_tissue_have_its_intensity(clean):
@@ -37,7 +37,7 @@ def test_each_contrast_discerns_what_the_paper_says():
 def test_every_tissue_is_there_in_plausible_amounts(clean):
     share = np.bincount(clean.target, minlength=4) / len(clean)
     assert 0.1 < share[0] < 0.35  # csf
-    assert 0.3 < share[1] < 0.6  # grey
+    assert 0.3 < share[1] < 0.6  # gray
     assert 0.2 < share[2] < 0.5  # white
     assert 0.002 < share[3] < 0.08  # lesions
     assert ndimage.label(clean.inside)[1] == 1
@@ -47,15 +47,15 @@ def test_lesions_can_be_left_out():
     assert not (make_mri_phantom(64, n_lesions=0, random_state=0).target == 2).any()
 
 
-def test_merged_truth_is_the_detailed_one_without_grey_and_white(clean):
+def test_merged_truth_is_the_detailed_one_without_gray_and_white(clean):
     merged = make_mri_phantom(128, noise_std=0, random_state=5)
     np.testing.assert_array_equal(merged.data, clean.data)
     agree = np.array([0, 1, 1, 2])[clean.target] == merged.target
-    assert agree.mean() > 0.98  # a pixel of three tissues can be mostly grey-or-white and yet mostly csf
+    assert agree.mean() > 0.98  # a pixel of three tissues can be mostly gray-or-white and yet mostly csf
 
 
 def test_gaussian_noise_has_the_given_spread(clean):
-    noisy = make_mri_phantom(128, noise="gaussian", noise_std=0.07, grey_white=True, random_state=5)
+    noisy = make_mri_phantom(128, noise="gaussian", noise_std=0.07, gray_white=True, random_state=5)
     np.testing.assert_array_equal(noisy.target, clean.target)  # same anatomy
     residual = noisy.data - clean.data
     assert residual.mean() == pytest.approx(0, abs=0.002)
@@ -73,7 +73,7 @@ def test_inhomogeneity_is_smooth_and_has_the_given_width(clean):
     assert (gain.min(), gain.max()) == pytest.approx((0.8, 1.2))
     image = clean.to_image(gain)
     assert np.nanmax(np.abs(np.diff(image, axis=0))) < 0.03
-    shaded = make_mri_phantom(128, noise_std=0, inhomogeneity=0.4, grey_white=True, random_state=5)
+    shaded = make_mri_phantom(128, noise_std=0, inhomogeneity=0.4, gray_white=True, random_state=5)
     ratio = shaded.data / clean.data
     np.testing.assert_allclose([ratio.min(axis=0), ratio.max(axis=0)], [[0.8] * 2, [1.2] * 2])
     assert not np.allclose(ratio[:, 0], ratio[:, 1])

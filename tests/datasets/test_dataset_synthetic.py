@@ -110,8 +110,8 @@ def test_shares_of_circles_always_add_up(n_samples):
 
 def test_bananas_without_noise_lie_on_two_arcs():
     dataset = datasets.make_bananas(2000, radius=4.0, std=0.0, random_state=0)
-    for k, (centre, middle) in enumerate([((0, 0), -45), ((-3, -3), 135)]):
-        offset = dataset.data[dataset.target == k] - centre
+    for k, (center, middle) in enumerate([((0, 0), -45), ((-3, -3), 135)]):
+        offset = dataset.data[dataset.target == k] - center
         np.testing.assert_allclose(np.hypot(*offset.T), 4.0)
         angle = np.rad2deg(np.arctan2(offset[:, 1], offset[:, 0]))
         from_middle = (angle - middle + 180) % 360 - 180
@@ -125,8 +125,8 @@ def test_bananas_without_noise_lie_on_two_arcs():
 def test_student_four_class():
     dataset = datasets.make_student_four_class(N, random_state=0)
     law = stats.multivariate_t(df=5)
-    for k, centre in enumerate([(0, 0), (0, 4), (4, 0), (4, 4)]):
-        points = dataset.data[dataset.target == k] - centre
+    for k, center in enumerate([(0, 0), (0, 4), (4, 0), (4, 4)]):
+        points = dataset.data[dataset.target == k] - center
         np.testing.assert_allclose(np.median(points, axis=0), 0, atol=0.06)
         # squared radius / 2 follows F(2, df) for a bivariate Student distribution with identity scale
         assert stats.kstest((points**2).sum(axis=1) / 2, stats.f(2, law.df).cdf).pvalue > 0.001

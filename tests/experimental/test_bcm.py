@@ -18,5 +18,5 @@ def test_belief_c_means_is_torn_by_distance_not_by_the_middle():
 
 def test_belief_c_means_says_when_its_springs_made_two_clusters_one():
     X, _ = make_blobs([50, 40, 30], centers=[[0, 0], [6, 0], [0, 7]], shuffle=False, random_state=1)
-    with pytest.warns(UserWarning, match="BCM: the centres of clusters . and . coincide"):
+    with pytest.warns(UserWarning, match="BCM: the centers of clusters . and . coincide"):
         BCM(3, gamma=20.0, random_state=0).fit(X)

@@ -87,7 +87,7 @@ def test_clear_clusters_are_those_of_the_classical_method(link, blobs):
 
 
 def test_four_objects_need_not_be_merged_as_by_the_classical_method():
-    # The paper claims they are. Objects 0 and 1 are the nearest, but 1 has another neighbour and 2 has none.
+    # The paper claims they are. Objects 0 and 1 are the nearest, but 1 has another neighbor and 2 has none.
     distance = np.full((4, 4), 40.0)
     for (i, j), similarity in {(0, 1): 0.30, (0, 2): 0.29, (1, 3): 0.20}.items():
         distance[i, j] = distance[j, i] = np.sqrt(-np.log(similarity))

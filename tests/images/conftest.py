@@ -20,7 +20,7 @@ class Brain:
         self.floats = np.moveaxis(phantom.to_image(phantom.data), -1, 0)
 
     def region(self, kind, rows=slice(None)):
-        """Pixels of a kind of tissue whose four neighbours are of the same kind."""
+        """Pixels of a kind of tissue whose four neighbors are of the same kind."""
         same = self.truth == kind
         inner = same.copy()
         for axis in (0, 1):
@@ -48,6 +48,6 @@ def files(brain, tmp_path):
         "lesion": brain.region(2),
     }
     for name, values in pictures.items():
-        grey = values.astype(np.uint8) * (255 if values.dtype == bool else 1)
-        Pillow.fromarray(grey).save(tmp_path / f"{name}.png")
+        gray = values.astype(np.uint8) * (255 if values.dtype == bool else 1)
+        Pillow.fromarray(gray).save(tmp_path / f"{name}.png")
     return tmp_path

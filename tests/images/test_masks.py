@@ -5,12 +5,12 @@ import warnings
 import numpy as np
 import pytest
 
-from evidentia.images import Image, quantise
+from evidentia.images import Image, quantize
 from evidentia.images.masks import clear_of, mask_links
 
 # Rows 0 and 1 hold 10..15 and 50..55, row 2 holds 30.
 PICTURE = Image.of(np.vstack([np.arange(10, 16), np.arange(50, 56), np.full(6, 30)]))
-INDEX = quantise(PICTURE).index
+INDEX = quantize(PICTURE).index
 
 
 def rows(*which):
@@ -24,9 +24,9 @@ def links(same=(), different=(), n_links=400, index=INDEX, image=PICTURE):
 
 
 def values(pairs):
-    """Links between vectors as links between grey values."""
-    grey = quantise(PICTURE).vectors.ravel().astype(int)
-    return {tuple(pair) for pair in grey[pairs].tolist()}
+    """Links between vectors as links between gray values."""
+    gray = quantize(PICTURE).vectors.ravel().astype(int)
+    return {tuple(pair) for pair in gray[pairs].tolist()}
 
 
 def test_small_regions_give_all_their_pairs():
@@ -50,7 +50,7 @@ def test_a_sample_is_repeated_by_its_seed_and_no_larger_than_asked():
 
 def test_values_at_home_in_the_other_region_give_no_links():
     noisy = np.array([[10] * 19 + [50], [50] * 16 + [70] * 4])
-    image, index = Image.of(noisy), quantise(noisy).index
+    image, index = Image.of(noisy), quantize(noisy).index
     a, b = np.zeros((2, 20), dtype=bool), np.zeros((2, 20), dtype=bool)
     a[0] = b[1] = True
     with pytest.warns(UserWarning, match=r"^5 % of the pixels of same\[0\] have values that also occur in"):
@@ -77,7 +77,7 @@ def test_no_value_is_clear_both_ways():
 
 def test_a_third_region_with_values_of_both_costs_links_and_says_so():
     image = Image.of(np.vstack([PICTURE.channels[0], [10, 50, 30, 30, 30, 30]]))
-    index = quantise(image).index
+    index = quantize(image).index
     a, b, bridge = np.zeros((3, 4, 6), dtype=bool)
     a[0], b[1], bridge[3, :2] = True, True, True
     with pytest.warns(UserWarning, match=r"\d+ of 36 links between different regions were left out"):

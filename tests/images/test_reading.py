@@ -11,40 +11,40 @@ from PIL import Image as Pillow
 from evidentia.images import Image, read_image
 from evidentia.images.reading import read_mask
 
-GREY = np.arange(12, dtype=np.uint8).reshape(3, 4)
+GRAY = np.arange(12, dtype=np.uint8).reshape(3, 4)
 
 
-def test_grey_coloured_and_deep_pictures(tmp_path):
-    colours = np.dstack([GREY, GREY + 1, 2 * GREY])
-    Pillow.fromarray(GREY).save(tmp_path / "grey.png")
-    Pillow.fromarray(colours).save(tmp_path / "rgb.png")
-    Pillow.fromarray(GREY.astype(np.uint16) * 1000).save(tmp_path / "deep.png")
-    assert repr(read_image(tmp_path / "grey.png")) == "Image(3 × 4 pixels, 1 channel)"
+def test_gray_colored_and_deep_pictures(tmp_path):
+    colors = np.dstack([GRAY, GRAY + 1, 2 * GRAY])
+    Pillow.fromarray(GRAY).save(tmp_path / "gray.png")
+    Pillow.fromarray(colors).save(tmp_path / "rgb.png")
+    Pillow.fromarray(GRAY.astype(np.uint16) * 1000).save(tmp_path / "deep.png")
+    assert repr(read_image(tmp_path / "gray.png")) == "Image(3 × 4 pixels, 1 channel)"
     assert read_image(tmp_path / "deep.png").channels[0].max() == 11_000
-    found = read_image(tmp_path / "rgb.png", tmp_path / "grey.png")
-    assert found.names == ("rgb.png red", "rgb.png green", "rgb.png blue", "grey.png")
-    np.testing.assert_array_equal(np.dstack(found.channels), np.dstack([colours, GREY]))
+    found = read_image(tmp_path / "rgb.png", tmp_path / "gray.png")
+    assert found.names == ("rgb.png red", "rgb.png green", "rgb.png blue", "gray.png")
+    np.testing.assert_array_equal(np.dstack(found.channels), np.dstack([colors, GRAY]))
 
 
-def test_a_grey_picture_saved_in_colour_is_one_channel(tmp_path):
-    Pillow.fromarray(np.dstack([GREY] * 3)).save(tmp_path / "grey.png")
-    assert read_image(tmp_path / "grey.png").names == ("grey.png",)
+def test_a_gray_picture_saved_in_color_is_one_channel(tmp_path):
+    Pillow.fromarray(np.dstack([GRAY] * 3)).save(tmp_path / "gray.png")
+    assert read_image(tmp_path / "gray.png").names == ("gray.png",)
 
 
-def test_palettes_are_colours(tmp_path):
-    picture = Pillow.fromarray(GREY % 2)
+def test_palettes_are_colors(tmp_path):
+    picture = Pillow.fromarray(GRAY % 2)
     picture.putpalette([0, 0, 0, 200, 10, 0])
     picture.save(tmp_path / "p.png")
-    np.testing.assert_array_equal(read_image(tmp_path / "p.png").channels[0], 200 * (GREY % 2))
+    np.testing.assert_array_equal(read_image(tmp_path / "p.png").channels[0], 200 * (GRAY % 2))
 
 
 def test_transparent_pixels_are_not_visible(tmp_path):
-    alpha = np.where(GREY % 5 == 0, 0, 7).astype(np.uint8)
-    Pillow.fromarray(np.dstack([GREY, GREY + 1, GREY, alpha])).save(tmp_path / "a.png")
+    alpha = np.where(GRAY % 5 == 0, 0, 7).astype(np.uint8)
+    Pillow.fromarray(np.dstack([GRAY, GRAY + 1, GRAY, alpha])).save(tmp_path / "a.png")
     found = read_image(tmp_path / "a.png")
     assert len(found.channels) == 3
-    np.testing.assert_array_equal(found.visible, GREY % 5 != 0)
-    Pillow.fromarray(np.dstack([GREY, GREY + 1, GREY, np.full_like(GREY, 9)])).save(tmp_path / "solid.png")
+    np.testing.assert_array_equal(found.visible, GRAY % 5 != 0)
+    Pillow.fromarray(np.dstack([GRAY, GRAY + 1, GRAY, np.full_like(GRAY, 9)])).save(tmp_path / "solid.png")
     assert read_image(tmp_path / "solid.png").visible is None
 
 
@@ -89,7 +89,7 @@ def test_a_mask_is_where_something_is_drawn(tmp_path):
     drawn = np.zeros((3, 4, 3), dtype=np.uint8)
     drawn[1, 2] = [0, 0, 9]
     Pillow.fromarray(drawn).save(tmp_path / "m.png")
-    found = read_mask(tmp_path / "m.png", Image.of(GREY))
+    found = read_mask(tmp_path / "m.png", Image.of(GRAY))
     assert np.argwhere(found).tolist() == [[1, 2]]
 
 

@@ -70,7 +70,7 @@ def test_affinity_of_rows_that_are_equal_and_of_a_lone_row():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_discriminants_solve_the_generalised_eigenproblem(seed):
+def test_discriminants_solve_the_generalized_eigenproblem(seed):
     between, within = scatters(*classes(seed, q=4))
     T, ratio = discriminants(between, within, 2)
     np.testing.assert_allclose(between @ T, within @ T * ratio, atol=1e-10)
@@ -138,7 +138,7 @@ def test_the_local_form_keeps_the_parts_of_a_class_apart():
     assert adjusted_rand_score(parts, KMeans(3, n_init=5, random_state=0).fit_predict(local.transform(X))) == 1
 
 
-def test_neighbours_of_the_local_form_are_counted():
+def test_neighbors_of_the_local_form_are_counted():
     near, far = LFDA(n_neighbors=2).fit(IRIS, SPECIES), LFDA(n_neighbors=40).fit(IRIS, SPECIES)
     assert abs(near.ratios_ - far.ratios_).max() > 0.01 * far.ratios_.max()
     np.testing.assert_array_equal(
@@ -147,7 +147,7 @@ def test_neighbours_of_the_local_form_are_counted():
 
 
 def test_kernel_form_with_a_linear_kernel_is_fda():
-    """The two ridges differ by the units they are in; all rows are labelled."""
+    """The two ridges differ by the units they are in; all rows are labeled."""
     X = (IRIS - IRIS.mean(axis=0)) / IRIS.std(axis=0)
     one, other = FDA(ridge=0.02).fit(X, SPECIES), KFDA(kernel="linear", ridge=0.02).fit(X, SPECIES)
     np.testing.assert_allclose(one.ratios_, other.ratios_, rtol=1e-8)
@@ -155,16 +155,16 @@ def test_kernel_form_with_a_linear_kernel_is_fda():
         assert abs(np.corrcoef(a, b)[0, 1]) == pytest.approx(1)
 
 
-def test_kernel_form_maximises_its_ratio_among_all_coefficients():
+def test_kernel_form_maximizes_its_ratio_among_all_coefficients():
     """Two classes: the ratio in the kernel's space, written with the kernel matrix as in the literature."""
     X, y = IRIS[50:], SPECIES[50:] - 1
     model = KFDA(gamma=0.3, ridge=0.05).fit(X, y)
     K = rbf_kernel(X, gamma=0.3)
-    centre = np.eye(100) - 0.01
+    center = np.eye(100) - 0.01
     halves = [np.flatnonzero(y == k) for k in (0, 1)]
     gap = K[:, halves[0]].mean(axis=1) - K[:, halves[1]].mean(axis=1)
     within = sum(K[:, some] @ (np.eye(50) - 1 / 50) @ K[some] for some in halves) / 100
-    unit = np.trace(centre @ K) / 100
+    unit = np.trace(center @ K) / 100
 
     def ratio(a):
         return 0.25 * (gap @ a) ** 2 / (a @ within @ a + 0.05 * unit * a @ K @ a)
@@ -175,7 +175,7 @@ def test_kernel_form_maximises_its_ratio_among_all_coefficients():
     assert best == pytest.approx(ratio(closed), rel=1e-5)
 
 
-def test_kernel_form_keeps_labelled_rows_only():
+def test_kernel_form_keeps_labeled_rows_only():
     y = np.where(np.arange(150) % 5, -1, SPECIES)
     model = KFDA().fit(IRIS, y)
     np.testing.assert_array_equal(model.objects_, IRIS[::5])
@@ -207,13 +207,13 @@ def test_mistakes_are_explained(learner):
         learner().fit(IRIS)
     with pytest.raises(ValueError, match=f"{who} needs one label for each of 150 rows. Got an array of shape .149,"):
         learner().fit(IRIS, SPECIES[:-1])
-    with pytest.raises(ValueError, match=r"labels of two classes or more. Got 1 class in 50 labelled rows"):
+    with pytest.raises(ValueError, match=r"labels of two classes or more. Got 1 class in 50 labeled rows"):
         learner().fit(IRIS, np.where(SPECIES == 0, 0, -1))
-    with pytest.raises(ValueError, match=r"labels of two classes or more. Got 0 classes in 0 labelled rows"):
+    with pytest.raises(ValueError, match=r"labels of two classes or more. Got 0 classes in 0 labeled rows"):
         learner().fit(IRIS, np.full(150, -1))
     few = np.full(150, -1)
     few[[0, 1, 60, 61]] = SPECIES[[0, 1, 60, 61]]
-    with pytest.raises(ValueError, match=f"The 4 labelled rows of {who} do not vary inside .* or a ridge above 0"):
+    with pytest.raises(ValueError, match=f"The 4 labeled rows of {who} do not vary inside .* or a ridge above 0"):
         learner(ridge=0).fit(IRIS, few)
     assert np.isfinite(learner().fit(IRIS, few).transform(IRIS)).all()
     for params, message in [
@@ -230,6 +230,6 @@ def test_mistakes_are_explained(learner):
         learner().transform(IRIS)
 
 
-def test_the_number_of_neighbours_is_checked():
+def test_the_number_of_neighbors_is_checked():
     with pytest.raises(ValueError, match=r"'n_neighbors' parameter of LFDA must be an integer >= 1. Got 0"):
         LFDA(n_neighbors=0).fit(IRIS, SPECIES)

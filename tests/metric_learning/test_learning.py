@@ -88,7 +88,7 @@ def test_nested_parameters_can_be_read_and_set(method):
     assert method().fit(CIRCLES, constraints=LINKS).metric_learner_ is None
 
 
-def test_centres_of_cecm_are_in_the_learned_space():
+def test_centers_of_cecm_are_in_the_learned_space():
     model = CECM(2, metric_learner=KPCCA(1), random_state=0).fit(CIRCLES, constraints=LINKS)
     rows = model.metric_learner_.transform(CIRCLES)[:, 0]
     assert model.cluster_centers_.shape == (2, 1)

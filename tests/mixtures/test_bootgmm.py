@@ -115,7 +115,7 @@ def test_a_descent_that_is_cut_short_is_said(monkeypatch):
         BootGMM(3, model="EII", n_boot=30, random_state=0).fit(X)
 
 
-def test_new_rows_are_placed_like_their_neighbours(model):
+def test_new_rows_are_placed_like_their_neighbors(model):
     again = model.predict_partition(X)
     assert np.abs(again.masses - model.partition_.masses).mean() < 0.05
     assert (model.predict(X) == model.labels_).mean() > 0.95

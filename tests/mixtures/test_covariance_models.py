@@ -20,7 +20,7 @@ def problem(m=2, c=3, d=4, seed=0):
 
 
 def criterion(sigma, scatter, size):
-    """Minus twice the log-likelihood, but for a constant: what a rule minimises."""
+    """Minus twice the log-likelihood, but for a constant: what a rule minimizes."""
     log_det = np.linalg.slogdet(sigma)[1]
     return (size * log_det + np.trace(np.linalg.solve(sigma, scatter), axis1=-2, axis2=-1)).sum(axis=-1)
 
@@ -42,7 +42,7 @@ def compose(volume, shape, axes):
     return volume[:, None, None] * (axes * shape[:, None]) @ axes.swapaxes(1, 2)
 
 
-def neighbour(sigma, model, step, rng):
+def neighbor(sigma, model, step, rng):
     """Another member of the model, near the given one."""
     volume, shape, axes = decompose(sigma, model)
     c, d = shape.shape
@@ -76,14 +76,14 @@ def test_result_is_a_member_of_its_model(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_no_neighbour_within_the_model_has_a_higher_likelihood(model):
+def test_no_neighbor_within_the_model_has_a_higher_likelihood(model):
     scatter, size = problem()
     sigma = covariances(model, scatter, size)
     lowest = criterion(sigma, scatter, size)[1]
     rng = np.random.default_rng(1)
     for step in (0.3, 0.03, 0.003):
         for _ in range(40):
-            other = criterion(neighbour(sigma[1], model, step, rng)[None], scatter[1:], size[1:])[0]
+            other = criterion(neighbor(sigma[1], model, step, rng)[None], scatter[1:], size[1:])[0]
             assert other > lowest - 1e-9
 
 

@@ -583,12 +583,12 @@ def test_the_ridge_is_in_the_first_e_step_too():
 
 
 def row_of_groups(seed=5):
-    """Four groups on a line, each overlapping its neighbours only, and their numbers."""
+    """Four groups on a line, each overlapping its neighbors only, and their numbers."""
     which = np.repeat(np.arange(4), (40, 90, 60, 50))
     return (5 * which + np.random.default_rng(seed).normal(size=len(which)))[:, None], which
 
 
-def test_near_pairs_are_those_of_neighbours_in_a_row():
+def test_near_pairs_are_those_of_neighbors_in_a_row():
     X, which = row_of_groups()
     model = EGMM(4, focal_sets="near-pairs", n_near=2, random_state=0).fit(X)
     place = np.argsort(model.cluster_centers_[:, 0]).argsort()  # of each cluster on the line

@@ -354,7 +354,7 @@ def test_replicates_are_separate_fits(missing):
     assert np.abs(posterior[:, :, 0] - posterior[:, :, 1]).max() > 0.05
 
 
-def test_a_replicate_does_not_depend_on_its_neighbours():
+def test_a_replicate_does_not_depend_on_its_neighbors():
     X, _ = simulated(90)
     model = LatentClassMixture(3, random_state=0).fit(X)
     weights = draw_weights(90, range(20), seed=1)
@@ -398,10 +398,10 @@ def test_parametric_bootstrap_needs_only_that_rare_categories_may_be_absent():
 
 
 def test_an_unknown_category_is_an_error_or_missing():
-    X = pd.DataFrame({"colour": list("rrgb") * 5, "size": ["s", "l", "s", "l"] * 5, "odd": list("xxyy") * 5})
+    X = pd.DataFrame({"color": list("rrgb") * 5, "size": ["s", "l", "s", "l"] * 5, "odd": list("xxyy") * 5})
     model = LatentClassMixture(2, random_state=0).fit(X)
-    new = pd.DataFrame({"colour": ["r", "violet"], "size": ["s", "l"], "odd": [None, "x"]})
-    message = r"1 entries .* not there in fit \(first: row 1, column 'colour': 'violet'\).*handle_unknown='missing'"
+    new = pd.DataFrame({"color": ["r", "violet"], "size": ["s", "l"], "odd": [None, "x"]})
+    message = r"1 entries .* not there in fit \(first: row 1, column 'color': 'violet'\).*handle_unknown='missing'"
     for method in (model.predict, model.predict_proba, model.score_samples, model.predict_partition, model.bic):
         with pytest.raises(ValueError, match=message):
             method(new)

@@ -35,7 +35,7 @@ def test_a_chain_of_thousands_of_merges_is_no_recursion():
     assert data.leaves.tolist() == list(range(n))
 
 
-def test_brackets_have_the_colour_of_their_cluster(model):
+def test_brackets_have_the_color_of_their_cluster(model):
     ax = plot_dendrogram(model)
     (lines,) = [artist for artist in ax.collections if isinstance(artist, LineCollection)]
     colors = [to_hex(color) for color in lines.get_colors()]

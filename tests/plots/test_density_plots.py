@@ -18,7 +18,7 @@ def blobs():
     return X
 
 
-def test_the_graph_shows_delta_and_belief_and_numbers_the_centres(blobs):
+def test_the_graph_shows_delta_and_belief_and_numbers_the_centers(blobs):
     graph = belief_peaks(blobs)
     data = belief_peaks_plot_data(graph)
     np.testing.assert_array_equal(data.xy, np.column_stack([graph.delta, graph.belief]))
@@ -26,11 +26,11 @@ def test_the_graph_shows_delta_and_belief_and_numbers_the_centres(blobs):
     _, ax = plt.subplots()
     assert plot_belief_peaks(graph, ax=ax) is ax
     assert sorted(text.get_text() for text in ax.texts) == ["0", "1", "2"]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["3 centres", "147 other objects"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["3 centers", "147 other objects"]
     assert len(ax.collections[0].get_offsets()) == 147
 
 
-def test_the_graph_of_a_fit_shows_its_centres_in_the_order_of_its_clusters(blobs):
+def test_the_graph_of_a_fit_shows_its_centers_in_the_order_of_its_clusters(blobs):
     model = BPEC(2).fit(blobs)
     np.testing.assert_array_equal(belief_peaks_plot_data(model).peaks, model.peaks_)
     assert belief_peaks_plot_data(model, peaks=[4]).peaks.tolist() == [4]

@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 from evidentia import CredalPartition, FocalSets
 from evidentia.plots import mass_plot_data, plot_masses, set_style
 from evidentia.plots._ink import percent
-from evidentia.plots.masses import BINS, average_neighbours, fitting_labels
+from evidentia.plots.masses import BINS, average_neighbors, fitting_labels
 
 #                 {}   {0}  {1}  {0,1}
 MASSES = np.array(
@@ -83,7 +83,7 @@ def test_mistakes_are_named(partition, arguments, words):
         mass_plot_data(partition, **arguments)
 
 
-def test_bars_are_stacked_to_one_in_the_colours_of_their_sets(partition):
+def test_bars_are_stacked_to_one_in_the_colors_of_their_sets(partition):
     ax = plot_masses(partition, objects=["b", "e"])
     bars = [(to_hex(bar.get_facecolor()), bar.get_x() + 0.4, bar.get_y(), bar.get_height()) for bar in ax.patches]
     of_b = [(color, low, height) for color, x, low, height in bars if x == 0]
@@ -118,14 +118,14 @@ def test_an_area_in_another_order_has_no_cluster_marks():
     assert ax.get_xlabel() == "objects"
 
 
-def test_averages_of_neighbours_keep_the_total():
+def test_averages_of_neighbors_keep_the_total():
     rows = np.random.default_rng(1).dirichlet(np.ones(3), 1000)
-    small = average_neighbours(rows, 7)  # 1000 = 6 * 143 + 142
+    small = average_neighbors(rows, 7)  # 1000 = 6 * 143 + 142
     assert small.shape == (7, 3)
     np.testing.assert_allclose(small[0], rows[:142].mean(axis=0))
     np.testing.assert_allclose(small[-1], rows[857:].mean(axis=0))
     np.testing.assert_allclose(small.sum(axis=1), 1)
-    assert average_neighbours(rows, 1000) is rows
+    assert average_neighbors(rows, 1000) is rows
 
 
 def test_many_thousand_objects_need_no_more_ink_than_a_page_has_dots():
@@ -137,10 +137,10 @@ def test_many_thousand_objects_need_no_more_ink_than_a_page_has_dots():
 def test_labels_never_overlap():
     rng = np.random.default_rng(0)
     for _ in range(50):
-        centres, lengths = np.sort(rng.uniform(0, 90, 20)), rng.integers(1, 9, 20)
-        shown = fitting_labels(centres, lengths)
+        centers, lengths = np.sort(rng.uniform(0, 90, 20)), rng.integers(1, 9, 20)
+        shown = fitting_labels(centers, lengths)
         assert shown[0] == 0
-        left, right = (centres - lengths / 2)[shown], (centres + lengths / 2)[shown]
+        left, right = (centers - lengths / 2)[shown], (centers + lengths / 2)[shown]
         assert (left[1:] >= right[:-1]).all()
 
 

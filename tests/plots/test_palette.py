@@ -31,7 +31,7 @@ def test_oklab_of_white_and_of_pure_red():
 
 
 @pytest.mark.parametrize("color", [*HUES, EMPTY, FRAME])
-def test_oklab_and_back_is_the_same_colour(color):
+def test_oklab_and_back_is_the_same_color(color):
     assert _to_hex(_to_oklab(color)) == color
 
 
@@ -46,7 +46,7 @@ def test_every_hue_stands_out_from_white_paper():
     assert max(_to_oklab(hue)[0] for hue in HUES) < 0.82
 
 
-def test_a_cluster_keeps_its_colour_when_there_are_more():
+def test_a_cluster_keeps_its_color_when_there_are_more():
     for k in range(12):
         assert {set_style(1 << k, n).color for n in (12, 13, 30, 62)} == {HUES[k]}
 
@@ -81,7 +81,7 @@ def test_pairs_of_four_clusters_differ_from_each_other_and_from_the_frame():
     assert min(distance(a, b, np.eye(3)) for a, b in combinations([*colors, FRAME], 2)) > 0.03
 
 
-def test_clusters_beyond_thirty_still_have_a_colour():
+def test_clusters_beyond_thirty_still_have_a_color():
     assert set_style(1 << 61, 62).color == HUES[1]
 
 

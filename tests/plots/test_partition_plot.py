@@ -59,7 +59,7 @@ def test_hulls_agree_with_the_partition_on_who_is_in_them():
             np.testing.assert_array_equal(hull.min(axis=0), table[objects].min(axis=0))
 
 
-def test_centres_are_projected_like_the_objects(partition):
+def test_centers_are_projected_like_the_objects(partition):
     table = np.column_stack([X, X[:, 0] - 3 * X[:, 1]])
     data = partition_plot_data(partition, table, columns="pca", centers=table[[4, 2]])
     np.testing.assert_allclose(data.centers, data.xy[[4, 2]], atol=1e-12)
@@ -99,7 +99,7 @@ def test_cluster_names_reach_the_legend():
     assert words == ["{well}  4", "{ill}  1", "{well,ill}  1", "∅ (outlier)  1"]
 
 
-def test_each_set_is_one_scatter_in_its_colour(partition):
+def test_each_set_is_one_scatter_in_its_color(partition):
     from matplotlib.colors import to_hex
 
     ax = plot_partition(partition, X)
@@ -138,7 +138,7 @@ def test_frame_names_become_axis_labels(partition):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("weight", "a")
 
 
-def test_centres_are_numbered(partition):
+def test_centers_are_numbered(partition):
     ax = plot_partition(partition, X, centers=[[1, 1], [8, 1]])
     assert [(text.get_text(), tuple(text.xy)) for text in ax.texts] == [("0", (1, 1)), ("1", (8, 1))]
 

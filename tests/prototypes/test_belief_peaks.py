@@ -67,7 +67,7 @@ def test_peaks_are_chosen_by_gap_by_number_or_by_thresholds(blobs):
     assert set(peaks) <= set(drawn)
 
 
-def test_copies_of_a_centre_are_not_centres_too(blobs):
+def test_copies_of_a_center_are_not_centers_too(blobs):
     X = np.vstack([blobs[0], np.repeat(blobs[0][:1], 30, axis=0)])
     peaks = belief_peaks(X, n_neighbors=10).choose(3)
     assert len(np.unique(X[peaks], axis=0)) == 3
@@ -124,7 +124,7 @@ def test_the_clusters_of_the_papers_data_and_their_number_are_found(name, n_clus
     assert (np.diff(model.criterion_trace_) <= 1e-12 * model.criterion_).all()
 
 
-def test_centres_stay_at_the_peaks(blobs):
+def test_centers_stay_at_the_peaks(blobs):
     model = BPEC().fit(blobs[0])
     np.testing.assert_allclose(model.cluster_centers_, blobs[0][model.peaks_], atol=1e-12)
     assert set(model.peaks_) == set(model.graph_.choose())
@@ -144,7 +144,7 @@ def test_the_masses_are_those_of_evidential_c_means_at_the_peaks(blobs):
     assert model.criterion_ == pytest.approx((cost * masses**1.7).sum(), rel=1e-9)
 
 
-def test_the_adaptive_metric_is_at_its_optimum_around_fixed_centres(blobs):
+def test_the_adaptive_metric_is_at_its_optimum_around_fixed_centers(blobs):
     X, model = blobs[0] * [3, 1], BPEC(focal_sets="simple", tol=1e-14, max_iter=2000).fit(blobs[0] * [3, 1])
     share = model.partition_.masses[:, model.focal_sets_.singleton_index] ** 2
     frame = model.partition_.masses[:, model.focal_sets_.omega_index] ** 2

@@ -102,7 +102,7 @@ def test_the_criterion_never_rises(blobs, soft_links, adaptive, focal_sets, xi):
 
 
 @ADAPTIVE
-def test_no_small_move_of_the_masses_or_centres_lowers_the_criterion(blobs, soft_links, adaptive):
+def test_no_small_move_of_the_masses_or_centers_lowers_the_criterion(blobs, soft_links, adaptive):
     X, _ = blobs
     model = CECM(3, adaptive=adaptive, xi=0.4, alpha=1.3, rho=8, tol=1e-14, max_iter=3000, random_state=0)
     model.fit(X, constraints=soft_links)
@@ -120,12 +120,12 @@ def test_no_small_move_of_the_masses_or_centres_lowers_the_criterion(blobs, soft
 
 
 def test_a_general_solver_on_everything_at_once_finds_nothing_better():
-    """Masses and centres of six objects together, by SLSQP from many starts."""
+    """Masses and centers of six objects together, by SLSQP from many starts."""
     X = np.array([[0.0, 0], [1, 0.3], [0.2, 1], [3, 2.8], [4, 3], [3.4, 4]])
     links = PairwiseConstraints.from_links([(1, 3, 0.7)], [(0, 2), (4, 5, 0.4)])
     model = CECM(2, rho=6, xi=0.6, alpha=1.4, n_init=20, tol=1e-14, max_iter=5000, random_state=0)
     model.fit(X, constraints=links)
-    other = CECM(2, rho=6, init=X[:2]).fit(X)  # a carrier of centres for the slow criterion
+    other = CECM(2, rho=6, init=X[:2]).fit(X)  # a carrier of centers for the slow criterion
     other.constraints_ = links
 
     def value(flat):
@@ -286,7 +286,7 @@ def test_going_on_from_a_model_starts_where_it_ended(blobs, soft_links, adaptive
     assert rand_score(clone(again).fit(X, constraints=more).labels_, first.labels_) > 0.95
 
 
-def test_order_of_given_centres_is_kept(blobs, soft_links):
+def test_order_of_given_centers_is_kept(blobs, soft_links):
     X, _ = blobs
     start, order = X[[55, 5, 40]], np.array([2, 0, 1])
     one = CECM(3, init=start).fit(X, constraints=soft_links)

@@ -83,7 +83,7 @@ def test_failure_is_raised_and_names_the_links():
 
 
 def test_starts_that_fail_are_counted():
-    X = np.array([[0.0], [6.0], [1.0], [7.0]])  # from centres at 0 and 1, objects 0 and 2 leave no cluster for 1
+    X = np.array([[0.0], [6.0], [1.0], [7.0]])  # from centers at 0 and 1, objects 0 and 2 leave no cluster for 1
     links = PairwiseConstraints.from_links([], [(0, 1), (1, 2), (2, 3)])
     model = COPKMeans(2, n_init=30, init="random", random_state=0).fit(X, constraints=links)
     assert 0 < model.n_failed_ < 30

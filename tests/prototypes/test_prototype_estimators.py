@@ -1,4 +1,4 @@
-"""The estimators with centres as their users meet them."""
+"""The estimators with centers as their users meet them."""
 
 import itertools
 import re
@@ -133,7 +133,7 @@ def test_ecm_tells_sure_torn_and_outlying_objects_apart():
 
 
 def test_a_far_outlier_does_not_take_a_cluster():
-    X = np.array([[0.0], [1], [2], [10], [11], [90]])  # every k-means solution with two centres puts one on 90
+    X = np.array([[0.0], [1], [2], [10], [11], [90]])  # every k-means solution with two centers puts one on 90
     assert NoiseClustering(2, rho=5, random_state=0).fit(X).cluster_centers_.max() < 12
 
 
@@ -148,8 +148,8 @@ def test_larger_alpha_leaves_fewer_objects_torn():
 # -- the distance to the empty set ------------------------------------------------------------------------------------
 
 
-def test_automatic_rho_is_three_times_the_distance_to_the_nearest_centre():
-    X = np.array([[0.0], [2.0], [10.0], [12.0], [14.0]])  # k-means: centres 1 and 12, squares 1 1 4 0 4, mean 2
+def test_automatic_rho_is_three_times_the_distance_to_the_nearest_center():
+    X = np.array([[0.0], [2.0], [10.0], [12.0], [14.0]])  # k-means: centers 1 and 12, squares 1 1 4 0 4, mean 2
     for init in ("mixed", "k-means", "random", [[1.5], [9.0]]):
         assert ECM(2, init=init, random_state=0).fit(X).rho_ == pytest.approx(3 * np.sqrt(2), rel=1e-6)
 
@@ -293,7 +293,7 @@ def test_another_seed_finds_the_same_clusters_in_the_same_order(model, blobs):
 
 
 @EVERY
-def test_order_of_the_given_centres_is_kept(model, blobs):
+def test_order_of_the_given_centers_is_kept(model, blobs):
     start, order = blobs[[100, 5, 70]], np.array([2, 0, 1])  # the smallest group first
     one = variant(model, init=start).fit(blobs)
     other = variant(model, init=start[order]).fit(blobs)
@@ -414,19 +414,19 @@ def test_as_many_clusters_as_objects(model):
 @pytest.mark.parametrize("init", ["mixed", "k-means", "random"])
 def test_fewer_places_than_clusters_are_said_to_coincide(init):
     X = np.repeat([[0.0, 1.0], [3.0, 3.0]], 5, axis=0)
-    with pytest.warns(UserWarning, match=r"FCM: the centres of clusters \d and \d coincide"):
+    with pytest.warns(UserWarning, match=r"FCM: the centers of clusters \d and \d coincide"):
         model = FCM(3, init=init, random_state=0).fit(X)
     np.testing.assert_allclose(model.partition_.masses.sum(axis=1), 1)
 
 
-def test_random_starts_never_begin_two_centres_at_one_place():
+def test_random_starts_never_begin_two_centers_at_one_place():
     X = np.repeat([[0.0, 1.0], [3.0, 3.0]], [18, 2], axis=0)
     for seed in range(20):
         model = FCM(2, init="random", n_init=1, random_state=seed).fit(X)
         np.testing.assert_allclose(model.cluster_centers_, [[0, 1], [3, 3]], atol=1e-6)
 
 
-def test_clusters_of_one_centre_but_different_shape_do_not_coincide():
+def test_clusters_of_one_center_but_different_shape_do_not_coincide():
     t = np.linspace(-1, 1, 41)[:, None]
     X = np.vstack([t * [1, 0.01], t * [0.01, 1]])
     model = GustafsonKessel(2, init="random", n_init=20, random_state=0).fit(X)
@@ -503,7 +503,7 @@ def test_unusable_weights_are_explained(blobs):
 # -- many clusters ----------------------------------------------------------------------------------------------------
 
 
-def test_near_pairs_are_those_of_neighbouring_clusters():
+def test_near_pairs_are_those_of_neighboring_clusters():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(200 - 20 * k, 2)) * 0.6 + [4 * k, 0] for k in range(7)])
     model = ECM(7, focal_sets="near-pairs", n_near=2, random_state=0).fit(X)
@@ -521,7 +521,7 @@ def test_near_pairs_of_two_clusters_are_all_subsets(blobs):
     assert model.pairs_ == [(0, 1)]
 
 
-def test_near_pairs_keep_the_order_of_given_centres(blobs):
+def test_near_pairs_keep_the_order_of_given_centers(blobs):
     model = ECM(3, focal_sets="near-pairs", n_near=1, init=blobs[[100, 5, 70]]).fit(blobs)
     assert np.bincount(model.labels_).argmin() == 0
     assert len(model.start_criteria_) == 1

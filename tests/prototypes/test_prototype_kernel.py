@@ -42,7 +42,7 @@ def random_problem(adaptive, n=31, c=3, p=2, seed=0, family="full"):
 
 
 def loop_sq_dist(x, subset, prototypes):
-    """(11), (13), (22), (23): distance to the mean centre in the mean metric."""
+    """(11), (13), (22), (23): distance to the mean center in the mean metric."""
     center = sum(prototypes.centers[k] for k in subset) / len(subset)
     metric = np.eye(len(x))
     if prototypes.covariances is not None:
@@ -130,7 +130,7 @@ def test_blocks_of_rows_do_not_change_the_sums(monkeypatch):
     np.testing.assert_allclose(pieces[1], whole[1], rtol=1e-12)
 
 
-def test_euclidean_centres_solve_the_system_of_the_paper():
+def test_euclidean_centers_solve_the_system_of_the_paper():
     X, weight, prototypes, criterion = random_problem(False)
     masses = loop_masses(X, prototypes, criterion)
     c, p = prototypes.centers.shape
@@ -145,7 +145,7 @@ def test_euclidean_centres_solve_the_system_of_the_paper():
     np.testing.assert_allclose(update_centers(sums, prototypes, criterion), np.linalg.solve(H, B), rtol=1e-9)
 
 
-def test_mahalanobis_centres_solve_the_large_system_of_the_paper():
+def test_mahalanobis_centers_solve_the_large_system_of_the_paper():
     X, weight, prototypes, criterion = random_problem(True, n=17)
     masses = loop_masses(X, prototypes, criterion)
     (n, p), c = X.shape, len(prototypes.centers)
@@ -237,7 +237,7 @@ def test_the_criterion_never_rises_where_clusters_are_flat():
     assert (np.diff(trace) <= 1e-9 * trace[0]).all()
 
 
-def test_covariances_of_flat_clusters_minimise_the_guarded_criterion():
+def test_covariances_of_flat_clusters_minimize_the_guarded_criterion():
     t, rng = np.linspace(-1.5, 1.5, 30), np.random.default_rng(0)
     X = np.c_[t, 0 * t]  # nothing but the guard keeps the second direction
     criterion = Criterion(FocalSets(1, [{0}]), 1.0, 2.0)

@@ -13,7 +13,7 @@ from evidentia.belief import dempster
 from evidentia.datasets import load
 from evidentia.relational import EkNNclus, eknnclus
 from evidentia.solvers.label_sweeps import weight_by_label
-from evidentia.solvers.neighbours import nearest
+from evidentia.solvers.neighbors import nearest
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_the_number_of_clusters_comes_out(name, n_clusters, ari):
 # -- the method -------------------------------------------------------------------------------------------------------
 
 
-def test_masses_are_dempsters_combination_of_the_neighbours():
+def test_masses_are_dempsters_combination_of_the_neighbors():
     alpha, label = np.array([0.6, 0.3, 0.45, 0.2]), np.array([0, 1, 0, 2])
     frame = FocalSets(3, "simple", empty=False)
     combined = None
@@ -91,7 +91,7 @@ def test_masses_are_dempsters_combination_of_the_neighbours():
         assert mass == pytest.approx(combined.masses[0, combined.focal_sets.index(subset)], rel=1e-12)
 
 
-def test_the_conflict_never_rises_when_all_others_are_neighbours(blobs):
+def test_the_conflict_never_rises_when_all_others_are_neighbors(blobs):
     model = EkNNclus(12, n_neighbors=149, q=0.05, random_state=0).fit(blobs[0])
     assert (np.diff(model.criterion_trace_) <= 1e-9).all()
     assert model.criterion_trace_[0] > model.criterion_trace_[-1]
@@ -118,7 +118,7 @@ def test_prediction_keeps_the_labels_of_training_rows(blobs):
     np.testing.assert_array_equal(model.predict(blobs[0]), model.labels_)
     assert model.predict([[7.2, 0.1], [0.1, 7.9]]).tolist() == [1, 2]
     far = model.predict_partition([[1000.0, 1000.0]])
-    assert far.masses[0, far.focal_sets.omega_index] > 0.99  # no neighbour near enough to say anything
+    assert far.masses[0, far.focal_sets.omega_index] > 0.99  # no neighbor near enough to say anything
 
 
 def test_a_matrix_gives_what_the_table_gives(blobs):

@@ -217,7 +217,7 @@ def test_a_table_of_mixed_columns_with_gaps():
     table = pd.DataFrame(
         {
             "size": np.where(rng.random(50) < 0.1, np.nan, kind * 5 + rng.normal(size=50)),
-            "colour": np.where(rng.random(50) < 0.9, np.where(kind, "red", "blue"), None),
+            "color": np.where(rng.random(50) < 0.9, np.where(kind, "red", "blue"), None),
             "round": kind == 1,
         },
         index=[f"thing {i}" for i in range(50)],
@@ -399,7 +399,7 @@ def test_an_interrupt_keeps_the_best_masses(blobs, monkeypatch):
 # -- new objects ------------------------------------------------------------------------------------------------------
 
 
-def test_new_objects_are_placed_where_their_neighbours_are(blobs):
+def test_new_objects_are_placed_where_their_neighbors_are(blobs):
     X, y = blobs
     model = EVCLUS(3, random_state=0).fit(X)
     new, truth = make_blobs([9, 9, 9], centers=[[0, 0], [5, 1], [1, 6]], shuffle=False, random_state=8)

@@ -124,7 +124,7 @@ def test_links_mean_the_same_whatever_the_layout(layout):
 
 
 def test_a_placed_row_is_the_best_answer_to_its_targets():
-    """No step towards another mass function lowers the squared errors of a row placed among fitted ones."""
+    """No step toward another mass function lowers the squared errors of a row placed among fitted ones."""
     focal, forms, _, masses = case(25, 5, 2, seed=5)
     targets = np.random.default_rng(0).uniform(size=(2, 6, 25))
     placed = np.full((6, len(focal)), 1 / len(focal))

@@ -86,7 +86,7 @@ def test_protein_classes_are_found_when_prototypes_stay_apart(protein):
     ("family", "alpha", "beta"), [("full", 1.0, 2.0), ("pairs", 1.7, 1.6), ([{0}, {1}, {2}, {1, 2}], 0.4, 2.3)]
 )
 def test_on_euclidean_distances_it_is_ecm(blobs, family, alpha, beta):
-    """ECM from three objects as centres: the same centres, masses and criterion after each iteration."""
+    """ECM from three objects as centers: the same centers, masses and criterion after each iteration."""
     settings = {"focal_sets": family, "alpha": alpha, "beta": beta, "rho": 4.0}
     chosen = [3, 40, 60]
     ecm = ECM(3, init=blobs[chosen], tol=1e-14, max_iter=500, **settings).fit(blobs)
@@ -109,12 +109,12 @@ def bent(X):
 
 def test_the_shift_makes_other_dissimilarities_safe(blobs):
     D = bent(blobs)
-    lowest = np.linalg.eigvalsh(centred(D**2))[0]
+    lowest = np.linalg.eigvalsh(centered(D**2))[0]
     assert lowest < -1
     assert (bent(blobs)[:, :, None] > bent(blobs)[:, None, :] + bent(blobs)[None]).any()
     safe = euclidean_shift(D**2)
     assert safe == pytest.approx(-2 * lowest)
-    assert np.linalg.eigvalsh(centred(D**2 + safe * (1 - np.eye(65))))[0] > -1e-6 * D.max() ** 2
+    assert np.linalg.eigvalsh(centered(D**2 + safe * (1 - np.eye(65))))[0] > -1e-6 * D.max() ** 2
     model = RECM(3, metric="precomputed", random_state=0).fit(D)
     assert model.shift_ == pytest.approx(safe / 4)  # half of it would give negative squared distances
     with pytest.raises(ValueError, match="A squared distance to a prototype is -"):
@@ -132,7 +132,7 @@ def test_a_shift_that_drowns_the_dissimilarities_is_heard_of(blobs):
     assert (np.diff(model.criterion_trace_) <= 0).all()
 
 
-def centred(square):
+def centered(square):
     H = np.eye(len(square)) - 1 / len(square)
     return -0.5 * H @ square @ H
 

@@ -5,14 +5,14 @@ import sys
 import pytest
 
 import fake_exhibits
-from reproduction import catalogue
+from reproduction import catalog
 from reproduction.running import Failure, Measured
 
 
 @pytest.fixture
 def fake_paper(monkeypatch):
     monkeypatch.setitem(sys.modules, "reproduction.fake", fake_exhibits)
-    monkeypatch.setattr(catalogue, "PAPERS", (catalogue.Paper("fake", "Not <a> paper", 10, 1),))
+    monkeypatch.setattr(catalog, "PAPERS", (catalog.Paper("fake", "Not <a> paper", 10, 1),))
     return fake_exhibits
 
 

@@ -13,7 +13,7 @@ BY_NAME = {exhibit.name: exhibit for exhibit in EXHIBITS}
 
 
 def places():
-    from reproduction.catalogue import shown_places
+    from reproduction.catalog import shown_places
 
     return [place for exhibit in EXHIBITS for place in shown_places(exhibit)]
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from reproduction.catalogue import missing_data
+from reproduction.catalog import missing_data
 from reproduction.cecm import EXHIBITS, brain, curves, numbers, small, tables, trials, two_class
 from reproduction.cecm.collecting import blocks, gathered, joined
 from reproduction.exhibit import Unit

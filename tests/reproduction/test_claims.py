@@ -2,7 +2,7 @@
 
 import pytest
 
-from reproduction import catalogue
+from reproduction import catalog
 from reproduction.claims import Case, Claim, Decided, above, best, decide
 from reproduction.exhibit import Cell
 
@@ -58,7 +58,7 @@ def test_claims_without_their_exhibits_are_not_computed():
     assert decide([claim], {"a.table1": {"row": {}}, "a.table2": {"row": {}}})[0].finding == "holds"
 
 
-@pytest.mark.parametrize("paper", catalogue.PAPERS, ids=lambda paper: paper.name)
+@pytest.mark.parametrize("paper", catalog.PAPERS, ids=lambda paper: paper.name)
 def test_claims_rest_on_exhibits_that_there_are(paper):
     names = {exhibit.name for exhibit in paper.exhibits}
     assert {name for claim in paper.claims for name in claim.exhibits} <= names

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from reproduction import catalogue, cli
+from reproduction import catalog, cli
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def without_data(tmp_path, monkeypatch):
 def test_the_list_names_every_exhibit_of_every_paper(run):
     code, said = run("list")
     assert code == 0
-    for exhibit in catalogue.find(["all"]):
+    for exhibit in catalog.find(["all"]):
         assert f"  {exhibit.name} " in said
         assert exhibit.title in said
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import friedmanchisquare
 
-from reproduction.catalogue import PAPERS, shown_places
+from reproduction.catalog import PAPERS, shown_places
 from reproduction.egmm import EXHIBITS, brain, clustering, methods, paper, ranks, simulated
 
 TABLES = {

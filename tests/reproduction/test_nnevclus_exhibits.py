@@ -91,7 +91,7 @@ def test_what_is_known_of_the_circles_comes_from_their_classes():
     links, feature = circles.linked(3, seed=2)
     assert len(links) == 50
     np.testing.assert_array_equal(y[links.pairs[:, 0]] == y[links.pairs[:, 1]], links.must)
-    labels, _ = circles.labelled(3, seed=2)
+    labels, _ = circles.labeled(3, seed=2)
     assert (labels >= 0).sum() == 50
     np.testing.assert_array_equal(labels[labels >= 0], y[labels >= 0])
     assert feature.shape == (len(X), 1)

@@ -1,4 +1,4 @@
-"""Units run in processes, once, whatever happens to their neighbours."""
+"""Units run in processes, once, whatever happens to their neighbors."""
 
 import json
 import os

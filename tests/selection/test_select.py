@@ -115,8 +115,8 @@ def test_a_fit_that_fails_is_a_row_with_a_note():
 
 
 def test_a_warning_is_a_note_and_the_fit_still_counts():
-    selection = select(X, Sketch({2: 0.3, 3: "Centres coincide. Ask for fewer."}), n_clusters=[2, 3])
-    assert selection.table["note"].tolist() == ["", "Centres coincide"]
+    selection = select(X, Sketch({2: 0.3, 3: "Centers coincide. Ask for fewer."}), n_clusters=[2, 3])
+    assert selection.table["note"].tolist() == ["", "Centers coincide"]
     assert selection.best == ("Sketch", 3)
 
 

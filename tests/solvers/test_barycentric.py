@@ -1,4 +1,4 @@
-"""Centres of sets, and the centres of clusters behind them."""
+"""Centers of sets, and the centers of clusters behind them."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ from evidentia.belief import FocalSets
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 
 
-def test_the_centre_of_a_set_is_the_mean_of_its_members():
+def test_the_center_of_a_set_is_the_mean_of_its_members():
     average = averaging(FocalSets(3, [{0, 2}, set(), {1}, {0, 1, 2}]))
     centers = np.array([[0.0, 3.0], [6.0, 0.0], [3.0, 9.0]])
     np.testing.assert_allclose(average @ centers, [[1.5, 6], [0, 0], [6, 0], [3, 4]])
 
 
 @pytest.mark.parametrize("family", ["full", "pairs", [{0, 1}, {1, 2}, {0, 2}, set()]])
-def test_solved_centres_are_the_least_squares_fit(family):
+def test_solved_centers_are_the_least_squares_fit(family):
     """Against every object and set as its own equation, weighted by its root."""
     rng = np.random.default_rng(0)
     average = averaging(FocalSets(3, family))
@@ -26,13 +26,13 @@ def test_solved_centres_are_the_least_squares_fit(family):
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-def test_a_centre_without_objects_stays_where_it_was():
+def test_a_center_without_objects_stays_where_it_was():
     average, previous = averaging(FocalSets(2, [{0}, {1}])), np.array([[9.0], [7.0]])
     found = solve_centers(np.array([2.0, 0.0]), np.array([[6.0], [0.0]]), average, previous)
     np.testing.assert_allclose(found, [[3], [7]])
 
 
-def test_centres_known_only_by_their_mean_move_together():
+def test_centers_known_only_by_their_mean_move_together():
     average, previous = averaging(FocalSets(2, [{0, 1}])), np.array([[0.0], [4.0]])
     found = solve_centers(np.array([5.0]), np.array([[25.0]]), average, previous)  # the mean must become 5
     np.testing.assert_allclose(found, [[3], [7]])

@@ -137,7 +137,7 @@ def test_several_starts_share_the_rows_and_each_goes_its_own_way():
         assert both.n_iter[r] == one.n_iter[0]
 
 
-def test_a_component_on_a_single_row_is_flagged_and_its_neighbours_are_not():
+def test_a_component_on_a_single_row_is_flagged_and_its_neighbors_are_not():
     X, labels = table()
     labels = labels.copy()
     labels[labels == 2], labels[7] = 0, 2

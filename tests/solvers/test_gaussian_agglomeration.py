@@ -28,8 +28,8 @@ def term(rows, weight, model, spread):
 def slow_labels(rows, weight, model):
     """Partitions from n groups down to one, and what each merge cost."""
     groups = [[i] for i in range(len(rows))]
-    centred = rows - np.average(rows, axis=0, weights=weight)
-    spread = weight @ np.square(centred).sum(axis=1) / (weight.sum() * rows.shape[1])
+    centered = rows - np.average(rows, axis=0, weights=weight)
+    spread = weight @ np.square(centered).sum(axis=1) / (weight.sum() * rows.shape[1])
 
     def cost(a, b):
         parts = sum(term(rows[g], weight[g], model, spread) for g in (a, b))

@@ -13,7 +13,7 @@ def chain(n_clusters):
     return np.exp(-np.abs(at[:, None] - at).astype(float) - 0.01 * (at[:, None] + at))
 
 
-def test_in_a_chain_two_neighbours_give_the_links():
+def test_in_a_chain_two_neighbors_give_the_links():
     assert mutual_near_pairs(chain(5), 2) == [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
@@ -23,7 +23,7 @@ def test_nearness_has_to_be_mutual():
     assert mutual_near_pairs(similarity, 1) == [(0, 1)]
 
 
-def test_a_large_diagonal_is_not_a_neighbour():
+def test_a_large_diagonal_is_not_a_neighbor():
     assert mutual_near_pairs(chain(4) + 100 * np.eye(4), 2) == mutual_near_pairs(chain(4), 2)
 
 

@@ -20,7 +20,7 @@ def case(n=50, seed=0):
 def test_posteriors_and_statistics_match_the_densities(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 8)  # the smallest blocks, so that 700 rows need several
     X, weights, centers, covariance = case(700)
-    coefficients, precision, normaliser = linear_scores(weights, centers, covariance)
+    coefficients, precision, normalizer = linear_scores(weights, centers, covariance)
     np.testing.assert_allclose(precision @ covariance, np.eye(3), atol=1e-12)
     quadratic = np.einsum("ip,pq,iq->i", X, precision, X)
     with np.errstate(divide="ignore"):
@@ -29,14 +29,14 @@ def test_posteriors_and_statistics_match_the_densities(monkeypatch):
 
     masses, log_density = posteriors(with_ones(X), coefficients)
     np.testing.assert_allclose(masses, expected, atol=1e-12)
-    np.testing.assert_allclose(log_density + normaliser - quadratic / 2, logsumexp(joint, axis=1), rtol=1e-10)
+    np.testing.assert_allclose(log_density + normalizer - quadratic / 2, logsumexp(joint, axis=1), rtol=1e-10)
 
     w = np.random.default_rng(1).uniform(0, 3, size=700)
     size, total, log_likelihood = statistics(with_ones(X), coefficients, w)
     np.testing.assert_allclose(size, w @ expected, atol=1e-10)
     np.testing.assert_allclose(total, (w[:, None] * expected).T @ X, atol=1e-10)
     np.testing.assert_allclose(
-        log_likelihood + w.sum() * normaliser - w @ quadratic / 2, w @ logsumexp(joint, axis=1), rtol=1e-10
+        log_likelihood + w.sum() * normalizer - w @ quadratic / 2, w @ logsumexp(joint, axis=1), rtol=1e-10
     )
 
 

@@ -19,7 +19,7 @@ def test_inverses_and_log_determinants_are_those_of_lapack(d):
     np.testing.assert_allclose(log_det, np.linalg.slogdet(matrices)[1], rtol=1e-12)
 
 
-def test_a_singular_matrix_has_an_infinite_inverse_and_spares_its_neighbours():
+def test_a_singular_matrix_has_an_infinite_inverse_and_spares_its_neighbors():
     matrices = np.stack([np.diag([2.0, 0.5]), np.array([[1.0, 2.0], [2.0, 4.0]]), np.diag([4.0, 1.0])])
     inverse, log_det = inverses(matrices)
     assert log_det.tolist() == pytest.approx([0.0, -np.inf, np.log(4)])

@@ -114,7 +114,7 @@ def cautious(a: MassFunctions, b: MassFunctions) -> MassFunctions:
 
     What both say counts once: combining a mass function with itself changes nothing. The weights exist only
     with mass on the whole frame; rows without it raise ``ValueError`` (``discount(m, 0.001)`` gives them
-    some). Not normalised. The weights need the power set, so at most 16 clusters.
+    some). Not normalized. The weights need the power set, so at most 16 clusters.
 
     References
     ----------

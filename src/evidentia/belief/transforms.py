@@ -83,7 +83,7 @@ def normalize(masses: np.ndarray, focal_sets: FocalSets, *, rule: str = "dempste
     array([[0.1, 0. , 0.9]])
     """
     if rule not in ("dempster", "yager"):
-        raise ValueError(f"The normalisation 'rule' must be 'dempster' or 'yager'. Got {rule!r}.")
+        raise ValueError(f"The normalization 'rule' must be 'dempster' or 'yager'. Got {rule!r}.")
     at = focal_sets.empty_index
     if at is None:
         return masses, focal_sets

@@ -134,7 +134,7 @@ def nonspecificity(masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
     .. math:: N = \sum_{A \ne \varnothing} m(A) \log_2 |A| + m(\varnothing) \log_2 c
 
     Zero for a probability, :math:`\log_2 c` for ignorance. The mass of the empty set counts like ignorance,
-    as in [2]_: an outlier belongs nowhere in particular. Normalise first if it should not count.
+    as in [2]_: an outlier belongs nowhere in particular. Normalize first if it should not count.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def jirousek_shenoy_entropy(masses: np.ndarray, focal_sets: FocalSets) -> np.nda
 
     .. math:: H = -\sum_k p(k) \log_2 p(k) + \sum_A m(A) \log_2 |A|, \qquad p(k) \propto Pl(\{k\})
 
-    Between 0 and :math:`2 \log_2 c`, which only ignorance reaches. The masses are normalised by Dempster's
+    Between 0 and :math:`2 \log_2 c`, which only ignorance reaches. The masses are normalized by Dempster's
     rule first; an object with all mass on the empty set counts as ignorant.
 
     References
@@ -216,7 +216,7 @@ def jirousek_shenoy_entropy(masses: np.ndarray, focal_sets: FocalSets) -> np.nda
 def dissonance(masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
     r"""Yager's entropy, :math:`-\sum_A m(A) \log_2 Pl(A)`: mass on sets that other mass rules out [1]_.
 
-    Zero exactly when every two focal sets meet. The masses are normalised by Dempster's rule first; an object
+    Zero exactly when every two focal sets meet. The masses are normalized by Dempster's rule first; an object
     with all mass on the empty set counts as ignorant.
 
     References
@@ -237,7 +237,7 @@ def confusion(masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
     r"""Höhle's entropy, :math:`-\sum_A m(A) \log_2 Bel(A)`: mass on sets that hold little of the rest [1]_.
 
     Zero exactly when one focal set has all the mass; never below :func:`dissonance`. The masses are
-    normalised by Dempster's rule first; an object with all mass on the empty set counts as ignorant.
+    normalized by Dempster's rule first; an object with all mass on the empty set counts as ignorant.
 
     References
     ----------

@@ -247,8 +247,8 @@ def ask(
     notes = [*given.notes, *asking.take_up(session, kept)]
     given.print_heading()
     shape = "each with its own shape" if adaptive else "round"
-    terminal.labelled("method", f"CECM, {clusters} clusters, {shape}, columns on {scale.value} scale, seed {seed}")
-    terminal.labelled("answers", f"{kept}  ({asking.counted(session)})")
+    terminal.labeled("method", f"CECM, {clusters} clusters, {shape}, columns on {scale.value} scale, seed {seed}")
+    terminal.labeled("answers", f"{kept}  ({asking.counted(session)})")
     for text in notes:
         terminal.note(text)
 
@@ -258,7 +258,7 @@ def ask(
     typer.echo()
     if finished:
         print_summary(session.partition)
-    terminal.labelled("answers", f"{kept}  ({asking.counted(session)}; the same command goes on from there)")
+    terminal.labeled("answers", f"{kept}  ({asking.counted(session)}; the same command goes on from there)")
     if not finished:
         raise typer.Exit(INTERRUPTED)
     if out is not None:
@@ -275,7 +275,7 @@ def ask(
             command=_command(ctx),
             title=file.name,
         )
-        terminal.labelled("written", f"{written[0]}  (open it in a browser)")
+        terminal.labeled("written", f"{written[0]}  (open it in a browser)")
 
 
 @app.command(cls=TwoMasks)
@@ -373,8 +373,8 @@ def demo(
     iris = load("iris", as_frame=True)
     if not quiet:
         terminal.heading(f"Fisher's irises: {len(iris.data)} flowers, {iris.data.shape[1]} columns")
-        terminal.labelled("clustered", ", ".join(iris.data.columns))
-        terminal.labelled("left out", "the species, to compare with afterwards")
+        terminal.labeled("clustered", ", ".join(iris.data.columns))
+        terminal.labeled("left out", "the species, to compare with afterwards")
     run(
         EGMM(n_clusters="auto", random_state=0),
         iris.data,

@@ -152,7 +152,7 @@ def rescale(data: pd.DataFrame, scale: str) -> tuple[pd.DataFrame, Any]:
 
 
 def in_units_of(scaler: Any, model: Any) -> Any:
-    """The model with its centres and covariances in the units before scaling, for tables and pictures."""
+    """The model with its centers and covariances in the units before scaling, for tables and pictures."""
     if scaler is None:
         return model
     n_features = model.n_features_in_

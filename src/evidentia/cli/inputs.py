@@ -13,7 +13,7 @@ from evidentia.cli import tables
 from evidentia.cli.errors import UserError, listing
 from evidentia.cli.fitting import Clusters
 from evidentia.cli.recipe import recipe
-from evidentia.cli.terminal import heading, labelled
+from evidentia.cli.terminal import heading, labeled
 from evidentia.methods import Method
 
 SHOWN = 30  # names of columns
@@ -43,11 +43,11 @@ class Input:
             heading(f"{self.file}: dissimilarities of {len(self.data)} objects")
             return
         heading(f"{self.file}: {len(self.source.frame)} rows, {self.source.frame.shape[1]} columns")
-        labelled("clustered", listing(list(self.data.columns), SHOWN))
+        labeled("clustered", listing(list(self.data.columns), SHOWN))
         if self.id_column is not None:
-            labelled("names", f"{self.id_column} (--id)")
+            labeled("names", f"{self.id_column} (--id)")
         if self.left_out:
-            labelled("left out", listing([f"{name} ({why})" for name, why in self.left_out.items()], SHOWN))
+            labeled("left out", listing([f"{name} ({why})" for name, why in self.left_out.items()], SHOWN))
 
     @property
     def words(self) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def run(
     :func:`evidentia.report.write_report`.
     """
     if not quiet:
-        terminal.labelled("method", _what(estimator, clusters, scale))
+        terminal.labeled("method", _what(estimator, clusters, scale))
     if "verbose" in estimator.parameters:
         estimator.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     fitted = fitting.fit(estimator, data, clusters, scale, links)
@@ -69,8 +69,8 @@ def run(
         )
         if not quiet:
             typer.echo()
-            terminal.labelled("written", f"{written[0]}  (open it in a browser)")
-            terminal.labelled("", ", ".join(path.name for path in written[1:]))
+            terminal.labeled("written", f"{written[0]}  (open it in a browser)")
+            terminal.labeled("", ", ".join(path.name for path in written[1:]))
     if fitted.interrupted:
         raise typer.Exit(INTERRUPTED)
 

@@ -12,7 +12,7 @@ import typer
 from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError, closest
 from evidentia.images import Image, Segmentation, fuse, read_image, segment, write_segmentation
-from evidentia.images.quantising import MOST
+from evidentia.images.quantizing import MOST
 from evidentia.images.reading import sized, stack
 
 MOST_WHEN_FUSED = 1024  # values of one image: masses are kept for the combinations that occur
@@ -108,7 +108,7 @@ def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | 
     if not quiet:
         _print_image(job, image)
         method = f"{type(estimators[0]).__name__}, {_counted(counts)}, seed {job.seed}"
-        terminal.labelled("method", method + (", each image for itself, then Dempster's rule" if spoken else ""))
+        terminal.labeled("method", method + (", each image for itself, then Dempster's rule" if spoken else ""))
     with fitting.noticing() as noticed:
         if spoken:
             parts = [job.segment(one, model, MOST_WHEN_FUSED) for one, model in zip(images, estimators)]
@@ -128,8 +128,8 @@ def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | 
         written = write_segmentation(found, out)
         if not quiet:
             typer.echo()
-            terminal.labelled("written", str(written[0]))
-            terminal.labelled("", ", ".join(path.name for path in written[1:]))
+            terminal.labeled("written", str(written[0]))
+            terminal.labeled("", ", ".join(path.name for path in written[1:]))
     elif not quiet:
         typer.echo("\nNothing was written; --out DIR keeps the maps.")
     if noticed.interrupted:
@@ -150,8 +150,8 @@ def _check_fusion(job: Job, spoken: Sequence[Sequence[Sequence[str]]], clusters:
 
 def _check_file(path: Path) -> None:
     if not path.exists():
-        neighbours = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
-        raise UserError(f"There is no file {path}.{closest(path.name, neighbours)}")
+        neighbors = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
+        raise UserError(f"There is no file {path}.{closest(path.name, neighbors)}")
 
 
 def _counted(counts: Sequence[fitting.Clusters]) -> str:
@@ -167,8 +167,8 @@ def _print_image(job: Job, image: Image) -> None:
 
 def _print_values(found: Segmentation) -> None:
     kind = found.rounding or "every distinct value kept"
-    terminal.labelled("segmented", f"{found.n_pixels} of {found.image.size} {found.image.points}")
-    terminal.labelled("values", f"{len(found.counts)}  ({kind})")
+    terminal.labeled("segmented", f"{found.n_pixels} of {found.image.size} {found.image.points}")
+    terminal.labeled("values", f"{len(found.counts)}  ({kind})")
     if len(found.constraints):
         must, cannot = len(found.constraints.must_link), len(found.constraints.cannot_link)
-        terminal.labelled("links", f"{must} of values that belong together, {cannot} of values that do not")
+        terminal.labeled("links", f"{must} of values that belong together, {cannot} of values that do not")

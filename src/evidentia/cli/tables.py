@@ -69,8 +69,8 @@ def read_table(path: Path, *, id_column: str | None = None) -> Source:
     if path.is_dir():
         raise UserError(f"{path} is a directory. Name a file: .csv, .tsv, .parquet or .npz.")
     if not path.is_file():
-        neighbours = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
-        raise UserError(f"There is no file {path}.{closest(path.name, neighbours)}")
+        neighbors = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
+        raise UserError(f"There is no file {path}.{closest(path.name, neighbors)}")
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty (0 bytes). Was it written to the end?")
     suffixes = [suffix.lower() for suffix in path.suffixes]

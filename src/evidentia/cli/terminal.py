@@ -1,4 +1,4 @@
-"""Writing to the terminal: results to stdout, complaints and progress to stderr, colour only where it is welcome."""
+"""Writing to the terminal: results to stdout, complaints and progress to stderr, color only where it is welcome."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def heading(text: str) -> None:
     typer.echo(styled(text, bold=True))
 
 
-def labelled(label: str, text: str) -> None:
+def labeled(label: str, text: str) -> None:
     """``  label      text``, wrapped beside the label when there is a terminal to fit into."""
     indent = " " * (LABEL_WIDTH + 3)
     if sys.stdout.isatty():

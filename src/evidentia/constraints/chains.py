@@ -22,7 +22,7 @@ class Contradiction(NamedTuple):
     Attributes
     ----------
     chain : tuple
-        The objects from one end of the cannot-link to the other; each two neighbours are a must-link.
+        The objects from one end of the cannot-link to the other; each two neighbors are a must-link.
     certainty : float
         Of the least certain link involved, the cannot-link included.
     """

@@ -71,7 +71,7 @@ def download(entry: Entry, path: Path) -> None:
     from sklearn.datasets import fetch_openml
 
     try:
-        # cache=False: the one copy we keep is the normalised one
+        # cache=False: the one copy we keep is the normalized one
         bunch = fetch_openml(data_id=entry.openml.id, as_frame=True, parser="auto", cache=False)
     except OSError as error:
         raise OSError(
@@ -79,7 +79,7 @@ def download(entry: Entry, path: Path) -> None:
             "Check the network connection, or set EVIDENTIA_DATA to a directory that holds "
             f"{' and '.join(entry.files)}."
         ) from error
-    table = normalise(entry, bunch.data, bunch.target)
+    table = normalize(entry, bunch.data, bunch.target)
     refuse_differences(entry, to_dataset(entry, table), f"OpenML data set {entry.openml.id}", "report this")
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def download(entry: Entry, path: Path) -> None:
     unfinished.replace(path)
 
 
-def normalise(entry: Entry, data: pd.DataFrame, target: pd.Series) -> pd.DataFrame:
+def normalize(entry: Entry, data: pd.DataFrame, target: pd.Series) -> pd.DataFrame:
     """OpenML's table in the layout of our files: our attribute names, then ``label`` with our class names."""
     assert entry.openml is not None
     columns = [column for column in data.columns if column not in entry.openml.drop]

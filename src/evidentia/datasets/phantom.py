@@ -13,11 +13,11 @@ from evidentia.datasets.synthetic import Seed
 if TYPE_CHECKING:
     from numpy.random import RandomState
 
-CSF, GREY, WHITE, LESION = range(4)
+CSF, GRAY, WHITE, LESION = range(4)
 INTENSITY = np.array(
     [  # T1, T2
         [0.25, 0.28],  # cerebrospinal fluid
-        [0.70, 0.36],  # grey matter
+        [0.70, 0.36],  # gray matter
         [0.80, 0.28],  # white matter
         [0.74, 0.85],  # lesion
     ]
@@ -33,7 +33,7 @@ def make_mri_phantom(
     noise_std: float = 0.04,
     inhomogeneity: float = 0.0,
     n_lesions: int = 8,
-    grey_white: bool = False,
+    gray_white: bool = False,
     random_state: Seed = None,
 ) -> ImageDataset:
     """An axial brain slice in T1 and T2 contrast with multiple-sclerosis lesions.
@@ -56,8 +56,8 @@ def make_mri_phantom(
         field for each contrast.
     n_lesions : int
         Lesions lie in the white matter near the ventricles.
-    grey_white : bool
-        Tell grey from white matter in the truth: classes csf, grey, white, lesion instead of csf, tissue,
+    gray_white : bool
+        Tell gray from white matter in the truth: classes csf, gray, white, lesion instead of csf, tissue,
         lesion.
     random_state : int, RandomState or None
         Fixes folds, lesions and noise. The anatomy does not depend on the noise parameters.
@@ -92,10 +92,10 @@ def make_mri_phantom(
     signal *= np.column_stack([coil_gain(inside, inhomogeneity, rng) for _ in signal.T])
     signal = add_noise(signal, noise, noise_std, rng)
 
-    names: tuple[str, ...] = ("csf", "grey", "white", "lesion")
-    if not grey_white:
+    names: tuple[str, ...] = ("csf", "gray", "white", "lesion")
+    if not gray_white:
         names = ("csf", "tissue", "lesion")
-        cover = np.column_stack([cover[:, CSF], cover[:, GREY] + cover[:, WHITE], cover[:, LESION]])
+        cover = np.column_stack([cover[:, CSF], cover[:, GRAY] + cover[:, WHITE], cover[:, LESION]])
     return ImageDataset(
         name="mri_phantom",
         data=signal,
@@ -126,15 +126,15 @@ def draw_anatomy(size: int, n_lesions: int, rng: "RandomState") -> np.ndarray:
     ventricles = strokes(grid, *ventricle_curves())
     cortex = distance_transform_edt(~outer_fluid) * pixel < 0.065
     nuclei = np.zeros_like(skull)
-    for centre, radii, tilt in (
+    for center, radii, tilt in (
         ((0.235, 0.27), (0.050, 0.12), 20),  # caudate
         ((0.375, 0.08), (0.070, 0.17), 12),  # lentiform
         ((0.125, -0.10), (0.085, 0.13), -25),  # thalamus
     ):
         for side in (-1, 1):
-            nuclei |= ellipse(x * side, y, centre, radii, tilt)
+            nuclei |= ellipse(x * side, y, center, radii, tilt)
 
-    tissue = np.where(cortex | nuclei, GREY, WHITE)
+    tissue = np.where(cortex | nuclei, GRAY, WHITE)
     tissue[outer_fluid | ventricles] = CSF
     tissue[~skull] = -1
     from_ventricles = distance_transform_edt(~ventricles) * pixel
@@ -143,8 +143,8 @@ def draw_anatomy(size: int, n_lesions: int, rng: "RandomState") -> np.ndarray:
     for row, column in places[rng.randint(len(places), size=n_lesions)]:
         long = rng.uniform(0.04, 0.075)
         radii = (long, long * rng.uniform(0.5, 0.9))  # long side away from the midline
-        centre = (x[row, column], y[row, column])
-        tissue[white & ellipse(x, y, centre, radii, rng.uniform(-40, 40))] = LESION
+        center = (x[row, column], y[row, column])
+        tissue[white & ellipse(x, y, center, radii, rng.uniform(-40, 40))] = LESION
     return tissue
 
 
@@ -189,11 +189,11 @@ def strokes(grid: np.ndarray, points: np.ndarray, half_widths: np.ndarray) -> np
 
 
 def ellipse(
-    x: np.ndarray, y: np.ndarray, centre: tuple[float, float], radii: tuple[float, float], tilt: float
+    x: np.ndarray, y: np.ndarray, center: tuple[float, float], radii: tuple[float, float], tilt: float
 ) -> np.ndarray:
     """Inside of an ellipse turned by `tilt` degrees."""
     cos, sin = np.cos(np.deg2rad(tilt)), np.sin(np.deg2rad(tilt))
-    dx, dy = x - centre[0], y - centre[1]
+    dx, dy = x - center[0], y - center[1]
     return ((cos * dx + sin * dy) / radii[0]) ** 2 + ((cos * dy - sin * dx) / radii[1]) ** 2 < 1
 
 

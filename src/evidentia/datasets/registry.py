@@ -1,4 +1,4 @@
-"""What is known of each data set: sizes, classes, checksums, origin and licence (``registry.json``)."""
+"""What is known of each data set: sizes, classes, checksums, origin and license (``registry.json``)."""
 
 import difflib
 import json
@@ -36,7 +36,7 @@ class Entry:
     missing: int
     used_by: str
     origin: str
-    licence: str
+    license: str
     remarks: str
     object_column: str | None = None
     codes: Mapping[str, float] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Entry:
             self.remarks,
             f"Coded {coding}" if coding else "",
             f"Origin: {self.origin}",
-            f"Licence: {self.licence}",
+            f"License: {self.license}",
             f"Used by {self.used_by}",
         ]
         return " ".join(f"{part.rstrip('.')}." for part in parts if part)

@@ -199,8 +199,8 @@ def make_circles(
 def make_bananas(n_samples: int = 1000, *, radius: float = 5.0, std: float = 1.0, random_state: Seed = None) -> Dataset:
     """Two interlocked banana-shaped classes of equal size [1]_.
 
-    Points lie evenly on two arcs of 225 degrees that open towards each other, with Gaussian noise; the
-    second arc's centre is 3/4 of the radius below and to the left of the first one's.
+    Points lie evenly on two arcs of 225 degrees that open toward each other, with Gaussian noise; the
+    second arc's center is 3/4 of the radius below and to the left of the first one's.
 
     Parameters
     ----------
@@ -223,8 +223,8 @@ def make_bananas(n_samples: int = 1000, *, radius: float = 5.0, std: float = 1.0
     labels = balanced_labels(n_samples, 2)
     middle = np.deg2rad([-45, 135])[labels]
     angle = middle + np.deg2rad(225) * rng.uniform(-0.5, 0.5, len(labels))
-    centre = np.array([[0, 0], [-0.75, -0.75]])[labels]
-    points = radius * (centre + on_circle(angle)) + std * rng.standard_normal((len(labels), 2))
+    center = np.array([[0, 0], [-0.75, -0.75]])[labels]
+    points = radius * (center + on_circle(angle)) + std * rng.standard_normal((len(labels), 2))
     return planar("bananas", points, labels, "Two interlocked banana-shaped classes.")
 
 
@@ -232,7 +232,7 @@ def make_bananas(n_samples: int = 1000, *, radius: float = 5.0, std: float = 1.0
 def make_student_four_class(n_samples: int = 400, *, df: float = 5.0, random_state: Seed = None) -> Dataset:
     """Four bivariate Student classes of equal size on a square (NN-EVCLUS, Example 3).
 
-    Centres (0, 0), (0, 4), (4, 0), (4, 4), identity scale matrix, five degrees of freedom: the distribution
+    Centers (0, 0), (0, 4), (4, 0), (4, 4), identity scale matrix, five degrees of freedom: the distribution
     behind the set ``fourclass``. The heavy tails make outliers.
 
     Parameters
@@ -247,9 +247,9 @@ def make_student_four_class(n_samples: int = 400, *, df: float = 5.0, random_sta
     """
     rng = check_random_state(random_state)
     labels = balanced_labels(n_samples, 4)
-    centred = gaussian(rng, labels, np.zeros((4, 2)), [np.eye(2)] * 4)
+    centered = gaussian(rng, labels, np.zeros((4, 2)), [np.eye(2)] * 4)
     stretch = np.sqrt(df / rng.chisquare(df, (len(labels), 1)))  # one factor a point: heavy tails in all directions
-    points = np.array([[0, 0], [0, 4], [4, 0], [4, 4]])[labels] + stretch * centred
+    points = np.array([[0, 0], [0, 4], [4, 0], [4, 4]])[labels] + stretch * centered
     return planar("student_four_class", points, labels, "Four Student classes on a square.")
 
 

@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
-from evidentia.solvers.neighbours import nearest
+from evidentia.solvers.neighbors import nearest
 
 
 class Source(Protocol):

@@ -155,7 +155,7 @@ class WECMdd(MedoidClusterer):
             if np.abs(self.medoid_weights_[a] - self.medoid_weights_[b]).sum() < 2 * COINCIDING:
                 warn_user(
                     f"WECMdd: clusters {a} and {b} are represented by the same weights: they are one. "
-                    "Lower psi towards 1, or ask for fewer clusters.",
+                    "Lower psi toward 1, or ask for fewer clusters.",
                     UserWarning,
                 )
                 break

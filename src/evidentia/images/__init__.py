@@ -1,13 +1,13 @@
-"""Images as data: segments with their doubt, from grey or coloured pictures, stacks and volumes."""
+"""Images as data: segments with their doubt, from gray or colored pictures, stacks and volumes."""
 
 from evidentia.images.fusion import fuse
 from evidentia.images.pictures import plot_segmentation
-from evidentia.images.quantising import Quantised, quantise
+from evidentia.images.quantizing import Quantized, quantize
 from evidentia.images.reading import Image, read_image
 from evidentia.images.segmentation import Segmentation, segment
 from evidentia.images.writing import write_segmentation
 
 __all__ = [
-    "Image", "Quantised", "Segmentation", "fuse", "plot_segmentation", "quantise", "read_image", "segment",
+    "Image", "Quantized", "Segmentation", "fuse", "plot_segmentation", "quantize", "read_image", "segment",
     "write_segmentation",
 ]  # fmt: skip

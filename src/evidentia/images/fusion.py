@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from evidentia.images.quantising import as_they_are, count, encode
+from evidentia.images.quantizing import as_they_are, count, encode
 from evidentia.images.reading import stack
 from evidentia.images.segmentation import Segmentation
 from evidentia.partition import CredalPartition

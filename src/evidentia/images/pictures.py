@@ -27,15 +27,15 @@ def plane(segmentation: Segmentation, values: np.ndarray) -> np.ndarray:
     return values[len(values) // 2] if len(image.shape) == 3 else values
 
 
-def coloured(masks: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Colours of sets of clusters as in every plot, black outside (mask -1); shape (..., 3) of uint8."""
+def colored(masks: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Colors of sets of clusters as in every plot, black outside (mask -1); shape (..., 3) of uint8."""
     used, which = np.unique(masks, return_inverse=True)
-    colours = [OUTSIDE if mask < 0 else _rgb(set_style(mask, n_clusters).color) for mask in used.tolist()]
-    return np.array(colours, dtype=np.uint8)[which.reshape(masks.shape)]
+    colors = [OUTSIDE if mask < 0 else _rgb(set_style(mask, n_clusters).color) for mask in used.tolist()]
+    return np.array(colors, dtype=np.uint8)[which.reshape(masks.shape)]
 
 
-def _rgb(colour: str) -> tuple[int, ...]:
-    return tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5))
+def _rgb(color: str) -> tuple[int, ...]:
+    return tuple(int(color[at : at + 2], 16) for at in (1, 3, 5))
 
 
 def plot_segmentation(segmentation: Segmentation) -> Figure:
@@ -70,8 +70,8 @@ def plot_segmentation(segmentation: Segmentation) -> Figure:
         (next(panels), singles, "most plausible cluster"),
         (next(panels), plane(segmentation, segmentation.sets()), "set of largest mass"),
     ):
-        _show(ax, coloured(masks, segmentation.n_clusters), title)
-        _name_colours(ax, masks, segmentation)
+        _show(ax, colored(masks, segmentation.n_clusters), title)
+        _name_colors(ax, masks, segmentation)
     most = max(np.log2(segmentation.n_clusters), 1e-9)
     _show_amount(next(panels), plane(segmentation, segmentation.nonspecificity()), "nonspecificity (bits)", most)
     if with_empty:
@@ -90,7 +90,7 @@ def _show_amount(ax: Axes, values: np.ndarray, title: str, most: float) -> None:
     ax.figure.colorbar(shown, cax=ax.inset_axes((0.1, -0.08, 0.8, 0.03)), orientation="horizontal")
 
 
-def _name_colours(ax: Axes, masks: np.ndarray, segmentation: Segmentation) -> None:
+def _name_colors(ax: Axes, masks: np.ndarray, segmentation: Segmentation) -> None:
     from matplotlib.patches import Patch
 
     n_clusters, names = segmentation.n_clusters, segmentation.partition.cluster_names

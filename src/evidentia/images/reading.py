@@ -12,7 +12,7 @@ import numpy as np
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp")
 VOLUMES = (".nii", ".nii.gz")
-COLOURS = {1: ("",), 2: ("", "alpha"), 3: ("red", "green", "blue"), 4: ("red", "green", "blue", "alpha")}
+COLORS = {1: ("",), 2: ("", "alpha"), 3: ("red", "green", "blue"), 4: ("red", "green", "blue", "alpha")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ def _refuse_other_shapes(found: Sequence[tuple[str, tuple[int, ...]]]) -> None:
 def read_image(*paths: str | os.PathLike[str]) -> Image:
     """Read a picture or a volume, or several of the same place as one image with more channels.
 
-    Grey and coloured pictures (PNG, JPEG, TIFF, BMP), stacks of pages (TIFF) and NIfTI volumes, whose fourth axis, if
+    Gray and colored pictures (PNG, JPEG, TIFF, BMP), stacks of pages (TIFF) and NIfTI volumes, whose fourth axis, if
     there is one, holds channels. Where a picture is wholly transparent, nothing is segmented.
 
     Parameters
@@ -197,21 +197,21 @@ def _read_picture(path: Path) -> Image:
         raise
     except Exception as error:  # decoders raise whatever they like, SyntaxError too
         raise ValueError(_unreadable(path, error)) from error
-    pages = stacked and values.ndim == 3 and values.shape[-1] not in COLOURS
+    pages = stacked and values.ndim == 3 and values.shape[-1] not in COLORS
     if values.ndim == 2 or pages:
         return Image((values,), (path.name,))
-    if values.ndim not in (3, 4) or values.shape[-1] not in COLOURS:
+    if values.ndim not in (3, 4) or values.shape[-1] not in COLORS:
         raise ValueError(
             f"{path} holds an array of shape {values.shape}. A picture has two axes, a stack of pages three, and "
-            "colours one more for 1 to 4 channels."
+            "colors one more for 1 to 4 channels."
         )
-    colours = COLOURS[values.shape[-1]]
-    channels = {colour: values[..., k] for k, colour in enumerate(colours)}
+    colors = COLORS[values.shape[-1]]
+    channels = {color: values[..., k] for k, color in enumerate(colors)}
     alpha = channels.pop("alpha", None)
     visible = None if alpha is None or alpha.all() else alpha != 0
     if all(np.array_equal(channel, values[..., 0]) for channel in channels.values()):
-        channels = {"": values[..., 0]}  # a grey picture, maybe saved in colour
-    return Image(tuple(channels.values()), tuple(f"{path.name} {colour}".strip() for colour in channels), visible)
+        channels = {"": values[..., 0]}  # a gray picture, maybe saved in color
+    return Image(tuple(channels.values()), tuple(f"{path.name} {color}".strip() for color in channels), visible)
 
 
 def _decode_tiff(path: Path) -> np.ndarray:

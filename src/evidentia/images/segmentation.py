@@ -13,7 +13,7 @@ from sklearn.base import clone
 from evidentia.belief.focal import format_mask
 from evidentia.constraints import PairwiseConstraints
 from evidentia.images.masks import Regions, mask_links
-from evidentia.images.quantising import MOST, quantise
+from evidentia.images.quantizing import MOST, quantize
 from evidentia.images.reading import Image, sized
 from evidentia.methods import find, record
 from evidentia.partition import CredalPartition
@@ -185,7 +185,7 @@ def segment(
     n_links : int
         Pairs of pixels drawn for each region of ``same`` and each pair of ``different``.
     n_prototypes : int
-        An image with no more distinct feature vectors than this is clustered exactly; else see :func:`quantise`.
+        An image with no more distinct feature vectors than this is clustered exactly; else see :func:`quantize`.
     random_state, verbose
         Given to the estimator.
 
@@ -228,7 +228,7 @@ def segment(
 
 
 def _vectors(image: Image, within: np.ndarray | None, n_prototypes: int, random_state: Any) -> Any:
-    found = quantise(image, within=within, n_prototypes=n_prototypes, random_state=random_state)
+    found = quantize(image, within=within, n_prototypes=n_prototypes, random_state=random_state)
     if len(found.vectors) < 2:
         raise ValueError(
             f"All {int(found.counts.sum())} {image.points} have the same value: there is nothing to segment."

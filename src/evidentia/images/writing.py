@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evidentia.images.pictures import coloured, plot_segmentation
+from evidentia.images.pictures import colored, plot_segmentation
 from evidentia.images.segmentation import Segmentation
 
 
@@ -20,8 +20,8 @@ def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) 
     file                    what it holds
     ======================  ================================================================================
     overview.png            all of it at a glance
-    labels                  most plausible cluster: 0 outside, 1 + k for cluster k (a palette gives PNG colours)
-    sets                    colour of the set of largest mass (pictures and stacks)
+    labels                  most plausible cluster: 0 outside, 1 + k for cluster k (a palette gives PNG colors)
+    sets                    color of the set of largest mass (pictures and stacks)
     lower_k, upper_k        where cluster k surely is, and where it may be
     nonspecificity          doubt; in bits (NIfTI), or from black (none) to white (any cluster)
     empty                   mass on the empty set, if the method has one; 0 to 1, or black to white
@@ -93,27 +93,27 @@ def _save_picture(path: Path, values: np.ndarray, segmentation: Segmentation) ->
         _save_indexed(path, values, segmentation.n_clusters)
         return
     if path.stem == "sets":
-        grey = coloured(values, segmentation.n_clusters)
+        gray = colored(values, segmentation.n_clusters)
     elif values.dtype == bool:
-        grey = np.where(values, np.uint8(255), np.uint8(0))
+        gray = np.where(values, np.uint8(255), np.uint8(0))
     elif values.dtype == np.uint8:
-        grey = values
+        gray = values
     else:
         most = np.log2(segmentation.n_clusters) if path.stem == "nonspecificity" else 1.0
-        grey = np.round(255 * np.clip(np.nan_to_num(values) / max(most, 1e-9), 0, 1)).astype(np.uint8)
+        gray = np.round(255 * np.clip(np.nan_to_num(values) / max(most, 1e-9), 0, 1)).astype(np.uint8)
     if path.suffix == ".png":
-        Pillow.fromarray(grey).save(path)
+        Pillow.fromarray(gray).save(path)
         return
     import tifffile
 
-    tifffile.imwrite(path, grey, photometric="rgb" if path.stem == "sets" else "minisblack")
+    tifffile.imwrite(path, gray, photometric="rgb" if path.stem == "sets" else "minisblack")
 
 
 def _save_indexed(path: Path, labels: np.ndarray, n_clusters: int) -> None:
-    """A picture whose values are the labels and whose palette gives them their colours."""
+    """A picture whose values are the labels and whose palette gives them their colors."""
     from PIL import Image as Pillow
 
-    palette = coloured(np.r_[-1, 1 << np.arange(n_clusters)], n_clusters)
+    palette = colored(np.r_[-1, 1 << np.arange(n_clusters)], n_clusters)
     picture = Pillow.fromarray(labels)
     picture.putpalette(palette.ravel().tolist())
     picture.save(path)

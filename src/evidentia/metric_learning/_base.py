@@ -76,6 +76,6 @@ def read_labels(learner: MetricLearner, y: Any, n_samples: int) -> tuple[np.ndar
     if len(classes) < 2:
         raise ValueError(
             f"{who} needs labels of two classes or more. Got {len(classes)} class{'es' * (len(classes) == 0)} in "
-            f"{len(known)} labelled rows."
+            f"{len(known)} labeled rows."
         )
     return known, label, classes

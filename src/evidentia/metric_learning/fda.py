@@ -38,7 +38,7 @@ def scatters(rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def local_affinity(rows: np.ndarray, n_neighbors: int) -> np.ndarray:
     r"""Nearness of the rows of one class, :math:`\exp(-\|x_i - x_j\|^2 / \sigma_i \sigma_j)`, shape (n, n).
 
-    :math:`\sigma_i` is the distance of row i to its ``n_neighbors``-th neighbour.
+    :math:`\sigma_i` is the distance of row i to its ``n_neighbors``-th neighbor.
 
     Examples
     --------
@@ -68,8 +68,8 @@ def local_scatters(rows: np.ndarray, label: np.ndarray, affinity: list[np.ndarra
     affinity : list of ndarray of shape (n_k, n_k)
         A in each class. All ones give :func:`scatters`.
     """
-    centred = rows - rows.mean(axis=0)
-    across = len(rows) * centred.T @ centred  # all pairs; from those of a class the loop keeps what the affinity says
+    centered = rows - rows.mean(axis=0)
+    across = len(rows) * centered.T @ centered  # all pairs; from those of a class the loop keeps what the affinity says
     within = np.zeros_like(across)
     for k, weight in enumerate(affinity):
         members = rows[label == k]
@@ -92,9 +92,9 @@ def discriminants(between: np.ndarray, within: np.ndarray, n_components: int) ->
 
 
 class FDA(MetricLearner):
-    r"""Fisher's discriminant analysis: the directions in which labelled classes differ most [1]_.
+    r"""Fisher's discriminant analysis: the directions in which labeled classes differ most [1]_.
 
-    The columns t of the map maximise :math:`t^T S_b\, t \,/\, t^T (S_w + \lambda I)\, t`, with :math:`S_b` the
+    The columns t of the map maximize :math:`t^T S_b\, t \,/\, t^T (S_w + \lambda I)\, t`, with :math:`S_b` the
     covariance of the class means and :math:`S_w` that inside the classes. In the result the classes have unit
     covariance.
 
@@ -105,7 +105,7 @@ class FDA(MetricLearner):
 
     Notes
     -----
-    Rows without a label only give the scale of the columns. Cost: ``n_labelled * n_features² + n_features³``.
+    Rows without a label only give the scale of the columns. Cost: ``n_labeled * n_features² + n_features³``.
 
     References
     ----------
@@ -161,7 +161,7 @@ class FDA(MetricLearner):
         within = within + self.ridge * np.eye(len(within))
         if np.linalg.matrix_rank(within, hermitian=True) < len(within):
             raise ValueError(
-                f"The {len(known)} labelled rows of {type(self).__name__} do not vary inside their classes in some "
+                f"The {len(known)} labeled rows of {type(self).__name__} do not vary inside their classes in some "
                 "direction, so no direction is best. Give more labels, or a ridge above 0."
             )
         width = self._width(self.n_components, len(within), default=len(self.classes_) - 1)
@@ -177,7 +177,7 @@ class LFDA(FDA):
     r"""Fisher's discriminant analysis of classes that fall into parts [1]_.
 
     Only rows of a class that lie near each other are drawn together: by :math:`\exp(-\|x_i - x_j\|^2 / \sigma_i
-    \sigma_j)`, with :math:`\sigma_i` the distance of row i to its k-th neighbour in the class.
+    \sigma_j)`, with :math:`\sigma_i` the distance of row i to its k-th neighbor in the class.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class LFDA(FDA):
 
     Notes
     -----
-    Distances are taken in scaled columns. Time and memory grow with the square of the size of the largest labelled
+    Distances are taken in scaled columns. Time and memory grow with the square of the size of the largest labeled
     class.
 
     References
@@ -230,7 +230,7 @@ class KFDA(KernelLearner, FDA):
 
     Notes
     -----
-    The kernel sees the columns as they are: scale them first when their units differ. Only the m labelled rows enter:
+    The kernel sees the columns as they are: scale them first when their units differ. Only the m labeled rows enter:
     m³ time and m² memory; a row to transform costs m kernel values.
 
     References

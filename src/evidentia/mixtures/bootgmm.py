@@ -69,7 +69,7 @@ def pair_forms(focal_sets: FocalSets) -> np.ndarray:
 
 
 def choose_pairs(Y: np.ndarray, n_pairs: int, rng: np.random.RandomState) -> np.ndarray:
-    """Partners for every object: half of them its nearest neighbours, half at random; each pair once.
+    """Partners for every object: half of them its nearest neighbors, half at random; each pair once.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ def choose_pairs(Y: np.ndarray, n_pairs: int, rng: np.random.RandomState) -> np.
         Source of the random partners.
     """
     n, near = len(Y), n_pairs // 2
-    neighbours = cKDTree(Y).query(Y, k=near + 1)[1][:, 1:] if near else np.empty((n, 0), dtype=int)
+    neighbors = cKDTree(Y).query(Y, k=near + 1)[1][:, 1:] if near else np.empty((n, 0), dtype=int)
     strangers = (np.arange(n)[:, None] + rng.randint(1, n, size=(n, n_pairs - near))) % n  # never oneself
-    partner = np.hstack([neighbours, strangers]).ravel()
+    partner = np.hstack([neighbors, strangers]).ravel()
     owner = np.repeat(np.arange(n), n_pairs)
     code = np.minimum(owner, partner) * n + np.maximum(owner, partner)
-    code = np.unique(code[owner != partner])  # equal rows may name themselves their neighbour
+    code = np.unique(code[owner != partner])  # equal rows may name themselves their neighbor
     return np.column_stack([code // n, code % n])
 
 

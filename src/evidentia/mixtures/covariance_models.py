@@ -5,7 +5,7 @@ The covariance of cluster k is :math:`\Sigma_k = \lambda_k D_k A_k D_k^T`: volum
 whether each is equal (E) for all clusters, varies (V), or is trivial (I): in ``"VEV"`` clusters have their own volume
 and orientation and one shape.
 
-Every rule below maximises the likelihood, that is, it minimises
+Every rule below maximizes the likelihood, that is, it minimizes
 
 .. math:: \sum_k n_k \log|\Sigma_k| + \mathrm{tr}(\Sigma_k^{-1} W_k)
 

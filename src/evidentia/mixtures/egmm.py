@@ -1,6 +1,6 @@
 """EGMM, the evidential Gaussian mixture model (Jiao, Denœux, Liu & Pan, 2022).
 
-Every non-empty set of clusters is a Gaussian component; the mean of a set is the barycentre of its clusters' means,
+Every non-empty set of clusters is a Gaussian component; the mean of a set is the barycenter of its clusters' means,
 and all components share one covariance. The posterior probabilities of the components, given an object, are its
 mass function. Equation numbers are those of the paper.
 
@@ -105,7 +105,7 @@ def e_step(pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Sta
     within = covariance if complete else covariance[np.ix_(o, o)]
     scores = linear_scores(parameters.weights, set_centers[:, o], within)
     size, seen_sum, log_likelihood = statistics(pattern.features, scores.coefficients, pattern.weight)
-    log_likelihood += pattern.total * scores.normaliser - 0.5 * float((scores.precision * pattern.second).sum())
+    log_likelihood += pattern.total * scores.normalizer - 0.5 * float((scores.precision * pattern.second).sum())
     if complete:
         return Statistics(size, seen_sum, pattern.second, log_likelihood)
 
@@ -461,7 +461,7 @@ class EGMM(MixtureClusterer):
                 scores = linear_scores(parameters.weights, average @ parameters.centers[:, o], within)
                 masses[chunk][rows], linear = posteriors(with_ones(seen), scores.coefficients)
                 squares = np.einsum("ip,pq,iq->i", seen, scores.precision, seen, optimize=True)
-                log_density[chunk][rows] = linear + scores.normaliser + frame.log_jacobian_of(o) - 0.5 * squares
+                log_density[chunk][rows] = linear + scores.normalizer + frame.log_jacobian_of(o) - 0.5 * squares
         return masses, log_density
 
     def _frame_for(self, X: np.ndarray) -> tuple[Coordinates, Parameters]:

@@ -99,7 +99,7 @@ class NNEVCLUS(_base.IterativeClusterer):
 
     Notes
     -----
-    Inputs are centred and divided by one number, so columns of very different units should be scaled first, as for all
+    Inputs are centered and divided by one number, so columns of very different units should be scaled first, as for all
     methods on distances. An iteration on all pairs costs O(n² f), an epoch O(n b f) for batches of b objects.
 
     A learned metric may keep one direction only, along which objects of two classes coincide: a network that saw no

@@ -1,4 +1,4 @@
-"""Several starts of a network towards one problem."""
+"""Several starts of a network toward one problem."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
-START_STEPS = 2000  # towards the masses of a start, before the loss itself counts
+START_STEPS = 2000  # toward the masses of a start, before the loss itself counts
 
 
 @dataclass(frozen=True)

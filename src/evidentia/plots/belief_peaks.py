@@ -1,4 +1,4 @@
-"""The δ–Bel graph: which objects stand out as centres of clusters."""
+"""The δ–Bel graph: which objects stand out as centers of clusters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evidentia.prototypes import BeliefPeaks
 
 OTHERS = "#8c8c8c"
-CORNERS = ((5, 4), (5, -11), (-10, 4), (-10, -11))  # where numbers stand: centres often lie close together
+CORNERS = ((5, 4), (5, -11), (-10, 4), (-10, -11))  # where numbers stand: centers often lie close together
 
 
 class BeliefPeaksPlotData(NamedTuple):
@@ -26,7 +26,7 @@ class BeliefPeaksPlotData(NamedTuple):
     xy : ndarray of shape (n_samples, 2)
         δ and belief of each object.
     peaks : ndarray of int
-        Objects taken as centres, in the order of their clusters.
+        Objects taken as centers, in the order of their clusters.
     """
 
     xy: np.ndarray
@@ -34,7 +34,7 @@ class BeliefPeaksPlotData(NamedTuple):
 
 
 def belief_peaks_plot_data(graph: BeliefPeaks | Any, *, peaks: Any = None) -> BeliefPeaksPlotData:
-    """δ and belief of every object, and which ones are centres, without drawing anything.
+    """δ and belief of every object, and which ones are centers, without drawing anything.
 
     The parameters are those of :func:`plot_belief_peaks`.
 
@@ -53,21 +53,21 @@ def belief_peaks_plot_data(graph: BeliefPeaks | Any, *, peaks: Any = None) -> Be
     return BeliefPeaksPlotData(np.column_stack([graph.delta, graph.belief]), chosen)
 
 
-@drawing(":meth:`matplotlib.axes.Axes.scatter` for the objects that are no centres")
+@drawing(":meth:`matplotlib.axes.Axes.scatter` for the objects that are no centers")
 def plot_belief_peaks(graph: BeliefPeaks | Any, *, peaks: Any = None, ax: Axes | None = None, **scatter: Any) -> Axes:
-    """Draw belief against δ; centres of clusters stand out in the upper right corner.
+    """Draw belief against δ; centers of clusters stand out in the upper right corner.
 
     Parameters
     ----------
     graph : BeliefPeaks or fitted BPEC
         From :func:`evidentia.prototypes.belief_peaks`.
     peaks : array-like of int, optional
-        Objects marked and numbered as centres. Without it those of the fit, or those before the widest gap.
+        Objects marked and numbered as centers. Without it those of the fit, or those before the widest gap.
 
     See Also
     --------
     belief_peaks_plot_data : the same in numbers.
-    click_peaks : choose the centres by hand.
+    click_peaks : choose the centers by hand.
     """
     data = belief_peaks_plot_data(graph, peaks=peaks)
     ax = new_axes(ax, figsize=(6.6, 4.4))
@@ -81,18 +81,18 @@ def plot_belief_peaks(graph: BeliefPeaks | Any, *, peaks: Any = None, ax: Axes |
         ax.annotate(
             str(k), (delta, belief), xytext=beside, textcoords="offset points", fontsize="small", color=hue, zorder=3
         )
-    ax.set(xlabel="δ: distance to the nearest object of larger belief", ylabel="belief to be a centre")
+    ax.set(xlabel="δ: distance to the nearest object of larger belief", ylabel="belief to be a center")
     ax.spines[["top", "right"]].set_visible(False)
     ax.margins(x=0.06, y=0.08)
     from matplotlib.lines import Line2D
 
     dots = [Line2D([], [], ls="", marker="o", ms=size, color=color) for size, color in ((7, HUES[0]), (4, OTHERS))]
-    legend_beside(ax, dots, [f"{len(data.peaks)} centres", f"{len(others):,} other objects"])
+    legend_beside(ax, dots, [f"{len(data.peaks)} centers", f"{len(others):,} other objects"])
     return ax
 
 
 def click_peaks(graph: BeliefPeaks | Any, *, ax: Axes | None = None, timeout: float = 0) -> np.ndarray:
-    """Choose the centres by two clicks: opposite corners of a rectangle in the δ–Bel graph.
+    """Choose the centers by two clicks: opposite corners of a rectangle in the δ–Bel graph.
 
     Needs a window (an interactive backend of matplotlib). Give the result to ``BPEC(peaks=…)``, or ``X[peaks]`` to the
     ``init`` of :class:`~evidentia.prototypes.ECM` or :class:`~evidentia.prototypes.CCM`.
@@ -110,7 +110,7 @@ def click_peaks(graph: BeliefPeaks | Any, *, ax: Axes | None = None, timeout: fl
         Objects in the rectangle, the largest score first.
     """
     ax = plot_belief_peaks(graph, peaks=[], ax=ax)
-    ax.set_title("click two corners around the centres", fontsize="medium")
+    ax.set_title("click two corners around the centers", fontsize="medium")
     corners = np.array(ax.figure.ginput(2, timeout=timeout))  # type: ignore[union-attr]
     if len(corners) < 2:
         raise ValueError(f"A rectangle has two corners, but {len(corners)} clicks came. Click twice.")

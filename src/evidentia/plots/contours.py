@@ -94,7 +94,7 @@ def plot_contours(
 ) -> Axes:
     """Draw the mass or plausibility of a set of clusters over the plane of two columns.
 
-    Without ``subset`` every single cluster gets contour lines in its colour; with it, that set is drawn as a
+    Without ``subset`` every single cluster gets contour lines in its color; with it, that set is drawn as a
     filled map with a scale. When the table has more than two columns, all others are held at their means: the picture
     is a cut through the middle of the data, not a summary of it.
 

@@ -89,16 +89,16 @@ def plot_dendrogram(
     ax: Axes | None = None,
     **lines: Any,
 ) -> Axes:
-    """Draw the tree of a belief hierarchy, its clusters coloured and its outliers marked.
+    """Draw the tree of a belief hierarchy, its clusters colored and its outliers marked.
 
     Parameters
     ----------
     model : fitted BeliefHierarchical
     tree : {"belief", "classical"} or ndarray
-        Heights by the BetP index, SciPy's tree of the same leaves by distance, or any other SciPy tree of them. Colours
+        Heights by the BetP index, SciPy's tree of the same leaves by distance, or any other SciPy tree of them. Colors
         are those of the belief clusters in either.
     n_clusters : int or "auto", optional
-        The cut to colour; without it that of ``labels_``.
+        The cut to color; without it that of ``labels_``.
     names : sequence of str, optional
         Names of the leaves.
     """

@@ -88,7 +88,7 @@ def plot_ellipses(
 ) -> Axes:
     """Draw the covariance ellipses of clusters and of sets of clusters.
 
-    A cluster is filled, a set of clusters dashed around the barycentre of its members; the lines of a set are the
+    A cluster is filled, a set of clusters dashed around the barycenter of its members; the lines of a set are the
     stronger the more of the data it explains, and below half a per cent it is not drawn. In a table with more than
     two columns the ellipses are those of the marginal distributions of the two columns.
 

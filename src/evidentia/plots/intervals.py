@@ -18,7 +18,7 @@ BINS = 40
 NARROWEST = 0.05  # width of a histogram: a pair that is sure in every replicate should look so
 SQUARES = 60  # along each axis: a square as wide as a dot
 DOTS = 4  # pairs drawn in one square; more would hide each other
-GREY = "#5f5f5f"
+GRAY = "#5f5f5f"
 BOUNDS = {"lower": ("belief", "lower bound", HUES[0]), "upper": ("plausibility", "upper bound", HUES[1])}
 KINDS = {"ci_coverage": "confidence interval", "coverage": "belief to plausibility"}
 
@@ -161,7 +161,7 @@ def plot_interval_fit(model: Any, *, bound: str = "both", ax: Axes | None = None
     shown = list(BOUNDS) if bound == "both" else [bound]
     data = {name: interval_fit_plot_data(model, name) for name in shown}
     ax = new_axes(ax, figsize=(7.4, 4.4))
-    ax.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--", label="exact", zorder=1)
+    ax.plot([0, 1], [0, 1], color=GRAY, lw=1, ls="--", label="exact", zorder=1)
     for name, (wanted, said) in data.items():
         measure, words, color = BOUNDS[name]
         off = model.approximation_[f"rmse_{name}"]

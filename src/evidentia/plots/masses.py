@@ -87,7 +87,7 @@ def plot_masses(
     ax: Axes | None = None,
     **bars: Any,
 ) -> Axes:
-    """Draw the mass function of each object as a stacked bar, focal sets coloured as in :func:`plot_partition`.
+    """Draw the mass function of each object as a stacked bar, focal sets colored as in :func:`plot_partition`.
 
     Few objects get a named bar each. Many become one area, grouped by most plausible cluster, outliers last; inside
     a cluster the sure objects come first, then those of each larger set, and the less doubtful before the more
@@ -127,12 +127,12 @@ def plot_masses(
     return ax
 
 
-def average_neighbours(masses: np.ndarray, n_bins: int) -> np.ndarray:
+def average_neighbors(masses: np.ndarray, n_bins: int) -> np.ndarray:
     """Means of runs of consecutive rows, as equally long as they can be; all rows when they are fewer than the bins.
 
     Examples
     --------
-    >>> average_neighbours(np.array([[1.0], [3.0], [5.0], [5.0]]), 2)
+    >>> average_neighbors(np.array([[1.0], [3.0], [5.0], [5.0]]), 2)
     array([[2.],
            [5.]])
     """
@@ -176,7 +176,7 @@ def _draw_bars(ax: Axes, data: MassPlotData, partition: CredalPartition, bars: d
 
 def _draw_area(ax: Axes, data: MassPlotData, partition: CredalPartition, bars: dict[str, Any]) -> None:
     n = len(data.objects)
-    heights = average_neighbours(data.masses, BINS)
+    heights = average_neighbors(data.masses, BINS)
     edges = np.linspace(0, n, len(heights) + 1)
     tops = np.vstack([np.zeros(len(heights)), heights.cumsum(axis=1).T])
     tops = np.hstack([tops, tops[:, -1:]])  # step="post" wants the last height twice
@@ -198,16 +198,16 @@ def _mark_groups(ax: Axes, groups: np.ndarray, cluster_names: Sequence[str] | No
     ends = np.append(starts[1:], len(groups))
     names = ["∅" if k < 0 else str(k) if cluster_names is None else cluster_names[k] for k in groups[starts].tolist()]
     slanted = sum(map(len, names)) > LETTERS / 2
-    centres = (starts + ends) / 2
+    centers = (starts + ends) / 2
     lengths = np.array([2 if slanted else len(name) + 1 for name in names])
-    shown = fitting_labels(centres / len(groups) * LETTERS, lengths)
+    shown = fitting_labels(centers / len(groups) * LETTERS, lengths)
     ax.vlines(starts[1:], 0, 1, color="white", lw=0.8)
     turn: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if slanted else {}
-    ax.set_xticks(centres[shown], [names[at] for at in shown], fontsize="small", **turn)
+    ax.set_xticks(centers[shown], [names[at] for at in shown], fontsize="small", **turn)
     ax.tick_params(axis="x", length=0)
 
 
-def fitting_labels(centres: np.ndarray, lengths: np.ndarray) -> list[int]:
+def fitting_labels(centers: np.ndarray, lengths: np.ndarray) -> list[int]:
     """Which labels to write so that none runs into the one before it.
 
     Examples
@@ -216,8 +216,8 @@ def fitting_labels(centres: np.ndarray, lengths: np.ndarray) -> list[int]:
     [0, 2]
     """
     shown, end = [], -np.inf
-    for at, (centre, length) in enumerate(zip(centres.tolist(), lengths.tolist())):
-        if centre - length / 2 >= end:
+    for at, (center, length) in enumerate(zip(centers.tolist(), lengths.tolist())):
+        if center - length / 2 >= end:
             shown.append(at)
-            end = centre + length / 2
+            end = center + length / 2
     return shown

@@ -87,7 +87,7 @@ def plot_medoids(model: Any, X: Any, *, columns: Columns = None, ax: Axes | None
 
     A numbered ring is the medoid of a cluster. For a method with weights
     (:class:`~evidentia.experimental.WECMdd`) a circle around each object is the larger the more it represents the
-    cluster of that colour.
+    cluster of that color.
 
     Parameters
     ----------

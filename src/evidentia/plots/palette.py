@@ -1,7 +1,7 @@
-"""How a focal set looks, in every plot: its colour, its marker and its words.
+"""How a focal set looks, in every plot: its color, its marker and its words.
 
-A single cluster has a hue of its own that depends on its number alone, so cluster 2 keeps its colour when there are
-more clusters. A set of clusters has a light blend of its members' hues and another marker, the whole frame is grey, the
+A single cluster has a hue of its own that depends on its number alone, so cluster 2 keeps its color when there are
+more clusters. A set of clusters has a light blend of its members' hues and another marker, the whole frame is gray, the
 empty set a black cross.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from evidentia.belief.focal import format_mask
 
-# Six hues of Okabe and Ito, then the colours farthest from all before them, from grey and from black, as seen with
+# Six hues of Okabe and Ito, then the colors farthest from all before them, from gray and from black, as seen with
 # normal and with red-green deficient sight. Clusters beyond the thirtieth begin again.
 HUES = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#683900", "#5e007b", "#973968", "#847bff",
@@ -29,7 +29,7 @@ LONGEST = 26  # letters of a set's name in a legend
 
 
 class SetStyle(NamedTuple):
-    """Fill and outline colour as ``#rrggbb``, and matplotlib's letter for the marker."""
+    """Fill and outline color as ``#rrggbb``, and matplotlib's letter for the marker."""
 
     color: str
     edge: str
@@ -78,10 +78,10 @@ def set_label(mask: int, n_clusters: int, cluster_names: Sequence[str] | None = 
 
 
 def _blend(hues: Sequence[str]) -> tuple[str, str]:
-    """A light and a dark colour between the given ones, mixed in Oklab where halfway looks halfway.
+    """A light and a dark color between the given ones, mixed in Oklab where halfway looks halfway.
 
-    Colours from opposite sides mix to grey, which stands for the frame, so a mixture of two gets most of its members'
-    strength of colour back; a mixture of more is paler.
+    Colors from opposite sides mix to gray, which stands for the frame, so a mixture of two gets most of its members'
+    strength of color back; a mixture of more is paler.
     """
     lab = np.array([_to_oklab(hue) for hue in hues])
     lightness, *ab = lab.mean(axis=0)

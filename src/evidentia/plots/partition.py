@@ -174,7 +174,7 @@ def draw_points(
         look["rasterized"] = len(xy) > MANY
         if mask == 0:
             look["linewidths"] = 1.2
-        elif len(xy) <= MANY:  # around the smallest points an outline would hide the colour
+        elif len(xy) <= MANY:  # around the smallest points an outline would hide the color
             outline = style.edge if mask.bit_count() > 1 else "white"
             look.update(edgecolors=outline, linewidths=size**0.5 / 10)
         else:
@@ -199,7 +199,7 @@ def _draw_hull(ax: Axes, corners: np.ndarray, color: str, *, sure: bool) -> None
 
 
 def _draw_centers(ax: Axes, centers: np.ndarray) -> None:
-    """The number of each cluster, in a ring of its colour."""
+    """The number of each cluster, in a ring of its color."""
     for k, at in enumerate(centers):
         ring = {"boxstyle": "circle,pad=0.2", "fc": "white", "ec": set_style(1 << k, len(centers)).color, "lw": 1.8}
         ax.annotate(str(k), at, ha="center", va="center", fontsize="small", weight="bold", bbox=ring, zorder=3)

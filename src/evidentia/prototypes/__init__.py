@@ -1,4 +1,4 @@
-"""Methods with centres: evidential c-means, its relatives, and those that listen to links between objects."""
+"""Methods with centers: evidential c-means, its relatives, and those that listen to links between objects."""
 
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.bpec import BPEC

@@ -71,7 +71,7 @@ def credal_step(
 
 
 def update_centers(sums: np.ndarray, previous: np.ndarray, focal_sets: FocalSets, costs: SetCosts) -> np.ndarray:
-    r"""Centres for given masses: :math:`(S^T \mathrm{diag}(L^T n) S + \mathrm{springs})\, V = S^T L^T T`."""
+    r"""Centers for given masses: :math:`(S^T \mathrm{diag}(L^T n) S + \mathrm{springs})\, V = S^T L^T T`."""
     member, average = focal_sets.member, averaging(focal_sets)
     mixed = costs.mixing.T @ sums[:, : 1 + previous.shape[1]]
     pull = costs.spring * sums[:, 0]

@@ -1,18 +1,18 @@
-r"""The criterion of evidential c-means and the updates that lower it, for every method with centres.
+r"""The criterion of evidential c-means and the updates that lower it, for every method with centers.
 
 .. math::
     J(M, V, S) = \sum_i w_i \Big[ \sum_{A_j \neq \varnothing} |A_j|^{\alpha} m_{ij}^{\beta} d_{ij}^2
                  + \rho^2 m_{i\varnothing}^{\beta} \Big], \qquad
     d_{ij}^2 = (x_i - \bar v_j)^T \bar S_j (x_i - \bar v_j)
 
-with :math:`\bar v_j`, :math:`\bar S_j` the means of the centres and of the metrics of the clusters in
+with :math:`\bar v_j`, :math:`\bar S_j` the means of the centers and of the metrics of the clusters in
 :math:`A_j` ([1]_, (11)-(14), (22), (23); [2]_). Fuzzy c-means, noise clustering and Gustafson-Kessel are this
 criterion on fewer focal sets.
 
 One observation carries the whole file: the squared distance is *linear* in the features of a row,
 :math:`\varphi(x) = (1, x, \|x\|^2)` for the Euclidean metric and :math:`(1, x, x x^T)` for an adaptive one. So the
 costs of a block of rows are one matrix product, and the sums :math:`\sum_i m_{ij}^{\beta} \varphi(x_i)`, a second
-product, are all that the new centres and metrics need. No array of objects by focal sets outlives its block.
+product, are all that the new centers and metrics need. No array of objects by focal sets outlives its block.
 
 Rows are kept as columns, ``(n_features, n_rows)``: sums over the few focal sets run along contiguous memory.
 
@@ -42,7 +42,7 @@ GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's me
 
 @dataclass(frozen=True)
 class Prototypes:
-    """What the descent moves: centres (c, p) and, when the metric adapts, covariances (c, p, p)."""
+    """What the descent moves: centers (c, p) and, when the metric adapts, covariances (c, p, p)."""
 
     centers: np.ndarray
     covariances: np.ndarray | None = None
@@ -52,7 +52,7 @@ class Prototypes:
         return None if self.covariances is None else adapted_metric(self.covariances)
 
     def described(self) -> np.ndarray:
-        """Centre and shape of each cluster in one row."""
+        """Center and shape of each cluster in one row."""
         c = len(self.centers)
         return self.centers if self.covariances is None else np.c_[self.centers, self.covariances.reshape(c, -1)]
 
@@ -132,7 +132,7 @@ def cost_terms(prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
 
 
 def update_masses(cost: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Masses that minimise :math:`\sum_j \mathrm{cost}_{ij}\, m_{ij}^\beta`, and the minimum ([1]_ (A.1)).
+    r"""Masses that minimize :math:`\sum_j \mathrm{cost}_{ij}\, m_{ij}^\beta`, and the minimum ([1]_ (A.1)).
 
     .. math:: m_{ij} \propto \mathrm{cost}_{ij}^{-1/(\beta-1)}
 
@@ -189,7 +189,7 @@ def weighted_sums(
 
 
 def update_centers(sums: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
-    """Centres for given masses and metrics: the systems (A.5) and (33) of [1]_, of size c or cp for any n."""
+    """Centers for given masses and metrics: the systems (A.5) and (33) of [1]_, of size c or cp for any n."""
     average, previous = criterion.average, prototypes.centers
     c, p = previous.shape
     weight = criterion.penalty * sums[:, 0]
@@ -205,7 +205,7 @@ def update_centers(sums: np.ndarray, prototypes: Prototypes, criterion: Criterio
 
 
 def update_covariances(sums: np.ndarray, centers: np.ndarray, criterion: Criterion, total_weight: float) -> np.ndarray:
-    """Evidential covariances of the clusters for given masses and centres ([1]_ (37), per unit of weight).
+    """Evidential covariances of the clusters for given masses and centers ([1]_ (37), per unit of weight).
 
     The table has unit variance in every column, and a share :data:`GUARD` of that variance is mixed in: a cluster
     that is flat, or lost its objects, keeps a metric, and J with :func:`guard_cost` still never rises.
@@ -234,7 +234,7 @@ def guard_cost(prototypes: Prototypes, total_weight: float) -> float:
 def update_prototypes(
     sums: np.ndarray, prototypes: Prototypes, criterion: Criterion, total_weight: float
 ) -> Prototypes:
-    """Better prototypes for given masses: centres, then metrics, each at its optimum."""
+    """Better prototypes for given masses: centers, then metrics, each at its optimum."""
     centers = update_centers(sums, prototypes, criterion)
     if prototypes.covariances is None:
         return Prototypes(centers)
@@ -244,7 +244,7 @@ def update_prototypes(
 def descent_step(
     rows: np.ndarray, weight: np.ndarray, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
-    """J of the prototypes, and better prototypes: masses, then centres, then metrics, each at its optimum."""
+    """J of the prototypes, and better prototypes: masses, then centers, then metrics, each at its optimum."""
     objective, sums = weighted_sums(rows, weight, prototypes, criterion)
     total_weight = weight.sum()
     objective += guard_cost(prototypes, total_weight)

@@ -1,15 +1,15 @@
-r"""The δ–Bel graph (Su & Denœux, 2019): which objects are centres of clusters.
+r"""The δ–Bel graph (Su & Denœux, 2019): which objects are centers of clusters.
 
-An object is a good centre when its neighbourhood is dense, and when no better centre is near.
+An object is a good center when its neighborhood is dense, and when no better center is near.
 
-* The neighbours of object i are pieces of evidence that it is a centre (C). Neighbour j gives the mass
+* The neighbors of object i are pieces of evidence that it is a center (C). Neighbor j gives the mass
   :math:`m_{ij}(\{C\}) = \frac1K \exp(-d_{ij}^2/\sigma_j^2)`, with :math:`\sigma_j` the q-quantile of the distances of j
-  to its own K neighbours, and Dempster's rule combines them to
+  to its own K neighbors, and Dempster's rule combines them to
   :math:`\mathrm{Bel}_i(C) = 1 - \prod_{j \in N_K(i)} \bigl(1 - \tfrac1K e^{-d_{ij}^2/\sigma_j^2}\bigr)`.
 * :math:`\delta_i` is the distance to the nearest object of larger belief; for the object of largest belief, the largest
   of the other :math:`\delta`.
 
-Centres have both large: they stand out in the upper right corner of the graph of δ against Bel.
+Centers have both large: they stand out in the upper right corner of the graph of δ against Bel.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from evidentia.dissimilarities import check_dissimilarities
 from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.neighbours import default_n_neighbors, distances, nearest
+from evidentia.solvers.neighbors import default_n_neighbors, distances, nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,13 @@ class BeliefPeaks:
     Attributes
     ----------
     belief : ndarray of shape (n_samples,)
-        Belief that each object is a centre.
+        Belief that each object is a center.
     delta : ndarray of shape (n_samples,)
         Distance to the nearest object of larger belief.
     parent : ndarray of shape (n_samples,)
         That object; -1 for the object of largest belief.
     is_local : ndarray of bool, shape (n_samples,)
-        Whether an object has the largest belief in its own neighbourhood.
+        Whether an object has the largest belief in its own neighborhood.
     """
 
     belief: np.ndarray
@@ -48,7 +48,7 @@ class BeliefPeaks:
 
     @cached_property
     def score(self) -> np.ndarray:
-        """Belief times δ, shape (n_samples,): large for centres only."""
+        """Belief times δ, shape (n_samples,): large for centers only."""
         return self.belief * self.delta
 
     def __repr__(self) -> str:
@@ -57,13 +57,13 @@ class BeliefPeaks:
     def choose(
         self, n_clusters: int | str = "auto", *, min_belief: float | None = None, min_delta: float | None = None
     ) -> np.ndarray:
-        """Numbers of the objects taken as centres, the largest score first.
+        """Numbers of the objects taken as centers, the largest score first.
 
         Parameters
         ----------
         n_clusters : int or "auto"
             That many objects of largest score. ``"auto"`` cuts at the widest gap: the local peaks are sorted by
-            score, and those before the largest ratio of two successive scores are centres. There are at least two.
+            score, and those before the largest ratio of two successive scores are centers. There are at least two.
         min_belief, min_delta : float, optional
             Instead of a number: all objects with at least this belief and this δ, as if a rectangle had been drawn in
             the graph.
@@ -127,7 +127,7 @@ def belief_peaks(X: Any, *, n_neighbors: int | str = "auto", q: float = 0.9, met
 
     Notes
     -----
-    Time is that of a search for K neighbours; objects that have no better one among their neighbours, a few in a
+    Time is that of a search for K neighbors; objects that have no better one among their neighbors, a few in a
     thousand, are compared with all others. No n × n matrix is made.
 
     References
@@ -160,7 +160,7 @@ def belief_peaks(X: Any, *, n_neighbors: int | str = "auto", q: float = 0.9, met
     if not 0 < q <= 1:
         raise ValueError(f"'q' must be a quantile above 0 and at most 1. Got {q!r}.")
     distance, neighbor = nearest(table, int(n_neighbors), metric=metric)
-    belief = centre_belief(distance, neighbor, q)
+    belief = center_belief(distance, neighbor, q)
     rank = np.empty(n, dtype=np.int64)
     rank[np.lexsort([np.arange(n), -belief])] = np.arange(n)  # of two equal beliefs the first object is the larger
     better = rank[neighbor] < rank[:, None]
@@ -177,8 +177,8 @@ def belief_peaks(X: Any, *, n_neighbors: int | str = "auto", q: float = 0.9, met
     return BeliefPeaks(belief, delta, parent, is_local)
 
 
-def centre_belief(distance: np.ndarray, neighbor: np.ndarray, q: float) -> np.ndarray:
-    """Belief that each object is a centre, from its neighbours (n, K); see the top of this file."""
+def center_belief(distance: np.ndarray, neighbor: np.ndarray, q: float) -> np.ndarray:
+    """Belief that each object is a center, from its neighbors (n, K); see the top of this file."""
     n_neighbors = distance.shape[1]
     scale = np.quantile(distance, q, axis=1)
     scale = np.maximum(scale, 1e-9 * scale.max() or 1.0)  # K copies of an object: only they are near it

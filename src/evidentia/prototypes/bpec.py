@@ -75,8 +75,8 @@ class BPEC(EvidentialMeans):
     method = Method(
         name="bpec", title="centers from the density, their number too",
         papers=("Su & Denœux, *IEEE Trans. Fuzzy Systems* 27, 2019",), guide="density", number=("given", "found"),
-        families=ALL_FAMILIES, empty_set=True, grows="search for *K* neighbours, then as ECM", memory="*n (K + f)*",
-        doubt="sets, outliers", limit="centres do not move; needs one peak a cluster",
+        families=ALL_FAMILIES, empty_set=True, grows="search for *K* neighbors, then as ECM", memory="*n (K + f)*",
+        doubt="sets, outliers", limit="centers do not move; needs one peak a cluster",
     )  # fmt: skip
 
     n_init = 1

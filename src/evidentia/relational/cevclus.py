@@ -98,7 +98,7 @@ class CEVCLUS(EVCLUS):
 
     The penalty is zero only when linked objects are sure of a single cluster. One weight for all links therefore does
     harm where dissimilarities already find most of the classes: objects between two clusters become certain, and draw
-    their neighbours with them. With 25 correct links and ``xi=0.5`` the mean ARI falls from 0.91 to 0.89 on Wine and
+    their neighbors with them. With 25 correct links and ``xi=0.5`` the mean ARI falls from 0.91 to 0.89 on Wine and
     from 0.99 to 0.92 on Protein, and it falls as well when each linked object starts in its true class, so a
     better start is no cure. With ``"auto"`` it is 0.93 and 0.99. A number serves when many links
     shall overrule the dissimilarities.

@@ -1,4 +1,4 @@
-"""EkNNclus (Denœux, Kanjanatarakul & Sriboonchitta, 2015): clusters that agree with the evidence of near neighbours."""
+"""EkNNclus (Denœux, Kanjanatarakul & Sriboonchitta, 2015): clusters that agree with the evidence of near neighbors."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from evidentia.dissimilarities import RelationalClusterer, Source, nearest_objec
 from evidentia.methods import Method
 from evidentia.solvers.descent import Run, all_runs, best_of
 from evidentia.solvers.label_sweeps import sweep, weight_between, weight_by_label
-from evidentia.solvers.neighbours import default_n_neighbors
+from evidentia.solvers.neighbors import default_n_neighbors
 
 SUREST = 36.0  # weight of evidence: beyond it a double cannot tell the mass of "same cluster" from one
 
 
 def neighbor_weights(distance: np.ndarray, gamma: float) -> np.ndarray:
-    r"""Weights of evidence :math:`w = -\log(1 - e^{-\gamma d^2})` that two neighbours share a cluster.
+    r"""Weights of evidence :math:`w = -\log(1 - e^{-\gamma d^2})` that two neighbors share a cluster.
 
     Examples
     --------
@@ -71,17 +71,17 @@ def settle(
 
 
 class EkNNclus(RelationalClusterer):
-    r"""Evidential clustering by the K nearest neighbours [1]_: the number of clusters comes out of the data.
+    r"""Evidential clustering by the K nearest neighbors [1]_: the number of clusters comes out of the data.
 
-    Neighbour j of object i is evidence of weight :math:`w_{ij} = -\log(1 - e^{-\gamma d_{ij}^2})` that both share a
+    Neighbor j of object i is evidence of weight :math:`w_{ij} = -\log(1 - e^{-\gamma d_{ij}^2})` that both share a
     cluster. What speaks against a partition is the evidence it goes against, its conflict
 
     .. math:: J = \sum_i \sum_{j \in N_K(i)} w_{ij}\, [\, \text{i and j in different clusters}\, ],
 
     minus the logarithm of the partition's plausibility. Every object begins as a cluster of its own; then, in random
-    order, each moves to the cluster that the evidence of its neighbours supports most, until none moves. The masses are
-    those of the evidential k-nearest neighbour rule: :math:`m_i(\{k\}) \propto e^{u_{ik}} - 1`,
-    :math:`m_i(\Omega) \propto 1`, with :math:`u_{ik}` the weight of the neighbours of i in cluster k.
+    order, each moves to the cluster that the evidence of its neighbors supports most, until none moves. The masses are
+    those of the evidential k-nearest neighbor rule: :math:`m_i(\{k\}) \propto e^{u_{ik}} - 1`,
+    :math:`m_i(\Omega) \propto 1`, with :math:`u_{ik}` the weight of the neighbors of i in cluster k.
 
     Attributes
     ----------
@@ -96,10 +96,10 @@ class EkNNclus(RelationalClusterer):
 
     Notes
     -----
-    Only the n × K neighbours are kept: no n × n matrix is made from attributes. Objects have no weights.
+    Only the n × K neighbors are kept: no n × n matrix is made from attributes. Objects have no weights.
 
-    ``predict_partition`` applies the evidential k-nearest neighbour rule to new objects, with training objects as their
-    neighbours. A training object is there its own nearest neighbour: it keeps its label, with more certainty. For
+    ``predict_partition`` applies the evidential k-nearest neighbor rule to new objects, with training objects as their
+    neighbors. A training object is there its own nearest neighbor: it keeps its label, with more certainty. For
     ``metric="precomputed"`` a new object is a row of dissimilarities to the training objects.
 
     References
@@ -118,7 +118,7 @@ class EkNNclus(RelationalClusterer):
     method = Method(
         name="eknnclus", title="objects follow their neighbors; the number of clusters comes out",
         papers=("Denœux et al., *Knowledge-Based Systems* 88, 2015",), guide="density",
-        reads=("table", "dissimilarities"), number=("found",), grows="search for *K* neighbours, then *n K*",
+        reads=("table", "dissimilarities"), number=("found",), grows="search for *K* neighbors, then *n K*",
         memory="*n K*", doubt='mass on "all"', limit="*K* decides how many clusters; curved groups are cut",
     )  # fmt: skip
 
@@ -227,6 +227,6 @@ def number_by_size(labels: np.ndarray) -> np.ndarray:
 
 
 def _graph(distance: np.ndarray, neighbor: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges to the neighbours as :func:`sweep` takes them: where each row starts, the other end, the weight."""
+    """Edges to the neighbors as :func:`sweep` takes them: where each row starts, the other end, the weight."""
     start = np.arange(0, neighbor.size + 1, neighbor.shape[1])
     return start, neighbor.ravel(), neighbor_weights(distance, gamma).ravel()

@@ -62,7 +62,7 @@ def prototypes_of(weights: np.ndarray, square: np.ndarray) -> tuple[Prototypes, 
 
 
 def squared_distances(reach: np.ndarray, spread: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
-    r"""Squared distances to the barycentres of the focal sets, shape (n, n_focal); the column of {} means nothing.
+    r"""Squared distances to the barycenters of the focal sets, shape (n, n_focal); the column of {} means nothing.
 
     .. math:: d_{ij}^2 = (\Delta \bar\lambda_j)_i - \tfrac12 \bar\lambda_j^T \Delta \bar\lambda_j
 
@@ -81,7 +81,7 @@ def squared_distances(reach: np.ndarray, spread: np.ndarray, focal_sets: FocalSe
 
 
 def update_masses(sq_dist: np.ndarray, problem: Problem) -> tuple[np.ndarray, float]:
-    """Masses that minimise J for given prototypes, and J."""
+    """Masses that minimize J for given prototypes, and J."""
     cost = problem.penalty * sq_dist
     if problem.rho is not None:
         cost[:, problem.focal_sets.empty_index] = problem.rho**2
@@ -93,7 +93,7 @@ def update_masses(sq_dist: np.ndarray, problem: Problem) -> tuple[np.ndarray, fl
 
 
 def update_weights(masses: np.ndarray, problem: Problem, previous: np.ndarray) -> np.ndarray:
-    """Prototypes that minimise J for given masses: those of evidential c-means, with objects as coordinates."""
+    """Prototypes that minimize J for given masses: those of evidential c-means, with objects as coordinates."""
     share = (problem.penalty * masses**problem.beta).T
     return solve_centers(share.sum(axis=1), share, averaging(problem.focal_sets), previous)
 
@@ -116,7 +116,7 @@ def recm_step(problem: Problem, weights: np.ndarray) -> tuple[float, np.ndarray]
 def euclidean_shift(square: np.ndarray) -> float:
     r"""What must be added to all squared dissimilarities of different objects to make them Euclidean [1]_.
 
-    Twice the size of the most negative eigenvalue of :math:`-\tfrac12 H \Delta H`, H the centring matrix; zero when
+    Twice the size of the most negative eigenvalue of :math:`-\tfrac12 H \Delta H`, H the centering matrix; zero when
     there is none.
 
     References
@@ -331,6 +331,6 @@ def warn_if_prototypes_coincide(prototypes: Prototypes, reach: np.ndarray) -> No
         together = "all prototypes" if gaps.max(where=np.isfinite(gaps), initial=0) <= COINCIDE**2 * typical else ""
         warn_user(
             f"RECM: {together or f'the prototypes of clusters {a} and {b}'} coincide, so the data do not tell these "
-            "clusters apart. Lower beta (towards 1.1) and alpha, ask for fewer clusters, or take EVCLUS.",
+            "clusters apart. Lower beta (toward 1.1) and alpha, ask for fewer clusters, or take EVCLUS.",
             UserWarning,
         )

@@ -287,7 +287,7 @@ def set_name(partition: CredalPartition, mask: int) -> str:
 
 
 def swatch(shared: Sequence[tuple[int, float]], n_clusters: int, *, wide: bool = False) -> str:
-    """Patches in the colours of sets, as wide as their masses."""
+    """Patches in the colors of sets, as wide as their masses."""
     patches = "".join(
         f'<i style="flex-grow:{mass:.3f};background:{set_style(mask, n_clusters).color}"></i>' for mask, mass in shared
     )

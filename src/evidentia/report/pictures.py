@@ -53,9 +53,9 @@ def draw(
             _picture(
                 "partition",
                 "The objects and their sets",
-                "Each object has the colour of the set that holds most of its mass. A filled outline surrounds the "
+                "Each object has the color of the set that holds most of its mass. A filled outline surrounds the "
                 f"objects surely in a cluster, a dashed one those possibly in it.{which}",
-                f"Scatter plot of {n} objects coloured by set of clusters, with outlines of {c} clusters.",
+                f"Scatter plot of {n} objects colored by set of clusters, with outlines of {c} clusters.",
                 lambda ax: plots.plot_partition(
                     partition, table, columns=columns, feature_names=names, centers=centers, ax=ax
                 ),
@@ -67,7 +67,7 @@ def draw(
                 _picture(
                     "ellipses",
                     "The shape of the clusters",
-                    "Ellipses of the fitted model: centre and spread of each cluster and, dashed, of sets.",
+                    "Ellipses of the fitted model: center and spread of each cluster and, dashed, of sets.",
                     f"Covariance ellipses of {c} clusters and of sets of clusters over the objects.",
                     lambda ax: _ellipses(ax, model, table, columns, names),
                 )
@@ -76,8 +76,8 @@ def draw(
         _picture(
             "masses",
             "Where the mass of each object goes",
-            "One thin column an object: the share of its mass on each set. A column in the colour of one cluster is "
-            "certainty; the colours of sets of several clusters are doubt.",
+            "One thin column an object: the share of its mass on each set. A column in the color of one cluster is "
+            "certainty; the colors of sets of several clusters are doubt.",
             f"Stacked mass profile of {n} objects over {len(partition.focal_sets)} sets of clusters.",
             lambda ax: plots.plot_masses(partition, ax=ax),
             figsize=(8, 3.4),
@@ -125,9 +125,9 @@ def telling_columns(partition: CredalPartition, table: np.ndarray) -> tuple[int,
     """
     known = np.isfinite(table)
     values = np.where(known, table, 0.0)
-    centred = np.where(known, values - values.sum(axis=0) / np.maximum(known.sum(axis=0), 1), 0.0)
-    norm = np.linalg.norm(centred, axis=0)
-    unit = np.divide(centred, norm, out=np.zeros_like(centred), where=norm > 0)
+    centered = np.where(known, values - values.sum(axis=0) / np.maximum(known.sum(axis=0), 1), 0.0)
+    norm = np.linalg.norm(centered, axis=0)
+    unit = np.divide(centered, norm, out=np.zeros_like(centered), where=norm > 0)
     size = partition.pignistic.sum(axis=0)
     middle = (partition.pignistic.T @ unit) / np.sqrt(np.maximum(size, 1e-12))[:, None]
     alone = (middle**2).sum(axis=0)

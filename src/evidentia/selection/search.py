@@ -104,7 +104,7 @@ def select(
     criteria : {"ebic", "normalized_nonspecificity", "mpc"} or list of them, optional
         In order of preference; all three by default. The first one that speaks of every method decides: EBIC for
         mixtures alone, nonspecificity N* when all methods know sets of clusters, else the modified partition
-        coefficient. The losses that other methods minimise fall with every further cluster, so they do not choose.
+        coefficient. The losses that other methods minimize fall with every further cluster, so they do not choose.
     random_state : int, RandomState or None
         Given to every fit, so that each can be repeated alone.
     verbose : int

@@ -1,6 +1,6 @@
-r"""Centres of sets of clusters, and the cluster centres that explain them best.
+r"""Centers of sets of clusters, and the cluster centers that explain them best.
 
-ECM, CECM and EGMM place the centre of a set of clusters at the barycentre of its members. Written with the
+ECM, CECM and EGMM place the center of a set of clusters at the barycenter of its members. Written with the
 matrix :math:`S` of rows :math:`S_j = I_j / |A_j|` that is :math:`\tilde V = S V`, and a weighted least-squares fit of
 :math:`\tilde V` to data is a small linear system in :math:`V`: its size is the number of clusters, whatever the number
 of objects.
@@ -14,7 +14,7 @@ from evidentia.belief.focal import FocalSets
 
 
 def averaging(focal_sets: FocalSets) -> np.ndarray:
-    """Matrix S, shape (n_focal, n_clusters), that takes cluster centres to set centres; a zero row for {}."""
+    """Matrix S, shape (n_focal, n_clusters), that takes cluster centers to set centers; a zero row for {}."""
     return focal_sets.member / np.maximum(focal_sets.card, 1)[:, None]
 
 
@@ -37,10 +37,10 @@ def sums_over_pairs(between: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
 
 
 def solve_centers(weight: np.ndarray, total: np.ndarray, average: np.ndarray, previous: np.ndarray) -> np.ndarray:
-    r"""Cluster centres minimising :math:`\sum_i \sum_j w_{ij} \| x_i - S_j V \|^2`.
+    r"""Cluster centers minimizing :math:`\sum_i \sum_j w_{ij} \| x_i - S_j V \|^2`.
 
     Only :math:`\sum_i w_{ij}` and :math:`\sum_i w_{ij} x_i` matter:
-    :math:`S^T \mathrm{diag}(w) S\, V = S^T T`. Where the data leave a centre undetermined (a cluster that lost all its
+    :math:`S^T \mathrm{diag}(w) S\, V = S^T T`. Where the data leave a center undetermined (a cluster that lost all its
     objects), it stays as near to ``previous`` as the others allow.
 
     Parameters

@@ -153,7 +153,7 @@ def evaluate(rows: np.ndarray, parameters: MixtureParameters) -> tuple[np.ndarra
     theta = table.coefficients(parameters)[0]
     posterior, log_density = np.empty((m, table.n, c)), np.empty((m, table.n))
     for group, block, features, scores in table.tiles(theta, c):
-        log_density[group, block] = _normalise(scores, np.ones((1, len(features))))
+        log_density[group, block] = _normalize(scores, np.ones((1, len(features))))
         posterior[group, block] = scores.swapaxes(1, 2)
     return posterior, log_density
 
@@ -198,8 +198,8 @@ class _Table:
         """By the covariance of the rows; replicates have one frame, whichever of them are fitted together."""
         share = weight[0] if len(weight) == 1 else np.ones(len(rows))
         mean = np.average(rows, axis=0, weights=share)
-        centred = rows - mean
-        return cls(rows, whitening(mean, centred.T @ (share[:, None] * centred) / share.sum()))
+        centered = rows - mean
+        return cls(rows, whitening(mean, centered.T @ (share[:, None] * centered) / share.sum()))
 
     def _make_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         for start in range(0, self.n, ROWS):
@@ -235,14 +235,14 @@ class _Table:
         statistics, log_likelihood = np.zeros((m, c, self.width)), np.zeros(m)
         for group, block, features, scores in self.tiles(theta, c):
             share = weight[group if len(weight) > 1 else slice(None), block]
-            log_likelihood[group] += (share * _normalise(scores, share)).sum(axis=1)
+            log_likelihood[group] += (share * _normalize(scores, share)).sum(axis=1)
             statistics[group] += (scores.reshape(-1, len(features)) @ features).reshape(-1, c, self.width)
         return statistics, log_likelihood
 
     def m_step(
         self, statistics: np.ndarray, rule: CovarianceRule, reg_covar: float, previous: np.ndarray | None = None
     ) -> MixtureParameters:
-        """Parameters, in the units of the rows, that maximise the expected likelihood."""
+        """Parameters, in the units of the rows, that maximize the expected likelihood."""
         m, c, _ = statistics.shape
         size = statistics[:, :, 0]
         total = size.sum(axis=1, keepdims=True)
@@ -305,7 +305,7 @@ def _moments(statistics, d):
 
 
 @compiled
-def _normalise(scores, weight):
+def _normalize(scores, weight):
     """Log densities (m, n) from joint ones (m, c, n), which turn into posterior probabilities times weights.
 
     ``weight`` has m lines, or one for all. A row of weight zero costs nothing.

@@ -1,4 +1,4 @@
-"""Coordinates in which the data have no units: centred, and scaled by their own spread."""
+"""Coordinates in which the data have no units: centered, and scaled by their own spread."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def _moments(X: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.n
     mean = np.average(X, axis=0, weights=weight)
     covariance = np.zeros((X.shape[1], X.shape[1]))
     for block in row_blocks(len(X), X.shape[1]):
-        centred = X[block] - mean
-        covariance += centred.T @ (centred if weight is None else weight[block, None] * centred)
+        centered = X[block] - mean
+        covariance += centered.T @ (centered if weight is None else weight[block, None] * centered)
     return mean, covariance / (len(X) if weight is None else weight.sum())
 
 

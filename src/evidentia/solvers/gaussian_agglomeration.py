@@ -70,13 +70,13 @@ def agglomerate(rows: np.ndarray, weight: np.ndarray | None = None, *, model: st
     C. Fraley. Algorithms for model-based Gaussian hierarchical clustering. SIAM J. Sci. Comput. 20:270-281, 1998.
     """
     size = np.ones(len(rows)) if weight is None else np.array(weight, dtype=float)
-    centred = rows - np.average(rows, axis=0, weights=size)
-    spread = float(size @ np.square(centred).sum(axis=1)) / (size.sum() * rows.shape[1])
-    return MergeTree(*_merge_all(np.ascontiguousarray(centred), size, model == "VVV", spread))
+    centered = rows - np.average(rows, axis=0, weights=size)
+    spread = float(size @ np.square(centered).sum(axis=1)) / (size.sum() * rows.shape[1])
+    return MergeTree(*_merge_all(np.ascontiguousarray(centered), size, model == "VVV", spread))
 
 
 def scaled_svd(rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """Principal coordinates of standardised rows, each divided by the root of its singular value.
+    """Principal coordinates of standardized rows, each divided by the root of its singular value.
 
     This is halfway between principal components and whitened rows, which Scrucca & Raftery (2015) found to be the best
     coordinates for starting values. Directions without spread are left out.

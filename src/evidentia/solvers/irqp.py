@@ -7,7 +7,7 @@ The criterion is
 
 with small symmetric matrices :math:`A_t`, :math:`B`. EVCLUS has one :math:`A`, the disjointness table, and
 dissimilarities as targets; bootGMM has two, for "same" and "different", and the bounds of confidence intervals. The
-second sum is there when an expert links some pairs (CEVCLUS). In one row :math:`m_i` it is a quadratic programme on the
+second sum is there when an expert links some pairs (CEVCLUS). In one row :math:`m_i` it is a quadratic program on the
 simplex, so a sweep over the rows never raises it (ter Braak, Kourmpetis, Kiers & Bink 2009; Denœux, Sriboonchitta &
 Kanjanatarakul 2016).
 
@@ -76,7 +76,7 @@ class Links(NamedTuple):
 
 @compiled
 def _improve_row(masses, i, Q, u):
-    """Minimise x'Qx + u'x over row i. Gives the change."""
+    """Minimize x'Qx + u'x over row i. Gives the change."""
     old = masses[i].copy()
     minimize_on_simplex(Q, u, masses[i])
     new = masses[i]
@@ -195,7 +195,7 @@ def _sweep_groups(masses, forms, n, groups, values, form, indptr, indices, weigh
 
 @compiled
 def place_among(new, forms, masses, targets):
-    """Minimise over rows that are not in the partition, each against all rows of it: one Q serves every row.
+    """Minimize over rows that are not in the partition, each against all rows of it: one Q serves every row.
 
     ``new`` holds starts and results; ``targets (t, n_new, n_samples)`` are what the pairs should give.
     """

@@ -4,7 +4,7 @@ r"""Masses of objects that are tied to each other in pairs, by descent on one ob
     J(M) = \sum_i \sum_j a_{ij} m_{ij}^2 + \sum_{(i, i')} s_{ii'}\, m_i^T P_{t(i, i')} m_{i'}
 
 with costs :math:`a > 0`, strengths :math:`s \ge 0` and small symmetric tables :math:`P_t`, one for each kind of pair.
-As a whole it need not be convex, but in one row :math:`m_i` it is a quadratic programme with a diagonal matrix on the
+As a whole it need not be convex, but in one row :math:`m_i` it is a quadratic program with a diagonal matrix on the
 simplex, solved in a few passes over the row. A sweep over the rows never raises J. It costs a product with each table
 per object and one row per pair, whatever the number of objects outside.
 """
@@ -41,7 +41,7 @@ def make_ties(pairs: np.ndarray, kind: np.ndarray, strength: np.ndarray, n_objec
 
 @compiled
 def diagonal_qp(cost, slope, out):
-    r"""Minimise :math:`\sum_j a_j x_j^2 + g_j x_j` over the simplex, for a > 0; the result goes to ``out``.
+    r"""Minimize :math:`\sum_j a_j x_j^2 + g_j x_j` over the simplex, for a > 0; the result goes to ``out``.
 
     Variable fixing: solve without :math:`x \ge 0`, drop what came out negative for good, repeat. The multiplier is
     measured from the entry of least cost, so that an entry of almost no cost takes the rest without cancellation.
@@ -73,7 +73,7 @@ def diagonal_qp(cost, slope, out):
 
 @compiled
 def _sweep(cost, masses, pushed, tables, start, partner, kind, strength):
-    """Minimise over each row in turn. ``pushed[t]`` is ``masses @ tables[t]`` and stays so. Gives the change of J."""
+    """Minimize over each row in turn. ``pushed[t]`` is ``masses @ tables[t]`` and stays so. Gives the change of J."""
     n, f = masses.shape
     slope, found = np.empty(f), np.empty(f)
     change = 0.0

@@ -20,7 +20,7 @@ def mutual_near_pairs(similarity: np.ndarray, n_near: int) -> list[tuple[int, in
     similarity : ndarray of shape (n_clusters, n_clusters)
         Symmetric, larger is nearer. The diagonal is not looked at; clusters of similarity zero are never near.
     n_near : int
-        How many neighbours of a cluster count as near.
+        How many neighbors of a cluster count as near.
 
     Returns
     -------

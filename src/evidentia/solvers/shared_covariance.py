@@ -23,14 +23,14 @@ class LinearScores(NamedTuple):
 
     coefficients: np.ndarray
     precision: np.ndarray
-    normaliser: float
+    normalizer: float
 
 
 def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarray) -> LinearScores:
     r"""Coefficients :math:`w_j` of the linear part of :math:`\log \pi_j N(x; \mu_j, \Sigma)`.
 
     .. math::
-        \log \pi_j N(x; \mu_j, \Sigma) = w_j \cdot (x, 1) - \tfrac12 x^T \Sigma^{-1} x + \text{normaliser}
+        \log \pi_j N(x; \mu_j, \Sigma) = w_j \cdot (x, 1) - \tfrac12 x^T \Sigma^{-1} x + \text{normalizer}
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarr
     coefficients : ndarray of shape (n_components, n_features + 1)
         A component of weight zero has the score ``NEVER`` everywhere.
     precision : ndarray of shape (n_features, n_features)
-    normaliser : float
+    normalizer : float
     """
     precision = np.linalg.inv(covariance)
     slopes = centers @ precision
@@ -51,8 +51,8 @@ def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarr
     intercepts = np.log(weights + dead) - 0.5 * (slopes * centers).sum(axis=1)
     if dead.any():
         slopes[dead], intercepts[dead] = 0, NEVER
-    normaliser = -0.5 * (len(covariance) * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1])
-    return LinearScores(np.column_stack([slopes, intercepts]), precision, float(normaliser))
+    normalizer = -0.5 * (len(covariance) * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1])
+    return LinearScores(np.column_stack([slopes, intercepts]), precision, float(normalizer))
 
 
 def with_ones(X: np.ndarray) -> np.ndarray:
@@ -84,7 +84,7 @@ def statistics(
     r"""Size :math:`N_j = \sum_i m_{ij}`, sum :math:`T_j = \sum_i m_{ij} x_i` of each component, and the log-likelihood.
 
     The log-likelihood lacks the two terms that do not depend on the component:
-    :math:`\sum_i (\text{normaliser} - \frac12 x_i^T \Sigma^{-1} x_i)`. No array of the size n × n_components is made.
+    :math:`\sum_i (\text{normalizer} - \frac12 x_i^T \Sigma^{-1} x_i)`. No array of the size n × n_components is made.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-r"""Minimise :math:`x^T Q x + u^T x` over the simplex :math:`x \ge 0, \sum x = 1`, for positive semi-definite Q.
+r"""Minimize :math:`x^T Q x + u^T x` over the simplex :math:`x \ge 0, \sum x = 1`, for positive semi-definite Q.
 
-A primal active-set method: on the present support the minimiser solves a small linear system; a negative entry
+A primal active-set method: on the present support the minimizer solves a small linear system; a negative entry
 leaves the support, the entry with the steepest descent outside enters. Started from the solution of a similar
 problem it needs a few of these steps. Q may be singular (the whole frame meets every set, so its row of a
-disjointness table is zero): a relative shift of 1e-12 picks one of the equal minimisers and changes the minimum by no
+disjointness table is zero): a relative shift of 1e-12 picks one of the equal minimizers and changes the minimum by no
 more than that.
 """
 
@@ -43,7 +43,7 @@ def _solve(factor, size, right):
 
 @compiled
 def minimize_on_simplex(Q, u, x):
-    """Move ``x``, a point of the simplex, to the minimiser; in place.
+    """Move ``x``, a point of the simplex, to the minimizer; in place.
 
     Parameters
     ----------

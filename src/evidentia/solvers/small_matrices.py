@@ -136,7 +136,7 @@ def _congruent(matrix, factor, result):
 def common_axes(matrices, size, equal_volume, start, tol):
     r"""Axes that make c matrices as diagonal as possible together (Flury & Gautschi 1986), m times.
 
-    With :math:`t_{kj}` the diagonal of :math:`D^T W_k D`, the orthogonal D minimises
+    With :math:`t_{kj}` the diagonal of :math:`D^T W_k D`, the orthogonal D minimizes
     :math:`\sum_k n_k \sum_j \log t_{kj}`, or :math:`\sum_k (\prod_j t_{kj})^{1/d}` when volumes are equal. Both are
     concave in t, so their tangent :math:`\sum_{kj} (s_k/t_{kj})\, t_{kj}'` lies above them, and for two axes at a time
     it is lowest at the eigenvectors of a 2 × 2 matrix. Every turn lowers the criterion.

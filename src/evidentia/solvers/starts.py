@@ -1,4 +1,4 @@
-"""Starting centres that depend on the data and a seed, not on the order or the repetition of rows.
+"""Starting centers that depend on the data and a seed, not on the order or the repetition of rows.
 
 Sampling rows by their number would let a shuffled table, or a table with weights in place of copies, start
 elsewhere. Here rows are first put in the order of a random projection, and a uniform number picks a row
@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-REPRESENTATIVES = 20_000  # enough rows to place centres, whatever the size of the table
+REPRESENTATIVES = 20_000  # enough rows to place centers, whatever the size of the table
 
 
 class Rows(NamedTuple):
@@ -41,21 +41,21 @@ def representatives(X: np.ndarray, weight: np.ndarray | None, rng: np.random.Ran
 def kmeans_starts(
     X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
-    """Centres of ``n_starts`` k-means solutions from k-means++ seeds, each of shape (n_clusters, n_features)."""
+    """Centers of ``n_starts`` k-means solutions from k-means++ seeds, each of shape (n_clusters, n_features)."""
     rows = representatives(X, weight, rng)
     for _ in range(n_starts):
         seeds = kmeans_plus_plus(rows, rng.uniform(size=n_clusters))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than centres: the caller tells
+            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than centers: the caller tells
             yield (KMeans(n_clusters, init=seeds, n_init=1).fit(rows.X, sample_weight=rows.weight).cluster_centers_)
 
 
 def random_starts(
     X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
-    """Rows drawn at random as centres, in proportion to their weights; equal rows only when there are no others.
+    """Rows drawn at random as centers, in proportion to their weights; equal rows only when there are no others.
 
-    Two centres that start at the same place would never part.
+    Two centers that start at the same place would never part.
     """
     rows = representatives(X, weight, rng)
     for _ in range(n_starts):

@@ -1,6 +1,6 @@
 """Distinct feature vectors and how often each occurs: an image as a short weighted table.
 
-Pixels with the same values have the same masses, so a method that takes weights needs each value once. An 8-bit grey
+Pixels with the same values have the same masses, so a method that takes weights needs each value once. An 8-bit gray
 image of any size is a table of at most 256 rows. When there are more distinct vectors than wanted, channels are rounded
 to steps, as fine as the wanted number allows, and a row is the mean of its pixels.
 
@@ -28,7 +28,7 @@ Coder = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Quantised:
+class Quantized:
     """An image as a table of feature vectors.
 
     ``vectors`` (k, n_channels) in the units of the image, ``counts`` (k,) pixels of each, ``index`` of the shape of the
@@ -41,9 +41,9 @@ class Quantised:
     rounding: str
 
 
-def quantise(
+def quantize(
     image: Any, *, within: np.ndarray | None = None, n_prototypes: int = MOST, random_state: Any = None
-) -> Quantised:
+) -> Quantized:
     """Distinct feature vectors of an image with their counts; rounded when there are more than ``n_prototypes``.
 
     Parameters
@@ -58,7 +58,7 @@ def quantise(
 
     Examples
     --------
-    >>> found = quantise(np.array([[7, 7, 9], [9, 9, 9]], dtype=np.uint8))
+    >>> found = quantize(np.array([[7, 7, 9], [9, 9, 9]], dtype=np.uint8))
     >>> found.vectors.ravel(), found.counts
     (array([7., 9.]), array([2, 4]))
     >>> found.index
@@ -81,7 +81,7 @@ def quantise(
         if coded is not None:
             digits, index = coded
             vectors = np.column_stack([found[digits[:, k]].astype(float) for k, found in enumerate(known)])
-            return Quantised(vectors, count(index, len(vectors)), index.reshape(image.shape), "")
+            return Quantized(vectors, count(index, len(vectors)), index.reshape(image.shape), "")
     return _rounded(image, columns, inside, n_prototypes, random_state)
 
 
@@ -156,7 +156,7 @@ def encode(
 
 def _rounded(
     image: Image, columns: list[np.ndarray], inside: np.ndarray | None, most: int, random_state: Any
-) -> Quantised:
+) -> Quantized:
     ranges = [_range(column, inside) for column in columns]
     power = _fitting_power(columns, inside, ranges, most)
     while power >= COARSEST:
@@ -176,7 +176,7 @@ def _rounded(
         held = index[block] >= 0
         for k, column in enumerate(columns):
             sums[:, k] += np.bincount(index[block][held], column[block][held], minlength=len(counts))
-    return Quantised(sums / counts[:, None], counts, index.reshape(image.shape), rounding)
+    return Quantized(sums / counts[:, None], counts, index.reshape(image.shape), rounding)
 
 
 def _fitting_power(

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from evidentia.datasets.registry import registry
-from reproduction import catalogue
-from reproduction.catalogue import PAPERS, find, missing_data, shown_places
+from reproduction import catalog
+from reproduction.catalog import PAPERS, find, missing_data, shown_places
 from reproduction.exhibit import Exhibit
 
 EXHIBITS = find(["all"])
@@ -93,4 +93,4 @@ def test_missing_data_are_those_neither_here_nor_cached(tmp_path, monkeypatch):
 
 
 def test_a_paper_knows_its_places():
-    assert catalogue.Paper("x", "", 2, 1).places == {"table1", "table2", "figure1"}
+    assert catalog.Paper("x", "", 2, 1).places == {"table1", "table2", "figure1"}

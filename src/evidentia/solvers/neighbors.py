@@ -1,4 +1,4 @@
-"""Nearest neighbours of the rows of a table or of a matrix of dissimilarities; never an n × n array of its own."""
+"""Nearest neighbors of the rows of a table or of a matrix of dissimilarities; never an n × n array of its own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def nearest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Distances to the nearest rows and their numbers, nearest first, both of shape (n_queries, n_neighbors).
 
-    Without ``queries`` the neighbours of the rows themselves, a row not counting as its own neighbour. With
+    Without ``queries`` the neighbors of the rows themselves, a row not counting as its own neighbor. With
     ``metric="precomputed"`` X is the matrix (n, n) and ``queries`` the dissimilarities (n_queries, n) to its objects.
 
     Examples

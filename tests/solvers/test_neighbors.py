@@ -1,10 +1,10 @@
-"""Nearest neighbours from a table and from a matrix."""
+"""Nearest neighbors from a table and from a matrix."""
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from evidentia.solvers.neighbours import distances, nearest
+from evidentia.solvers.neighbors import distances, nearest
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 
@@ -18,7 +18,7 @@ def test_table_and_matrix_agree_with_sorting(metric):
         np.testing.assert_allclose(found, np.take_along_axis(D, order, axis=1))
 
 
-def test_new_objects_have_neighbours_among_the_known():
+def test_new_objects_have_neighbors_among_the_known():
     found, neighbor = nearest(X, 2, queries=X[:4] + 1e-6)
     np.testing.assert_array_equal(neighbor[:, 0], np.arange(4))
     assert (found[:, 0] < 1e-5).all()
