@@ -23,6 +23,18 @@ HOMES = {
     "PairwiseConstraints": "constraints",
     "select": "selection",
 }
+MORE = {  # what a family has beside its methods
+    "mixtures": """\
+.. autoclass:: evidentia.mixtures.bootgmm.PairIntervals
+   :members: of
+
+Bootstrapping a mixture of your own
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+
+.. automodule:: evidentia.mixtures.bootstrap
+   :members: bootstrap, Bootstrap, Refits
+"""
+}
 HEADINGS = {
     "mixtures": "Mixtures",
     "prototypes": "Methods with centers",
@@ -108,6 +120,7 @@ def api_page(families: tuple[str, ...], title: str) -> str:
             if public in classes:
                 parts.append("   :inherited-members: ClusterMixin, TransformerMixin, BaseEstimator, Declared")
             parts.append("")
+        parts += [MORE[name]] if name in MORE else []
     return "\n".join(parts).rstrip() + "\n"
 
 

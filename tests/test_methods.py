@@ -44,8 +44,9 @@ def toy():
             """Cut the range of the first column."""
             self.check_parameters()
             table = self._check_table(X, reset=True)
-            check_weight(self, sample_weight, len(table))
-            low, high = table[:, 0].min(), table[:, 0].max()
+            weight = check_weight(self, sample_weight, len(table))
+            first = table[:, 0] if weight is None else table[weight > 0, 0]
+            low, high = first.min(), first.max()
             self.cut_ = low + self.share * (high - low)
             self.focal_sets_ = FocalSets(2, "singletons", empty=False)
             self._publish(X, self._masses(table))

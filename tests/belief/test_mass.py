@@ -132,7 +132,7 @@ def test_normalizing_agrees_with_an_independent_program(reference):
     family = FocalSets(3, [np.flatnonzero(row) for row in ref["F"]])
     m = MassFunctions(ref["mass_A"], family)
     for rule in ("dempster", "yager"):
-        expected = MassFunctions(ref[f"{rule}_normalized_A"], family)
+        expected = MassFunctions(ref[f"{rule}_normalised_A"], family)
         assert_same_dicts(as_dicts(m.normalized(rule)), as_dicts(expected))
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,7 +112,7 @@ def test_a_descent_that_is_cut_short_is_said(monkeypatch):
     assert not found.converged_
     assert found.n_iter_ == 1
     descent = bootgmm.irqp
-    monkeypatch.setattr(bootgmm, "irqp", lambda *a, **k: descent(*a, **k)._replace(interrupted=True))
+    monkeypatch.setattr(bootgmm, "irqp", lambda *a, **k: replace(descent(*a, **k), interrupted=True))
     with pytest.warns(InterruptedFit, match="descent of BootGMM was interrupted"):
         BootGMM(3, model="EII", n_boot=30, random_state=0).fit(X)
 

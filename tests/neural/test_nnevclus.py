@@ -209,7 +209,7 @@ def test_families_of_focal_sets(blobs):
 def test_select_counts_clusters_not_principal_components(blobs):
     X, _ = blobs
     model = NNEVCLUS(n_components=2, n_init=1, max_iter=30, random_state=0)
-    selection = select(X, model, n_clusters=[3, 4], criteria="nonspecificity")
+    selection = select(X, model, n_clusters=[3, 4], criteria="normalized_nonspecificity")
     assert selection.table["n_clusters"].tolist() == [3, 4]
     assert selection.estimator_.n_clusters_ == selection.best[1]
     assert selection.estimator_.n_components == 2

@@ -193,7 +193,7 @@ def test_evidential_and_credal_c_means_start_at_the_peaks():
         ({"peaks": [0, 400]}, "'peaks' parameter of BPEC must list objects by number, 0 to 149"),
         ({"n_neighbors": 0}, "'n_neighbors' parameter of BPEC must be an integer >= 1 or 'auto'. Got 0"),
         ({"min_delta": "far"}, "'min_delta' parameter of BPEC must be a number or None. Got 'far'"),
-        ({"adaptive": "mahalanobis"}, "'adaptive' parameter of BPEC must be bool. Got 'mahalanobis'"),
+        ({"adaptive": "mahalanobis"}, "'adaptive' parameter of BPEC must be a bool. Got 'mahalanobis'"),
         ({"beta": 1.0}, "'beta' parameter of BPEC must be a number > 1. Got 1.0"),
     ],
 )

@@ -399,7 +399,7 @@ def test_links_that_do_not_fit_are_explained(blobs, constraints, error, message)
         ({"xi": -0.1}, "'xi' parameter of CECM"),
         ({"focal_sets": "near-pairs"}, "must be one of 'full', 'pairs', 'simple', 'singletons' or list of subsets"),
         ({"rho": 0}, "'rho' parameter of CECM"),
-        ({"adaptive": "yes"}, "'adaptive' parameter of CECM must be bool. Got 'yes'"),
+        ({"adaptive": "yes"}, "'adaptive' parameter of CECM must be a bool. Got 'yes'"),
         ({"init": np.zeros((2, 3))}, r"shape \(3, 3\)"),
         (
             {"init": (np.zeros((3, 3)), np.zeros((3, 2, 2)))},

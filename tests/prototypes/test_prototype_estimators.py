@@ -11,7 +11,6 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from evidentia import (
-    BCM,
     BPEC,
     CCM,
     CECM,
@@ -24,6 +23,7 @@ from evidentia import (
     NoiseClustering,
     PairwiseConstraints,
 )
+from evidentia.experimental import BCM
 from evidentia.prototypes import _base
 from evidentia.solvers.starts import START_RULES
 

@@ -235,6 +235,9 @@ def three_groups():
     return np.vstack([rng.normal(at, 0.6, size=(14, 2)) for at in ([0, 0], [7, 0], [0, 7])])
 
 
+RELATIONAL = [
+    name for name, cls in clusterers().items() if "dissimilarities" in cls.method.reads and name != "nnevclus"
+]
 NUMBERED = [name for name, cls in clusterers().items() if "given" in cls.method.number and "table" in cls.method.reads]
 
 
@@ -262,7 +265,7 @@ def test_a_method_that_finds_its_number_has_one_row(three_groups):
     assert rows == [["eknnclus", found], ["evclus", 2], ["evclus", 3]]
 
 
-@pytest.mark.parametrize("name", [n for n, cls in clusterers().items() if "dissimilarities" in cls.method.reads])
+@pytest.mark.parametrize("name", RELATIONAL)
 def test_dissimilarities_serve_every_method_that_takes_them(three_groups, name):
     D = cdist(three_groups, three_groups)
     selection = select(D, name, n_clusters=[3], metric="precomputed", random_state=0)

@@ -1,5 +1,8 @@
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from evidentia.solvers import starts
 from evidentia.solvers.starts import (
@@ -81,3 +84,12 @@ def test_objects_to_start_from_are_drawn_by_the_nearest_of_those_before():
     third = [start[2] for start in starts if start[:2].tolist() == [0, 1]]
     assert np.mean(np.array(third) == 2) == pytest.approx(1 / 5, abs=0.05)  # at 1 from 0, and at 4 from 10
     assert len(starts) == 9000
+
+
+def test_a_start_does_not_hide_the_warnings_of_its_caller():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        for _ in kmeans_starts(X, 2, 2, np.random.RandomState(0)):
+            warnings.warn("not yet at rest", ConvergenceWarning, stacklevel=1)
+    assert [str(one.message) for one in heard] == ["not yet at rest"] * 2

@@ -34,7 +34,7 @@ class Contradiction(NamedTuple):
 def compact(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The objects that occur in the pairs, and the pairs renumbered by their positions among them."""
     objects, inverse = np.unique(pairs, return_inverse=True)
-    return objects, inverse.reshape(-1, 2)
+    return objects, inverse.reshape(-1, 2).astype(np.int32)  # SciPy before 1.17.1 has no graphs with 64-bit indices
 
 
 def strongest_forest(pairs: np.ndarray, certainty: np.ndarray, n_objects: int) -> csr_array:

@@ -3,7 +3,7 @@ r"""Dissimilarities, read in one place: a matrix, a table and a metric, objects 
 Every :class:`Source` answers one question, a block of dissimilarities between some objects and some others, so that a
 method that wants k partners for each of n objects never holds n × n numbers. New objects are answered alike.
 
-An estimator derives from :class:`RelationalClusterer`, which has the parameters ``metric`` and ``metric_params``, reads
+An estimator derives from ``RelationalClusterer``, which has the parameters ``metric`` and ``metric_params``, reads
 objects and new ones, and keeps of the former what prediction needs; a matrix is not kept::
 
     def _fit_source(self, X, source):

@@ -26,7 +26,7 @@ class Source(Protocol):
         """Dissimilarities of some objects to some others, shape (n_rows, n_columns)."""
 
     def from_new(self, new: Any, columns: Any) -> np.ndarray:
-        """Dissimilarities of new objects, as :func:`read_new` gives them, to some of the known ones."""
+        """Dissimilarities of new objects, as ``read_new`` gives them, to some of the known ones."""
 
     def for_new(self) -> Source:
         """What ``from_new`` needs, and no more."""

@@ -52,7 +52,7 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
     ==============  =======================================================================================
     ``conflict``    degree of conflict :math:`\sum_{A \cap B = \varnothing} m(A) m'(B)`; against a truth the
                     index is the *consistency* with it. Doubt never disagrees, so read it together with
-                    :func:`nonspecificity`; and a partition conflicts with itself unless it is certain.
+                    :func:`pair_nonspecificity`; and a partition conflicts with itself unless it is certain.
     ``jousselme``   Jousselme distance :math:`\sqrt{\tfrac12 (m - m')^\top D (m - m')}`
     ``belief``      :math:`\tfrac12 \sum_A |Bel(A) - Bel'(A)|`
     ==============  =======================================================================================
@@ -87,7 +87,7 @@ def credal_scores(partition: CredalPartition, truth: Any) -> pd.Series:
     """Scores of a credal partition against a truth: consistency, nonspecificity, and both distance-based indices.
 
     ``consistency``, ``jousselme`` and ``belief`` are :func:`credal_rand_index` by conflict and by the two distances,
-    larger for better; ``nonspecificity`` is :func:`nonspecificity`, the price paid for consistency.
+    larger for better; ``nonspecificity`` is :func:`pair_nonspecificity`, the price paid for consistency.
 
     Parameters
     ----------

@@ -45,9 +45,10 @@ def kmeans_starts(
     rows = representatives(X, weight, rng)
     for _ in range(n_starts):
         seeds = kmeans_plus_plus(rows, rng.uniform(size=n_clusters))
-        with warnings.catch_warnings():
+        with warnings.catch_warnings():  # not around the yield: the caller's warnings are not ours to hide
             warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than centers: the caller tells
-            yield (KMeans(n_clusters, init=seeds, n_init=1).fit(rows.X, sample_weight=rows.weight).cluster_centers_)
+            found = KMeans(n_clusters, init=seeds, n_init=1).fit(rows.X, sample_weight=rows.weight)
+        yield found.cluster_centers_
 
 
 def random_starts(
