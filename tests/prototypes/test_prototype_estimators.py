@@ -468,7 +468,7 @@ def test_sparse_tables_are_explained(blobs):
         ({"alpha": -1}, "The 'alpha' parameter of ECM must be a number >= 0 and <= 100. Got -1 instead."),
         ({"rho": 0}, "The 'rho' parameter of ECM must be 'auto' or a number > 0. Got 0 instead."),
         ({"rho": "large"}, "The 'rho' parameter of ECM must be 'auto' or a number > 0. Got 'large' instead."),
-        ({"adaptive": "mahalanobis"}, "The 'adaptive' parameter of ECM must be bool. Got 'mahalanobis' instead."),
+        ({"adaptive": "mahalanobis"}, "The 'adaptive' parameter of ECM must be a bool. Got 'mahalanobis' instead."),
         (
             {"focal_sets": "triples"},
             "must be one of 'full', 'pairs', 'simple', 'singletons', 'near-pairs' or list of subsets, FocalSets or",
