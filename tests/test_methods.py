@@ -81,9 +81,13 @@ def test_a_new_method_is_known_to_the_command_line(toy, tmp_path):
     assert "5 objects in 2 clusters" in said.output
     assert "{0}: 3, {1}: 2" in said.output  # 0.9 of the way from 0 to 6 is 5.4
     assert "Halves, 2 clusters" in said.output
-    helped = run(app, ["fit", "--help"], terminal_width=200).output
-    assert "two halves" in helped
-    assert "Where to cut. (a number > 0 and <= 1; default 0.5; halves)" in " ".join(helped.split())
+    helped = " ".join(run(app, ["fit", "--help"], terminal_width=200).output.split())
+    assert "halves two halves" in helped
+    assert "--share 0.5: halves" in helped
+    assert "latent-class" not in helped  # it reads no numbers
+    helped = " ".join(run(app, ["fit", "--method", "halves", "--help"], terminal_width=200).output.split())
+    assert "Options of halves, two halves: --share Where to cut. (a number > 0 and <= 1; default 0.5)" in helped
+    assert "--beta" not in helped
     wrong = run(app, ["fit", str(path), "--method", "halves", "--clusters", "2", "--share", "2"])
     assert (wrong.exit_code, "--share of halves must be a number > 0 and <= 1. Got '2'." in wrong.output) == (2, True)
     foreign = run(app, ["fit", str(path), "--method", "halves", "--clusters", "2", "--beta", "2"])

@@ -63,7 +63,10 @@ class TwoMasks(MethodCommand):
     """Lets ``--different`` take two values each time, which typer cannot do for an option that may be repeated."""
 
     BETWEEN = "\n"
-    offers = staticmethod(lambda cls: "weights" in cls.method.takes and "table" in cls.method.reads)
+
+    @staticmethod
+    def offers(cls: Any) -> bool:
+        return "weights" in cls.method.takes and "table" in cls.method.reads
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         joined: list[str] = []

@@ -6,7 +6,9 @@ knows every method that has a record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from typer.core import TyperCommand
@@ -97,6 +99,7 @@ class MethodCommand(TyperCommand):
             if "=" not in word and words and not words[0].startswith("--") and not self._is_flag(word, words[0]):
                 settings.append(words.pop(0))
         ctx.meta["settings"] = settings
+        ctx.meta["method"] = dict(pairwise(rest)).get("--method")  # for the help, which is printed at once
         return super().parse_args(ctx, rest)
 
     @staticmethod
@@ -113,26 +116,38 @@ class MethodCommand(TyperCommand):
 
         super().format_epilog(ctx, formatter)
         methods = {name: cls for name, cls in clusterers().items() if self.offers(cls)}
+        asked = ctx.meta["method"]
+        if asked in methods:
+            with formatter.section(f"Options of {asked}, {methods[asked].method.title}"):
+                formatter.write_dl(list(_meanings(methods[asked])))
+            return
         with formatter.section("Methods"):
             formatter.write_dl([(name, cls.method.title) for name, cls in methods.items()])
-        with formatter.section("Options of the methods"):
-            formatter.write_dl(list(_descriptions(methods)))
+        with formatter.section(
+            "Options of the methods, with their defaults; --method NAME --help tells what they mean"
+        ):
+            formatter.write_dl(list(_defaults(methods)))
 
-    offers: Callable[[Any], bool] = staticmethod(lambda cls: True)
+    @staticmethod
+    def offers(cls: Any) -> bool:
+        """Whether the command can use a method."""
+        return bool({"table", "dissimilarities"} & set(cls.method.reads))
 
 
-def _descriptions(methods: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every option with what it means, and for which methods; what differs between them is said for each."""
+def _meanings(cls: Any) -> Iterator[tuple[str, str]]:
+    """Every option of one method: what it means, what it accepts, its default."""
+    for option, name in options_of(cls).items():
+        parameter = cls.parameters[name]
+        text = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"\1", parameter.doc.replace("``", ""))
+        yield option, f"{' '.join(text.split())} ({parameter.check.words}; default {parameter.default})"
+
+
+def _defaults(methods: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every option with the methods that have it, by their default."""
     for option in dict.fromkeys(option for cls in methods.values() for option in options_of(cls)):
-        said: dict[tuple[str, str], list[str]] = {}
+        by_default: dict[str, list[str]] = {}
         for name, cls in methods.items():
             if option in options_of(cls):
-                parameter = cls.parameters[options_of(cls)[option]]
-                first = " ".join(parameter.doc.replace("``", "").split()).split(". ")[0].rstrip(".:")
-                said.setdefault((first, f"{parameter.check.words}; default {parameter.default}"), []).append(name)
-        texts = list(dict.fromkeys(text for text, _ in said))
-        shared = [f"{texts[0]}."] if len(texts) == 1 else []
-        own = [
-            f"{'' if shared else text + ' '}({values}; {', '.join(names)})" for (text, values), names in said.items()
-        ]
-        yield option, " ".join(shared + own)
+                default = cls.parameters[options_of(cls)[option]].default
+                by_default.setdefault(str(default), []).append(name)
+        yield option, "; ".join(f"{default}: {', '.join(names)}" for default, names in by_default.items())
