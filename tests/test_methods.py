@@ -172,6 +172,14 @@ def test_the_guide_page_is_there_and_names_the_method(cls):
 
 
 @every_clusterer
+def test_the_docstring_names_the_rule_of_the_labels(cls):
+    words = {"plausibility": "plausib", "pignistic": "pignistic", "belief": "belief"}[cls.method.labels]
+    described = inspect.getdoc(cls).partition("\nlabels_ : ")[2].partition("_ : ")[0]
+    assert words in described
+    assert "rule of its record" not in inspect.getdoc(cls)
+
+
+@every_clusterer
 def test_the_record_says_how_it_costs_and_what_its_limit_is(cls):
     for name in ("grows", "memory", "doubt", "limit"):
         assert getattr(cls.method, name), name

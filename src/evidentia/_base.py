@@ -27,6 +27,9 @@ class Fitted:
     collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
 
 
+RULE = "the rule of its record"  # in docstrings, until the record says which
+
+
 class Described(Declared):
     """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
 
@@ -36,6 +39,7 @@ class Described(Declared):
         super().__init_subclass__(**kwargs)
         if "method" in vars(cls):
             methods.register(cls)
+            cls.__doc__ = (cls.__doc__ or "").replace(RULE, f'``"{cls.method.labels}"``')
 
 
 class EvidentialClusterer(Fitted, ClusterMixin, Described):
@@ -48,8 +52,8 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     attributes = {
         "partition_": "CredalPartition",
-        "labels_": "ndarray of shape (n_samples,)\nCluster of each object by the rule ``method.labels``; "
-        "``partition_.labels(rule)`` gives those of another.",
+        "labels_": f"ndarray of shape (n_samples,)\nCluster of each object by {RULE}; ``partition_.labels(rule)`` has "
+        "those of another rule.",
         "focal_sets_": "FocalSets",
         "n_clusters_": "int",
     }
