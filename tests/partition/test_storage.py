@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -76,3 +78,32 @@ def test_a_truncated_file_is_explained(partition, tmp_path):
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(ValueError, match="damaged"):
         CredalPartition.load(path)
+
+
+def test_writers_do_not_meet_and_leave_nothing_behind(tmp_path):
+    """Several save to one path while others read it: every reader finds a whole file."""
+    path, partition = tmp_path / "shared.npz", CredalPartition([[0.25, 0.75]] * 40, FocalSets(2, [{0}, {1}]))
+    partition.save(path)
+
+    def save(_):
+        partition.save(path)
+        return CredalPartition.load(path).masses.sum()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(save, range(60))) == [40.0] * 60
+    assert [file.name for file in tmp_path.iterdir()] == ["shared.npz"]
+
+
+def test_a_failure_while_writing_keeps_the_old_file_and_no_other(tmp_path, monkeypatch):
+    path = tmp_path / "kept.npz"
+    CredalPartition([[1.0, 0.0]], FocalSets(2, [{0}, {1}])).save(path)
+    before = path.read_bytes()
+
+    def full(*arguments, **content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match="No space left"):
+        CredalPartition([[0.0, 1.0]], FocalSets(2, [{0}, {1}])).save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["kept.npz"]

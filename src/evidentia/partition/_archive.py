@@ -6,6 +6,7 @@ import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,11 +28,24 @@ def write_archive(
     path = Path(path)
     texts: dict[str, Any] = {k: np.array(value, dtype=np.str_) for k, value in names.items() if value is not None}
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    with open(unfinished, "wb") as file:
-        np.savez(file, format=kind.name, version=kind.version, **content, **texts)
-    os.replace(unfinished, path)
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False) as file:
+        try:  # a name of its own: another process may write to the same path
+            np.savez(file, format=kind.name, version=kind.version, **content, **texts)
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, 0o666 & ~_umask())  # a temporary file is its owner's alone
+        except BaseException:
+            os.unlink(file.name)
+            raise
+    os.replace(file.name, path)
     return path
+
+
+def _umask() -> int:
+    """What new files are not allowed; it can only be asked by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def read_archive(path: str | os.PathLike[str], kind: Format) -> dict[str, Any]:
