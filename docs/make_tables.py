@@ -144,18 +144,25 @@ def exports() -> str:
 def family_exports(name: str) -> str:
     """The ``__init__`` of a family: what it lists today, and every method that it does not list yet."""
     text = (ROOT / f"src/evidentia/{name}/__init__.py").read_text(encoding="utf-8")
-    new = [cls for cls in own().values() if family(cls) == name and not re.search(rf"\b{cls.__name__}\b", text)]
-    if not new:
-        return text
+    for cls in own().values():
+        if family(cls) == name and not re.search(rf"\b{cls.__name__}\b", text):
+            text = _entered(text, cls.__name__, cls.__module__)
+    return text
+
+
+def _entered(text: str, name: str, module: str) -> str:
+    """The ``__init__`` with one name more: imported, in ``__all__``, and in ``_HOMES`` if it is loaded when asked for."""
+    indent, first = re.search(r"^( *)(from evidentia\.\w+\.\w+ import)", text, re.MULTILINE).groups()
+    text = text.replace(f"{indent}{first}", f"{indent}from {module} import {name}\n{indent}{first}", 1)
+    text = text.replace("_HOMES = {\n", f'_HOMES = {{\n    "{name}": "{module.rpartition(".")[2]}",\n', 1)
+    for line in (r"^ *from evidentia\.\w+\.\w+ import .*\n", r'^    "\w+": "\w+",\n'):  # sorted again
+        block = "".join(re.findall(line, text, re.MULTILINE))
+        text = text.replace(block, "".join(sorted(block.splitlines(keepends=True)))) if block else text
     listed = re.search(r"__all__ = \[(.*?)\](?:  # fmt: skip)?", text, re.DOTALL)
-    if listed is None or "_HOMES" in text:
-        raise SystemExit(f"evidentia/{name}/__init__.py is written by hand: enter {new[0].__name__} there.")
-    names = [*re.findall(r'"(\w+)"', listed[1]), *(cls.__name__ for cls in new)]
-    lines = ["__all__ = [", *_wrapped(f"{_quoted(names)},", "    ", "    "), "]  # fmt: skip"]
-    head = text[: listed.start()].rstrip().split("\n")
-    start = next(at for at, line in enumerate(head) if line.startswith("from "))
-    imports = sorted([*head[start:], *(f"from {cls.__module__} import {cls.__name__}" for cls in new)])
-    return "\n".join([*head[:start], *imports, "", *lines]) + "\n"
+    names = _quoted([*re.findall(r'"(\w+)"', listed[1]), name])
+    short = f"__all__ = [{names}]"
+    lines = [short] if len(short) <= 120 else ["__all__ = [", *_wrapped(f"{names},", "    ", "    "), "]  # fmt: skip"]
+    return text.replace(listed[0], "\n".join(lines))
 
 
 def _wrapped(text: str, first: str, others: str) -> list[str]:

@@ -192,10 +192,31 @@ def test_every_exported_estimator_has_a_record_and_is_in_the_list():
     assert {cls for cls in exported if hasattr(cls, "fit")} == recorded
 
 
-def test_what_is_written_about_the_methods_is_up_to_date():
+@pytest.fixture(scope="module")
+def script():
     spec = importlib.util.spec_from_file_location("make_tables", ROOT / "docs/make_tables.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_new_method_is_entered_in_the_folder_of_its_family(script):
+    plain = '"""A family."""\n\nfrom evidentia.family.zoo import Zoo, zoo\n\n__all__ = ["Zoo", "zoo"]\n'
+    assert script._entered(plain, "Ant", "evidentia.family.ant") == (
+        '"""A family."""\n\nfrom evidentia.family.ant import Ant\nfrom evidentia.family.zoo import Zoo, zoo\n\n'
+        '__all__ = ["Ant", "Zoo", "zoo"]\n'
+    )
+    lazy = (
+        "if TYPE_CHECKING:\n    from evidentia.family.bee import Bee\n\n"
+        '_HOMES = {\n    "Bee": "bee",\n}\n\n__all__ = ["Bee"]\n'
+    )
+    assert script._entered(lazy, "Cat", "evidentia.family.cat") == (
+        "if TYPE_CHECKING:\n    from evidentia.family.bee import Bee\n    from evidentia.family.cat import Cat\n\n"
+        '_HOMES = {\n    "Bee": "bee",\n    "Cat": "cat",\n}\n\n__all__ = ["Bee", "Cat"]\n'
+    )
+
+
+def test_what_is_written_about_the_methods_is_up_to_date(script):
     for path, text in script.pages().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run python docs/make_tables.py"
 
