@@ -151,7 +151,7 @@ def family_exports(name: str) -> str:
 
 
 def _entered(text: str, name: str, module: str) -> str:
-    """The ``__init__`` with one more name: imported, in ``__all__``, and in ``_HOMES`` where it loads when asked for."""
+    """The ``__init__`` with one more name: imported, in ``__all__``, and in ``_HOMES`` if it loads when asked for."""
     indent, first = re.search(r"^( *)(from evidentia\.\w+\.\w+ import)", text, re.MULTILINE).groups()
     text = text.replace(f"{indent}{first}", f"{indent}from {module} import {name}\n{indent}{first}", 1)
     text = text.replace("_HOMES = {\n", f'_HOMES = {{\n    "{name}": "{module.rpartition(".")[2]}",\n', 1)
