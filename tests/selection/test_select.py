@@ -239,6 +239,7 @@ RELATIONAL = [
     name for name, cls in clusterers().items() if "dissimilarities" in cls.method.reads and name != "nnevclus"
 ]
 NUMBERED = [name for name, cls in clusterers().items() if "given" in cls.method.number and "table" in cls.method.reads]
+NUMBERED.remove("nnevclus")  # it needs PyTorch, which not everyone has: see the tests of the networks
 
 
 @pytest.mark.parametrize("name", NUMBERED)
