@@ -113,10 +113,12 @@ def test_two_methods_of_one_name_are_refused(toy):
 
 
 def test_an_unknown_method_is_named_with_the_nearest():
-    with pytest.raises(ValueError, match=r"There is no method 'gmmm'; did you mean 'gmm'\? Methods: 'bootgmm', "):
+    with pytest.raises(ValueError, match=r"There is no method 'gmmm'; did you mean 'gmm'\? Methods: bootgmm, egmm, "):
         methods.find("gmmm")
-    with pytest.raises(TypeError, match=r"^KMeans has no record of what it reads and takes: give an estimator of evid"):
+    with pytest.raises(TypeError, match=r"^KMeans is no clustering method of evidentia: it has no record"):
         select([[0.0], [1.0]], KMeans(2))
+    with pytest.raises(ValueError, match="There is no method 'lsi'"):
+        methods.find("lsi")  # which learns a metric, and makes no partition
 
 
 def test_a_record_with_a_slip_is_refused():

@@ -27,7 +27,7 @@ class Fitted:
     collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
 
 
-RULE = "the rule of its record"  # in docstrings, until the record says which
+RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 
 
 class Described(Declared):
@@ -39,7 +39,8 @@ class Described(Declared):
         super().__init_subclass__(**kwargs)
         if "method" in vars(cls):
             methods.register(cls)
-            cls.__doc__ = (cls.__doc__ or "").replace(RULE, f'``"{cls.method.labels}"``')
+            said = (cls.__doc__ or "").replace(RULE, f'``"{cls.method.labels}"``')
+            cls.__doc__ = said.replace(WAY, cls.method.criterion or WAY)
 
 
 class EvidentialClusterer(Fitted, ClusterMixin, Described):
@@ -70,8 +71,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
         CredalPartition
         """
         check_is_fitted(self)
-        table = self._check_table(X, reset=False)
-        return CredalPartition(self._masses(table), self.focal_sets_, object_names=row_names(X), copy=False)
+        return CredalPartition(self._masses(self._read_new(X)), self.focal_sets_, object_names=row_names(X), copy=False)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each new row, shape (n_samples,), by the rule of ``labels_``."""
@@ -79,6 +79,10 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return check_table(self, X, reset=reset)
+
+    def _read_new(self, X: Any) -> Any:
+        """New objects, checked, as ``_masses`` takes them."""
+        return self._check_table(X, reset=False)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -123,7 +127,7 @@ class IterativeClusterer(EvidentialClusterer):
     verbose: int = param(Integer(low=0) | BOOLEAN, "1 shows progress.", default=0)
 
     attributes = {
-        "criterion_": "float\nWhat was minimized or maximized (see above).",
+        "criterion_": f"float\nWhat was {WAY} (see above).",
         "criterion_trace_": "ndarray\nThe criterion after each iteration of the best start; it never gets worse.",
         "start_criteria_": "ndarray\nThe criterion at the end of every start.",
         "n_iter_": "int\nIterations of the best start.",
@@ -145,8 +149,7 @@ def publish_run(estimator: Any, run: Run, scale: float = 1.0) -> None:
 
 def is_precomputed(estimator: Any) -> bool:
     """Whether X is a matrix of dissimilarities."""
-    metric = getattr(estimator, "metric", None)
-    return isinstance(metric, str) and metric == "precomputed"
+    return "metric" in estimator.parameters and isinstance(estimator.metric, str) and estimator.metric == "precomputed"
 
 
 def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarray:

@@ -72,7 +72,7 @@ class Check:
 class Number(Check):
     """A finite number in ``[low, high]``; ``above`` and ``below`` are limits that it may not reach."""
 
-    _type: ClassVar[tuple[type, str, str]] = (Real, "a number", "float")
+    _type: ClassVar[tuple[Any, str, str]] = (Real, "a number", "float")
 
     def __init__(
         self, low: float = -np.inf, high: float = np.inf, *, above: float | None = None, below: float | None = None
@@ -88,7 +88,7 @@ class Number(Check):
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, self._type[0]) or isinstance(value, bool | np.bool_):
             return False
-        number = float(value)  # type: ignore[arg-type]
+        number = float(value)
         return (
             isfinite(number)
             and (self.low < number if self.above else self.low <= number)

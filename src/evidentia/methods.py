@@ -136,21 +136,20 @@ def clusterers() -> dict[str, Any]:
 
 
 def find(name: str) -> Any:
-    """The class of a method by its short name."""
-    found = _REGISTERED.get(name) or all_methods().get(name)
-    if found is None:
-        near = difflib.get_close_matches(str(name).lower(), _REGISTERED, 1)
+    """The class of a clustering method by its short name."""
+    known = clusterers()
+    if name not in known:
+        near = difflib.get_close_matches(str(name).lower(), known, 1)
         raise ValueError(
-            f"There is no method {name!r}{f'; did you mean {near[0]!r}?' if near else '.'} "
-            f"Methods: {', '.join(map(repr, all_methods()))}."
+            f"There is no method {name!r}{f'; did you mean {near[0]!r}?' if near else '.'} Methods: {', '.join(known)}."
         )
-    return found
+    return known[name]
 
 
 def record(estimator: Any) -> Method:
-    """The record of an estimator or class; a sentence for what is none of ours."""
+    """The record of an estimator that makes a partition; a sentence for what is none of ours."""
     found = getattr(estimator, "method", None)
-    if not isinstance(found, Method):
+    if not isinstance(found, Method) or found.learner:
         what = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
-        raise TypeError(f"{what} has no record of what it reads and takes: give an estimator of evidentia.")
+        raise TypeError(f"{what} is no clustering method of evidentia: it has no record of what it reads and takes.")
     return found

@@ -146,7 +146,7 @@ def test_what_fails_without_links_is_declared(estimator, check):
 
 @pytest.mark.parametrize("name", sorted(set(metric_learning.__all__) - {"learn_metric"}))
 def test_learners_are_known_by_their_short_names(name):
-    cls = methods.find(name.lower())
+    cls = methods.all_methods()[name.lower()]
     assert cls.__name__ == name
     assert cls.method.learner
     assert cls.method.takes == (("labels",) if issubclass(cls, FDA) else ("links",))

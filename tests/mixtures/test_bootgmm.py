@@ -113,7 +113,7 @@ def test_a_descent_that_is_cut_short_is_said(monkeypatch):
     assert found.n_iter_ == 1
     descent = bootgmm.irqp
     monkeypatch.setattr(bootgmm, "irqp", lambda *a, **k: replace(descent(*a, **k), interrupted=True))
-    with pytest.warns(InterruptedFit, match="descent of BootGMM was interrupted"):
+    with pytest.warns(InterruptedFit, match="BootGMM was interrupted in start 1; the best solution so far is kept"):
         BootGMM(3, model="EII", n_boot=30, random_state=0).fit(X)
 
 

@@ -134,7 +134,10 @@ def fit(
     links: Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs known to belong together or apart.")] = None,
     clusters: Annotated[
         str,
-        typer.Option(metavar="auto|INT|FROM-TO", help="How many clusters, or the range to choose from; auto is 2-6."),
+        typer.Option(
+            metavar="auto|INT|FROM-TO",
+            help="How many clusters, or the range to choose from; auto: as the method does it, else 2-6.",
+        ),
     ] = "auto",
     scale: Annotated[Scale, typer.Option(help="Bring the columns to a common scale first.")] = Scale.none,
     id_column: IdColumn = None,

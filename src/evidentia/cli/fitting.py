@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from evidentia import methods
-from evidentia.cli.errors import UserError, closest
+from evidentia.cli.errors import UserError
 from evidentia.cli.settings import read_settings
 from evidentia.selection import Selection, select
 
@@ -48,13 +48,7 @@ class Wish:
 
     def estimator(self) -> Any:
         """The estimator, unfitted; what means nothing to the method is refused."""
-        known = methods.clusterers()
-        if self.method not in known:
-            raise UserError(
-                f"There is no method {self.method!r}.{closest(self.method, list(known))} "
-                f"The methods are {', '.join(known)}."
-            )
-        cls = known[self.method]
+        cls, known = methods.find(self.method), methods.clusterers()
         self._check(cls.method, known)
         given = read_settings(self.settings, cls, known)
         if self.distances:

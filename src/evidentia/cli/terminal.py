@@ -13,13 +13,13 @@ import typer
 LABEL_WIDTH = 11
 
 
-def colourful(stream: TextIO) -> bool:
+def colorful(stream: TextIO) -> bool:
     """Whether escape codes are welcome on a stream (https://no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def styled(text: str, stream: TextIO | None = None, **style: object) -> str:
-    return typer.style(text, **style) if colourful(stream or sys.stdout) else text  # type: ignore[arg-type]
+    return typer.style(text, **style) if colorful(stream or sys.stdout) else text  # type: ignore[arg-type]
 
 
 def heading(text: str) -> None:

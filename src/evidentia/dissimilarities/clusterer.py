@@ -60,5 +60,5 @@ class RelationalClusterer(Sourced, _base.IterativeClusterer):
         """
         return super().predict_partition(X)
 
-    def _check_table(self, X: Any, *, reset: bool) -> Any:
+    def _read_new(self, X: Any) -> Any:
         return read_new(self, self._source, X)

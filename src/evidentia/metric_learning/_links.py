@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from evidentia._base import check_table, publish_run
+from evidentia._base import WAY, check_table, publish_run
 from evidentia._parameters import Integer, param
 from evidentia._warnings import warn_user
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
@@ -43,7 +43,7 @@ class LinkLearner(MetricLearner):
 
     attributes = {
         "constraints_": "PairwiseConstraints\nThe links by row number.",
-        "criterion_": "float\nWhat was minimized or maximized (see above).",
+        "criterion_": f"float\nWhat was {WAY} (see above).",
         "criterion_trace_": "ndarray\nThe criterion at the start and after each iteration.",
         "n_iter_": "int",
         "converged_": "bool\nWhether the search came to rest before ``max_iter``.",

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
 
 from evidentia import _base
@@ -28,10 +27,10 @@ from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.parsimonious import MODEL_LIST, ParsimoniousGaussianMixture
 from evidentia.partition.relational import pairwise
 from evidentia.solvers.coordinates import unit_free
-from evidentia.solvers.descent import InterruptedFit, Run
+from evidentia.solvers.descent import Run, best_of
 from evidentia.solvers.irqp import PairTargets, irqp, place_among, symmetric_pairs
 from evidentia.solvers.memory import refuse_beyond_memory
-from evidentia.solvers.overlap import near_pair_sets
+from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.pair_quantiles import pair_quantiles
 from evidentia.solvers.threads import one_blas_thread
 
@@ -346,7 +345,7 @@ class BootGMM(_base.IterativeClusterer):
 
     def _family(self, posterior: np.ndarray) -> FocalSets:
         n_clusters = posterior.shape[1]
-        if isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs":
+        if is_near_pairs(self.focal_sets):
             return near_pair_sets(posterior.T @ posterior, self.n_near, empty=False, omega=False)
         if isinstance(self.focal_sets, str) and self.focal_sets == "pairs":
             return FocalSets(n_clusters, "pairs", empty=False, omega=False)
@@ -386,14 +385,7 @@ class BootGMM(_base.IterativeClusterer):
             start[:, single] = posterior / posterior.sum(axis=1, keepdims=True)
         targets = self._targets(len(posterior))
         found = irqp(start, pair_forms(self.focal_sets_), targets, tol=self.tol, max_iter=self.max_iter)
-        if found.interrupted:
-            warn_user("The descent of BootGMM was interrupted; the masses so far are kept.", InterruptedFit)
-        elif not found.converged:
-            warn_user(
-                f"BootGMM reached max_iter={self.max_iter} before tol={self.tol:g}; raise max_iter or tol.",
-                ConvergenceWarning,
-            )
-        return found
+        return best_of([found], name="BootGMM", max_iter=self.max_iter, tol=self.tol)
 
     def _quality(self) -> dict[str, float]:
         relation = pairwise(self.partition_.masses, self.focal_sets_, self.intervals_.pairs)

@@ -29,7 +29,7 @@ from evidentia.partition import CredalPartition
 from evidentia.solvers.barycentric import averaging, solve_centers
 from evidentia.solvers.coordinates import RANK_TOLERANCE, Coordinates, columnwise, unit_free
 from evidentia.solvers.descent import Run, best_descent, descend
-from evidentia.solvers.overlap import near_pair_sets
+from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.shared_covariance import linear_scores, posteriors, statistics, with_ones
 from evidentia.solvers.starts import START_RULES, Rows, representatives
 from evidentia.solvers.threads import one_blas_thread
@@ -382,7 +382,7 @@ class EGMM(MixtureClusterer):
     def _fit_number(self, problem: _Problem, rng: np.random.RandomState, n_clusters: int) -> list[Candidate]:
         """The family asked for; near pairs are found by a fit of single clusters, which an interrupt leaves."""
         n_starts = self.n_init if isinstance(self.init, str) else 1
-        by_nearness = isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
+        by_nearness = is_near_pairs(self.focal_sets)
         family = "singletons" if by_nearness else self.focal_sets
         focal_sets = resolve_focal_sets(family, n_clusters, empty=False)
         found = self._fit_family(problem, focal_sets, self._starts(problem, focal_sets, rng), n_starts)

@@ -87,7 +87,9 @@ class MassNetwork:
         masses = self.module(inputs).softmax(1)
         if self.raw is None:
             return masses
-        return discount(masses, depth, self.raw, self.empty)  # type: ignore[arg-type]
+        assert depth is not None
+        assert self.empty is not None
+        return discount(masses, depth, self.raw, self.empty)
 
     @property
     def beta(self) -> np.ndarray | None:

@@ -34,7 +34,7 @@ from evidentia.relational._base import given_masses
 from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
 from evidentia.relational.pairs import wanted_conflict
 from evidentia.solvers.descent import Run, best_of
-from evidentia.solvers.overlap import near_pair_sets
+from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.threads import one_blas_thread
 
 SMALL = 1_000  # objects up to which one core is enough for all pairs
@@ -176,7 +176,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         default="euclidean",
     )
     metric_params: Any = METRIC_PARAMS
-    n_near: int = EVCLUS.parameters["n_near"]  # type: ignore[assignment]
+    n_near: Any = EVCLUS.parameters["n_near"]
     n_components: Any = param(
         Integer(low=1) | Kind("a share in (0, 1)", lambda value: isinstance(value, float) and 0 < value < 1),
         """Principal components of the rows of dissimilarities (``metric="precomputed"``): how many, or the share of
@@ -336,15 +336,11 @@ class NNEVCLUS(_base.IterativeClusterer):
 
     def _family(self) -> FocalSets:
         """The focal sets of the first fit."""
-        family = "simple" if self._by_nearness else self.focal_sets
+        family = "simple" if is_near_pairs(self.focal_sets) else self.focal_sets
         focal_sets = resolve_focal_sets(family, self.n_clusters, empty=True)
         if self.outliers and focal_sets.empty_index is None:
             raise ValueError("NNEVCLUS with outliers=True needs the empty set among its focal sets.")
         return focal_sets
-
-    @property
-    def _by_nearness(self) -> bool:
-        return isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
 
     def _state_problem(
         self, X: Any, table: np.ndarray, labels: Any, dissimilarities: Any, optimizer: str, rng: np.random.RandomState
@@ -400,7 +396,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         """The runs from all starts, and the focal sets they are over."""
         problem, focal_sets = search.problem, search.focal_sets
         runs = search.run_all(self._starts(search, labeled), self.verbose)
-        if self._by_nearness and not runs[-1].interrupted:
+        if is_near_pairs(self.focal_sets) and not runs[-1].interrupted:
             network = min(runs, key=lambda run: run.objective).state.network
             masses = compute_masses(network, problem.rows, problem.depth)
             finer = near_pair_sets(shared_plausibility(masses, focal_sets), self.n_near, empty=True)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from evidentia._base import ALPHA, RHO, focal_families, row_names
+from evidentia._base import ALPHA, RHO, focal_families
 from evidentia._parameters import BOOLEAN, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
-from evidentia.partition import CredalPartition
 from evidentia.prototypes._base import Objects
 from evidentia.prototypes._constrained import ConstrainedClusterer
 from evidentia.prototypes._kernel import Criterion, Prototypes
@@ -116,22 +114,11 @@ class CECM(ConstrainedClusterer):
         default=None,
     )
 
-    def predict_partition(self, X: Any) -> CredalPartition:
-        """Credal partition of new rows, which have no links, over the clusters found by ``fit``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        CredalPartition
-        """
-        check_is_fitted(self)
-        table = self._check_table(X, reset=False)
-        if self.metric_learner_ is not None:
-            table = np.asarray(self.metric_learner_.transform(X), dtype=float)
-        return CredalPartition(self._masses(table), self.focal_sets_, object_names=row_names(X), copy=False)
+    def _read_new(self, X: Any) -> np.ndarray:
+        table = super()._read_new(X)
+        if self.metric_learner_ is None:
+            return table
+        return np.asarray(self.metric_learner_.transform(X), dtype=float)
 
     def _learn_rows(self, X: Any, table: np.ndarray) -> np.ndarray:
         """Learn a metric from the links, and give the rows as it sees them."""

@@ -14,7 +14,7 @@ from evidentia.methods import Method
 from evidentia.prototypes._base import SHAPES, Objects, PrototypeClusterer, Solution
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses
 from evidentia.solvers.descent import Run
-from evidentia.solvers.overlap import near_pair_sets
+from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 
 
 def shared_plausibility(objects: Objects, solution: Solution) -> np.ndarray:
@@ -65,19 +65,16 @@ class EvidentialMeans(PrototypeClusterer):
     }
 
     def _family(self, n_clusters: int) -> FocalSets:
-        if self._by_nearness:  # not yet the whole frame: its barycenter would make the middle cluster near to all
+        if is_near_pairs(self.focal_sets):
+            # Not yet the whole frame: its barycenter would make the middle cluster near to all.
             return FocalSets(n_clusters, "singletons")
         return super()._family(n_clusters)
-
-    @property
-    def _by_nearness(self) -> bool:
-        return isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
 
     def _search(
         self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
     ) -> tuple[Solution, Run, list[Run]]:
         solution, best, runs = super()._search(objects, criterion, starts)
-        if self._by_nearness and not runs[-1].interrupted:
+        if is_near_pairs(self.focal_sets) and not runs[-1].interrupted:
             similarity = shared_plausibility(objects, solution)
             finer = replace(criterion, focal_sets=near_pair_sets(similarity, self.n_near, empty=True))
             solution, best, _ = super()._search(objects, finer, [solution.prototypes])

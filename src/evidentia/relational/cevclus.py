@@ -182,10 +182,10 @@ class CEVCLUS(EVCLUS):
             self.metric_learner_, rows = learn_metric(self.metric_learner, X, self.constraints_)
         return self._fit(X, partners, rows)
 
-    def _check_table(self, X: Any, *, reset: bool) -> Any:
+    def _read_new(self, X: Any) -> Any:
         if self.metric_learner_ is None:
-            return super()._check_table(X, reset=reset)
-        _base.check_table(self, X, reset=reset)
+            return super()._read_new(X)
+        _base.check_table(self, X, reset=False)
         return np.asarray(self.metric_learner_.transform(X), dtype=float)
 
     def _search(self, pairs: Pairs, rng: np.random.RandomState) -> tuple[FocalSets, list[Run]]:

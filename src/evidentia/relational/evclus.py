@@ -36,7 +36,7 @@ from evidentia.relational.pairs import (
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of
 from evidentia.solvers.irqp import Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
-from evidentia.solvers.overlap import near_pair_sets
+from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.threads import one_blas_thread
 
 PARTNERS = 1000  # fitted objects that a new one is compared with
@@ -227,16 +227,12 @@ class EVCLUS(RelationalClusterer):
             )
         return n_samples
 
-    @property
-    def _by_nearness(self) -> bool:
-        return isinstance(self.focal_sets, str) and self.focal_sets == "near-pairs"
-
     def _search(self, pairs: Pairs, rng: np.random.RandomState) -> tuple[FocalSets, list[Run]]:
         """The focal sets, and the runs over them."""
-        family = "simple" if self._by_nearness else self.focal_sets
+        family = "simple" if is_near_pairs(self.focal_sets) else self.focal_sets
         focal_sets = resolve_focal_sets(family, self.n_clusters, empty=True)
         runs = self._descend(pairs, focal_sets, self._starts(focal_sets, pairs.n_objects, rng))
-        if self._by_nearness and not runs[-1].interrupted:
+        if is_near_pairs(self.focal_sets) and not runs[-1].interrupted:
             masses = min(runs, key=lambda run: run.objective).state
             finer = near_pair_sets(shared_plausibility(masses, focal_sets), self.n_near, empty=True)
             start = given_masses(type(self).__name__, CredalPartition(masses, focal_sets), finer, pairs.n_objects)

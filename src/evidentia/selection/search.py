@@ -128,7 +128,7 @@ def select(
     (('egmm', 2), 'ebic')
     """
     estimators, used = _estimators(methods, metric), _criteria(criteria)
-    counts: list[int] = [int(n_clusters)] if isinstance(n_clusters, Integral) else list(n_clusters)  # type: ignore[arg-type]
+    counts = list(n_clusters) if isinstance(n_clusters, Iterable) else [int(n_clusters)]
     if not counts:
         raise ValueError("'n_clusters' must hold at least one number. Got none.")
     seed = _seed(random_state)

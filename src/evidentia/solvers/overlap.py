@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from evidentia.belief import FocalSets
@@ -46,6 +48,11 @@ def mutual_near_pairs(similarity: np.ndarray, n_near: int) -> list[tuple[int, in
     near = np.zeros(others.shape, dtype=bool)
     np.put_along_axis(near, nearest, True, axis=1)
     return [(int(a), int(b)) for a, b in np.argwhere(np.triu(near & near.T & (others > 0)))]
+
+
+def is_near_pairs(focal_sets: Any) -> bool:
+    """Whether the user asked for the family ``"near-pairs"``, which a first fit has to find."""
+    return isinstance(focal_sets, str) and focal_sets == "near-pairs"
 
 
 def near_pair_sets(similarity: np.ndarray, n_near: int, *, empty: bool, omega: bool = True) -> FocalSets:
