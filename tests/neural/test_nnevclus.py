@@ -2,22 +2,18 @@
 
 import inspect
 import pickle
-import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from evidentia import CredalPartition, FocalSets, methods
-from evidentia.constraints import PairwiseConstraints
+from evidentia import methods
 from evidentia.datasets import load
 from evidentia.datasets.synthetic import make_student_four_class
 from evidentia.dissimilarities import delta_star, source_of
@@ -27,7 +23,6 @@ from evidentia.neural import (
     knowledge,
     losses,
     network,
-    nnevclus,
     objective,
     outliers,
     problem,
@@ -42,11 +37,6 @@ from evidentia.selection import select
 from evidentia.solvers.descent import InterruptedFit
 
 pytestmark = pytest.mark.filterwarnings("ignore:NNEVCLUS reached max_iter")  # most fits here are short on purpose
-
-
-@pytest.fixture(scope="module")
-def blobs():
-    return make_blobs([40, 30, 20], centers=[[0, 0], [8, 0], [4, 7]], shuffle=False, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -243,147 +233,6 @@ def test_belief_peaks_are_those_of_the_metric_with_its_arguments(blobs):
     assert (problem.label_peaks(source, 3) == problem.label_peaks(plain, 3)).all()
 
 
-# -- side information -------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def corners():
-    """Four groups on a rectangle, two classes along its short side: dissimilarities alone find the long one."""
-    X, group = make_blobs([15] * 4, centers=[[0, 0], [0, 8], [6, 0], [6, 8]], shuffle=False, random_state=0)
-    return X, group // 2
-
-
-@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
-def test_links_turn_the_partition_round(corners, optimizer):
-    X, y = corners
-    settings = {"optimizer": optimizer, "batch_size": 30, "max_iter": 60, "n_init": 1, "random_state": 0}
-    assert adjusted_rand_score(y, NNEVCLUS(2, **settings).fit(X).labels_) < 0.1
-    links = PairwiseConstraints.sample(y, 60, random_state=0)
-    model = NNEVCLUS(2, xi=3, **settings).fit(X, constraints=links)
-    assert adjusted_rand_score(y, model.labels_) == 1
-    broken = model.partition_.relational(links.pairs)
-    same, different = broken.plausibility_same, broken.plausibility_different
-    penalty = 3 / 120 * np.where(links.must, different + 1 - same, same + 1 - different).sum()
-    assert model.criterion_ == pytest.approx(model.loss_ + penalty)
-
-
-def test_links_begin_from_cevclus():
-    """From random weights a network ends in a worse minimum."""
-    X, y = load_iris(return_X_y=True)
-    links = PairwiseConstraints.sample(y[::2], 60, random_state=0)
-    settings = {"n_init": 2, "max_iter": 100, "tol": 1e-3, "random_state": 0}
-    model = NNEVCLUS(3, **settings).fit(X[::2], constraints=links)
-    taught, at_random = model.start_criteria_
-    assert taught < 0.9 * at_random
-    assert model.criterion_ == taught
-    assert model.network_.module[0].out_features == 150
-
-
-def test_a_start_from_evclus(blobs):
-    """On some of the objects when there are many."""
-    X, y = blobs
-    model = NNEVCLUS(3, init="evclus", n_init=2, max_iter=1, random_state=0).fit(X)
-    assert adjusted_rand_score(y, model.labels_) == 1
-    assert len(model.start_criteria_) == 2
-    with pytest.raises(ValueError, match="init='evclus' numbers clusters of its own"):
-        NNEVCLUS(3, init="evclus").fit(X, labels=y)
-
-
-def test_a_start_on_many_objects_is_that_of_some_and_of_the_linked_ones(blobs, monkeypatch):
-    X, y = blobs
-    monkeypatch.setattr(starts, "SAMPLE", 40)
-    links = PairwiseConstraints([[3, 88], [5, 6]], [False, True])
-    model = NNEVCLUS(3, n_init=1, max_iter=1, random_state=0)
-    solved = []
-    solve = starts.solve_without_network
-    monkeypatch.setattr(nnevclus, "solve_without_network", lambda *args: (solved.append(solve(*args)), solved[-1])[1])
-    model.fit(X, constraints=links)
-    (start,) = solved
-    assert {3, 5, 6, 88} <= set(start.objects)
-    assert 40 <= len(start.objects) <= 44
-    found = CredalPartition(start.masses, FocalSets(3, "pairs")).labels()
-    assert adjusted_rand_score(y[start.objects], found) == 1
-
-
-def test_a_metric_that_sees_one_direction_does_not_blind_the_network(corners):
-    """Classes coincide in what the learner keeps; links and the other column still part them."""
-
-    class Flat(StandardScaler):
-        def transform(self, X):
-            return super().transform(X)[:, 1:]
-
-    X, y = corners
-    links = PairwiseConstraints.from_labels(y)
-    model = NNEVCLUS(2, metric_learner=Flat(), xi=5, n_init=2, max_iter=100, random_state=0)
-    assert adjusted_rand_score(y, model.fit(X, constraints=links).labels_) == 1
-    assert model.shepard_.wanted.max() <= 1
-    d = np.abs(Flat().fit(X).transform(X)[model.shepard_.pairs].squeeze(2) @ [1, -1])
-    np.testing.assert_allclose(model.shepard_.wanted, delta_star(d, model.delta0_))
-
-
-def test_labels_number_the_clusters(corners):
-    X, y = corners
-    labels = np.full(60, -1)
-    labels[::3] = 1 - y[::3]
-    model = NNEVCLUS(2, n_init=3, max_iter=150, label_weight=0.8, random_state=0).fit(X, labels=labels)
-    assert (model.labels_[::3] == labels[::3]).all()
-    assert (model.labels_ == 1 - y).mean() > 0.95
-    penalty = np.square(model.partition_.contour[::3] - np.eye(2)[1 - y[::3]]).sum() / 20
-    assert model.criterion_ == pytest.approx(0.2 * model.loss_ + 0.8 * penalty)
-
-
-def test_labels_may_be_sets_of_clusters(blobs):
-    X, y = blobs
-    possible = np.zeros((len(X), 3), dtype=bool)
-    possible[[0, 50, 75]] = [[True, True, False], [True, False, False], [False, False, True]]
-    model = NNEVCLUS(3, n_init=2, tol=1e-3, random_state=0).fit(X, labels=possible)
-    assert adjusted_rand_score(y, model.labels_) == 1
-    assert model.labels_[50] == 0
-    assert model.labels_[75] == 2
-
-
-def test_links_by_name(corners):
-    X, _ = corners
-    frame = pd.DataFrame(X, index=[f"row{i}" for i in range(60)])
-    links = PairwiseConstraints.from_links([("row0", "row15")], [("row0", "row30")])
-    model = NNEVCLUS(2, n_init=1, max_iter=5, random_state=0).fit(frame, constraints=links)
-    assert model.constraints_.pairs.tolist() == [[0, 15], [0, 30]]
-    assert model.partition_.object_names[:2] == ("row0", "row1")
-    with pytest.raises(TypeError, match="must be PairwiseConstraints, for instance"):
-        NNEVCLUS(2).fit(X, constraints=[(0, 1)])
-
-
-@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
-def test_a_given_partition_is_where_it_starts(blobs, optimizer):
-    X, y = blobs
-    sure = CredalPartition(np.eye(3)[(y + 1) % 3], FocalSets(3, [{0}, {1}, {2}]))
-    model = NNEVCLUS(3, init=sure, optimizer=optimizer, batch_size=30, max_iter=30, random_state=0).fit(X)
-    assert (model.labels_ == (y + 1) % 3).all()
-    assert len(model.start_criteria_) == 1
-
-
-def test_a_metric_learner_sees_what_is_known(corners):
-    class Stretch(StandardScaler):
-        def fit(self, X, y=None, constraints=None):
-            self.known_ = y, constraints
-            return super().fit(X)
-
-        def transform(self, X):
-            return super().transform(X) * [9, 1]
-
-    X, y = corners
-    links = PairwiseConstraints.from_links([(0, 15)])
-    labels = np.full(60, -1)
-    labels[3] = 1
-    model = NNEVCLUS(2, metric_learner=Stretch(), n_init=2, tol=1e-3, random_state=0).fit(
-        X, labels=labels, constraints=links
-    )
-    assert adjusted_rand_score(y, model.labels_) == 1
-    assert (model.metric_learner_.known_[0] == labels).all()
-    assert model.metric_learner_.known_[1].pairs.tolist() == [[0, 15]]
-    assert (model.predict(X) == model.labels_).all()
-
-
 # -- dissimilarities --------------------------------------------------------------------------------------------------
 
 
@@ -492,106 +341,6 @@ def test_a_module_of_the_wrong_width(stripes):
         NNEVCLUS(2, module=convolution(7)).fit(stripes[0])
     with pytest.raises(TypeError, match=r"must be a torch\.nn\.Module"):
         NNEVCLUS(2, module="resnet").fit(stripes[0])
-
-
-# -- saving -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("case", ["plain", "outliers", "dissimilarities", "scaled", "named"])
-def test_a_loaded_model_gives_the_same_masses(blobs, tmp_path, case):
-    X, _ = blobs
-    settings = {
-        "plain": {"hidden": (5, 6)},
-        "outliers": {"outliers": True},
-        "dissimilarities": {"metric": "precomputed"},
-    }
-    settings |= {"scaled": {"metric_learner": StandardScaler(), "outliers": True}, "named": {}}
-    if case == "dissimilarities":
-        X = cdist(X, X)
-    if case == "named":
-        X = pd.DataFrame(X, columns=["a", "b"], index=[f"r{i}" for i in range(90)])
-    model = NNEVCLUS(3, n_init=1, max_iter=15, random_state=0, **settings[case]).fit(X)
-    model.save(tmp_path / "deep" / "model.npz")
-    again = NNEVCLUS.load(tmp_path / "deep" / "model.npz")
-    np.testing.assert_allclose(again.predict_partition(X).masses, model.partition_.masses, atol=1e-6)
-    assert (again.labels_ == model.labels_).all()
-    assert again.partition_.object_names == model.partition_.object_names
-    assert again.hidden == model.hidden
-    assert (again.delta0_, again.loss_, again.n_iter_) == (model.delta0_, model.loss_, model.n_iter_)
-    assert {name: getattr(again, name) for name in nnevclus.NUMBERS} == {
-        name: getattr(model, name) for name in nnevclus.NUMBERS
-    }
-    for name in nnevclus.TRACES:
-        np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
-    assert again.n_clusters_ == again.n_clusters == 3
-    assert again.constraints_.pairs.tolist() == model.constraints_.pairs.tolist()
-    again.save(tmp_path / "again.npz")
-    twice = NNEVCLUS.load(tmp_path / "again.npz")
-    np.testing.assert_allclose(twice.predict_partition(X).masses, model.partition_.masses, atol=1e-6)
-
-
-def test_a_file_holds_numbers_of_numpy_links_and_arguments_of_a_metric(blobs, tmp_path):
-    X, _ = blobs
-    links = PairwiseConstraints([[0, 41], [3, 4]], [False, True], [0.5, 1.0])
-    model = NNEVCLUS(np.int64(3), xi=np.float32(0.25), metric="minkowski", metric_params={"p": 3}, max_iter=3, n_init=1)
-    model.set_params(random_state=0, focal_sets=FocalSets(3, "simple")).fit(X, constraints=links)
-    model.save(tmp_path / "model.npz")
-    again = NNEVCLUS.load(tmp_path / "model.npz")
-    assert (again.n_clusters, again.xi, again.metric_params) == (3, 0.25, {"p": 3})
-    assert again.focal_sets == "pairs"  # JSON cannot hold the other; what was fitted is there all the same
-    assert again.focal_sets_ == model.focal_sets_
-    assert again.constraints_.pairs.tolist() == links.pairs.tolist()
-    assert again.constraints_.must.tolist() == links.must.tolist()
-    assert again.constraints_.certainty.tolist() == links.certainty.tolist()
-    np.testing.assert_array_equal(again.predict(X), model.labels_)
-
-
-def test_another_process_reads_the_same_masses(blobs, tmp_path):
-    """And importing the family does not import torch: loading a model does."""
-    X, _ = blobs
-    model = NNEVCLUS(3, n_init=1, max_iter=10, outliers=True, random_state=0).fit(X)
-    model.save(tmp_path / "model.npz")
-    np.save(tmp_path / "X.npy", X)
-    code = """if True:
-        import sys, numpy
-        from evidentia.neural import NNEVCLUS
-        assert "torch" not in sys.modules
-        masses = NNEVCLUS.load("model.npz").predict_partition(numpy.load("X.npy")).masses
-        numpy.save("masses.npy", masses)
-        """
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
-    np.testing.assert_allclose(np.load(tmp_path / "masses.npy"), model.partition_.masses, atol=1e-6)
-
-
-def test_a_curved_metric_learner_has_to_be_given_again(blobs, tmp_path):
-    from sklearn.preprocessing import FunctionTransformer
-
-    X, _ = blobs
-    model = NNEVCLUS(3, n_init=1, max_iter=5, metric_learner=FunctionTransformer(np.arctan), random_state=0).fit(X)
-    model.save(tmp_path / "model.npz")
-    with pytest.raises(ValueError, match="metric learner that is no matrix"):
-        NNEVCLUS.load(tmp_path / "model.npz")
-    again = NNEVCLUS.load(tmp_path / "model.npz", metric_learner=model.metric_learner_)
-    np.testing.assert_allclose(again.predict_partition(X).masses, model.partition_.masses, atol=1e-6)
-
-
-def test_files_that_are_no_models(tmp_path):
-    (tmp_path / "text.npz").write_text("hello")
-    np.savez(tmp_path / "other.npz", a=1)
-    np.savez(tmp_path / "newer.npz", format="evidentia-nnevclus", version=9)
-    for name, message in (
-        ("none.npz", "There is no file"),
-        ("text.npz", "damaged or not a model"),
-        ("other.npz", "not a model of NNEVCLUS"),
-        ("newer.npz", "written by a newer evidentia"),
-    ):
-        with pytest.raises((ValueError, FileNotFoundError), match=message):
-            NNEVCLUS.load(tmp_path / name)
-
-
-def test_a_fitted_model_is_pickled(fitted, fourclass):
-    again = pickle.loads(pickle.dumps(fitted))
-    assert (again.predict(fourclass[0]) == fitted.labels_).all()
 
 
 # -- bad input, interrupts, disasters ---------------------------------------------------------------------------------
@@ -708,6 +457,11 @@ def test_a_loss_that_is_no_number_names_the_place_and_goes_back(blobs, optimizer
     Fragile.calls = 100
     with pytest.raises(FloatingPointError, match="before anything was learned"):
         model.fit(X)
+
+
+def test_a_fitted_model_is_pickled(fitted, fourclass):
+    again = pickle.loads(pickle.dumps(fitted))
+    assert (again.predict(fourclass[0]) == fitted.labels_).all()
 
 
 # -- scikit-learn -----------------------------------------------------------------------------------------------------
