@@ -73,7 +73,16 @@ def check_contents(sdist, wheel):
         files = {f"{top}/{name}" for name in tracked if name.startswith(f"{folder}/")}
         assert files, folder
         assert not files - inside, f"left out of the sdist: {sorted(files - inside)[:5]}"
-    for name in ("Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE"):
+    for name in (
+        "Makefile",
+        "conftest.py",
+        "README.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "CITATION.cff",
+        "LICENSE",
+    ):
         assert f"{top}/{name}" in inside, f"{name} is not in the sdist"
 
 

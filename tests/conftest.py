@@ -1,4 +1,4 @@
-"""What every test may use: reference numbers, a plotting backend without windows, settled hypothesis."""
+"""What the tests of the package may use: reference numbers, settled hypothesis, data that may be absent."""
 
 import json
 import os
@@ -6,10 +6,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-
-os.environ["MPLBACKEND"] = "Agg"  # before anyone imports matplotlib: no test opens a window
-os.environ["SCIPY_ARRAY_API"] = "1"  # before anyone imports SciPy: scikit-learn then runs its array check too
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anyone imports NumPy or torch: tests share the cores already
 
 # The same examples in every run, and no deadline: a busy machine is not a bug.
 settings.register_profile("evidentia", derandomize=True, deadline=None, max_examples=60)

@@ -213,7 +213,7 @@ def test_bad_answers_are_refused(session, answer, pair, message):
 def test_bad_sessions_are_refused():
     with pytest.raises(TypeError, match="ECM cannot learn from answers"):
         ActiveSession(ECM(2), LINE)
-    with pytest.raises(TypeError, match="KMeans has no record of what it reads and takes"):
+    with pytest.raises(TypeError, match="KMeans is no clustering method of evidentia"):
         ActiveSession(KMeans(2), LINE)
     with pytest.raises(ValueError, match="'rule' must be one of 'boundary'"):
         ActiveSession(Told(), LINE, rule="best")

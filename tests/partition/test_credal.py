@@ -114,7 +114,7 @@ def test_it_cannot_be_changed_nor_be_wrong(partition):
     mine[0, 0] = 3  # a copy was taken
 
 
-def test_relabelling_moves_clusters_and_nothing_else():
+def test_relabeling_moves_clusters_and_nothing_else():
     partition = random_partition()
     order = [2, 0, 3, 1]
     moved = partition.relabel(order)
@@ -129,7 +129,7 @@ def test_relabelling_moves_clusters_and_nothing_else():
         partition.relabel([0, 0, 1, 2])
 
 
-def test_align_undoes_a_relabelling_and_canonical_forgets_it():
+def test_align_undoes_a_relabeling_and_canonical_forgets_it():
     partition = random_partition(seed=3)
     for order in ([3, 1, 0, 2], [1, 2, 3, 0]):
         moved = partition.relabel(order)

@@ -82,7 +82,7 @@ def test_each_row_of_the_result_is_optimal_given_the_others():
 
 
 def test_a_partition_that_explains_the_targets_is_found():
-    """Targets made by a credal partition have criterion zero, and relabelling clusters leaves them alone."""
+    """Targets made by a credal partition have criterion zero, and relabeling clusters leaves them alone."""
     focal, forms, _, truth = case(n=25, seed=4)
     truth = np.random.default_rng(0).dirichlet(np.full(len(focal), 0.2), size=25)
     targets = np.stack([truth @ form @ truth.T for form in forms])
