@@ -98,6 +98,13 @@ class _Look(NamedTuple):
         }
 
 
+class _Start(NamedTuple):
+    """Clusters of the rows of the sample, or centers in the columns of the table."""
+
+    labels: np.ndarray | None = None
+    centers: np.ndarray | None = None
+
+
 class _Problem:
     """The table as the models see it: coordinates and patterns of each, of all rows and of a sample of them."""
 
@@ -115,8 +122,8 @@ class _Problem:
             steps = (np.arange(START_ROWS) + 0.5) / START_ROWS
             cumulative = np.cumsum(some.weight)
             self.picked = some.X[np.searchsorted(cumulative, steps * cumulative[-1]), -1].astype(int)
-        sampled = len(table) > START_ROWS
-        self.sample_weight = np.ones(len(self.picked)) if weight is None or sampled else weight[self.picked]
+        self.sampled = len(table) > START_ROWS
+        self.sample_weight = np.ones(len(self.picked)) if weight is None or self.sampled else weight[self.picked]
         self.trees: list[MergeTree] = []
         self._coordinates: dict[str, Coordinates | ColumnScales] = {}
         self._patterns: dict[tuple[str, bool, bool], list[Pattern]] = {}
@@ -128,7 +135,7 @@ class _Problem:
         return self._coordinates[kind]
 
     def patterns(self, model: str, sample: bool) -> list[Pattern]:
-        sample = sample and len(self.picked) < len(self.table)
+        sample = sample and self.sampled
         key = (KIND[model], model in SHARED, sample)
         if key not in self._patterns:
             rows, weight = (self.table[self.picked], self.sample_weight) if sample else (self.table, self.weight)
@@ -138,7 +145,7 @@ class _Problem:
     def engine(self, model: str, n_clusters: int) -> Engine:
         coordinates, settings = self.coordinates(model), self.settings
         diagonal = model.endswith("I")
-        kind, complete = KIND[model], len(self.patterns(model, True)) == 1
+        kind = KIND[model]
         reference = np.ones(coordinates.width)
         if kind == "rotated":
             reference = np.nanvar(coordinates.to(self.table[self.picked]), axis=0)
@@ -175,28 +182,31 @@ class _Problem:
         ways.append((scaled_svd(rows, weight) if narrow else rows, "EII"))
         self.trees = [agglomerate(at, weight, model=kind) for at, kind in ways[:n_trees]]
 
-    def starts(self, n_clusters: int, init: Any, n_init: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
-        """Clusters of the rows of the sample, to begin from."""
-        rows = self.filled[self.picked]
+    def starts(self, n_clusters: int, init: Any, n_init: int, rng: np.random.RandomState) -> Iterator[_Start]:
+        """Clusters to begin from."""
         if not isinstance(init, str):
-            yield pairwise_distances_argmin(rows, self.scales.to(init))
+            yield _Start(centers=init)
             return
         if init == "hierarchical":
-            for tree in self.trees[:n_init]:
-                yield tree.labels(n_clusters)
+            yield from (_Start(labels=tree.labels(n_clusters)) for tree in self.trees)
             init, n_init = "k-means", n_init - len(self.trees)
         if n_init > 0:
             for centers in START_RULES[init](self.filled, n_clusters, n_init, rng, self.weight):
-                yield pairwise_distances_argmin(rows, centers)
+                yield _Start(centers=self.scales.back(centers))
 
-    def begin(self, model: str, labels: np.ndarray, focal_sets: FocalSets, centers: np.ndarray | None) -> Parameters:
-        """Means and covariances of given clusters of the sample; all sets alike (section 3.4)."""
+    def begin(self, model: str, start: _Start, focal_sets: FocalSets) -> Parameters:
+        """Means and covariances within the clusters of the sample; all sets are equally probable (section 3.4)."""
         tool, c = self.engine(model, focal_sets.n_clusters), focal_sets.n_clusters
         Y = np.nan_to_num(self.coordinates(model).to(self.table[self.picked]))
+        if start.centers is None:
+            labels = start.labels
+        else:
+            centers = self.coordinates(model).to(start.centers)
+            labels = pairwise_distances_argmin(Y, centers)
         member = np.eye(c)[labels] * self.sample_weight[:, None]
         size = member.sum(axis=0)
-        if centers is None:
-            centers = member.T @ Y / np.maximum(size, 1e-300)[:, None]
+        if start.centers is None:
+            centers = member.T @ Y / size[:, None]
         residual = Y - centers[labels]
         squares = np.square(residual) if tool.diagonal else residual[:, :, None] * residual[:, None, :]
         scatter = np.tensordot(member.T, squares, axes=1)
@@ -474,20 +484,16 @@ class EGMM(MixtureClusterer):
     ) -> list[_Look]:
         automatic = isinstance(self.focal_sets, str) and self.focal_sets == "auto"
         family = resolve_focal_sets("singletons" if automatic else self.focal_sets, number, empty=False)
-        starts = list(problem.starts(number, self._init_in_columns(), self.n_init, rng))
-        centers = None if isinstance(self.init, str) else self._init_in_columns()
+        init = self.init if isinstance(self.init, str) else self._reduced(np.asarray(self.init, dtype=float))
+        starts = list(problem.starts(number, init, self.n_init, rng))
         looks = []
         for model in models:
-            given = None if centers is None else problem.coordinates(model).to(centers)
-            states = [problem.begin(model, labels, family, given) for labels in starts]
+            states = [problem.begin(model, start, family) for start in starts]
             looks.append(self._look(problem, model, family, states, **limits))
         looks.sort(key=lambda look: -look.ebic)
         if not automatic or number == 1 or limits["max_iter"] == 0:
             return looks
         return [self._look_with_sets(problem, look, **limits) for look in looks[:WITH_SETS]] + looks[WITH_SETS:]
-
-    def _init_in_columns(self) -> Any:
-        return self.init if isinstance(self.init, str) else self._reduced(np.asarray(self.init, dtype=float))
 
     def _look(
         self, problem: _Problem, model: str, focal_sets: FocalSets, states: list[Parameters], **limits: Any
@@ -592,7 +598,7 @@ class EGMM(MixtureClusterer):
         model, total = look.model, problem.total
         limits = {"tol": self.tol, "max_iter": 0 if look_only else self.max_iter}
         states = [run.state for run in look.runs]
-        if len(problem.picked) < len(problem.table):
+        if problem.sampled and look.runs[0].n_iter:  # the look over the sample has told the starts apart
             states = states[:1]
         automatic = isinstance(self.focal_sets, str) and self.focal_sets == "auto"
         family = resolve_focal_sets("singletons", len(states[0].centers), empty=False) if automatic else look.focal_sets
