@@ -36,7 +36,7 @@ from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, unit_free
 from evidentia.solvers.descent import InterruptedFit, Run, all_runs, descend
 from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
-from evidentia.solvers.overlap import shared_sets
+from evidentia.solvers.overlap import least_committed, shared_sets
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
 from evidentia.solvers.set_covariances import Bound, minimize_bound
 from evidentia.solvers.starts import START_RULES, representatives
@@ -47,6 +47,7 @@ WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried u
 LOOK = {"tol": 3e-3, "max_iter": 25}  # enough to tell which models and numbers are worth going on with
 ACTIVE = 5  # models that a search goes on with, beyond the first numbers of clusters
 ALL_MODELS_UP_TO = 4  # clusters
+TREE_WORK = 2e9  # of a merge tree
 PATIENCE = 5  # numbers of clusters without a better criterion after which the search ends
 FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
@@ -64,7 +65,7 @@ def n_parameters(model: str, n_focal: int, n_clusters: int, n_features: int) -> 
 
 
 def data_prior(model: str, variances: np.ndarray, n_clusters: int) -> tuple[float, np.ndarray]:
-    r"""Count and scale of the prior of Fraley & Raftery (2007) for the covariances of a model, in the units of the table.
+    r"""Count and scale of the prior of Fraley & Raftery (2007) for the covariances of a model, in units of the table.
 
     An inverse Wishart density with d + 2 degrees of freedom and the scale :math:`\mathrm{diag}(s^2) / C^{2/d}`; the
     variances of diagonal models have one of dimension one each. The diagonal scale is what keeps columns that
@@ -173,12 +174,14 @@ class _Problem:
         coordinates = self.coordinates(model)
         return sum(it.total * coordinates.log_jacobian_of(it.observed) for it in self.patterns(model, sample))
 
-    def grow_trees(self, n_trees: int) -> None:
-        """Merge trees of the sample; those for free covariances only where columns are few."""
+    def grow_trees(self, n_trees: int, rng: np.random.RandomState) -> None:
+        """Merge trees of the sample, of as many principal components as their cost, n² d³, allows."""
         rows, weight = self.filled[self.picked], self.sample_weight
-        narrow = rows.shape[1] <= WIDEST_FULL
-        ways = [(scaled_svd(rows, weight), "VVV"), (rows, "VVV")] if narrow else []
-        ways.append((scaled_svd(rows, weight) if narrow else rows, "EII"))
+        most = max(2, int((TREE_WORK / len(rows) ** 2) ** (1 / 3)))
+        if rows.shape[1] > most:
+            rows = principal_components(rows, weight, most, rng).to(rows)
+        halfway = scaled_svd(rows, weight)
+        ways = [(halfway, "VVV"), (rows, "VVV"), (halfway, "EII")]
         self.trees = [agglomerate(at, weight, model=kind) for at, kind in ways[:n_trees]]
 
     def starts(self, n_clusters: int, init: Any, n_init: int, rng: np.random.RandomState) -> Iterator[_Start]:
@@ -232,8 +235,8 @@ class EGMM(MixtureClusterer):
         \bar\Sigma_A = \frac{1}{|A|} \sum_{k \in A} \Sigma_k, \qquad
         m_i(A) = \frac{\pi_A N(x_i; \bar\mu_A, \bar\Sigma_A)}{p(x_i)}
 
-    There is no empty set: an object far from everything gets its mass by the relative densities. The model of the paper,
-    one covariance and all sets, is ``EGMM(n_clusters, model="EEE", focal_sets="full", prior=None, init="k-means")``.
+    There is no empty set: an object far from everything gets its mass by the relative densities. The model of the
+    paper, one covariance and all sets, is ``EGMM(n_clusters, model="EEE", focal_sets="full", prior=None, init="k-means")``.
 
     Attributes
     ----------
@@ -405,8 +408,8 @@ class EGMM(MixtureClusterer):
         asked = [self.model] if isinstance(self.model, str) else self.model
         if beyond := sorted(set(asked) - set(carried), key=MODELS.index):
             raise ValueError(
-                f"EGMM cannot fit {', '.join(beyond)} to {n} rows of {width} columns: a covariance that is not diagonal "
-                f"needs more rows than columns. {', '.join(carried)} can be carried; or cluster a few principal "
+                f"EGMM cannot fit {', '.join(beyond)} to {n} rows of {width} columns: a covariance that is not "
+                f"diagonal needs more rows than columns. {', '.join(carried)} can be carried; or cluster a few principal "
                 "components: reduce='pca'."
             )
         return sorted(asked, key=MODELS.index)
@@ -458,7 +461,7 @@ class EGMM(MixtureClusterer):
         only = len(numbers) == 1 and len(models) == 1
         try:
             if isinstance(self.init, str) and self.init == "hierarchical":
-                problem.grow_trees(self.n_init)
+                problem.grow_trees(self.n_init, rng)
             with tqdm(numbers, desc="EGMM", unit="size", disable=not self.verbose) as bar:
                 for number in bar:
                     here = models if number > 1 or only else [one for one in models if one in SHARED] or models[:1]
@@ -532,28 +535,21 @@ class EGMM(MixtureClusterer):
         return sorted(runs, key=lambda run: (tool.collapsed(run.state, average, total), run.objective))
 
     def _log_likelihood(self, problem: _Problem, model: str, run: Run, total: float, *, sample: bool) -> float:
-        """Of the rows, in the units of the table, without the prior."""
-        tool = problem.engine(model, len(run.state.centers))
-        cost = tool.prior.cost(run.state.covariances) if tool.prior else 0.0
+        """Of single clusters or a given family, over the rows, in the units of the table, without the prior."""
+        cost = problem.engine(model, len(run.state.centers)).cost(run.state)
         return cost - total * run.objective + problem.gain(model, sample)
 
-    def _overlaps(
-        self, problem: _Problem, model: str, focal_sets: FocalSets, state: Parameters
-    ) -> tuple[FocalSets, Parameters | None]:
-        """Sets of clusters that share objects of the sample, and a start with them; None if there are no new ones."""
-        tool = problem.engine(model, focal_sets.n_clusters)
-        single = focal_sets.singleton_index
-        alone = state._replace(weights=state.weights[single] / state.weights[single].sum())
-        Y, average = problem.coordinates(model).to(problem.table[problem.picked]), np.eye(focal_sets.n_clusters)
-        posterior = np.empty((len(Y), focal_sets.n_clusters))
+    def _overlaps(self, problem: _Problem, single: Candidate) -> tuple[FocalSets, np.ndarray]:
+        """Sets of clusters that share objects, and how many of these a choice among the clusters would get wrong."""
+        model, average = single.settings["model"], np.eye(single.n_clusters)
+        Y, tool = problem.coordinates(model).to(problem.table[problem.picked]), problem.engine(model, len(average))
+        posterior = np.empty((len(Y), len(average)))
         for observed, rows in missing_patterns(Y):
-            posterior[rows] = tool.evaluate(Y[rows][:, observed], observed, alone, average)[0]
+            posterior[rows] = tool.evaluate(Y[rows][:, observed], observed, single.best.state, average)[0]
         family = shared_sets(posterior, problem.sample_weight)
-        if set(family.masks.tolist()) <= set(focal_sets.masks.tolist()):
-            return focal_sets, None
-        held = [problem.sample_weight @ posterior[:, member > 0].min(axis=1) for member in family.member]
-        weights = np.array(held) / np.sum(held)
-        return family, state._replace(weights=weights)
+        # For a pair this is the sum of the smaller posterior probabilities.
+        wrong = problem.sample_weight @ least_committed(posterior, family) / family.card
+        return family, wrong * (problem.total / problem.sample_weight.sum())
 
     # -- what is chosen --------------------------------------------------------------------------------------------
 
@@ -589,13 +585,14 @@ class EGMM(MixtureClusterer):
         if problem.sampled and look.runs[0].n_iter:  # the look over the sample has told the starts apart
             states = states[:1]
         runs = self._climb(problem, look.model, look.focal_sets, states, sample=False, **limits)
-        return self._candidate(problem, look.model, look.focal_sets, runs)
+        tool = problem.engine(look.model, look.focal_sets.n_clusters)
+        return self._candidate(problem, look.model, look.focal_sets, runs, tool)
 
-    def _candidate(self, problem: _Problem, model: str, family: FocalSets, runs: list[Run]) -> Candidate:
+    def _candidate(self, problem: _Problem, model: str, family: FocalSets, runs: list[Run], tool: Engine) -> Candidate:
         best, total = runs[0], problem.total
         n_free = n_parameters(model, len(family), family.n_clusters, problem.coordinates(model).width)
-        log_likelihood = self._log_likelihood(problem, model, best, total, sample=False)
-        tool, gain = problem.engine(model, family.n_clusters), problem.gain(model, False)
+        gain = problem.gain(model, False)
+        log_likelihood = tool.cost(best.state) - total * best.objective + gain
         return Candidate(
             focal_sets=family,
             best=replace(best, trace=total * best.trace - gain),
@@ -610,20 +607,31 @@ class EGMM(MixtureClusterer):
         )
 
     def _with_sets(self, problem: _Problem, single: Candidate) -> Candidate:
-        """The chosen mixture, with the sets of clusters that overlap; those that come to hold nothing are left out."""
-        model, state = single.settings["model"], single.best.state
-        limits = {"tol": self.tol, "max_iter": self.max_iter}
-        family, start = self._overlaps(problem, model, single.focal_sets, state)
-        while start is not None:
-            runs = self._climb(problem, model, family, [start], sample=False, **limits)
-            still, _ = self._overlaps(problem, model, family, runs[0].state)
-            weights = runs[0].state.weights
-            held = (weights * problem.total >= 0.5) & np.isin(family.masks, still.masks) | (family.card == 1)
-            if held.all() or runs[0].interrupted:
-                return self._candidate(problem, model, family, runs)
-            family = FocalSets(family.n_clusters, family.masks[held])
-            start = runs[0].state._replace(weights=weights[held] / weights[held].sum())
-        return single
+        """The chosen mixture, with the sets of clusters that overlap.
+
+        Clusters stay where they are; the mixing probabilities are found anew. As many objects as are expected to be
+        given to the wrong one of the clusters of a set are its prior: without it a likelihood that single clusters
+        explain leaves nothing to the sets, and if clusters could move, sets would take their places.
+        """
+        model = single.settings["model"]
+        larger, in_doubt = self._overlaps(problem, single)
+        if len(larger) == single.n_clusters:
+            return single
+        tool, patterns, average = (
+            problem.engine(model, larger.n_clusters),
+            problem.patterns(model, False),
+            averaging(larger),
+        )
+        tool.shared = in_doubt * (larger.card > 1)
+
+        def reweigh(state: Parameters) -> tuple[float, Parameters]:
+            found = tool.gather(patterns, state, average)
+            cost = tool.cost(state) - found.log_likelihood
+            return cost / problem.total, state._replace(weights=tool.weigh(found.size))
+
+        start = single.best.state._replace(weights=in_doubt / in_doubt.sum())
+        run = descend(reweigh, start, max_iter=self.max_iter, tol=self.tol)
+        return self._candidate(problem, model, larger, [run], tool)
 
     def _warn_at_an_end(self, best: Candidate, last: int) -> None:
         low, high = self.cluster_range
@@ -713,7 +721,7 @@ class EGMM(MixtureClusterer):
     def _squared_distances(
         self, masses: np.ndarray, log_density: np.ndarray, parameters: Parameters, o: np.ndarray
     ) -> np.ndarray:
-        """Mahalanobis distances from the clusters, from what the masses of single clusters say about their densities."""
+        """Mahalanobis distances from the clusters, by what the masses of single clusters say about densities."""
         within = parameters.covariances
         if within.ndim == 2:
             log_det = np.log(within[:, o]).sum(axis=1)

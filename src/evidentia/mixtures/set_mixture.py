@@ -1,8 +1,8 @@
 r"""EM for the evidential Gaussian mixture, for any of the fourteen covariance models.
 
-A component for each set of clusters: its mean is the barycenter of its clusters' means, its covariance the mean of their
-covariances. :func:`observe` turns rows into patterns, an :class:`Engine` gives statistics of each pattern that add
-up, wherever the rows are kept, and takes their sum to the next parameters.
+A component for each set of clusters: its mean is the barycenter of its clusters' means, its covariance the mean of
+their covariances. An :class:`Engine` turns rows into patterns, gives statistics of each pattern that add up, wherever
+the rows are kept, and takes their sum to the next parameters.
 
 Two engines: where all clusters have the same covariance, log densities are linear in a row but for a term that all
 components share (:mod:`evidentia.solvers.shared_covariance`); else they are linear in the row and its squares.
@@ -139,6 +139,7 @@ class Engine:
 
     def __init__(self, model: str, prior: Prior | None, floor: Floor | None, ridge: Any):
         self.model, self.prior, self.floor, self.ridge = model, prior, floor, ridge
+        self.shared: np.ndarray | None = None  # objects that a prior gives to each set
         self.diagonal = model.endswith("I")
 
     def observe(self, Y: np.ndarray, weight: np.ndarray | None = None) -> list[Pattern]:
@@ -161,9 +162,25 @@ class Engine:
         self, patterns: list[Pattern], average: np.ndarray, parameters: Parameters, total: float
     ) -> tuple[float, Parameters]:
         """Minus the mean penalized log-likelihood of the parameters given, and the next parameters."""
-        found = reduce(Statistics.plus, (self.e_step(pattern, parameters, average) for pattern in patterns))
+        found = self.gather(patterns, parameters, average)
+        return (self.cost(parameters) - found.log_likelihood) / total, self.m_step(found, parameters, average)
+
+    def gather(self, patterns: list[Pattern], parameters: Parameters, average: np.ndarray) -> Statistics:
+        """Statistics of all rows."""
+        return reduce(Statistics.plus, (self.e_step(pattern, parameters, average) for pattern in patterns))
+
+    def cost(self, parameters: Parameters) -> float:
+        """Minus the log density of the priors, up to a constant."""
         cost = self.prior.cost(parameters.covariances) if self.prior else 0.0
-        return (cost - float(found.log_likelihood)) / total, self.m_step(found, parameters, average)
+        if self.shared is not None:
+            given = self.shared > 0
+            cost -= float(self.shared[given] @ np.log(parameters.weights[given]))
+        return cost
+
+    def weigh(self, size: np.ndarray) -> np.ndarray:
+        """Mixing probabilities (25)."""
+        size = size if self.shared is None else size + self.shared
+        return size / size.sum()
 
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
         """Expected statistics of the complete data (23), and the log-likelihood (18), for one pattern.
@@ -249,7 +266,7 @@ class SharedEngine(Engine):
         count = total
         if self.prior:
             scatter, count = scatter + self.prior.scale, total + self.prior.count
-        return Parameters(found.size / total, centers, self.constrain(scatter / count)[None])
+        return Parameters(self.weigh(found.size), centers, self.constrain(scatter / count)[None])
 
     def evaluate(
         self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
@@ -363,7 +380,7 @@ class OwnEngine(Engine):
 
     def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
         """Means by a linear system, then covariances by a step that lowers a bound of the criterion."""
-        weights, (_, covariances) = found.size / found.size.sum(), self._of_sets(previous, average)
+        weights, (_, covariances) = self.weigh(found.size), self._of_sets(previous, average)
         precisions = 1 / covariances if self.diagonal else inverses(np.ascontiguousarray(covariances))[0]
         centers = self._centers(found, previous.centers, average, precisions)
         mean = average @ centers
@@ -385,6 +402,8 @@ class OwnEngine(Engine):
     ) -> np.ndarray:
         """Means of the clusters: generalized least squares, as the precisions of the sets weigh their residuals."""
         size, (c, d) = found.size, previous.shape
+        if average.shape == (c, c) and size.all():  # single clusters: each mean is its own
+            return np.linalg.solve(average, found.sum / size[:, None])
         residual = found.sum - size[:, None] * (average @ previous)
         pairs = (size[:, None] * average)[:, :, None] * average[:, None, :]
         if self.diagonal:

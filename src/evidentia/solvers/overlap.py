@@ -92,6 +92,35 @@ def shared_sets(posterior: np.ndarray, weight: np.ndarray, *, share: float = 0.0
     return FocalSets(n_clusters, canonical_order({*kept, *(1 << k for k in range(n_clusters))}))
 
 
+def least_committed(posterior: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+    r"""Consonant mass functions whose pignistic probabilities are given, on some focal sets; shape (n, n_focal).
+
+    With :math:`r_{(1)} \ge r_{(2)} \ge \dots` the j most probable clusters hold :math:`j\,(r_{(j)} - r_{(j+1)})`: of
+    all mass functions with these pignistic probabilities it is the least committed one [1]_. What belongs to a set that
+    is not among the focal sets is left out.
+
+    References
+    ----------
+    .. [1] D. Dubois, H. Prade, P. Smets. A definition of subjective possibility. International Journal of Approximate
+       Reasoning 48:352-364, 2008.
+
+    Examples
+    --------
+    >>> least_committed(np.array([[0.9, 0.1], [0.5, 0.5]]), FocalSets(2, "full", empty=False))
+    array([[0.8, 0. , 0.2],
+           [0. , 0. , 1. ]])
+    """
+    n, c = posterior.shape
+    order = np.argsort(-posterior, axis=1, kind="stable")
+    falling = np.take_along_axis(posterior, order, axis=1)
+    steps = np.arange(1, c + 1) * (falling - np.append(falling[:, 1:], np.zeros((n, 1)), axis=1))
+    masks = np.bitwise_or.accumulate(np.int64(1) << order.astype(np.int64), axis=1)
+    masses = np.zeros((n, len(focal_sets)))
+    for at, mask in enumerate(focal_sets.masks):
+        masses[:, at] = (steps * (masks == mask)).sum(axis=1)
+    return masses
+
+
 def is_near_pairs(focal_sets: Any) -> bool:
     """Whether the user asked for the family ``"near-pairs"``, which a first fit has to find."""
     return isinstance(focal_sets, str) and focal_sets == "near-pairs"

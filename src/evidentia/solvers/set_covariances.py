@@ -1,7 +1,7 @@
 r"""Covariances of clusters when sets of clusters are components too, for the fourteen models.
 
-The covariance of a set is the mean of those of its clusters, :math:`\Sigma_A = \frac{1}{|A|}\sum_{k\in A}\Sigma_k`. With
-sizes :math:`N_A` and scatters :math:`S_A` about the center of each set, the M-step has to lower
+The covariance of a set is the mean of those of its clusters, :math:`\Sigma_A = \frac{1}{|A|}\sum_{k\in A}\Sigma_k`.
+With sizes :math:`N_A` and scatters :math:`S_A` about the center of each set, the M-step has to lower
 :math:`\sum_A N_A \log|\Sigma_A| + \mathrm{tr}(\Sigma_A^{-1} S_A)`. For a set of several clusters both terms are bounded
 by sums over its clusters: the logarithm is concave, and :math:`x^T\Sigma_A^{-1}x` is the least cost of sharing x out
 among them. With equality at the present covariances, what is left to minimize is
@@ -24,7 +24,7 @@ import numpy as np
 from evidentia.solvers.small_matrices import turned_axes
 
 INNER_TOLERANCE = 1e-10  # relative change of the covariances at which alternating rules end
-INNER_ITERATIONS = 30  # any number of rounds is a valid step; the next one goes on where this one ended
+INNER_ITERATIONS = 10  # any number of rounds is a valid step; the next one goes on where this one ended
 NEWTON_ITERATIONS = 50
 
 
@@ -135,7 +135,7 @@ def _equal_volume_sizes(size: np.ndarray, offset: np.ndarray, product: np.ndarra
     height, log_det, curvature = climbed(mu)
     for _ in range(NEWTON_ITERATIONS):
         level = (log_det / curvature).sum() / (1 / curvature).sum()
-        if np.abs(log_det - level).max() <= 1e-13 * max(1.0, abs(level)):
+        if np.abs(log_det - level).max() <= 1e-11 * max(1.0, abs(level)):
             break
         step, fraction = (log_det - level) / curvature, 1.0
         for _ in range(60):

@@ -123,13 +123,18 @@ def eigenvectors(matrices):
 def _congruent(matrix, factor, result):
     """F^T M F."""
     d = len(matrix)
+    half = np.zeros((d, d))
+    for i in range(d):
+        for k in range(d):
+            for q in range(d):
+                half[i, q] += matrix[i, k] * factor[k, q]
     for p in range(d):
         for q in range(d):
-            total = 0.0
-            for i in range(d):
-                for j in range(d):
-                    total += factor[i, p] * matrix[i, j] * factor[j, q]
-            result[p, q] = total
+            result[p, q] = 0.0
+    for i in range(d):
+        for p in range(d):
+            for q in range(d):
+                result[p, q] += factor[i, p] * half[i, q]
 
 
 @compiled
