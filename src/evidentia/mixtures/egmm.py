@@ -45,10 +45,9 @@ from evidentia.solvers.threads import one_blas_thread
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried unasked: cost grows with the square
 LOOK = {"tol": 3e-3, "max_iter": 25}  # enough to tell which models and numbers are worth going on with
-ACTIVE = 5  # models that a search goes on with, beyond the first numbers of clusters
-ALL_MODELS_UP_TO = 4  # clusters
+ACTIVE = 5  # models for which the numbers between the steps are looked at
 TREE_WORK = 2e9  # of a merge tree
-PATIENCE = 5  # numbers of clusters without a better criterion after which the search ends
+PATIENCE = 2  # steps without a better criterion after which the search ends
 FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 KIND = {
@@ -73,6 +72,20 @@ def data_prior(model: str, variances: np.ndarray, n_clusters: int) -> tuple[floa
     """
     d = len(variances)
     return (5.0 if model.endswith("I") else 2.0 * d + 3.0), variances / n_clusters ** (2 / d)
+
+
+def growing_steps(numbers: list[int]) -> list[int]:
+    """Some of the numbers, at steps that grow by a third, and the last one.
+
+    Examples
+    --------
+    >>> growing_steps(list(range(1, 41)))
+    [1, 2, 3, 4, 5, 7, 9, 12, 16, 21, 28, 37, 40]
+    """
+    steps = [numbers[0]]
+    while steps[-1] < numbers[-1]:
+        steps.append(min(numbers[-1], max(steps[-1] + 1, round(4 / 3 * steps[-1]))))
+    return steps
 
 
 class _Look(NamedTuple):
@@ -383,8 +396,10 @@ class EGMM(MixtureClusterer):
         used, share = (table, None) if weight is None else (table[weight > 0], weight[weight > 0])
         numbers = self._numbers(len(used))
         self._check_init(numbers, table.shape[1])
-        models = self._models(used, numbers)
-        self.reduction_ = self._reduction(used, share, models, rng)
+        self.reduction_ = self._principal_components(used, share, rng)
+        models = self._models(*self._reduced(used).shape)
+        if self.reduction_ is None:
+            self.reduction_ = self._independent_columns(used, models)
         problem = _Problem(self._reduced(used), share, rng, self)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
         self._choose(problem, looks, interrupted)
@@ -397,28 +412,21 @@ class EGMM(MixtureClusterer):
     def _automatic_sets(self) -> bool:
         return isinstance(self.focal_sets, str) and self.focal_sets == "auto"
 
-    def _models(self, table: np.ndarray, numbers: list[int]) -> list[str]:
-        """Models that are asked for and that the rows can carry."""
-        n, d = table.shape
-        width = self._width(d)
-        carried = [model for model in MODELS if model.endswith("I") or n > width + 1]
+    def _models(self, n: int, d: int) -> list[str]:
+        """Models that are asked for and that so many rows can carry."""
+        carried = [model for model in MODELS if model.endswith("I") or n > d + 1]
         if isinstance(self.model, str) and self.model == "auto":
-            known = carried if width <= WIDEST_FULL else [model for model in carried if model.endswith("I")]
-            return known if width > 1 else list(MODELS[:2])  # in one dimension there is only volume
+            if d == 1:  # in one dimension there is only volume
+                return list(MODELS[:2])
+            return carried if d <= WIDEST_FULL else [model for model in carried if model.endswith("I")]
         asked = [self.model] if isinstance(self.model, str) else self.model
         if beyond := sorted(set(asked) - set(carried), key=MODELS.index):
             raise ValueError(
-                f"EGMM cannot fit {', '.join(beyond)} to {n} rows of {width} columns: a covariance that is not "
-                f"diagonal needs more rows than columns. {', '.join(carried)} can be carried; or cluster a few principal "
+                f"EGMM cannot fit {', '.join(beyond)} to {n} rows of {d} columns: a covariance that is not diagonal "
+                f"needs more rows than columns. {', '.join(carried)} can be carried; or cluster a few principal "
                 "components: reduce='pca'."
             )
         return sorted(asked, key=MODELS.index)
-
-    def _width(self, n_features: int) -> int:
-        """Columns that are clustered, as far as that is known before looking at them."""
-        if self.reduce is None:
-            return n_features
-        return min(n_features, self.reduce) if isinstance(self.reduce, int) else 1
 
     def _check_init(self, numbers: list[int], n_features: int) -> None:
         if isinstance(self.init, str):
@@ -430,23 +438,25 @@ class EGMM(MixtureClusterer):
                 f"cluster. Got an array of shape {given.shape}."
             )
 
-    def _reduction(
-        self, table: np.ndarray, weight: np.ndarray | None, models: list[str], rng: np.random.RandomState
-    ) -> Principal | Independent | None:
-        missing = bool(np.isnan(table.sum()))
-        if self.reduce is not None:
-            if missing:
-                raise ValueError(
-                    "EGMM(reduce=...) needs a table without missing values; fill them first, or leave reduce=None: EM "
-                    "integrates them out."
-                )
-            if not (table != table[0]).any():
-                raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
-            return principal_components(table, weight, None if self.reduce == "pca" else self.reduce, rng)
-        mixing = {KIND[model] in ("full", "rotated") for model in models}
-        if len(mixing) < 2 or missing or not (table != table[0]).any():
+    def _principal_components(
+        self, table: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState
+    ) -> Principal | None:
+        if self.reduce is None:
             return None
-        # Densities of models that mix columns and of those that do not compare only where no column is redundant.
+        if np.isnan(table.sum()):
+            raise ValueError(
+                "EGMM(reduce=...) needs a table without missing values; fill them first, or leave reduce=None: EM "
+                "integrates them out."
+            )
+        if not (table != table[0]).any():
+            raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
+        return principal_components(table, weight, None if self.reduce == "pca" else self.reduce, rng)
+
+    def _independent_columns(self, table: np.ndarray, models: list[str]) -> Independent | None:
+        """Densities of models that mix columns and of those that do not compare only where none is redundant."""
+        both = {KIND[model] in ("full", "rotated") for model in models}
+        if len(both) < 2 or np.isnan(table.sum()) or not (table != table[0]).any():
+            return None
         found = independent_columns(table)
         return found if len(found.kept) < table.shape[1] else None
 
@@ -456,34 +466,35 @@ class EGMM(MixtureClusterer):
     def _look_around(
         self, problem: _Problem, numbers: list[int], models: list[str], rng: np.random.RandomState
     ) -> tuple[list[_Look], bool]:
-        """First looks at all numbers of clusters and models, until the criterion has not risen for long."""
+        """First looks: all models at steps over the numbers of clusters, then the good ones around the best number."""
         looks: list[_Look] = []
         only = len(numbers) == 1 and len(models) == 1
+        limits = {"tol": 0.0, "max_iter": 0} if only else LOOK
         try:
             if isinstance(self.init, str) and self.init == "hierarchical":
                 problem.grow_trees(self.n_init, rng)
-            with tqdm(numbers, desc="EGMM", unit="size", disable=not self.verbose) as bar:
-                for number in bar:
+            with tqdm(desc="EGMM", unit="size", disable=not self.verbose) as bar:
+                coarse = growing_steps(numbers)
+                for at, number in enumerate(coarse):
                     here = models if number > 1 or only else [one for one in models if one in SHARED] or models[:1]
-                    if number > ALL_MODELS_UP_TO and len(numbers) > 1:
-                        here = self._still_good(looks, number, here)
-                    looks += self._look_at_number(
-                        problem, number, here, rng, **({"tol": 0.0, "max_iter": 0} if only else LOOK)
-                    )
-                    top = max(looks, key=lambda look: look.ebic)
-                    if number - top.focal_sets.n_clusters >= PATIENCE:
+                    looks += self._look_at_number(problem, number, here, rng, **limits)
+                    bar.update()
+                    best = max(looks, key=lambda look: look.ebic).focal_sets.n_clusters
+                    if at - coarse.index(best) >= PATIENCE:
                         break
+                good = sorted(looks, key=lambda look: -look.ebic)
+                good_models = list(dict.fromkeys(look.model for look in good))[:ACTIVE]
+                place = coarse.index(best)
+                around = range(coarse[max(place - 1, 0)], coarse[min(place + 1, len(coarse) - 1)] + 1)
+                for number in (one for one in numbers if one in around and one not in coarse):
+                    here = [model for model in models if model in good_models]
+                    looks += self._look_at_number(problem, number, here, rng, **limits)
+                    bar.update()
         except KeyboardInterrupt:
             if not looks:
                 raise
             return looks, True
         return looks, False
-
-    def _still_good(self, looks: list[_Look], number: int, models: list[str]) -> list[str]:
-        """Models that were among the best for the last two numbers of clusters."""
-        recent = [look for look in looks if look.focal_sets.n_clusters in (number - 1, number - 2)]
-        recent.sort(key=lambda look: -look.ebic)
-        return [model for model in models if model in list(dict.fromkeys(look.model for look in recent))[:ACTIVE]]
 
     def _look_at_number(
         self, problem: _Problem, number: int, models: list[str], rng: np.random.RandomState, **limits: Any
