@@ -46,6 +46,8 @@ CHUNK = 65_536  # rows transformed at a time when masses are computed
 WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried unasked: cost grows with the square
 LOOK = {"tol": 3e-3, "max_iter": 25}  # enough to tell which models and numbers are worth going on with
 ACTIVE = 5  # models for which the numbers between the steps are looked at
+INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
+SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group, when the number of clusters is searched
 TREE_WORK = 2e9  # of a merge tree
 PATIENCE = 2  # steps without a better criterion after which the search ends
 FINALISTS = 4  # models and numbers that are fitted to the end
@@ -109,6 +111,22 @@ class _Look(NamedTuple):
             "n_iter": self.runs[0].n_iter,
             "note": "first look",
         }
+
+
+def concentric(parameters: Parameters) -> bool:
+    """Whether the center of a cluster lies in the innermost tenth of another one.
+
+    Two clusters in one place, a narrow one and a wide one, are one group with heavy tails.
+    """
+    _, centers, within = parameters
+    c, d = centers.shape
+    gap = centers[:, None] - centers
+    within = np.broadcast_to(within, (c, *within.shape[1:]))
+    if within.ndim == 2:
+        distance = (np.square(gap) / within).sum(axis=2)
+    else:
+        distance = np.einsum("klp,lpq,klq->kl", gap, np.linalg.inv(within), gap, optimize=True)
+    return bool((distance + np.diag(np.full(c, np.inf)) < chi2.ppf(INNERMOST, d)).any())
 
 
 class _Start(NamedTuple):
@@ -566,7 +584,7 @@ class EGMM(MixtureClusterer):
 
     def _choose(self, problem: _Problem, looks: list[_Look], interrupted: bool) -> None:
         """Fit the best to the end, and publish the one of the highest EBIC."""
-        ranked = sorted(looks, key=lambda look: -look.ebic)
+        ranked = sorted(looks, key=lambda look: (self._sound(problem, look.runs[0].state), look.ebic), reverse=True)
         finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]
         found: list[Candidate] = []
         for look in finalists:
@@ -579,7 +597,9 @@ class EGMM(MixtureClusterer):
                 f"EGMM was interrupted; the best of {len(looks)} first looks and {len(found)} fits is kept.",
                 InterruptedFit,
             )
-        best = max(found, key=lambda one: (not one.collapsed, one.criteria["ebic"]))
+        best = max(
+            found, key=lambda one: (not one.collapsed, self._sound(problem, one.best.state), one.criteria["ebic"])
+        )
         if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
             best = self._with_sets(problem, best)
         self._publish_choice([best])
@@ -588,6 +608,18 @@ class EGMM(MixtureClusterer):
         self.selection_ = pd.DataFrame(rows)
         self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
         self._publish_model(problem, best)
+
+    def _sound(self, problem: _Problem, state: Parameters) -> bool:
+        """Whether clusters are groups: no two in one place and, if their number is searched, none of a few objects.
+
+        EBIC looks at densities alone, and outliers and heavy tails are dense in clusters of their own. Only
+        for single clusters: with a family of sets that is given, EBIC decides, as in the paper.
+        """
+        if not self._automatic_sets or len(state.centers) == 1:
+            return True
+        if isinstance(self.n_clusters, str) and state.weights.min() * problem.total < SMALLEST_GROUP:
+            return False
+        return not concentric(state)
 
     def _finish(self, problem: _Problem, look: _Look, *, look_only: bool) -> Candidate:
         """A model and number of clusters to the end."""
