@@ -15,6 +15,7 @@ from evidentia.belief import FocalSets, MassFunctions
 from evidentia.belief.uncertainty import jousselme_distance
 from evidentia.datasets import load, make_diamond
 from evidentia.hierarchy import BeliefHierarchical
+from evidentia.hierarchy.bhc import agreement
 
 LINKAGES = ["average", "single", "complete", "ward", "product"]
 CLASSICAL = LINKAGES[:-1]
@@ -99,7 +100,8 @@ def test_four_objects_need_not_be_merged_as_by_the_classical_method():
 
 
 def test_outlier_of_the_diamond_merges_last_with_a_larger_gap_than_in_the_classical_tree(diamond):
-    model = BeliefHierarchical().fit(diamond)
+    gamma = 1 / np.quantile(pdist(diamond, "sqeuclidean"), 0.25)
+    model = BeliefHierarchical(linkage="average", gamma=gamma).fit(diamond)
     classical = model.classical()
     np.testing.assert_allclose(classical, linkage(diamond, "average"))
     for tree in (model.linkage_, classical):
@@ -155,7 +157,7 @@ def test_distances_and_attributes_give_the_same_tree(link, blobs):
 )
 @pytest.mark.parametrize("link", ["average", "product"])
 def test_any_dissimilarity_will_do(link, metric, params, power, blobs):
-    X, new = blobs[0], blobs[0][:5] + 0.4
+    X, new = blobs[0], 0.9 * blobs[0][:5] + 0.1 * blobs[0].mean(axis=0)  # inside: Gower's distance is at most one
     scale = np.ptp(X, axis=0) * 2 if metric == "gower" else 1.0
     D, to_old = (cdist(rows / scale, X / scale, "minkowski", p=power) for rows in (X, new))
     model = BeliefHierarchical(linkage=link, metric=metric, metric_params=params).fit(X)
@@ -198,27 +200,77 @@ def test_far_outlier_does_not_blur_the_rest(link, blobs):
 # -- the cut and the credal partition ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("link", ["average", "complete"])
+@pytest.mark.parametrize("link", LINKAGES)
 def test_auto_finds_the_clear_clusters(link, blobs):
     X, truth = blobs
     model = BeliefHierarchical(linkage=link).fit(X)
     assert model.n_clusters_ == 3
     np.testing.assert_array_equal(model.cut("auto"), model.labels_)
     assert adjusted_rand_score(model.labels_, truth) == 1
-    assert model.gaps_[:, 0].tolist() == list(range(2, 11))
+    assert model.cut_scores_[:, 0].tolist() == list(range(2, 11))
 
 
-def test_gaps_are_falls_of_the_log_mass_without_dips():
-    # Masses .8, .0004, .4, .02 merge 5, 4, 3, 2 clusters. Coming maxima for K = 2..5: .02, .4, .4, .8.
-    from evidentia.hierarchy._tree import BeliefTree
+def test_scores_of_the_cuts_are_correlations_over_weighted_pairs(blobs):
+    X, _ = blobs
+    model = BeliefHierarchical(linkage="single").fit(X)
+    squared = pdist(X, "sqeuclidean")
+    for k, score in model.cut_scores_:
+        same = pdist(model.cut(int(k))[:, None], "hamming") == 0
+        similar = np.exp(-squared / (2 * squared[same].mean()))
+        assert score == pytest.approx(np.corrcoef(similar, same)[0, 1], abs=1e-12)
+    # A pair of weight two is the pair written twice.
+    once, twice = np.array([1.0, 3, 2, 8, 9, 9]), np.array([1.0, 3, 3, 2, 8, 8, 9, 9])
+    same, again = np.array([1, 1, 0, 0, 1, 0]), np.array([1, 1, 1, 0, 0, 0, 1, 0])
+    weighted = agreement(once, same, np.array([1.0, 2, 1, 2, 1, 1]))
+    np.testing.assert_allclose(weighted, agreement(twice, again, np.ones(8)))
 
-    mass = np.repeat([[0.8], [0.0004], [0.4], [0.02]], 2, axis=1)
-    tree = BeliefTree(np.array([[0, 1], [2, 5], [3, 6], [4, 7]]), np.ones((4, 2)), mass)
-    numbers, gaps = tree.gaps(10)
-    assert numbers.tolist() == [2, 3, 4]
-    np.testing.assert_allclose(gaps, np.log([0.4 / 0.02, 1, 0.8 / 0.4]))
-    low = BeliefTree(tree.merges, tree.betp, mass * [[1], [1], [1], [1e-9]])
-    assert low.gaps(10)[1][0] == pytest.approx(np.log(0.4 / 0.001))
+
+@pytest.mark.parametrize("n_clusters", ["auto", 3, 7])
+@pytest.mark.parametrize("link", ["average", "ward"])
+def test_gamma_is_that_of_the_clusters_of_a_first_tree(n_clusters, link, blobs):
+    X, _ = blobs
+    squared = pdist(X, "sqeuclidean")
+    first = BeliefHierarchical(n_clusters, linkage="ward", gamma=1 / np.quantile(squared, 0.25)).fit(X)
+    inside = pdist(first.labels_[:, None], "hamming") == 0
+    expected = 1 / (2 * squared[inside].mean())
+    assert BeliefHierarchical(n_clusters, linkage=link).fit(X).gamma_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_gamma_does_not_depend_on_how_many_objects_there_are():
+    found = []
+    for n in (150, 300, 1200):
+        X, _ = make_blobs(n, centers=[[0, 0], [9, 0], [3, 9]], random_state=1)
+        model = BeliefHierarchical().fit(X)
+        assert model.n_clusters_ == 3
+        found.append(model.gamma_)
+    np.testing.assert_allclose(found, 0.125, rtol=0.15)  # the mean squared distance of two objects of a blob is four
+
+
+def test_many_clusters_are_found_at_their_own_scale():
+    # The lower quartile of all distances reaches over several of 25 clusters; it used to blur them.
+    X, truth = make_blobs(
+        500, centers=[(4 * i, 4 * j) for i in range(5) for j in range(5)], cluster_std=0.5, random_state=0
+    )
+    for link in ("average", "ward"):
+        assert adjusted_rand_score(truth, BeliefHierarchical(25, linkage=link).fit(X).labels_) > 0.99
+    auto = BeliefHierarchical().fit(X)
+    assert (auto.n_clusters_, auto.cut_scores_[-1, 0]) == (22, 22)  # as far as it looks: sqrt(500)
+    assert adjusted_rand_score(truth, auto.labels_) > 0.85
+
+
+def test_outliers_do_not_use_up_the_clusters():
+    X, truth = make_blobs(200, centers=[[0, 0], [8, 0], [4, 7]], random_state=0)
+    far = np.vstack([X, [[20, 20], [-15, 5], [4, -14]]])
+    for metric in ("euclidean", "cityblock"):
+        model = BeliefHierarchical(3, metric=metric).fit(far)
+        assert adjusted_rand_score(truth, model.labels_[:200]) > 0.97
+
+
+def test_objects_at_three_places_are_three_clusters():
+    near = BeliefHierarchical().fit([[0.0, 0], [1, 0], [0, 7], [1, 7], [30, 0], [31, 0]])
+    assert near.labels_.tolist() == [0, 0, 1, 1, 2, 2]
+    equal = BeliefHierarchical().fit(np.repeat([[0.0], [1.0], [9.0]], 5, axis=0))
+    assert (equal.n_clusters_, equal.gamma_) == (3, 10.0)  # nothing inside: the nearest other place is out of reach
 
 
 def test_credal_partition_is_the_sum_of_masses_on_objects():
@@ -242,22 +294,22 @@ def test_credal_partition_is_the_sum_of_masses_on_objects():
 def test_most_plausible_cluster_is_that_of_the_cut(blobs):
     X, _ = blobs
     for k in (2, 3, 7):
-        model = BeliefHierarchical(k).fit(X)
+        model = BeliefHierarchical(k, gamma=0.2).fit(X)
         contour = model.partition_.contour
         own = contour[np.arange(len(X)), model.labels_]
         np.testing.assert_allclose(own, contour.max(axis=1), rtol=1e-12)
-        other = BeliefHierarchical(2).fit(X)
+        other = BeliefHierarchical(2, gamma=0.2).fit(X)
         np.testing.assert_allclose(other.partition(k).masses, model.partition_.masses)
 
 
 def test_new_objects(blobs):
     X, _ = blobs
-    model = BeliefHierarchical(3).fit(X)
+    model = BeliefHierarchical(3, gamma=0.6).fit(X)
     new = model.predict_partition([[0, 0.5], [9, 0], [4.5, 0.3], [200, 0]])
     assert new.labels()[:2].tolist() == [0, 1]
     assert new.outliers().tolist() == [2, 3]  # the third is between two clusters, but near none
     np.testing.assert_array_equal(model.predict(X), model.labels_)
-    given = BeliefHierarchical(3, metric="precomputed").fit(cdist(X, X))
+    given = BeliefHierarchical(3, gamma=0.6, metric="precomputed").fit(cdist(X, X))
     np.testing.assert_array_equal(given.predict(cdist(X[:5], X)), model.predict(X[:5]))
 
 
@@ -280,7 +332,7 @@ def test_as_many_groups_as_objects_change_nothing(diamond):
     one = BeliefHierarchical(3, linkage="ward").fit(diamond)
     other = BeliefHierarchical(3, linkage="ward", n_groups=12, random_state=0).fit(diamond)
     np.testing.assert_allclose(one.betp_index_, other.betp_index_)
-    np.testing.assert_allclose(one.partition_.masses, other.partition_.masses)
+    np.testing.assert_allclose(one.partition_.masses, other.partition_.masses, atol=1e-15)
 
 
 def test_objects_given_as_mass_functions():

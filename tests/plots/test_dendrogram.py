@@ -5,7 +5,7 @@ from matplotlib.colors import to_hex
 from scipy.cluster.hierarchy import dendrogram, linkage
 
 from evidentia.hierarchy import BeliefHierarchical
-from evidentia.plots import dendrogram_plot_data, plot_dendrogram, plot_gaps
+from evidentia.plots import dendrogram_plot_data, plot_cut_scores, plot_dendrogram
 from evidentia.plots.palette import HUES
 
 X = np.array([[0.0], [0.3], [0.5], [6.0], [6.2], [50.0]])
@@ -65,7 +65,7 @@ def test_classical_tree_beside_it(model):
     assert plot_dendrogram(model, ax=left) is left
     assert plot_dendrogram(model, tree="classical", ax=right) is right
     assert right.get_ylabel() == "distance"
-    given = plot_dendrogram(model, tree=linkage(X, "average"))
+    given = plot_dendrogram(model, tree=linkage(X, "ward"))
     ours, theirs = (ax.collections[0].get_segments() for ax in (right, given))
     np.testing.assert_allclose(ours, theirs)
     with pytest.raises(ValueError, match="'tree' must be 'belief', 'classical'"):
@@ -84,10 +84,10 @@ def test_another_cut_and_groups():
     assert len(plot_dendrogram(everyone).get_xticks()) == 0  # no room for 120 names
 
 
-def test_gap_curve_marks_the_largest(model):
-    ax = plot_gaps(model)
-    np.testing.assert_allclose(ax.lines[0].get_xydata(), model.gaps_)
-    best = model.gaps_[model.gaps_[:, 1].argmax()]
+def test_curve_of_the_cuts_marks_the_best(model):
+    ax = plot_cut_scores(model)
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), model.cut_scores_)
+    best = model.cut_scores_[model.cut_scores_[:, 1].argmax()]
     np.testing.assert_allclose(ax.lines[1].get_xydata()[0], best)
-    flat = plot_gaps(BeliefHierarchical().fit([[1.0], [1.0], [1.0]]))
+    flat = plot_cut_scores(BeliefHierarchical().fit([[1.0], [1.0], [1.0]]))
     assert len(flat.lines) == 1

@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import rand_score
@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from evidentia import ECM, FocalSets
 from evidentia.constraints import ContradictoryLinks, PairwiseConstraints
 from evidentia.prototypes import CECM, _constrained
+from evidentia.solvers.starts import START_RULES
 
 ADAPTIVE = pytest.mark.parametrize("adaptive", [False, True])
 
@@ -96,7 +97,8 @@ def test_the_criterion_never_rises(blobs, soft_links, adaptive, focal_sets, xi):
         model = CECM(3, adaptive=adaptive, focal_sets=focal_sets, xi=xi, init="random", n_init=1, random_state=seed)
         trace = model.fit(blobs[0], constraints=soft_links).criterion_trace_
         assert (np.diff(trace) <= 1e-12 * trace[0]).all()
-    given = CECM(3, adaptive=adaptive, xi=xi, init=blobs[0][[3, 4, 5]]).fit(blobs[0], constraints=soft_links)
+    start = (blobs[0][[3, 4, 5]], np.tile(np.eye(3), (3, 1, 1)))  # a pair: at full strength from the first step
+    given = CECM(3, adaptive=adaptive, xi=xi, init=start).fit(blobs[0], constraints=soft_links)
     assert (np.diff(given.criterion_trace_) <= 1e-12 * given.criterion_trace_[0]).all()
     assert given.criterion_trace_[-1] < 0.95 * given.criterion_trace_[0]
 
@@ -203,6 +205,45 @@ def test_strong_links_do_not_freeze_a_start_where_it_began():
         model = CECM(3, adaptive=True, xi=0.9, n_init=1, random_state=draw).fit(X, constraints=links)
         found.append(rand_score(truth, model.labels_))
     assert np.mean(found) > 0.95
+
+
+DRAWS_WITH_A_POOR_MINIMUM = (12, 19)  # of 100 links on Iris: where all links that begin weak lead
+
+
+def criterion_with(ramps, X, links, **params):
+    """Criterion of the best start, with other ramps and all else as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_constrained, "RAMPS", ramps)
+        return CECM(3, adaptive=True, random_state=0, **params).fit(X, constraints=links).criterion_
+
+
+@pytest.mark.parametrize("draw", DRAWS_WITH_A_POOR_MINIMUM)
+def test_starts_do_not_all_end_in_the_minimum_of_the_weakest_links(draw):
+    X, truth = load_iris(return_X_y=True)
+    links = PairwiseConstraints.sample(truth, 100, random_state=draw)
+    long, mixed = (criterion_with(ramps, X, links) for ramps in (_constrained.RAMPS[:1], _constrained.RAMPS))
+    assert mixed < 0.995 * long
+
+
+def test_few_links_in_scaled_wine_end_lower_than_by_the_weakest_links_alone():
+    X, truth = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    for draw in (1, 3, 5):
+        links = PairwiseConstraints.sample(truth, 40, random_state=draw)
+        long, mixed = (criterion_with(ramps, X, links) for ramps in (_constrained.RAMPS[:1], _constrained.RAMPS))
+        assert mixed < 0.99 * long
+
+
+@ADAPTIVE
+def test_given_centers_end_no_higher_than_a_search_that_begins_there(adaptive, monkeypatch):
+    X, truth = load_iris(return_X_y=True)
+    rows = np.random.default_rng(3).choice(len(X), 3, replace=False)
+    monkeypatch.setitem(START_RULES, "random", lambda table, c, n, *_: [table[rows]] * n)
+    for draw in range(4):
+        links = PairwiseConstraints.sample(truth, 100, random_state=draw)
+        given = CECM(3, adaptive=adaptive, init=X[rows]).fit(X, constraints=links)
+        searched = CECM(3, adaptive=adaptive, init="random", n_init=3, random_state=0).fit(X, constraints=links)
+        assert given.criterion_ <= searched.criterion_ * (1 + 1e-9)
 
 
 def test_a_stronger_will_breaks_fewer_links(blobs):

@@ -18,6 +18,7 @@ from evidentia.solvers.blocks import row_blocks
 SAMPLE = 1_000_000  # distances that a quantile is taken from
 QUANTILE = 0.25
 NEIGHBORS = 10
+SEEN = 500  # leaves whose pairs say how good a cut is
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,15 @@ class Places:
         squared = cdist(new, self.rows, "sqeuclidean") + self.spread
         return squared if spread is None else squared + spread[:, None]
 
+    def sampled(self) -> tuple[np.ndarray, np.ndarray]:
+        """At most 500 of the leaves, at even steps, and the squared distances between them, full."""
+        m = min(SEEN, len(self))
+        leaves = np.arange(m) * len(self) // m
+        if self.rows is None:
+            return leaves, np.square(self.source.block(leaves, leaves))
+        squared = cdist(self.rows[leaves], self.rows[leaves], "sqeuclidean")
+        return leaves, squared + np.add.outer(self.spread[leaves], self.spread[leaves])
+
     def packed(self) -> np.ndarray:
         """Squared distances of all pairs as a packed lower triangle, see :mod:`evidentia.hierarchy._merge`."""
         n = len(self)
@@ -74,7 +84,7 @@ class Places:
 
 
 def yardstick(squared: np.ndarray) -> float:
-    """Lower quartile of the squared distances above zero: that of objects in the same cluster, one if there is none."""
+    """Lower quartile of the squared distances above zero, one if there is none."""
     seen = squared[:: max(1, len(squared) // SAMPLE)]
     seen = seen[seen > 0]
     return float(np.quantile(seen, QUANTILE)) if seen.size else 1.0

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NOTHING = 1e-3  # a mass below this is no reason to merge, however much smaller the next one is
-
 
 @dataclass(frozen=True)
 class BeliefTree:
@@ -61,18 +59,6 @@ class BeliefTree:
         for t in range(n - n_clusters - 1, -1, -1):  # from the top down, a node hands its name to its parts
             node[self.merges[t]] = node[n + t]
         return node[:n]
-
-    def gaps(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        r"""How much belief is lost by merging further, for 2 to ``most`` clusters.
-
-        With :math:`m_K` the mean of the two masses that merged K clusters to K - 1, the gap at K is
-        :math:`\log \bar m_{K+1} - \log \bar m_K`, where :math:`\bar m_K = \max_{L \le K} m_L` (a weak merge before a
-        strong one is no gap) and is at least 0.001.
-        """
-        numbers = np.arange(2, min(most, self.n_leaves - 1) + 1)
-        coming = np.maximum.accumulate(self.mass.mean(axis=1)[::-1])  # position K - 2 belongs to K clusters
-        log_mass = np.log(np.maximum(coming, NOTHING))
-        return numbers, log_mass[numbers - 1] - log_mass[numbers - 2]
 
     def joint_nodes(self, n_clusters: int, clusters: dict[int, int]) -> np.ndarray:
         """Mask of the smallest node that holds two clusters of a cut, shape (n_clusters, n_clusters).

@@ -7,6 +7,7 @@ probabilities is merged (12), and the sum of the two is the index of the tree.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -79,6 +80,39 @@ def coarsened_masses(
     return masses
 
 
+def agreement(squared: np.ndarray, same: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    r"""How well the clusters of a cut predict the similarity of two objects, and the gamma of this similarity.
+
+    The similarity is :math:`e^{-\gamma d^2}` with :math:`\gamma` one over twice the mean squared distance inside the
+    clusters. The first number is its correlation, over pairs of objects, with being in the same cluster, zero where
+    one of them does not vary.
+
+    Parameters
+    ----------
+    squared, same, weight : ndarray of shape (n_pairs,)
+        Squared distance, whether the two are in one cluster, and how much the pair counts.
+
+    Examples
+    --------
+    >>> squared = np.array([1.0, 3.0, 2.0, 8.0, 9.0, 9.0])
+    >>> score, gamma = agreement(squared, np.array([1, 1, 1, 0, 0, 0]), np.ones(6))
+    >>> gamma, round(score, 3)
+    (0.25, 0.943)
+    """
+    apart = squared[squared > 0]
+    if not apart.size or same.all() or not same.any():
+        return 0.0, 1.0
+    share = np.average(same, weights=weight)
+    inside = max(np.average(squared, weights=weight * same), apart.min() / 20)  # equal objects alone: no other in reach
+    gamma = 1 / (2 * inside)
+    similar = np.exp(-gamma * squared)
+    excess = similar - np.average(similar, weights=weight)
+    variance = share * (1 - share) * np.average(np.square(excess), weights=weight)
+    if variance <= 0:
+        return 0.0, gamma
+    return float(np.average(excess * same, weights=weight) / np.sqrt(variance)), float(gamma)
+
+
 class BeliefHierarchical(_base.EvidentialClusterer):
     r"""Belief hierarchical clustering [1]_: a tree whose merges are driven by belief.
 
@@ -97,8 +131,8 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     betp_index_ : ndarray of shape (n_leaves - 1,)
     merge_mass_ : ndarray of shape (n_leaves - 1,)
         Mean of the masses that the two merged clusters gave to each other.
-    gaps_ : ndarray of shape (n_tried, 2)
-        Numbers of clusters, and how much belief is lost by merging further; see :meth:`cut`.
+    cut_scores_ : ndarray of shape (n_tried, 2)
+        Numbers of clusters, and how well each cut predicts which objects are similar; see :meth:`cut`.
     labels_ : ndarray of shape (n_samples,)
         Where the cut of the tree puts each object; clusters are numbered from the largest to the smallest. No cluster
         is more plausible for the object, but others may be as plausible (see :meth:`partition`).
@@ -113,7 +147,15 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     *The index depends on the number of clusters left.* Clusters that know nothing have :math:`BetP = 1 / (K - 1)`, and
     of two clusters each gives the other probability one, so the last merge has index 2 in any data. This is why an
     outlier that merges last stands far above the rest, and why the largest gap of the plain index says two clusters
-    almost always. :meth:`cut` therefore looks at the part of the index that the masses give, without the frame's.
+    almost always. :meth:`cut` therefore asks the clusters, not the index.
+
+    *The choice of gamma.* [1]_ leaves it open. The evidential nearest neighbor rule, from which the formula comes,
+    takes one over the mean squared distance inside the classes: gamma needs clusters, and clusters a gamma. A first
+    tree (Ward's link, one over the lower quartile of the squared distances) is cut into the clusters that are wanted,
+    or where :meth:`cut` says; gamma is one over twice the mean squared distance inside them, and the tree is built
+    again. It does not depend on the number of objects. The choice of the link matters more than gamma: with a number
+    of clusters given, the average link spends them on single outliers, whatever gamma is. That is why ``"ward"`` is the
+    default, for dissimilarities too. Labels hardly depend on alpha, which is the share of doubt in the masses.
 
     *The paper says that the first way gives the partitions of the classical method.* It does for two and three
     clusters: with common masses the nearest pair then has the largest probabilities. For more, a cluster with few
@@ -125,7 +167,8 @@ class BeliefHierarchical(_base.EvidentialClusterer):
 
     *Cost.* Rows remember their best gain and how much it may have grown since; a merge looks again only at rows that
     may hold the best pair. Memory is 8 n² bytes; time is O(n²) in ordinary data, and O(n³) when all pairs are tied.
-    ``"product"`` needs 32 n² bytes and O(n³) time.
+    ``"product"`` needs 32 n² bytes and O(n³) time. ``gamma="auto"`` needs one tree more, of Ward's link. The scores of
+    the cuts look at the pairs of at most 500 leaves, 125,000 for each of at most sqrt(n_samples) numbers.
 
     References
     ----------
@@ -147,7 +190,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         papers=("Maalel, Zhou, Martin & Elouedi, *Belief Functions*, 2014",), guide="bhc",
         reads=("table", "dissimilarities", "mass functions"), number=("given", "found"), empty_set=True,
         criterion=None, grows='*n²* in all (`"product"`: *n³*)', memory="*n²*", doubt="sets of the tree, outliers",
-        limit="`gamma` by a rule of thumb; no way back from a merge",
+        limit="no way back from a merge; many columns leave most objects torn",
     )  # fmt: skip
 
     n_clusters: Any = param(
@@ -162,7 +205,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         inertia, which is the squared distance for two single objects. ``"product"`` is the second way of the paper:
         object i gives cluster C the mass :math:`\prod_{x_j \in C} \alpha e^{-\gamma d_{ij}^2}`, and the mass function
         of a cluster is that of its objects combined by Dempster's rule.""",
-        default="average",
+        default="ward",
     )
     alpha: Any = param(
         Choice("auto") | Number(above=0, high=0.999),
@@ -174,9 +217,8 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     )
     gamma: Any = param(
         Choice("auto") | Number(above=0),
-        """``"auto"`` is one over the lower quartile of the squared distances between objects. The evidential nearest
-        neighbor rule, from which the formula comes, takes the mean inside the classes; clusters are not known yet, but
-        the smaller distances are those inside them, and a far outlier does not move a quartile.""",
+        """How fast belief falls with the squared distance. ``"auto"`` is one over twice the mean squared distance
+        inside the clusters of a first tree, see the notes.""",
         default="auto",
     )
     metric: Any = METRIC
@@ -218,11 +260,13 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         self._check_counts()
         self.groups_, self._leaves = self._group()
         self._refuse_beyond_memory(len(self._leaves))
-        self._tree = self._merge()
+        self.alpha_ = RELIABILITY if self.alpha == "auto" else float(self.alpha)
+        self.gamma_ = self._choose_gamma() if self.gamma == "auto" else float(self.gamma)
+        self._tree = self._merge(self.linkage, self.gamma_)
         self.linkage_ = self._tree.linkage()
         self.betp_index_ = self._tree.index
         self.merge_mass_ = self._tree.mass.mean(axis=1)
-        self.gaps_ = np.column_stack(self._tree.gaps(max(FEW, int(np.sqrt(len(source))))))
+        self.cut_scores_ = self._score_cuts(self._tree, self._tried(self._tree))[:, :2]
         cut = self.partition(self.n_clusters)
         self.focal_sets_ = cut.focal_sets
         self._publish(X, cut.masses)
@@ -235,10 +279,10 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         Parameters
         ----------
         n_clusters : int or "auto"
-            ``"auto"`` cuts at the largest gap of the part of the index that comes from the masses: where the logarithm
-            of the mass that drives a merge falls most, among 2 to sqrt(n_samples) clusters (10 in small tables). A weak
-            merge before a strong one is no gap, and masses below 0.001 are all the same. Made for masses from
-            distances: those of ``linkage="product"`` fall with the size of the clusters, which looks like gaps.
+            ``"auto"`` takes the cut whose clusters best predict which objects are similar: of 2 to sqrt(n_samples)
+            clusters (10 in small tables) the number with the largest correlation, over pairs of objects, between being
+            in the same cluster and :math:`e^{-\\gamma_k d^2}`, with :math:`\\gamma_k` one over twice the mean squared
+            distance inside the k clusters. One cluster only where all objects are alike or there are but two.
         """
         check_is_fitted(self)
         return self._cut(self._number(n_clusters))[0][self.groups_]
@@ -315,31 +359,50 @@ class BeliefHierarchical(_base.EvidentialClusterer):
             )
         return masses
 
-    def _merge(self) -> BeliefTree:
+    def _merge(self, link: str, gamma: float) -> BeliefTree:
         from evidentia.hierarchy._merge import LINKS, merge_by_distance, merge_by_products  # numba loads late
 
         weight = self._leaves.weight
         squared = self._leaves.packed()
-        self.gamma_ = 1 / yardstick(squared) if self.gamma == "auto" else float(self.gamma)
-        self.alpha_ = RELIABILITY if self.alpha == "auto" else float(self.alpha)
-        if self.linkage == "product":
-            full = unpacked(squared, len(weight))
-            return BeliefTree(*merge_by_products(full, weight, self.gamma_, self.alpha_)[:3])
-        if self.linkage == "ward" and self.n_groups is not None:
+        if link == "product":
+            return BeliefTree(*merge_by_products(unpacked(squared, len(weight)), weight, gamma, self.alpha_)[:3])
+        if link == "ward" and self.n_groups is not None:
             for i in range(1, len(weight)):
                 row = slice(i * (i - 1) // 2, i * (i + 1) // 2)
                 squared[row] *= 2 * weight[i] * weight[:i] / (weight[i] + weight[:i])
-        found = merge_by_distance(
-            squared, weight.copy(), LINKS[self.linkage], self.gamma_, self.alpha_, self.alpha == "auto"
-        )
+        found = merge_by_distance(squared, weight.copy(), LINKS[link], gamma, self.alpha_, self.alpha == "auto")
         return BeliefTree(*found[:3])
+
+    def _choose_gamma(self) -> float:
+        """The gamma of the clusters of a first tree: of as many as are wanted, or of its best cut."""
+        first = 1 / yardstick(self._leaves.packed())
+        tree = self._merge("ward", first)
+        scores = self._score_cuts(tree, self._tried(tree) if isinstance(self.n_clusters, str) else [self.n_clusters])
+        if not len(scores) or scores[:, 1].max() <= 0:
+            return first
+        return float(scores[scores[:, 1].argmax(), 2])
+
+    def _tried(self, tree: BeliefTree) -> Sequence[int]:
+        """Numbers of clusters that are tried."""
+        return range(2, min(max(FEW, int(np.sqrt(len(self.groups_)))), tree.n_leaves - 1) + 1)
+
+    def _score_cuts(self, tree: BeliefTree, numbers: Sequence[int]) -> np.ndarray:
+        """Numbers of clusters, and the :func:`agreement` and the gamma of each cut; shape (n_tried, 3)."""
+        leaves, full = self._leaves.sampled()
+        one, other = np.tril_indices(len(leaves), -1)
+        squared, weight = full[one, other], self._leaves.weight[leaves[one]] * self._leaves.weight[leaves[other]]
+        scores = np.empty((len(numbers), 3))
+        for at, k in enumerate(numbers):
+            node = tree.leaves_of(k)[leaves]
+            scores[at] = k, *agreement(squared, node[one] == node[other], weight)
+        return scores
 
     def _number(self, n_clusters: int | str) -> int:
         if isinstance(n_clusters, str):
             if n_clusters != "auto":
                 raise ValueError(f"'n_clusters' must be an integer or 'auto'. Got {n_clusters!r}.")
-            numbers, gaps = self.gaps_.T
-            return int(numbers[gaps.argmax()]) if len(gaps) and gaps.max() > 0 else 1
+            numbers, scores = self.cut_scores_.T
+            return int(numbers[scores.argmax()]) if len(scores) and scores.max() > 0 else 1
         n_leaves = self._tree.n_leaves
         if not 1 <= n_clusters <= n_leaves:
             raise ValueError(f"The tree has {n_leaves} leaves and can be cut into 1 to {n_leaves}. Got {n_clusters!r}.")

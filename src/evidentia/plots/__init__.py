@@ -7,7 +7,7 @@ set looks the same in all of them, see :mod:`evidentia.plots.palette`.
 from evidentia.plots.belief_peaks import belief_peaks_plot_data, click_peaks, plot_belief_peaks
 from evidentia.plots.contours import contour_plot_data, plot_contours
 from evidentia.plots.curves import plot_learning_curve, plot_selection, plot_trace, selection_plot_data
-from evidentia.plots.dendrogram import dendrogram_plot_data, plot_dendrogram, plot_gaps
+from evidentia.plots.dendrogram import dendrogram_plot_data, plot_cut_scores, plot_dendrogram
 from evidentia.plots.distances import distance_plot_data, plot_distances
 from evidentia.plots.ellipses import ellipse_plot_data, plot_ellipses
 from evidentia.plots.intervals import (
@@ -28,7 +28,7 @@ __all__ = [
     "belief_peaks_plot_data", "click_peaks", "contour_plot_data", "coverage_plot_data", "dendrogram_plot_data",
     "distance_plot_data", "ellipse_plot_data", "interval_fit_plot_data", "mass_plot_data", "medoid_plot_data",
     "pair_draws_plot_data", "partition_plot_data", "plot_belief_peaks", "plot_contours", "plot_coverage",
-    "plot_dendrogram", "plot_distances", "plot_ellipses", "plot_gaps", "plot_interval_fit", "plot_learning_curve",
+    "plot_cut_scores", "plot_dendrogram", "plot_distances", "plot_ellipses", "plot_interval_fit", "plot_learning_curve",
     "plot_masses", "plot_medoids", "plot_pair_draws", "plot_partition", "plot_selection", "plot_shepard", "plot_trace",
     "selection_plot_data", "set_label", "set_style", "shepard_plot_data",
 ]  # fmt: skip

@@ -161,21 +161,21 @@ def _mark_leaves(
 
 
 @drawing(":meth:`matplotlib.axes.Axes.plot`")
-def plot_gaps(model: BeliefHierarchical, *, ax: Axes | None = None, **line: Any) -> Axes:
-    """Draw how much belief is lost by merging further, against the number of clusters; the largest gap is marked.
+def plot_cut_scores(model: BeliefHierarchical, *, ax: Axes | None = None, **line: Any) -> Axes:
+    """Draw how well the cuts of a tree predict which objects are similar, by number of clusters; the best is marked.
 
     Parameters
     ----------
     model : fitted BeliefHierarchical
     """
     ax = new_axes(ax, figsize=(6, 3.6))
-    numbers, gaps = model.gaps_.T
-    ax.plot(numbers, gaps, **{"color": HUES[0], "marker": "o", "ms": 5, "lw": 1.5, "label": "gap", **line})
-    if len(gaps) and gaps.max() > 0:
-        best = int(gaps.argmax())
+    numbers, scores = model.cut_scores_.T
+    ax.plot(numbers, scores, **{"color": HUES[0], "marker": "o", "ms": 5, "lw": 1.5, "label": "cut", **line})
+    if len(scores) and scores.max() > 0:
+        best = int(scores.argmax())
         mark: dict[str, Any] = {"ls": "", "marker": "o", "ms": 13, "mfc": "none", "mec": "black", "mew": 1.5}
-        ax.plot(numbers[best], gaps[best], label=f"largest: {int(numbers[best])} clusters", **mark)
-    ax.set(xlabel="number of clusters", ylabel="fall of the logarithm of the merging mass")
+        ax.plot(numbers[best], scores[best], label=f"best: {int(numbers[best])} clusters", **mark)
+    ax.set(xlabel="number of clusters", ylabel="correlation of cluster and similarity")
     whole_steps(ax)
     ax.margins(x=0.08, y=0.12)
     legend_beside(ax, *ax.get_legend_handles_labels())

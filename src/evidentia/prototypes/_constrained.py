@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -38,7 +39,9 @@ from evidentia.solvers.threads import one_blas_thread
 if TYPE_CHECKING:
     from evidentia.solvers.linked_masses import Ties
 
-RAMP = np.geomspace(1e-4, 1, 25)[:-1]  # shares of their strength at which links begin to pull
+# Shares of their strength at which links begin to pull. On a long ramp all starts end in one minimum, and not always a
+# good one; on a short one each remembers more of where it began.
+RAMPS = tuple(np.geomspace(weakest, 1, 25)[:-1] for weakest in (1e-4, 1e-2, 1e-1))
 
 
 def breaking_tables(focal_sets: FocalSets) -> np.ndarray:
@@ -118,23 +121,26 @@ class ConstrainedClusterer(PrototypeClusterer):
     """Base of the methods with centers that take links; a subclass says how much a broken link costs.
 
     Links at full strength freeze the linked objects where the first centers put them. So a start first takes a few
-    steps while its links grow from weak to full strength, and the centers have found their places before. A start that
-    the user gives is taken as it is.
+    steps while its links grow from weak to full strength, and the centers have found their places before. How weak they
+    begin changes from start to start. Centers that the user gives are tried in each of these ways and at full strength;
+    a pair of centers and covariances, the end of another fit, at full strength alone.
     """
 
     beta = 2.0  # what makes the criterion quadratic in the masses
     n_init: int = param(
         Integer(low=1),
-        """Number of starts; the one with the best criterion is kept. Each first takes a few steps in which the links
-        grow from weak to full strength.""",
+        """Number of starts; the one with the best criterion is kept. Each first takes 24 steps in which the links
+        grow to full strength: the first from a ten-thousandth of it, the next from a hundredth, then from a tenth, and
+        so on in turn.""",
         default=10,
     )
     init: Any = param(
         INIT,
         f"""{INIT_DOC}
-        An array makes one start, at once with links of full strength, and keeps its order of clusters; to go on from a
-        model when links were added, give its ``cluster_centers_``, with ``adaptive``
-        ``(cluster_centers_, covariances_)``.""",
+        An array keeps its order of clusters, and is one place for four starts: at once with links of full strength, and
+        with links that grow in each of three ways. To go on from a model when links were added, give its
+        ``cluster_centers_``, with ``adaptive`` ``(cluster_centers_, covariances_)``; the pair makes one start, with
+        links of full strength.""",
         default="mixed",
     )
 
@@ -190,16 +196,28 @@ class ConstrainedClusterer(PrototypeClusterer):
         def step(bonds: Bonds, state: Linked) -> tuple[float, Linked]:
             return linked_step(objects.rows, free_weight, objects.weight.sum(), criterion, bonds, state)
 
-        def prepared(start: Prototypes) -> Linked:
+        def prepared(start: Prototypes, ramp: np.ndarray) -> Linked:
             state = Linked(start)
-            for share in () if self._start_given else RAMP:
+            for share in ramp:
                 _, state = step(bonds.weakened(share), state)
             return state
 
         # The map prepares a start when its turn comes, so that an interrupt finds the ends of those before.
-        best, runs = self._descend(partial(step, bonds), map(prepared, starts), len(starts))
+        ramped = self._ramped(starts)
+        best, runs = self._descend(partial(step, bonds), starmap(prepared, ramped), len(ramped))
         _, tied, _ = bonds.masses(best.state, criterion)
         return Solution(best.state.prototypes, criterion, tied), best, runs
+
+    def _ramped(self, starts: list[Prototypes]) -> list[tuple[Prototypes, np.ndarray]]:
+        """Each start with the shares of their strength by which its links grow; given centers with all ways there are.
+
+        Given covariances say that the start is the end of another fit: it is taken as it is.
+        """
+        if not self._start_given:
+            return list(zip(starts, cycle(RAMPS)))
+        at_once = RAMPS[0][:0]
+        ways = (at_once, *RAMPS) if self._given_start()[1] is None else (at_once,)
+        return [(start, ramp) for start in starts for ramp in ways]
 
     def _training_masses(self, rows: np.ndarray, solution: Solution) -> np.ndarray:
         masses = super()._training_masses(rows, solution)
