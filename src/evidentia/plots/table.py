@@ -73,7 +73,7 @@ def choose_plane(table: np.ndarray, names: Sequence[str], columns: Columns) -> P
     if isinstance(columns, str):
         if columns != "pca":
             raise ValueError(f"'columns' must be two columns, or 'pca'. Got {columns!r}.")
-        return _principal_plane(table)
+        return principal_plane(table)
     i, j = column_numbers((0, 1) if columns is None else columns, names)
     return Plane(np.zeros(n_features), np.eye(n_features)[:, [i, j]], (names[i], names[j]))
 
@@ -81,15 +81,29 @@ def choose_plane(table: np.ndarray, names: Sequence[str], columns: Columns) -> P
 def fill_missing(table: np.ndarray) -> np.ndarray:
     """NaN replaced by the mean of its column, for projections that need every entry."""
     missing = np.isnan(table)
-    return np.where(missing, np.nanmean(table, axis=0), table) if missing.any() else table
+    mean = np.where(missing, 0.0, table).sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
+    return np.where(missing, mean, table)
 
 
-def _principal_plane(table: np.ndarray) -> Plane:
+def principal_plane(table: np.ndarray, *, standardize: bool = False) -> Plane:
+    """The plane of the first two principal components of a table without gaps, of its standardized columns if asked.
+
+    Examples
+    --------
+    >>> table = np.array([[0, 0, 3], [1, 200, 3], [2, 400, 3], [3, 0, 3]])
+    >>> principal_plane(table).names
+    ('PC 1 (100 %)', 'PC 2 (0 %)')
+    >>> principal_plane(table, standardize=True).names
+    ('PC 1 (57 %)', 'PC 2 (43 %)')
+    """
     origin = table.mean(axis=0)
-    _, spread, loadings = np.linalg.svd(table - origin, full_matrices=False)
+    width = table.std(axis=0) if standardize else np.ones(table.shape[1])
+    flat = width <= 1e-12 * np.abs(origin)
+    weight = np.where(flat, 0.0, 1 / np.where(flat, 1.0, width))
+    _, spread, loadings = np.linalg.svd((table - origin) * weight, full_matrices=False)
     axes = np.zeros((table.shape[1], 2))
     axes[:, : min(2, len(loadings))] = loadings[:2].T
     # An axis and its mirror image explain as much: let the largest loading be positive, so that pictures agree.
     axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
     share = np.append(spread**2 / max((spread**2).sum(), np.finfo(float).tiny), 0)
-    return Plane(origin, axes, (f"PC 1 ({100 * share[0]:.0f} %)", f"PC 2 ({100 * share[1]:.0f} %)"))
+    return Plane(origin, axes * weight[:, None], (f"PC 1 ({100 * share[0]:.0f} %)", f"PC 2 ({100 * share[1]:.0f} %)"))
