@@ -376,10 +376,10 @@ class CredalPartition(MassFunctions):
           0        0.20          0.70  2 (2.6), 1 (2.7), 0 (4.3)
         <BLANKLINE>
           column  value  speaks for          in 1        in 0
-          age       5.5  1, 3.3 times   8.0 ± 1.3   2.0 ± 1.4
+          age       5.5  1, 2.1 times   8.0 ± 1.3   2.0 ± 1.4
           size     23.0  -             21.0 ± 1.1  21.0 ± 1.1
         <BLANKLINE>
-        What would settle it: age, which tells 1 and 0 apart best, at least 6.2 (for 1) or at most 4.8 (for 0); it is...
+        What would settle it: age, which tells 1 and 0 apart best, at least 6.8 (for 1) or at most 4.2 (for 0); it is...
         Or an answer: does 6 belong with 4 (surely in 1) or with 2 (surely in 0)?
         """
         return Explainer(self, X, feature_names=feature_names, dissimilarities=dissimilarities).explain(i)
@@ -407,7 +407,7 @@ class CredalPartition(MassFunctions):
         >>> partition = CredalPartition(masses, FocalSets(2, [{0}, {1}, {0, 1}]))
         >>> X = [[1, 20], [2, 22], [3, 21], [7, 20], [8, 21], [9, 22], [5.5, 23]]
         >>> partition.reasons(X, [0, 6], feature_names=["age", "size"])
-        ['Nothing is in doubt: cluster 0.', 'Between 1 and 0: age speaks for 1 (3.3 times as likely).']
+        ['Nothing is in doubt: cluster 0.', 'Between 1 and 0: age speaks for 1 (2.1 times as likely).']
         """
         return Explainer(self, X, feature_names=feature_names, dissimilarities=dissimilarities).reasons(objects)
 

@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from evidentia.belief.focal import format_mask
-from evidentia.partition.profiles import Columns, Profiles, profile, read_columns, row_names
+from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns, row_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -441,28 +442,23 @@ def leads(densities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tipping_value(means: np.ndarray, spreads: np.ndarray, aim: float) -> float | None:
-    r"""The value at which :math:`\log f_a(x) - \log f_b(x)` reaches ``aim``, for normal densities, or None.
+    r"""The value at which :math:`\log f_a(x) - \log f_b(x)` reaches ``aim``, or None if it does not.
 
-    On the branch that runs through both means, where more of one cluster is less of the other.
+    Between the two means, where what speaks for one cluster speaks against the other.
 
     Examples
     --------
     >>> tipping_value(np.array([0.0, 4.0]), np.array([1.0, 1.0]), 0.0)
     2.0
     """
-    if means[0] == means[1]:
+
+    def ahead(x: float) -> float:
+        density = log_density(x, means, spreads)
+        return float(density[0] - density[1]) - aim
+
+    if ahead(means[0]) < 0 or ahead(means[1]) > 0:
         return None
-    unit = means[1] - means[0]  # from a at 0 to b at 1: the log ratio falls in between
-    sa, sb = spreads / abs(unit)
-    square = 0.5 / sb**2 - 0.5 / sa**2
-    slope, level = -1 / sb**2, 0.5 / sb**2 - np.log(sa / sb) - aim
-    if abs(square) <= 1e-12 * abs(slope):
-        return float(means[0] - level / slope * unit)
-    inside = slope**2 - 4 * square * level
-    if inside < 0:
-        return None
-    root = (-slope - np.sqrt(inside)) / (2 * square)  # where the parabola falls
-    return float(means[0] + root * unit)
+    return float(brentq(ahead, *means, xtol=1e-12 * abs(means[1] - means[0]))) if means[0] != means[1] else None
 
 
 def tipping_level(profiles: Profiles, j: int, a: int, b: int, aim: float) -> tuple[str, float | str] | None:

@@ -13,12 +13,14 @@ Columns = str | tuple[int | str, int | str] | None
 class Plane(NamedTuple):
     """The plane a picture shows: coordinates are ``(X - origin) @ axes``, and ``names`` what they are called.
 
-    ``axes`` has shape (n_features, 2); for two columns it just picks them, and ``origin`` is zero.
+    ``axes`` has shape (n_features, 2); for two columns it just picks them, and ``origin`` is zero. ``share`` is the
+    part of the variance that principal components hold, None for columns.
     """
 
     origin: np.ndarray
     axes: np.ndarray
     names: tuple[str, str]
+    share: float | None = None
 
     def project(self, X: np.ndarray) -> np.ndarray:
         """Coordinates of rows, shape (n_samples, 2); a missing entry matters only where its column counts."""
@@ -100,10 +102,16 @@ def principal_plane(table: np.ndarray, *, standardize: bool = False) -> Plane:
     width = table.std(axis=0) if standardize else np.ones(table.shape[1])
     flat = width <= 1e-12 * np.abs(origin)
     weight = np.where(flat, 0.0, 1 / np.where(flat, 1.0, width))
-    _, spread, loadings = np.linalg.svd((table - origin) * weight, full_matrices=False)
+    centered = (table - origin) * weight
+    if len(table) > 10 * table.shape[1]:  # a long table: its few columns' scatter is quicker
+        squares, vectors = np.linalg.eigh(centered.T @ centered)
+        spread, loadings = np.sqrt(np.maximum(squares[::-1], 0.0)), vectors.T[::-1]
+    else:
+        _, spread, loadings = np.linalg.svd(centered, full_matrices=False)
     axes = np.zeros((table.shape[1], 2))
     axes[:, : min(2, len(loadings))] = loadings[:2].T
     # An axis and its mirror image explain as much: let the largest loading be positive, so that pictures agree.
     axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
     share = np.append(spread**2 / max((spread**2).sum(), np.finfo(float).tiny), 0)
-    return Plane(origin, axes * weight[:, None], (f"PC 1 ({100 * share[0]:.0f} %)", f"PC 2 ({100 * share[1]:.0f} %)"))
+    names = (f"PC 1 ({100 * share[0]:.0f} %)", f"PC 2 ({100 * share[1]:.0f} %)")
+    return Plane(origin, axes * weight[:, None], names, float(share[0] + share[1]))
