@@ -271,7 +271,7 @@ def test_taken_one_by_one_the_columns_can_mislead():
     partition = crisp(labels, torn=[[0, 0.4, 0, 0.6]])
     told = partition.explain(40, np.vstack([X, [[8.9]]]))
     assert told.clusters[0].name == "0"
-    assert told.note.startswith("Taken one by one the columns speak for 1;")
+    assert told.note.startswith("Taken one by one the columns speak for 1: ")
     assert partition.explain(40, np.vstack([X, [[0.1]]])).note == ""
 
 
@@ -304,8 +304,32 @@ def test_many_objects_get_the_sentence_of_each(ages):
     partition, frame = ages
     assert len(partition.reasons(frame)) == 10
     assert partition.reasons(frame)[9] == partition.reasons(frame, ["Una"])[0]
-    assert partition.reasons(frame)[9].startswith("Between young and old: age speaks for young (")
+    size, age = partition.explain("Una", frame).columns[:2]
+    assert partition.reasons(frame)[9] == (
+        f"Between young and old: size speaks for old ({size.times:.2g} times as likely), age for young "
+        f"({age.times:.2g} times)."
+    )
     assert partition.reasons(frame, []) == []
+
+
+def test_the_sentence_of_three_rivals_names_the_columns_of_the_explanation():
+    rng = np.random.default_rng(2)
+    labels = np.repeat([0, 1, 2], 15)
+    X = rng.normal(size=(46, 4)) + np.vstack([np.eye(3)[labels] @ rng.normal(0, 3, (3, 4)), np.zeros(4)])
+    X[45] = X[30:45].mean(axis=0)  # at the heart of the third, which is the least plausible
+    masses = np.zeros((46, 8))
+    masses[np.arange(45), 1 << labels] = 1
+    masses[45, [0b001, 0b010, 0b111]] = [0.3, 0.1, 0.6]
+    partition = CredalPartition(masses, FocalSets(3, [*map(bits, range(8))]))
+    told, said = partition.explain(45, X), partition.reasons(X, [45])[0]
+    assert [one.name for one in told.clusters] == ["0", "1", "2"]
+    first = told.columns[0]
+    assert first.speaks_for == "2"
+    assert said.startswith(f"Between 0, 1 and 2: {first.column} speaks for 2 (")
+
+
+def bits(mask):
+    return {k for k in range(3) if mask >> k & 1}
 
 
 @pytest.mark.parametrize(
@@ -352,6 +376,12 @@ def test_a_cluster_without_sure_objects_is_described_by_those_who_may_be_in_it()
     betp = partition.pignistic[:, 1]
     assert found.means[1, 0] == pytest.approx((betp * X[:, 0]).sum() / betp.sum())
     assert partition.explain(2, X).question == ()  # nobody to compare with
+
+
+def test_crumbs_of_mass_far_away_do_not_widen_a_cluster():
+    masses = [[0, 1, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], *[[0, 0.2, 0.8, 0]] * 40]
+    X = np.array([[0.0], [1.0], [2.0], *[[100.0 + i % 3] for i in range(40)]])
+    assert profile(CredalPartition(masses, PAIR), read_columns(X)).spreads[0, 0] < 2
 
 
 def test_a_constant_column_speaks_for_nobody():

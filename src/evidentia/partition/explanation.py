@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,13 +13,14 @@ from scipy.optimize import brentq
 
 from evidentia.belief.focal import format_mask
 from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns, row_names
+from evidentia.solvers.blocks import row_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evidentia.partition.credal import CredalPartition
 
-COMPETES = 0.5  # plausibility of a cluster that competes, as a share of the largest one
+COMPETES = 1 / 3  # plausibility of a cluster that competes, as a share of the largest one
 NEAREST = 3  # sure objects named for each cluster
 SPEAKS = 2.0  # a value speaks for a cluster where it is at least so many times as likely as in the next
 SETTLED = 10.0  # one cluster so many times as plausible as the other
@@ -94,8 +95,8 @@ class Explanation:
     mass : float
         What it holds.
     clusters : tuple of Competitor
-        Clusters that compete, the most plausible first: those of the set, and all that are at least half as plausible
-        as the best. Of an outlier the nearest cluster; alone when nothing is in doubt.
+        Clusters that compete, the most plausible first: those of the set, and all that are at least a third as
+        plausible as the best. Of an outlier the nearest cluster; alone when nothing is in doubt.
     columns : tuple of ColumnEvidence
         What each column says, the strongest first; empty when nothing is in doubt or no table was given.
     settling : Settling or None
@@ -301,7 +302,8 @@ class Explainer:
         if total.argmax() != 0 and best - next_best >= np.log(SETTLED) and not note:
             favored = self.partition.cluster_name(chosen[int(total.argmax())])
             note = (
-                f"Taken one by one the columns speak for {favored}; the partition also goes by how they vary together."
+                f"Taken one by one the columns speak for {favored}: either it is how they vary together that decides, "
+                "or the partition errs here."
             )
         return {"columns": tuple(found), "settling": self._settling(i, *chosen[:2]), "note": note}
 
@@ -394,19 +396,29 @@ class Explainer:
         named = [_some([self.partition.cluster_name(k) for k in some]) for some in rivals]
         if self.columns is None or not len(rows):
             return [f"Between {who}." for who in named]
-        first, second = np.array([some[:2] for some in rivals]).T
-        evidence = self.profiles.log_densities(rows, first) - self.profiles.log_densities(rows, second)
-        missing = np.isnan(self.columns.values[rows])
-        pairs = {two: int(np.round(self.profiles.contrast(*two), 9).argmax()) for two in zip(first, second)}
-        names, sentences = self.columns.names, []
-        for at, who in enumerate(named):
-            a, b = (self.partition.cluster_name(k) for k in rivals[at][:2])
-            speaking = [_strongest(names, evidence[at], a), _strongest(names, -evidence[at], b)]
-            said = ", ".join(part for part in speaking if part)
-            telling = pairs[first[at], second[at]]
-            gap = f" {names[telling]} is missing, and would tell most." if missing[at, telling] else ""
-            sentences.append(f"Between {who}: {said or 'no column speaks for either'}.{gap}")
+        pairs = {(some[0], some[1]) for some in rivals}
+        telling = {two: int(np.round(self.profiles.contrast(*two), 9).argmax()) for two in pairs}
+        names = self.columns.names
+        sentences: list[str] = []
+        for block in row_blocks(len(rows), 2 * SHOWN_CLUSTERS * len(names)):
+            for i, some, (best, lead) in zip(rows[block], rivals[block], self._leads(rows[block], rivals[block])):
+                said = _speakers(names, [self.partition.cluster_name(k) for k in some], best, lead)
+                j = telling[some[0], some[1]]
+                gap = f" {names[j]} is missing, and would tell most." if np.isnan(self.columns.values[i, j]) else ""
+                who = named[len(sentences)]
+                sentences.append(f"Between {who}: {said or 'no column speaks for any of them'}.{gap}")
         return sentences
+
+    def _leads(self, rows: np.ndarray, rivals: list[list[int]]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """For each object the position of each column's likeliest cluster among its first rivals, and its lead."""
+        width = min(max(map(len, rivals)), SHOWN_CLUSTERS)
+        densities = np.full((width, *self.profiles.columns.values[rows].shape), -np.inf)
+        for r in range(width):
+            there = np.array([len(some) > r for some in rivals])
+            clusters = np.array([some[r] for some in rivals if len(some) > r])
+            densities[r, there] = self.profiles.log_densities(rows[there], clusters)
+        best, lead = leads(densities)
+        return zip(best, lead)
 
     def _outlier_reasons(self, rows: np.ndarray) -> list[str]:
         nearest = self.nearest_cluster(rows) if len(rows) else rows
@@ -425,7 +437,7 @@ class Explainer:
 def competing(partition: CredalPartition, rows: np.ndarray) -> list[list[int]]:
     """Clusters that compete for each of some objects, the most plausible first.
 
-    Those of the set of largest mass, and those at least half as plausible as the best.
+    Those of the set of largest mass, and those at least a third as plausible as the best.
     """
     contour, likely = np.round(partition.contour[rows], 9), partition.pignistic[rows]
     inside = partition.hard_masks[rows, None] >> np.arange(partition.n_clusters) & 1 == 1
@@ -596,14 +608,19 @@ def _question_words(explanation: Explanation) -> str:
     )
 
 
-def _strongest(names: Sequence[str], evidence: np.ndarray, cluster: str) -> str:
-    """``age speaks for 1 (3 times as likely)``, of the column with the most evidence, or nothing."""
-    j = int(evidence.argmax())
-    return (
-        ""
-        if evidence[j] < np.log(SPEAKS)
-        else f"{names[j]} speaks for {cluster} ({times(float(np.exp(min(evidence[j], 700.0))))} as likely)"
-    )
+def _speakers(names: Sequence[str], clusters: Sequence[str], best: np.ndarray, lead: np.ndarray) -> str:
+    """``age speaks for 1 (3 times as likely), size for 0 (…)``: the strongest column for each of two clusters."""
+    found: dict[str, str] = {}
+    for j in np.argsort(-np.round(lead, 9), kind="stable").tolist():
+        cluster = clusters[int(best[j])]
+        if lead[j] < np.log(SPEAKS) or len(found) == 2:
+            break
+        if cluster not in found:
+            ratio = times(float(np.exp(min(lead[j], 700.0))))
+            found[cluster] = (
+                f"{names[j]} {'' if found else 'speaks '}for {cluster} ({ratio}{'' if found else ' as likely'})"
+            )
+    return ", ".join(found.values())
 
 
 def _how_far(columns: Columns, j: int, distance: float) -> str:
