@@ -173,6 +173,7 @@ def test_nothing_is_in_doubt(ages):
     assert not told.in_doubt
     assert told.kind == "sure"
     assert told.columns == ()
+    assert set(told.clusters[0].nearest) == {"Bo", "Cy", "Di"}
     assert str(told).startswith("Al: nothing is in doubt, 1.00 of its mass is on cluster young.")
     assert partition.reasons(frame, ["Al"]) == ["Nothing is in doubt: cluster young."]
 
