@@ -297,7 +297,7 @@ def test_fits_that_all_collapsed_are_no_answer():
         model.fit(X)
     assert model.collapsed_
     for partition in (model.partition_, model.predict_partition(X)):
-        assert partition.no_answer.startswith("ParsimoniousGaussianMixture collapsed: a cluster shrank onto a few objects")
+        assert partition.no_answer.startswith("ParsimoniousGaussianMixture collapsed: a cluster shrank onto a few")
         assert "Ask for fewer clusters" in partition.no_answer
         assert "sure of one cluster" not in partition.summary()
     said = str(Selection.of_model(model))
