@@ -14,6 +14,7 @@ from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.partition import CredalPartition
+from evidentia.partition.profiles import row_names
 from evidentia.solvers.descent import Run
 
 
@@ -27,6 +28,7 @@ class Fitted:
     collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
 
 
+COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses mean nothing."
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 
 
@@ -51,6 +53,8 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
     already checked.
     """
 
+    _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
+
     attributes = {
         "partition_": "CredalPartition",
         "labels_": f"ndarray of shape (n_samples,)\nCluster of each object by {RULE}; ``partition_.labels(rule)`` has "
@@ -71,7 +75,13 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
         CredalPartition
         """
         check_is_fitted(self)
-        return CredalPartition(self._masses(self._read_new(X)), self.focal_sets_, object_names=row_names(X), copy=False)
+        return CredalPartition(
+            self._masses(self._read_new(X)),
+            self.focal_sets_,
+            object_names=row_names(X),
+            no_answer=self._no_answer(),
+            copy=False,
+        )
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each new row, shape (n_samples,), by the rule of ``labels_``."""
@@ -87,8 +97,14 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
     def _masses(self, X: np.ndarray) -> np.ndarray:
         raise NotImplementedError
 
+    def _no_answer(self) -> str | None:
+        """Why a fit that collapsed is no answer, and what to try."""
+        return f"{type(self).__name__} {COLLAPSED} {self._cure}" if self.collapsed_ else None
+
     def _publish(self, X: Any, masses: np.ndarray) -> None:
-        self.partition_ = CredalPartition(masses, self.focal_sets_, object_names=row_names(X), copy=False)
+        self.partition_ = CredalPartition(
+            masses, self.focal_sets_, object_names=row_names(X), no_answer=self._no_answer(), copy=False
+        )
         self.labels_ = self.partition_.labels(self.method.labels)
         self.n_clusters_ = self.partition_.n_clusters
 
@@ -215,14 +231,6 @@ def _check_observed(who: str, missing: np.ndarray, columns: Any) -> None:
 
 def _column(columns: Any, at: int) -> str:
     return str(at) if columns is None else repr(columns[at])
-
-
-def row_names(X: Any) -> tuple[str, ...] | None:
-    """Names of the objects when X is a DataFrame whose index says something."""
-    index = getattr(X, "index", None)
-    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
-        return None
-    return tuple(str(name) for name in index)
 
 
 def check_enough_rows(estimator: BaseEstimator, n_samples: int, n_clusters: int) -> None:

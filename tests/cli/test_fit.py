@@ -14,7 +14,16 @@ from evidentia.cli.errors import UserError
 from evidentia.mixtures import egmm
 from evidentia.solvers import descent
 
-FILES = ["ellipses.png", "masses.csv", "masses.png", "partition.npz", "partition.png", "report.html", "trace.png"]
+FILES = [
+    "ellipses.png",
+    "masses.csv",
+    "masses.png",
+    "partition.npz",
+    "partition.png",
+    "report.html",
+    "table.csv",
+    "trace.png",
+]
 
 
 def python_code(report):

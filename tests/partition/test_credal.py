@@ -206,3 +206,21 @@ def test_a_tie_is_broken_alike_everywhere():
     partition = CredalPartition([[0.4, 0.2, 0.4]], FocalSets(2, [{0, 1}, {0}, {1}]))
     assert partition.set_counts == {2: 1}
     assert partition.lower(1).tolist() == [0]
+
+
+def test_what_is_no_answer_calls_nobody_sure(tmp_path):
+    why = "EGMM collapsed. Ask for fewer clusters."
+    partition = CredalPartition(np.eye(2)[[0, 0, 1]], FocalSets(2, [{0}, {1}]), no_answer=why)
+    for one in (
+        partition,
+        partition[[2]],
+        partition.relabel([1, 0]),
+        CredalPartition.load(partition.save(tmp_path / "p")),
+    ):
+        assert one.no_answer == why
+        assert one.summary() == f"{len(one)} objects: no answer\n  {why}\n  Nobody is sure of a cluster."
+        assert repr(one) == f"CredalPartition({len(one)} objects, 2 clusters: no answer)"
+    sound = CredalPartition(np.eye(2)[[0, 0, 1]], FocalSets(2, [{0}, {1}]))
+    assert sound.no_answer is None
+    assert sound.combine(partition).no_answer == why
+    assert partition.explain(0).note == why

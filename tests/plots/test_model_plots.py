@@ -57,6 +57,23 @@ def test_sets_that_explain_next_to_nothing_have_no_ellipse():
     np.testing.assert_array_equal(ellipse_plot_data(mixture([0.998, 0.001, 0.001])).masks, [1, 2])
 
 
+def test_a_set_has_the_mean_of_the_covariances_of_its_clusters():
+    shapes = np.array([np.diag([1.0, 4.0]), [[9.0, 1.0], [1.0, 2.0]]])
+    model = SimpleNamespace(
+        cluster_centers_=np.array([[0.0, 0.0], [8.0, 2.0]]),
+        covariances_=shapes,
+        weights_=np.array([0.5, 0.3, 0.2]),
+        partition_=CredalPartition(np.eye(3), FocalSets(2, [{0}, {1}, {0, 1}])),
+    )
+    data = ellipse_plot_data(model, level=0.5)
+    assert data.masks.tolist() == [1, 2, 3]
+    np.testing.assert_allclose(data.centers, [[0, 0], [8, 2], [4, 1]])
+    for outline, center, shape in zip(data.outlines, data.centers, [*shapes, shapes.mean(axis=0)]):
+        step = outline - center
+        away = np.einsum("ci,ij,cj->c", step, np.linalg.inv(shape), step)
+        np.testing.assert_allclose(away, 2 * np.log(2))  # the median of chi square with two degrees of freedom
+
+
 def test_ellipses_of_a_flat_covariance_are_segments():
     model = mixture([0.5, 0.3, 0.2])
     model.covariance_ = np.outer([1, 2, 0], [1, 2, 0])

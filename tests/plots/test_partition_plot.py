@@ -10,7 +10,7 @@ import pytest
 from matplotlib.patches import Polygon
 
 from evidentia import CredalPartition, FocalSets
-from evidentia.plots import partition_plot_data, plot_masses, plot_partition
+from evidentia.plots import density_plot_data, partition_plot_data, plot_masses, plot_partition, set_style
 from evidentia.plots.palette import EMPTY, HUES
 
 # {0}: a square; {1}: one object; {0,1}: one object right of the square; an outlier.
@@ -160,7 +160,7 @@ def test_a_legend_of_many_sets_sums_up_the_rare_ones():
     ]
     assert len(words) == 32
     assert words[:15] == [f"{{{k}}}  4" for k in range(15)]
-    assert words[-2] == "∅ (outlier)  1"
+    assert words[15] == "∅ (outlier)  1"
     assert words[-1] == "90 more  90"  # 105 pairs, of which 15 found room
 
 
@@ -196,3 +196,86 @@ def test_a_dollar_in_a_name_is_a_dollar():
     assert ax.get_xlabel() == odd
     other = plot_masses(partition, objects=[0, 1])
     other.figure.canvas.draw()
+
+
+def crowd(n_sets, cluster_names=None, each=4):
+    """``n_sets`` sets of 15 clusters, the single ones first, with a few objects each."""
+    focal_sets = FocalSets(15, "pairs", empty=False, omega=False)
+    masses = np.eye(len(focal_sets))[np.repeat(np.arange(n_sets), each)]
+    return CredalPartition(masses, focal_sets, cluster_names=cluster_names)
+
+
+def legend_words(partition):
+    ax = plot_partition(partition, np.random.default_rng(0).normal(size=(len(partition), 2)))
+    return ax, [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_25_sets_are_two_columns_with_the_single_clusters_in_the_first():
+    ax, words = legend_words(crowd(25))
+    assert ax.get_legend()._ncols == 2
+    half = len(words) // 2
+    assert words[:15] == [f"{{{k}}}  4" for k in range(15)]
+    assert all("," in text for text in words[half : half + 10])
+    assert words[half + 10 : half + 12] == ["surely in", "possibly in"]
+    assert set(words[half + 12 :]) <= {""}
+
+
+def test_a_legend_of_25_sets_leaves_most_of_the_picture_to_the_objects():
+    names = [f"the quarter number {k} of the town" for k in range(15)]
+    for partition in (crowd(25), crowd(25, names)):
+        ax, words = legend_words(partition)
+        ax.figure.set_size_inches(8, 5)
+        ax.figure.canvas.draw()
+        assert ax.get_position().width > 0.45
+        box = ax.get_legend().get_window_extent()
+        assert box.y0 >= 0
+        assert box.x1 <= ax.figure.bbox.width + 1
+    assert words[0] == "0 the quarter number 0 of…  4"
+    assert "{0,1}  4" in words
+
+
+def test_density_counts_every_object_and_names_the_commonest_set():
+    rng = np.random.default_rng(3)
+    xy, masks = rng.normal(size=(4000, 2)) * [1, 50] + [3, -7], rng.choice([1, 2, 4], 4000, p=[0.5, 0.2, 0.3])
+    xy[:5] = np.nan
+    data = density_plot_data(xy, masks, cells=(4, 3))
+    assert data.counts.shape == (3, 4)
+    assert data.counts.sum() == 3995
+    slow, _, _ = np.histogram2d(xy[5:, 1], xy[5:, 0], bins=(3, 4))
+    np.testing.assert_array_equal(data.counts, slow)
+    left, right, bottom, top = data.extent
+    cell = np.minimum((xy[5:] - [left, bottom]) / [(right - left) / 4, (top - bottom) / 3], [3, 2]).astype(int)
+    for row, column in zip(*np.nonzero(data.counts)):
+        here = masks[5:][(cell == [column, row]).all(axis=1)]
+        found, counts = np.unique(here, return_counts=True)
+        assert data.masks[row, column] == found[counts.argmax()]
+    assert (data.masks[data.counts == 0] == -1).all()
+
+
+def test_above_20000_objects_shades_replace_points():
+    rng = np.random.default_rng(0)
+    masses = np.eye(3)[np.append(np.zeros(6, dtype=int), rng.integers(1, 3, 20_000))]
+    partition = CredalPartition(masses, FocalSets(2, [set(), {0}, {1}]))
+    X = rng.normal(size=(len(partition), 2))
+    ax = plot_partition(partition, X)
+    assert len(ax.images) == 1
+    assert [len(points.get_offsets()) for points in ax.collections] == [6]  # the outliers
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words[-2] == "1 object in a cell"
+    assert not plot_partition(partition, X, density=False).images
+    assert not plot_partition(partition, X, s=3).images
+    assert plot_partition(partition[:50], X[:50], density=True).images
+    assert not plot_partition(partition[6:], X[6:]).images  # 20,000 are still points
+    with pytest.raises(ValueError, match="density=True draws no points, which 's' is about"):
+        plot_partition(partition, X, density=True, s=3)
+
+
+def test_a_dark_cell_has_the_color_of_its_set():
+    from matplotlib.colors import to_rgb
+
+    partition = CredalPartition(np.eye(2)[[0] * 50 + [1] * 2], FocalSets(2, [{0}, {1}]))
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], [50, 2], axis=0)
+    image = plot_partition(partition, X, density=True).images[0].get_array()
+    np.testing.assert_allclose(image[0, 0, :3], to_rgb(set_style(1, 2).color), atol=1e-9)
+    assert (image[-1, -1, :3] > np.array(to_rgb(set_style(2, 2).color)) - 1e-9).all()
+    assert image[50, 50, 3] == 0

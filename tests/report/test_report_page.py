@@ -1,18 +1,22 @@
 """The page: complete, self-contained, safe with any text, right in its numbers."""
 
 import re
+from html import escape
 from html.parser import HTMLParser
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from evidentia import EGMM, CredalPartition, FocalSets
+from evidentia.partition.explanation import Explainer
+from evidentia.partition.profiles import read_columns
 from evidentia.report import pictures, results, write_report, write_results
-from evidentia.report.page import clusters_section, column_means, decimals, doubtful_section
-from evidentia.report.pictures import telling_columns
-from evidentia.selection import select
+from evidentia.report.page import clusters_section, decimals, doubtful_section
+from evidentia.report.pictures import choose_view, plane_separation, telling_columns
+from evidentia.selection import Selection, select
 
 NASTY = '<script>alert("x")</script> & $title $_{ \'"'
 VOID = {"meta", "img", "br", "hr", "link"}
@@ -100,30 +104,72 @@ def test_the_table_of_clusters_by_hand():
     masses = np.eye(4)[[1, 1, 2, 3, 0]]  # two surely in 0, one surely in 1, one torn, one outlier
     partition = CredalPartition(masses, FocalSets(2), cluster_names=["low", "high"])
     X = np.array([[1.0, 100], [2, np.nan], [9, 300], [5, 200], [33, 150]])
-    assert cells(clusters_section(partition, X, ["u", "v"])) == [
-        *["", "all", "low", "high"],
-        *["surely in it", "3", "2", "1"],
-        *["possibly in it", "", "3", "2"],
-        *["u", "10.0", "1.5", "9.0"],  # (1+2+9+5+33)/5, (1+2)/2
-        *["v", "188", "100", "300"],  # (100+300+200+150)/4, the missing value apart
+    # Torn and outlying objects count half in each. Around 187.5, v is -87.5, -, 112.5, 12.5, -37.5: the clusters' sums
+    # are -100 and 100 over sizes 3 and 2, so 10000/3 + 10000/2 of 21875 is between. Around 10, u: 64/3 + 64/2 of 700.
+    assert cells(clusters_section(partition, read_columns(X, ["u", "v"]))) == [
+        *["", "tells apart", "all", "low", "high"],
+        *["surely in it", "", "3", "2", "1"],
+        *["possibly in it", "", "", "3", "2"],
+        *["v", "38 %", "188", "100", "300"],  # (100+300+200+150)/4, the missing value apart
+        *["u", "8 %", "10.0", "1.5", "9.0"],  # (1+2+9+5+33)/5, (1+2)/2
     ]
+    assert cells(clusters_section(partition, None))[:8] == ["", "all", "low", "high", "surely in it", "3", "2", "1"]
 
 
 def test_the_most_doubtful_come_first_with_their_masses():
     masses = [[0, 0.9, 0, 0.1], [0, 0.25, 0.15, 0.6], [0.7, 0, 0.3, 0]]
-    section = doubtful_section(CredalPartition(masses, FocalSets(2), object_names=["sure", "torn", "out"]))
+    partition = CredalPartition(masses, FocalSets(2), object_names=["sure", "torn", "out"])
+    section = doubtful_section(partition, Explainer(partition))
     assert cells(section)[4:] == [
-        *["torn", "{0,1}", "0", "", "{0,1} 0.60, {0} 0.25, {1} 0.15"],
-        *["out", "none of them", "1", "", "none of them 0.70, {1} 0.30"],
-        *["sure", "{0}", "0", "", "{0} 0.90, {0,1} 0.10"],
+        *["torn", "{0,1}", "0", "{0,1} 0.60, {0} 0.25, {1} 0.15"],
+        *["out", "none of them", "1", "none of them 0.70, {1} 0.30"],
+        *["sure", "{0}", "0", "{0} 0.90, {0,1} 0.10"],
     ]
+    X = np.array([[0.0], [1.0], [2.0]])
+    why = doubtful_section(partition, Explainer(partition, X, feature_names=["<age>"]))
+    assert cells(why)[4] == "why"
+    assert cells(why)[9::5] == [escape(reason) for reason in partition.reasons(X, [1, 2, 0], feature_names=["<age>"])]
+    assert "<age>" not in why
 
 
 def test_means_and_decimals_survive_missing_and_constant_columns():
     table = np.array([[1.0, np.nan, 7, 1e-5], [np.nan, np.nan, 7, 3e-5]])
-    np.testing.assert_array_equal(column_means(table), [1, np.nan, 7, 2e-5])
-    assert decimals(np.array([[0.0, 0, 7], [4000, 0.03, 7]])).tolist() == [0, 4, 2]
-    assert decimals(table).tolist() == [2, 0, 2, 7]
+    partition = CredalPartition(np.eye(2)[[0, 0]], FocalSets(2, [{0}, {1}]))
+    found = cells(clusters_section(partition, read_columns(table, list("abcd"))))
+    rows = {found[at]: found[at + 2 : at + 5] for at in range(15, len(found), 5)}
+    assert rows == {
+        "a": ["1.00", "1.00", "–"],
+        "b": ["–", "–", "–"],
+        "c": ["7.00", "7.00", "–"],
+        "d": ["0.0000200", "0.0000200", "–"],
+    }
+    assert [decimals(np.array(pair)) for pair in ([0.0, 4000], [0, 0.03], [7, 7.0], [])] == [0, 4, 2, 0]
+
+
+def test_categories_show_the_most_common_one():
+    frame = pd.DataFrame({"x": [1.0, 2, 3, 4], "color": ["red", "red", "blue", None]})
+    partition = CredalPartition(np.eye(2)[[0, 0, 1, 1]], FocalSets(2, [{0}, {1}]))
+    found = cells(clusters_section(partition, read_columns(frame)))
+    assert found[found.index("color") + 2 :][:3] == ["red (67 %)", "red (100 %)", "blue (100 %)"]
+    assert [picture.name for picture in pictures.draw(partition, X=frame)] == ["partition", "masses"]
+    assert [picture.name for picture in pictures.draw(partition, X=frame[["color"]])] == ["masses"]
+
+
+def test_columns_that_tell_less_are_folded_away():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 30)
+    X = rng.normal(size=(60, 70)) + labels[:, None] * np.linspace(0, 3, 70)
+    section = clusters_section(
+        CredalPartition(np.eye(2)[labels], FocalSets(2, [{0}, {1}])), read_columns(X, [f"c{j}" for j in range(70)])
+    )
+    shown, folded = section.split("<details>")
+    names = re.findall(r'<th scope="row">(c\d+)</th>', shown)
+    assert len(names) == 15
+    assert set(names) <= {f"c{j}" for j in range(40, 70)}
+    assert len(re.findall(r'<th scope="row">', folded)) == 45
+    assert "45 columns that tell less. 10 more tell still less." in folded
+    bars = [float(width) for width in re.findall(r"width:(\d+)%", section)]
+    assert bars == sorted(bars, reverse=True)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -160,7 +206,9 @@ def test_results_are_files_and_the_first_is_the_report(fitted, tmp_path):
     )
     assert files[0].name == "report.html"
     assert sorted(files) == sorted(tmp_path.iterdir())
-    for file in files[3:]:
+    assert [file.name for file in files[1:4]] == ["masses.csv", "table.csv", "partition.npz"]
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "table.csv", index_col="who"), X, check_names=False)
+    for file in files[4:]:
         assert file.read_bytes().startswith(b"\x89PNG")
     table = pd.read_csv(tmp_path / "masses.csv", index_col="who")
     assert table.index.tolist() == X.index.tolist()
@@ -200,3 +248,121 @@ def test_drawing_opens_no_figure_of_pyplot():
     before = plt.get_fignums()
     pictures.draw(CredalPartition(np.eye(4)[[1, 2, 3]], FocalSets(2)), X=np.eye(3))
     assert plt.get_fignums() == before
+
+
+def sphere(n_clusters=12, n_features=30, seed=0):
+    """Clusters that differ in every column by a little."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(n_clusters), 20)
+    X = (
+        rng.normal(size=(len(labels), n_features))
+        + 0.6 * (rng.normal(size=(n_clusters, 2)) @ rng.normal(size=(2, n_features)))[labels]
+    )
+    return CredalPartition(np.eye(n_clusters)[labels], FocalSets(n_clusters, "singletons", empty=False, omega=False)), X
+
+
+def test_principal_components_are_drawn_where_no_two_columns_tell_as_much():
+    partition, X = sphere()
+    view = choose_view(partition, read_columns(X))
+    assert view.columns is None
+    assert view.names[0].startswith("PC 1 (")
+    pair = X[:, telling_columns(partition, X)]
+    assert plane_separation(partition, view.xy) > 1.25 * plane_separation(partition, pair)
+    share = sum(int(re.search(r"\((\d+) %\)", name)[1]) for name in view.names)
+    told = int(re.search(r"No two of the 30 columns .* (\d+) % of the variance", view.words)[1])
+    assert abs(told - share) <= 1
+    scaled = choose_view(partition, read_columns(X * np.logspace(0, 6, 30)))
+    assert "of the standardized columns" in scaled.words
+    assert plane_separation(partition, scaled.xy) > plane_separation(partition, pair)
+
+
+def test_two_columns_are_drawn_where_they_tell_enough():
+    labels = np.repeat([0, 1, 2], 20)
+    X = np.random.default_rng(1).normal(size=(60, 5))
+    X[:, 3] += 9 * labels
+    X[:, 1] += 9 * (labels == 1)
+    X[::9, 1] = np.nan
+    partition = CredalPartition(np.eye(3)[labels], FocalSets(3, [{0}, {1}, {2}]))
+    view = choose_view(partition, read_columns(X, list("abcde")))
+    assert (view.columns, view.names) == ((1, 3), ("b", "d"))
+    assert view.words == "Of the 5 columns, these two together tell the clusters apart best."
+    assert np.isnan(view.xy[0, 0])  # an object with a gap has no place in these columns
+
+
+def test_a_plane_in_which_clusters_overlap_says_so():
+    labels = np.repeat([0, 1, 2], 30)
+    X = np.random.default_rng(1).normal(size=(90, 3)) + 0.8 * labels[:, None]
+    partition = CredalPartition(np.eye(3)[labels], FocalSets(3, [{0}, {1}, {2}]))
+    assert (
+        "Clusters that overlap here can be apart in the other columns." in choose_view(partition, read_columns(X)).words
+    )
+
+
+def test_separation_of_a_plane_is_the_trace_of_between_by_total():
+    rng = np.random.default_rng(5)
+    fuzzy = rng.dirichlet([1, 2, 3], 40)
+    xy = rng.normal(size=(40, 2)) @ [[1, 40], [0.3, -9]] + 100
+    partition = CredalPartition(fuzzy, FocalSets(3, "singletons", empty=False, omega=False))
+    Z = xy - xy.mean(axis=0)
+    middle = [(fuzzy[:, [k]] * Z).sum(axis=0) / fuzzy[:, k].sum() for k in range(3)]
+    between = sum(fuzzy[:, k].sum() * np.outer(middle[k], middle[k]) for k in range(3))
+    assert plane_separation(partition, xy) == pytest.approx(np.trace(np.linalg.solve(Z.T @ Z, between)))
+
+
+def test_numbers_of_clusters_stand_at_the_means_of_their_sure_objects_without_a_model():
+    partition, X = sphere(3, 2)
+    view = choose_view(partition, read_columns(X))
+    np.testing.assert_allclose(
+        view.centers(None, read_columns(X)), [X[partition.lower(k)].mean(axis=0) for k in range(3)]
+    )
+
+
+def test_a_collapsed_model_is_no_answer(tmp_path):
+    rng = np.random.default_rng(0)
+    partition = CredalPartition(np.eye(2)[[0, 0, 1]], FocalSets(2, [{0}, {1}]), no_answer="It collapsed & fell. Try 2.")
+    model = SimpleNamespace(
+        partition_=partition,
+        collapsed_=True,
+        criterion_trace_=np.array([-5.0, 90.0]),
+        start_criteria_=np.array([90.0, 80.0]),
+        selection_=pd.DataFrame({"n_clusters": [2, 3], "ebic": np.nan, "note": "covariance collapsed in every start"}),
+        get_params=dict,
+    )
+    selection = Selection(model.selection_.assign(method="EGMM"), "ebic", ("EGMM", 2), model)
+    path = write_report(
+        tmp_path / "r.html", partition=partition, model=model, X=rng.normal(size=(3, 4)), selection=selection, code="x"
+    )
+    text, reader = read(path)
+    assert "There is no answer" in text
+    assert "It collapsed &amp; fell. Try 2." in text
+    assert "surely in" not in text
+    assert "clusters, " not in text.split("<main>")[0]
+    assert [image["alt"] for image in reader.images] == ["Criterion over 2 iterations."]
+    assert "Covariance collapsed in every start: 2 and 3 clusters." in text
+
+
+def test_rejected_starts_and_the_runner_up_are_told(tmp_path):
+    partition = CredalPartition(np.eye(2)[[0, 0, 1]], FocalSets(2, [{0}, {1}]))
+    model = SimpleNamespace(
+        attributes=["collapsed_"],
+        criterion_trace_=[-300.0, -210.0],
+        start_criteria_=[-210.0, -241.8, -35.0],
+        get_params=dict,
+    )
+    table = pd.DataFrame(
+        {"method": "EGMM", "n_clusters": [2, 3], "ebic": [-230.1, -234.5], "note": ["", "not converged"]}
+    )
+    selection = Selection(table, "ebic", ("EGMM", 2), model)
+    text, _ = read(write_report(tmp_path / "r.html", partition=partition, model=model, selection=selection, code="x"))
+    assert "Runner-up: 3 clusters, EBIC -234.5 against -230.1 of the chosen 2." in text
+    assert "Not converged: EGMM with 3 clusters." in text
+    assert "rejected: it collapsed" in text
+    assert "a worse solution" in text
+
+
+def test_many_rows_are_shaded_and_said_to_be():
+    rng = np.random.default_rng(0)
+    partition = CredalPartition(np.eye(2)[rng.integers(2, size=20_001)], FocalSets(2, [{0}, {1}]))
+    picture = pictures.draw(partition, X=rng.normal(size=(20_001, 2)))[0]
+    assert picture.caption.startswith("Each cell has the color of the set that most of its objects have")
+    assert picture.alt.startswith("Shaded plot of 20,001 objects")

@@ -3,10 +3,12 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from evidentia import CredalPartition, FocalSets
-from evidentia.report.words import doubt, shares, starts
+from evidentia.report.words import doubt, rejected, runner_up, shares, start_outcomes, starts
+from evidentia.selection import Selection
 
 
 def crisp(masks, n_clusters, **names):
@@ -73,5 +75,43 @@ def test_how_far_the_starts_agree():
     assert starts(SimpleNamespace()) is None
     assert said([-210.0, -210.05]) == "All 2 starts ended in the same solution."
     assert said([-210.0, -210.01, -212.5, -241.8]) == (
-        "2 of 4 starts ended in the solution that was kept (criterion -210); the one farthest from it ended at -241.8."
+        "2 of 4 starts ended in the solution that was kept (criterion -210); 2 in worse ones (the worst: -241.8)."
     )
+
+
+def test_a_start_that_beats_the_kept_one_was_rejected_for_its_collapse():
+    mixture = SimpleNamespace(
+        criterion_trace_=[-300.0, -210.0], start_criteria_=[-210.0, 455.0, -230.0, np.nan], attributes=["collapsed_"]
+    )
+    assert [start.outcome for start in start_outcomes(mixture)] == ["kept", "rejected", "worse", "failed"]
+    assert starts(mixture) == (
+        "1 of 4 starts ended in the solution that was kept (criterion -210); 1 in worse ones (the worst: -230); 1 was "
+        "rejected in spite of a better criterion: a cluster collapsed onto a few objects, where the likelihood grows "
+        "without bound; 1 ended in no number."
+    )
+    other = SimpleNamespace(criterion_trace_=[9.0, 2.0], start_criteria_=[2.0, 1.0, 5.0])  # minimized; cannot collapse
+    assert [start.outcome for start in start_outcomes(other)] == ["kept", "worse", "worse"]
+
+
+def test_reasons_are_grouped():
+    table = pd.DataFrame(
+        {
+            "model": ["VVV", "VVV", "EEE", "EII"],
+            "n_clusters": [5, 6, 6, 2],
+            "note": ["it fell", "it fell", "it fell", ""],
+        }
+    )
+    assert rejected(SimpleNamespace(selection_=table)) == ["It fell: VVV with 5 and 6 clusters, EEE with 6 clusters."]
+    assert rejected(SimpleNamespace()) == []
+    assert rejected(None, table) == rejected(SimpleNamespace(selection_=table))
+
+
+def test_the_runner_up_goes_by_the_direction_of_the_criterion():
+    table = pd.DataFrame(
+        {"method": ["ecm", "ecm", "fcm"], "n_clusters": [2, 3, 2], "normalized_nonspecificity": [0.4, 0.2, 0.3]}
+    )
+    said = runner_up(Selection(table, "normalized_nonspecificity", ("ecm", 3), None))
+    assert said.startswith("Runner-up: fcm with 2 clusters, ")
+    assert said.endswith(" 0.300 against 0.200 of the chosen 3.")
+    assert runner_up(None) is None
+    assert runner_up(Selection(table[1:2], "normalized_nonspecificity", ("ecm", 3), None)) is None

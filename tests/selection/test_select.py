@@ -7,12 +7,12 @@ import pytest
 from scipy.spatial.distance import cdist
 
 import evidentia
-from evidentia import EGMM, CredalPartition, FocalSets
+from evidentia import EGMM, CredalPartition, FocalSets, ParsimoniousGaussianMixture
 from evidentia._base import EvidentialClusterer
 from evidentia._parameters import ANYTHING, SEED, Integer, param
 from evidentia.datasets import make_diamond
 from evidentia.methods import Method, clusterers, find
-from evidentia.selection import select
+from evidentia.selection import Selection, select
 from evidentia.solvers.descent import InterruptedFit
 
 X = np.zeros((6, 1))
@@ -288,3 +288,19 @@ def test_ebic_of_a_mixture_without_sets_is_half_its_bic(three_groups):
     assert selection.table.loc[0, "ebic"] == pytest.approx(gmm.selection_["bic"].max() / 2)
     boot = select(three_groups, evidentia.BootGMM(n_boot=30), n_clusters=[3], random_state=0)
     assert boot.table.loc[0, "ebic"] == pytest.approx(gmm.selection_["bic"].max() / 2)
+
+
+def test_fits_that_all_collapsed_are_no_answer():
+    X = np.random.default_rng(0).normal(size=(8, 6))  # 3 full covariances need more objects
+    model = ParsimoniousGaussianMixture(cluster_range=(3, 4), model="VVV", random_state=0)
+    with pytest.warns(UserWarning, match="collapsed in every start"):
+        model.fit(X)
+    assert model.collapsed_
+    for partition in (model.partition_, model.predict_partition(X)):
+        assert partition.no_answer.startswith("ParsimoniousGaussianMixture collapsed: a cluster shrank onto a few")
+        assert "Ask for fewer clusters" in partition.no_answer
+        assert "sure of one cluster" not in partition.summary()
+    said = str(Selection.of_model(model))
+    assert "None of them is an answer" in said
+    assert "Best" not in said
+    assert "*" not in said

@@ -365,6 +365,26 @@ def show(
 
 
 @app.command()
+def explain(
+    results: Annotated[Path, typer.Argument(metavar="DIR", help="What --out wrote: the directory, or partition.npz.")],
+    objects: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="OBJECT...", help="Names of objects, or their numbers.", show_default="the most doubtful"
+        ),
+    ] = None,
+    distances: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The dissimilarities that were clustered.")
+    ] = None,
+) -> None:
+    """Say why objects are doubtful: which clusters compete, which columns speak for which, what would settle it."""
+    from evidentia.cli.explaining import explanations
+
+    for at, words in enumerate(explanations(results, objects or (), distances)):
+        typer.echo(f"{chr(10) * (at > 0)}{words}")
+
+
+@app.command()
 def demo(
     ctx: typer.Context,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write.")] = Path("out/demo"),

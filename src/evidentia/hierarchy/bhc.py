@@ -26,6 +26,7 @@ from evidentia.hierarchy._places import Places, group_means, group_rows, joussel
 from evidentia.hierarchy._tree import BeliefTree
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
+from evidentia.partition.profiles import row_names
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.threads import one_blas_thread
@@ -256,7 +257,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         source = read_source(self, self._coordinates(X), contrast=False)
         certain = Places(source, np.zeros(len(source)), np.ones(len(source)))
         self._objects = certain if uncertainty is None else self._blur(certain, uncertainty)
-        self._names = _base.row_names(X)
+        self._names = row_names(X)
         self._check_counts()
         self.groups_, self._leaves = self._group()
         self._refuse_beyond_memory(len(self._leaves))

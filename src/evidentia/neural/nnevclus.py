@@ -30,6 +30,7 @@ from evidentia.neural.search import Search
 from evidentia.neural.starts import StartMasses, solve_without_network
 from evidentia.neural.training import Schedule
 from evidentia.partition import CredalPartition
+from evidentia.partition.profiles import row_names
 from evidentia.relational._base import given_masses
 from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
 from evidentia.relational.pairs import wanted_conflict
@@ -473,7 +474,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         table = self._check_table(X, reset=False)
         rows = self._inputs.network_rows(self._inputs.metric_rows(X, table), table)
         masses = compute_masses(self.network_, rows, self._inputs.depth(rows))[:, self._columns]
-        return CredalPartition(masses, self.focal_sets_, object_names=_base.row_names(X), copy=False)
+        return CredalPartition(masses, self.focal_sets_, object_names=row_names(X), copy=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, which :meth:`load` reads on any machine; the format is in ``storage``."""

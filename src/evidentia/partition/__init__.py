@@ -1,6 +1,7 @@
 """The credal partition: the one result every method gives."""
 
 from evidentia.partition.credal import CredalPartition
+from evidentia.partition.explanation import Explanation
 from evidentia.partition.relational import RelationalMasses
 
-__all__ = ["CredalPartition", "RelationalMasses"]
+__all__ = ["CredalPartition", "Explanation", "RelationalMasses"]

@@ -15,6 +15,7 @@ from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions
 from evidentia.partition import storage
+from evidentia.partition.explanation import Explainer, Explanation
 from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_blocks
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class CredalPartition(MassFunctions):
     rough           ``lower(k)``, ``upper(k)``: who is surely, and who is possibly, in cluster k
     outliers        ``outliers()``, ``empty``: who fits none of the clusters
     pairs           ``relational()``: belief and plausibility that two objects share a cluster
+    reasons         ``explain(i, X)``: which clusters compete for an object, and which columns speak for which
     ==============  ==================================================================================
 
     Parameters
@@ -44,6 +46,9 @@ class CredalPartition(MassFunctions):
         Non-negative, each row summing to one.
     focal_sets : FocalSets
     object_names, cluster_names : sequence of str, optional
+    no_answer : str, optional
+        Why the masses are no answer and what to try, of a fit that collapsed for instance: the summary says this and
+        calls nobody sure.
     copy : bool
         ``False`` takes the array over and freezes it.
 
@@ -63,6 +68,7 @@ class CredalPartition(MassFunctions):
 
     object_names: tuple[str, ...] | None
     cluster_names: tuple[str, ...] | None
+    no_answer: str | None
 
     def __init__(
         self,
@@ -71,6 +77,7 @@ class CredalPartition(MassFunctions):
         *,
         object_names: Sequence[str] | None = None,
         cluster_names: Sequence[str] | None = None,
+        no_answer: str | None = None,
         copy: bool = True,
     ):
         super().__init__(masses, focal_sets, copy=copy)
@@ -81,10 +88,11 @@ class CredalPartition(MassFunctions):
             if names is not None and len(names) != count:
                 raise ValueError(f"'{what}' must hold {count} names. Got {len(names)}.")
             self.__dict__[what] = None if names is None else tuple(map(str, names))
+        self.__dict__["no_answer"] = no_answer
 
     def _like(self, masses: np.ndarray, focal_sets: FocalSets, **changed: Any) -> CredalPartition:
-        names = {"object_names": self.object_names, "cluster_names": self.cluster_names, **changed}
-        return CredalPartition(masses, focal_sets, **names, copy=False)
+        kept = {name: getattr(self, name) for name in ("object_names", "cluster_names", "no_answer")}
+        return CredalPartition(masses, focal_sets, **{**kept, **changed}, copy=False)
 
     # -- decisions ----------------------------------------------------------------------------------------------------
 
@@ -242,7 +250,7 @@ class CredalPartition(MassFunctions):
                 "refine(…) brings two frames to a common one."
             )
         fused = getattr(combination, rule)(self, other)
-        return self._like(fused.masses, fused.focal_sets)
+        return self._like(fused.masses, fused.focal_sets, no_answer=self.no_answer or other.no_answer)
 
     def __getitem__(self, rows: Any) -> CredalPartition:
         """The partition of some of the objects."""
@@ -274,6 +282,10 @@ class CredalPartition(MassFunctions):
         """Name of object ``i``, its number when it has none."""
         return str(i) if self.object_names is None else self.object_names[i]
 
+    def cluster_name(self, k: int) -> str:
+        """Name of cluster ``k``, its number when it has none."""
+        return str(k) if self.cluster_names is None else self.cluster_names[k]
+
     def most_doubtful(self, count: int = 10) -> np.ndarray:
         """Indices of the objects that are hardest to place, the hardest first.
 
@@ -285,6 +297,8 @@ class CredalPartition(MassFunctions):
 
     def summary(self) -> str:
         """What the partition says, in a few lines for a person."""
+        if self.no_answer is not None:
+            return f"{len(self)} objects: no answer\n  {self.no_answer}\n  Nobody is sure of a cluster."
         n = max(len(self), 1)
         groups: dict[str, list[str]] = {"sure": [], "torn": [], "out": []}
         totals = dict.fromkeys(groups, 0)
@@ -312,6 +326,90 @@ class CredalPartition(MassFunctions):
             f"Most doubtful: {worst}."
         )
         return "\n".join(lines)
+
+    def explain(
+        self,
+        i: int | str,
+        X: Any = None,
+        *,
+        feature_names: Sequence[str] | None = None,
+        dissimilarities: Any = None,
+    ) -> Explanation:
+        """Why object ``i`` is doubtful: which clusters compete, which columns speak for which, what would settle it.
+
+        The clusters are described column by column from the partition alone, so this works for the result of every
+        method: by the mean of the objects surely in them and the spread around it of all that may be, or by the shares
+        of categories. A column speaks for the cluster in which the object's value is likeliest; what shows only in how
+        columns vary together is not seen.
+
+        Parameters
+        ----------
+        i : int or str
+            The object, by number or by name.
+        X : array-like of shape (n_samples, n_features), optional
+            The table that was clustered, in units you know. A DataFrame gives names to columns and objects, and may
+            hold columns of categories; missing values are left out. Without it there are clusters only.
+        feature_names : sequence of str, optional
+            Names of the columns of X.
+        dissimilarities : array-like of shape (n_samples, n_samples), optional
+            Instead of X, for objects without columns: says which sure objects are nearest.
+
+        Returns
+        -------
+        Explanation
+            Prints as a few lines; ``to_frame()`` and ``to_dict()`` give its numbers.
+
+        See Also
+        --------
+        reasons : a short sentence about many objects.
+
+        Examples
+        --------
+        >>> masses = [[1, 0, 0]] * 3 + [[0, 1, 0]] * 3 + [[0.2, 0.3, 0.5]]
+        >>> partition = CredalPartition(masses, FocalSets(2, [{0}, {1}, {0, 1}]))
+        >>> X = [[1, 20], [2, 22], [3, 21], [7, 20], [8, 21], [9, 22], [5.5, 23]]
+        >>> print(partition.explain(6, X, feature_names=["age", "size"]))
+        6: torn between clusters 1 and 0, 0.50 of its mass is on {0,1}.
+        <BLANKLINE>
+          cluster  mass  plausibility  nearest sure objects
+          1        0.30          0.80  4 (2.6), 5 (2.7), 3 (3)
+          0        0.20          0.70  2 (2.6), 1 (2.7), 0 (4.3)
+        <BLANKLINE>
+          column  value  speaks for          in 1        in 0
+          age       5.5  1, 2.1 times   8.0 ± 1.3   2.0 ± 1.4
+          size     23.0  -             21.0 ± 1.1  21.0 ± 1.1
+        <BLANKLINE>
+        What would settle it: age, which tells 1 and 0 apart best, at least 6.8 (for 1) or at most 4.2 (for 0); it is...
+        Or an answer: does 6 belong with 4 (surely in 1) or with 2 (surely in 0)?
+        """
+        return Explainer(self, X, feature_names=feature_names, dissimilarities=dissimilarities).explain(i)
+
+    def reasons(
+        self,
+        X: Any = None,
+        objects: Sequence[int | str] | np.ndarray | None = None,
+        *,
+        feature_names: Sequence[str] | None = None,
+        dissimilarities: Any = None,
+    ) -> list[str]:
+        """A short sentence about each of many objects, see :meth:`explain`.
+
+        Parameters
+        ----------
+        X, feature_names, dissimilarities
+            As in :meth:`explain`.
+        objects : sequence of int or str, optional
+            Numbers or names; without it all objects.
+
+        Examples
+        --------
+        >>> masses = [[1, 0, 0]] * 3 + [[0, 1, 0]] * 3 + [[0.2, 0.3, 0.5]]
+        >>> partition = CredalPartition(masses, FocalSets(2, [{0}, {1}, {0, 1}]))
+        >>> X = [[1, 20], [2, 22], [3, 21], [7, 20], [8, 21], [9, 22], [5.5, 23]]
+        >>> partition.reasons(X, [0, 6], feature_names=["age", "size"])
+        ['Nothing is in doubt: cluster 0.', 'Between 1 and 0: age speaks for 1 (2.1 times as likely).']
+        """
+        return Explainer(self, X, feature_names=feature_names, dissimilarities=dissimilarities).reasons(objects)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per object: its cluster, its set, belief and plausibility of that cluster, doubt, and all masses."""
@@ -358,6 +456,8 @@ class CredalPartition(MassFunctions):
         return self.summary()
 
     def __repr__(self) -> str:
+        if self.no_answer is not None:
+            return f"CredalPartition({len(self)} objects, {self.n_clusters} clusters: no answer)"
         sure = sum(count for mask, count in self.set_counts.items() if mask.bit_count() == 1)
         out = self.set_counts.get(0, 0)
         return (

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 LEGEND_ROWS = 18  # beside a picture of the usual height
 LEGEND_SETS = 2 * LEGEND_ROWS - 4
+SHORT_LABEL = 16  # letters of the longest set's name, above which sets go by numbers
+LONGEST = 24  # letters of a cluster's name beside its number
 
 
 def drawing(artist: str, *, numbers: str = "") -> Callable[[F], F]:
@@ -84,18 +86,45 @@ def name_axes(ax: Axes, names: Sequence[str]) -> None:
 
 
 def legend_entries(weights: Mapping[int, float], limit: int = LEGEND_SETS) -> tuple[list[int], list[int]]:
-    """Masks to list and masks to sum up in one line: the heaviest and the empty set are listed, in the order given.
+    """Masks to list and masks to sum up in one line; both in the order given.
+
+    The empty set and single clusters are listed before the sets of several, the heavy before the light: a reader who
+    knows the clusters can tell a mixed color.
 
     Examples
     --------
-    >>> legend_entries({1: 40, 2: 1, 4: 30, 3: 2, 5: 9}, limit=4)
-    ([1, 4, 5], [2, 3])
+    >>> legend_entries({1: 40, 2: 1, 4: 30, 3: 2, 5: 9}, limit=5)
+    ([1, 2, 4, 3, 5], [])
+    >>> legend_entries({1: 40, 2: 1, 4: 30, 3: 2, 5: 9, 6: 8}, limit=5)
+    ([1, 2, 4, 5], [3, 6])
     """
     masks = list(weights)
     if len(masks) <= limit:
         return masks, []
-    listed = set(sorted(masks, key=lambda mask: (mask != 0, -weights[mask]))[: limit - 1])
+    listed = set(sorted(masks, key=lambda mask: (mask != 0, mask.bit_count() > 1, -weights[mask]))[: limit - 1])
     return [mask for mask in masks if mask in listed], [mask for mask in masks if mask not in listed]
+
+
+def legend_labels(masks: Sequence[int], n_clusters: int, cluster_names: Sequence[str] | None) -> list[str]:
+    """Words for sets in a legend: where names would be cut short or crowd the picture, sets go by numbers.
+
+    Examples
+    --------
+    >>> legend_labels([1, 3], 3, ["low", "high", "none"])
+    ['{low}', '{low,high}']
+    >>> legend_labels([1, 3], 3, ["the northern quarter", "the old town", "the harbor"])
+    ['0 the northern quarter', '{0,1}']
+    """
+    named = [set_label(mask, n_clusters, cluster_names) for mask in masks]
+    if cluster_names is None or max(map(len, named), default=0) <= SHORT_LABEL:
+        return named
+    numbered = [set_label(mask, n_clusters) for mask in masks]
+    for at, mask in enumerate(masks):
+        if mask.bit_count() == 1:
+            k = mask.bit_length() - 1
+            name = cluster_names[k]
+            numbered[at] = f"{k} {name if len(name) <= LONGEST else name[: LONGEST - 1] + '…'}"
+    return numbered
 
 
 def set_legend(
@@ -108,10 +137,12 @@ def set_legend(
     number: Callable[[float], str],
     patches: bool = False,
     lines: Mapping[str, Any] | None = None,
+    shades: Mapping[str, str] | None = None,
 ) -> None:
     """A legend of focal sets with a number each, beside the axes where it hides nothing.
 
-    ``lines`` explains line styles: ``{words: style}``.
+    A long one has two columns, single clusters in the first. ``lines`` explains line styles, ``{words: style}``,
+    ``shades`` colors, ``{words: color}``.
     """
     from matplotlib.lines import Line2D
 
@@ -122,14 +153,21 @@ def set_legend(
         return Line2D([], [], ls="", marker=marker, ms=7 if patches else 6, mfc=style.color, mec=edge)
 
     listed, rest = legend_entries(weights)
-    handles = [handle(mask) for mask in listed]
-    words = [f"{set_label(m, n_clusters, cluster_names)}  {number(weights[m])}" for m in listed]
-    if rest:
-        handles.append(Line2D([], [], ls=""))
-        words.append(f"{len(rest)} more  {number(sum(weights[m] for m in rest))}")
-    for meaning, dashes in (lines or {}).items():
-        handles.append(Line2D([], [], color="#5f5f5f", lw=1.3, ls=dashes))
-        words.append(meaning)
-    legend_beside(
-        ax, handles, words, title=title, ncols=legend_columns(len(words)), handletextpad=0.4, columnspacing=1.0
-    )
+    labels = legend_labels(listed, n_clusters, cluster_names)
+    entries = [(handle(m), f"{label}  {number(weights[m])}") for m, label in zip(listed, labels)]
+    blank = (Line2D([], [], ls=""), "")
+    more = [(blank[0], f"{len(rest)} more  {number(sum(weights[m] for m in rest))}")] if rest else []
+    more += [(Line2D([], [], color="#5f5f5f", lw=1.3, ls=dashes), meaning) for meaning, dashes in (lines or {}).items()]
+    more += [
+        (Line2D([], [], color=color, ls="", marker="s", ms=7), meaning) for meaning, color in (shades or {}).items()
+    ]
+    columns = legend_columns(len(entries) + len(more))
+    single = [entry for mask, entry in zip(listed, entries) if mask.bit_count() <= 1]
+    other = [entry for mask, entry in zip(listed, entries) if mask.bit_count() > 1] + more
+    if columns == 2 and max(len(single), len(other)) <= LEGEND_ROWS:
+        rows = max(len(single), len(other))
+        entries = [*single, *[blank] * (rows - len(single)), *other, *[blank] * (rows - len(other))]
+    else:
+        entries += more
+    handles, words = [entry[0] for entry in entries], [entry[1] for entry in entries]
+    legend_beside(ax, handles, words, title=title, ncols=columns, handletextpad=0.4, columnspacing=1.0)

@@ -58,15 +58,15 @@ def ellipse_plot_data(model: Any, *, columns: Sequence[int | str] = (0, 1), leve
     names = column_names(None, getattr(model, "feature_names_in_", None), centers.shape[1])
     at = list(column_numbers(columns, names))
     focal_sets = model.partition_.focal_sets
-    if shared is not None:
-        counts = (focal_sets.card == 1) | (np.asarray(model.weights_) >= VISIBLE)
-        drawn = np.flatnonzero(counts & (focal_sets.card > 0))
-        covariances = np.broadcast_to(shared, (len(drawn), *np.shape(shared)))
-    else:  # a shape for each cluster, none for the sets
-        held = focal_sets.singleton_index >= 0
-        drawn, covariances = focal_sets.singleton_index[held], np.asarray(several)[held]
-    middle = (averaging(focal_sets)[drawn] @ centers)[:, at]
-    marginal = covariances[:, at][:, :, at]
+    counts = focal_sets.card == 1
+    if hasattr(model, "weights_"):  # a mixture: its sets are components too
+        counts = counts | (np.asarray(model.weights_) >= VISIBLE) & (focal_sets.card > 0)
+    drawn = np.flatnonzero(counts)
+    means = averaging(focal_sets)[drawn]
+    middle = means @ centers[:, at]
+    matrix = np.asarray(shared if several is None else several)
+    each = np.broadcast_to(matrix, (len(centers), *matrix.shape[-2:]))
+    marginal = np.einsum("sk,kij->sij", means, each[:, at][:, :, at])  # a set has the mean of its clusters' covariances
     masks = focal_sets.masks[drawn]
     if hasattr(model, "weights_"):
         weights = np.asarray(model.weights_)[drawn]
@@ -95,8 +95,8 @@ def plot_ellipses(
     Parameters
     ----------
     model : fitted estimator
-        EGMM (one covariance, shared by all sets), or a method with a covariance for each cluster: GustafsonKessel,
-        ECM with ``adaptive=True``.
+        EGMM, whose sets have the mean of the covariances of their clusters, or another method with a covariance for
+        each cluster: GustafsonKessel, ECM with ``adaptive=True``.
     X : array-like of shape (n_samples, n_features), optional
         The table the model was fitted to, drawn below the ellipses.
     columns : pair of int or str

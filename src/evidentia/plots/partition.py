@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,10 @@ HULL_LINES: dict[str | None, dict[str, Any]] = {
     None: {},
 }
 MANY = 2000  # points beyond which a vector file would be heavy
+DENSE = 20_000  # points beyond which they hide each other, and their number is shown instead
+CELLS = (150, 100)  # along x and y
+FEW_OUTLIERS = 500  # drawn as crosses over shaded cells
+PALEST = 0.3  # strength of color of a cell with one object
 
 
 class PartitionPlotData(NamedTuple):
@@ -95,6 +99,54 @@ def partition_plot_data(
     )
 
 
+class DensityPlotData(NamedTuple):
+    """Objects counted in the cells of a grid.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_rows, n_columns)
+        Objects in each cell, the lowest row first.
+    masks : ndarray of shape (n_rows, n_columns)
+        The set that most of them have, -1 in an empty cell.
+    extent : tuple of four float
+        Left, right, bottom and top.
+    """
+
+    counts: np.ndarray
+    masks: np.ndarray
+    extent: tuple[float, float, float, float]
+
+
+def density_plot_data(xy: np.ndarray, masks: np.ndarray, *, cells: tuple[int, int] = CELLS) -> DensityPlotData:
+    """Count objects in the cells of a grid, and find the commonest set in each; a smaller mask wins a tie.
+
+    Examples
+    --------
+    >>> xy = np.array([[0.0, 0.0], [0.1, 0.1], [0.2, 0.0], [1.0, 1.0]])
+    >>> data = density_plot_data(xy, np.array([2, 1, 2, 3]), cells=(2, 2))
+    >>> data.counts, data.masks
+    (array([[3, 0],
+           [0, 1]]), array([[ 2, -1],
+           [-1,  3]]))
+    """
+    there = np.isfinite(xy).all(axis=1)
+    xy, masks = xy[there], masks[there]
+    low, high = (xy.min(axis=0), xy.max(axis=0)) if len(xy) else (np.zeros(2), np.ones(2))
+    span = np.where(high > low, high - low, 1.0)
+    at = np.minimum((xy - low) / span * cells, np.array(cells) - 1).astype(int)
+    cell = at[:, 1] * cells[0] + at[:, 0]
+    known, code = np.unique(masks, return_inverse=True)
+    found, sizes = np.unique(cell * max(len(known), 1) + code, return_counts=True)
+    counts, common = np.zeros(cells[0] * cells[1], dtype=int), np.full(cells[0] * cells[1], -1, dtype=np.int64)
+    where, which = np.divmod(found, max(len(known), 1))
+    np.add.at(counts, where, sizes)
+    order = np.lexsort([-which, sizes])  # the largest is written last, and of equals the smallest mask
+    common[where[order]] = known[which[order]]
+    extent = (low[0], low[0] + span[0], low[1], low[1] + span[1])
+    shape = cells[::-1]
+    return DensityPlotData(counts.reshape(shape), common.reshape(shape), extent)
+
+
 @drawing(":meth:`matplotlib.axes.Axes.scatter`, for instance ``s=30, alpha=0.5``", numbers="partition_plot_data")
 def plot_partition(
     partition: CredalPartition,
@@ -104,6 +156,7 @@ def plot_partition(
     hulls: str | None = "both",
     feature_names: Sequence[str] | None = None,
     centers: Any = None,
+    density: bool | None = None,
     ax: Axes | None = None,
     **scatter: Any,
 ) -> Axes:
@@ -126,6 +179,10 @@ def plot_partition(
         Names of the columns, when X is not a DataFrame.
     centers : array-like of shape (n_clusters, n_features), optional
         For instance ``model.cluster_centers_``; each is marked and numbered.
+    density : bool, optional
+        Shade small cells, in the color of the set that most of their objects have, the darker the more objects there
+        are, instead of drawing points that hide each other. Without it, above 20,000 objects, unless keywords other
+        than ``alpha`` ask for points of a certain look.
 
     Examples
     --------
@@ -147,7 +204,11 @@ def plot_partition(
             _draw_hull(ax, data.upper[k], set_style(1 << k, partition.n_clusters).color, sure=False)
         if hulls in ("both", "lower"):
             _draw_hull(ax, data.lower[k], set_style(1 << k, partition.n_clusters).color, sure=True)
-    draw_points(ax, data.xy, data.masks, list(shown), partition.n_clusters, **scatter)
+    shades = None
+    if _wants_density(density, len(partition), scatter):
+        shades = _draw_density(ax, data, partition.n_clusters, **scatter)
+    else:
+        draw_points(ax, data.xy, data.masks, list(shown), partition.n_clusters, **scatter)
     if data.centers is not None:
         _draw_centers(ax, data.centers)
     set_legend(
@@ -158,9 +219,41 @@ def plot_partition(
         title="objects by set",
         number=count,
         lines=HULL_LINES[hulls],
+        shades=shades,
     )
     name_axes(ax, data.axis_names)
     return ax
+
+
+def _wants_density(density: bool | None, n_objects: int, scatter: Mapping[str, Any]) -> bool:
+    look = sorted(set(scatter) - {"alpha"})
+    if density and look:
+        raise ValueError(f"density=True draws no points, which {look[0]!r} is about. Leave one of them out.")
+    return bool(density) if density is not None else n_objects > DENSE and not look
+
+
+def _draw_density(ax: Axes, data: PartitionPlotData, n_clusters: int, *, alpha: float = 1.0) -> dict[str, str]:
+    """Shaded cells, and a few outliers as crosses; what the palest and the darkest shade stand for."""
+    outliers = data.masks == 0
+    crosses = outliers & (outliers.sum() <= FEW_OUTLIERS)
+    found = density_plot_data(data.xy[~crosses], data.masks[~crosses])
+    most = max(int(found.counts.max(initial=0)), 1)
+    strength = PALEST + (1 - PALEST) * np.log(np.maximum(found.counts, 1)) / max(np.log(most), 1e-9)
+    image = np.ones((*found.counts.shape, 4))
+    image[..., 3] = np.where(found.counts > 0, alpha, 0.0)
+    for mask in np.unique(found.masks[found.masks >= 0]).tolist():
+        here = found.masks == mask
+        color = np.array([int(set_style(mask, n_clusters).color[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+        image[here, :3] = 1 - strength[here, None] * (1 - color)
+    limits = [(low - 0.02 * (high - low), high + 0.02 * (high - low)) for low, high in np.reshape(found.extent, (2, 2))]
+    ax.imshow(image, origin="lower", extent=found.extent, aspect="auto", interpolation="nearest", zorder=2.5)
+    draw_points(ax, data.xy[crosses], data.masks[crosses], [0], n_clusters)
+    if not crosses.any():  # an image leaves no margin
+        ax.set(xlim=limits[0], ylim=limits[1])
+    else:
+        ax.autoscale()
+    gray = f"#{round(255 * (1 - PALEST * 0.6)):02x}"
+    return {"1 object in a cell": f"{gray}{gray[1:] * 2}", f"{most:,} objects in a cell": "#666666"}
 
 
 def draw_points(

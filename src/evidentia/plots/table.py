@@ -13,12 +13,14 @@ Columns = str | tuple[int | str, int | str] | None
 class Plane(NamedTuple):
     """The plane a picture shows: coordinates are ``(X - origin) @ axes``, and ``names`` what they are called.
 
-    ``axes`` has shape (n_features, 2); for two columns it just picks them, and ``origin`` is zero.
+    ``axes`` has shape (n_features, 2); for two columns it just picks them, and ``origin`` is zero. ``share`` is the
+    part of the variance that principal components hold, None for columns.
     """
 
     origin: np.ndarray
     axes: np.ndarray
     names: tuple[str, str]
+    share: float | None = None
 
     def project(self, X: np.ndarray) -> np.ndarray:
         """Coordinates of rows, shape (n_samples, 2); a missing entry matters only where its column counts."""
@@ -73,7 +75,7 @@ def choose_plane(table: np.ndarray, names: Sequence[str], columns: Columns) -> P
     if isinstance(columns, str):
         if columns != "pca":
             raise ValueError(f"'columns' must be two columns, or 'pca'. Got {columns!r}.")
-        return _principal_plane(table)
+        return principal_plane(table)
     i, j = column_numbers((0, 1) if columns is None else columns, names)
     return Plane(np.zeros(n_features), np.eye(n_features)[:, [i, j]], (names[i], names[j]))
 
@@ -81,15 +83,35 @@ def choose_plane(table: np.ndarray, names: Sequence[str], columns: Columns) -> P
 def fill_missing(table: np.ndarray) -> np.ndarray:
     """NaN replaced by the mean of its column, for projections that need every entry."""
     missing = np.isnan(table)
-    return np.where(missing, np.nanmean(table, axis=0), table) if missing.any() else table
+    mean = np.where(missing, 0.0, table).sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
+    return np.where(missing, mean, table)
 
 
-def _principal_plane(table: np.ndarray) -> Plane:
+def principal_plane(table: np.ndarray, *, standardize: bool = False) -> Plane:
+    """The plane of the first two principal components of a table without gaps, of its standardized columns if asked.
+
+    Examples
+    --------
+    >>> table = np.array([[0, 0, 3], [1, 200, 3], [2, 400, 3], [3, 0, 3]])
+    >>> principal_plane(table).names
+    ('PC 1 (100 %)', 'PC 2 (0 %)')
+    >>> principal_plane(table, standardize=True).names
+    ('PC 1 (57 %)', 'PC 2 (43 %)')
+    """
     origin = table.mean(axis=0)
-    _, spread, loadings = np.linalg.svd(table - origin, full_matrices=False)
+    width = table.std(axis=0) if standardize else np.ones(table.shape[1])
+    flat = width <= 1e-12 * np.abs(origin)
+    weight = np.where(flat, 0.0, 1 / np.where(flat, 1.0, width))
+    centered = (table - origin) * weight
+    if len(table) > 10 * table.shape[1]:  # a long table: its few columns' scatter is quicker
+        squares, vectors = np.linalg.eigh(centered.T @ centered)
+        spread, loadings = np.sqrt(np.maximum(squares[::-1], 0.0)), vectors.T[::-1]
+    else:
+        _, spread, loadings = np.linalg.svd(centered, full_matrices=False)
     axes = np.zeros((table.shape[1], 2))
     axes[:, : min(2, len(loadings))] = loadings[:2].T
     # An axis and its mirror image explain as much: let the largest loading be positive, so that pictures agree.
     axes *= np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1, 1)
     share = np.append(spread**2 / max((spread**2).sum(), np.finfo(float).tiny), 0)
-    return Plane(origin, axes, (f"PC 1 ({100 * share[0]:.0f} %)", f"PC 2 ({100 * share[1]:.0f} %)"))
+    names = (f"PC 1 ({100 * share[0]:.0f} %)", f"PC 2 ({100 * share[1]:.0f} %)")
+    return Plane(origin, axes * weight[:, None], names, float(share[0] + share[1]))

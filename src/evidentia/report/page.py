@@ -19,13 +19,27 @@ import numpy as np
 import evidentia
 from evidentia.belief.focal import format_mask
 from evidentia.partition import CredalPartition
+from evidentia.partition.explanation import Explainer
+from evidentia.partition.profiles import Columns, column_separations
 from evidentia.plots.palette import set_style
 from evidentia.report import words
 from evidentia.report.pictures import Picture, draw
 
 DOUBTFUL = 15  # objects in the table of the most doubtful
-COLUMNS = 40  # rows of the table of means
+TOP, COLUMNS = 15, 60  # columns in the table of means that are shown at once, and with those folded away
 BAR_SETS, NAMED_SETS = 8, 3  # sets drawn, and sets named, for one doubtful object
+STARTS = 50  # rows of the table of starts
+OUTCOMES = {
+    "kept": "kept",
+    "same": "the same solution",
+    "worse": "a worse solution",
+    "rejected": "rejected: it collapsed",
+    "failed": "no number",
+}
+WHY = (
+    "Why: a column speaks for the cluster in which the value is likeliest, seen from the means and spreads of the "
+    "objects in it, one column at a time. partition.explain(object, X) tells more, and what would settle it."
+)
 
 
 def write_report(
@@ -114,22 +128,33 @@ def render(
 ) -> str:
     """The page of :func:`write_report` as a string, with pictures that were drawn already."""
     method = None if model is None else type(model).__name__
-    title = title or f"{len(partition)} objects in {partition.n_clusters} clusters"
-    facts = [f"{len(partition):,} objects", f"{partition.n_clusters} clusters", *([method] if method else [])]
+    answer = partition.no_answer is None
+    grouped = [f"{partition.n_clusters} clusters"] if answer else []
+    title = title or " in ".join([f"{len(partition)} objects", *grouped])
+    facts = [f"{len(partition):,} objects", *grouped, *([method] if method else [])]
     if X is not None:
         facts.insert(1, f"{np.shape(X)[1]} columns")
-    code = code or (None if model is None else default_code(model))
+    explainer = Explainer(partition, X, feature_names=feature_names)
+    shown = list(pictures)
+    sections = [
+        ("The clusters", clusters_section(partition, explainer.columns) if answer else ""),
+        ("Pictures", "".join(figure(picture, selection) for picture in shown)),
+        ("The most doubtful objects", doubtful_section(partition, explainer) if answer else ""),
+        ("How it was found", found_section(model, selection, shown)),
+        ("How it was made", f'<div class="settings">{settings_section(model, settings or {})}</div>'),
+        ("Do it again", repeat_section(command, code or (None if model is None else default_code(model)))),
+    ]
     template = Template(files("evidentia.report").joinpath("template.html").read_text(encoding="utf-8"))
     return template.substitute(
         title=escape(title),
         facts=escape(" · ".join(facts)),
         notes="".join(f'<p class="note">{escape(note)}</p>' for note in notes),
-        summary=summary_section(partition, [words.doubt(partition), words.starts(model), remark]),
-        clusters=clusters_section(partition, X, feature_names),
-        pictures="".join(figure(picture, selection) for picture in pictures),
-        doubtful=doubtful_section(partition),
-        settings=settings_section(model, settings or {}),
-        repeat=repeat_section(command, code),
+        summary=summary_section(partition, [words.doubt(partition), remark])
+        if answer
+        else no_answer_section(partition),
+        sections="".join(
+            f"<section><h2>{heading}</h2>{content}</section>\n" for heading, content in sections if content
+        ),
         footer=escape(f"Written by evidentia {evidentia.__version__} on {date.today().isoformat()}."),
     )
 
@@ -154,62 +179,131 @@ def summary_section(partition: CredalPartition, sentences: Iterable[str | None])
     return f'<div class="bar" role="img" aria-label="{escape(alt)}">{bar}</div><ul class="shares">{lines}</ul>{tail}'
 
 
-def clusters_section(partition: CredalPartition, X: Any, feature_names: Sequence[str] | None) -> str:
-    """Sizes of the clusters and the mean of each column over the objects surely in them."""
+def no_answer_section(partition: CredalPartition) -> str:
+    """In place of the summary: that there is no answer, why, and what to try."""
+    return (
+        f'<div class="no-answer"><h2>There is no answer</h2><p>{escape(partition.no_answer or "")}</p>'
+        f"<p>None of the {len(partition):,} objects is sure of a cluster. The masses that the fit ended with are in "
+        "the files, but they tell how it failed, not how the objects are grouped.</p></div>"
+    )
+
+
+def clusters_section(partition: CredalPartition, columns: Columns | None) -> str:
+    """Sizes of the clusters, and what is usual in each column, the column that tells them apart best first."""
     clusters = range(partition.n_clusters)
     lower = [partition.lower(k) for k in clusters]
-    head = "".join(
-        f'<th scope="col">{swatch([(1 << k, 1.0)], len(clusters))} {escape(words.cluster_name(partition, k))}</th>'
-        for k in clusters
-    )
-    rows = [
-        ("surely in it", [f"{sum(map(len, lower)):,}", *(f"{len(objects):,}" for objects in lower)]),
-        ("possibly in it", ["", *(f"{len(partition.upper(k)):,}" for k in clusters)]),
+    head = [f"{swatch([(1 << k, 1.0)], len(clusters))} {escape(partition.cluster_name(k))}" for k in clusters]
+    head = ["all", *head] if columns is None else ["tells apart", "all", *head]
+    blank = [] if columns is None else [""]
+    sizes = [
+        ("surely in it", [*blank, f"{sum(map(len, lower)):,}", *(f"{len(objects):,}" for objects in lower)]),
+        ("possibly in it", [*blank, "", *(f"{len(partition.upper(k)):,}" for k in clusters)]),
     ]
-    after = ""
-    if X is not None:
-        table = np.asarray(X, dtype=float)
-        names = feature_names if feature_names is not None else getattr(X, "columns", range(table.shape[1]))
-        means = [column_means(table), *(column_means(table[objects]) for objects in lower)]
-        digits = decimals(table)
-        for j, name in list(enumerate(names))[:COLUMNS]:
-            rows.append((str(name), [f"{mean[j]:,.{digits[j]}f}" if np.isfinite(mean[j]) else "–" for mean in means]))
-        after = "Below the sizes: the mean of each column, over all objects and over those surely in the cluster."
-        if table.shape[1] > COLUMNS:
-            after += f" {table.shape[1] - COLUMNS} more columns are not shown."
+    if columns is None:
+        return _cluster_table(head, sizes)
+    separation = column_separations(partition, columns)
+    ranked = np.argsort(-np.round(separation, 9), kind="stable").tolist()
+    rows = [
+        (columns.names[j], [share_bar(separation[j]), *map(escape, usual_cells(columns, j, lower))])
+        for j in ranked[:COLUMNS]
+    ]
+    words = (
+        "Below the sizes: the mean of each column (of a column of categories the most common one), over all objects "
+        "and over those surely in the cluster. Columns are ranked by how well they tell the clusters apart: the share "
+        "of their scatter that lies between clusters."
+    )
+    found = f"{_cluster_table(head, [*sizes, *rows[:TOP]])}<p class=small>{words}</p>"
+    if len(rows) > TOP:
+        left = f" {len(ranked) - COLUMNS} more tell still less." if len(ranked) > COLUMNS else ""
+        folded = f"<summary>{len(rows) - TOP} columns that tell less.{left}</summary>"
+        found += f"<details>{folded}{_cluster_table(head, rows[TOP:])}</details>"
+    return found
+
+
+def _cluster_table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """A table whose first column names its rows; cells and headings are HTML."""
+    top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
     body = "".join(
         f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
         for name, cells in rows
     )
-    return (
-        '<div class="scroll"><table><thead><tr><td></td><th scope="col">all</th>'
-        f"{head}</tr></thead><tbody>{body}</tbody></table></div><p class=small>{after}</p>"
-    )
+    return f'<div class="scroll"><table><thead><tr><td></td>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
-def doubtful_section(partition: CredalPartition) -> str:
-    """The objects that are hardest to place, with the sets that share their mass."""
+def usual_cells(columns: Columns, j: int, lower: Sequence[np.ndarray]) -> list[str]:
+    """What is usual in a column, over all objects and over those surely in each cluster."""
+    groups = [columns.values[:, j], *(columns.values[objects, j] for objects in lower)]
+    known = [values[~np.isnan(values)] for values in groups]
+    if j not in columns.levels:
+        digits = decimals(known[0])
+        return [f"{values.mean():,.{digits}f}" if len(values) else "–" for values in known]
+    counts = [np.bincount(values.astype(int), minlength=1) for values in known]
+    return [
+        f"{columns.levels[j][int(count.argmax())]} ({100 * count.max() / count.sum():.0f} %)" if count.sum() else "–"
+        for count in counts
+    ]
+
+
+def share_bar(share: float) -> str:
+    """A bar as long as a share, and its number."""
+    bar = f'<span class="share" aria-hidden="true"><i style="width:{100 * share:.0f}%"></i></span>'
+    return f"{bar}{100 * share:.0f} %"
+
+
+def doubtful_section(partition: CredalPartition, explainer: Explainer) -> str:
+    """The objects that are hardest to place, with the sets that share their mass, and why."""
     chosen = partition.most_doubtful(DOUBTFUL)
     few = partition[chosen]
     order, masses = few.largest(BAR_SETS)
     masks = partition.focal_sets.masks
+    why = explainer.reasons(chosen) if explainer.columns is not None else None
     rows = []
-    for i, label, sets, shares in zip(chosen.tolist(), few.labels().tolist(), order, masses.tolist()):
+    for at, (i, label, sets, shares) in enumerate(zip(chosen.tolist(), few.labels().tolist(), order, masses.tolist())):
         shared = [(int(masks[j]), m) for j, m in zip(sets, shares) if m >= 0.005]
         listed = ", ".join(f"{set_name(partition, mask)} {m:.2f}" for mask, m in shared[:NAMED_SETS])
         listed += ", …" * (len(shared) > NAMED_SETS)
         rows.append(
-            f'<tr><th scope="row">{escape(partition.name(i))}</th>'
+            f'<tr><th scope="row">{escape(explainer.name(i))}</th>'
             f'<td class="left">{escape(set_name(partition, int(masks[sets[0]])))}</td>'
-            f"<td>{escape(words.cluster_name(partition, label))}</td>"
-            f'<td class="mix">{swatch(shared, partition.n_clusters, wide=True)}</td>'
-            f'<td class="left">{escape(listed)}</td></tr>'
+            f"<td>{escape(partition.cluster_name(label))}</td>"
+            f'<td class="mix left">{swatch(shared, partition.n_clusters, wide=True)}<br>{escape(listed)}</td>'
+            + (f'<td class="why">{escape(why[at])}</td>' if why else "")
+            + "</tr>"
         )
     return (
+        '<p class="small">The objects whose own best cluster is believed in least. The mass of an object adds up to 1; '
+        "mass on a set such as {0,1} says &ldquo;one of these, the data do not tell which&rdquo;.</p>"
         '<div class="scroll"><table><thead><tr><th scope="col">object</th><th scope="col" class="left">set</th>'
-        '<th scope="col">best single cluster</th><th scope="col" colspan="2" class="left">masses</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        '<th scope="col">best single cluster</th><th scope="col" class="left">masses</th>'
+        + ('<th scope="col" class="left">why</th>' if why else "")
+        + f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        + (f'<p class="small">{escape(WHY)}</p>' if why else "")
     )
+
+
+def found_section(model: Any, selection: Any, pictures: Sequence[Picture]) -> str:
+    """How far the starts agree, what was rejected and why, and what came second."""
+    said = [words.starts(model), words.runner_up(selection)]
+    text = "".join(f"<p>{escape(sentence)}</p>" for sentence in said if sentence)
+    reasons = words.rejected(model, selection)
+    if reasons:
+        listed = "".join(f"<li>{escape(reason)}</li>" for reason in reasons)
+        text += f"<p>Tried, and not taken or to be taken with care:</p><ul>{listed}</ul>"
+    ends = words.start_outcomes(model)
+    if len({start.outcome for start in ends} - {"kept", "same"}):
+        rows = "".join(
+            f'<tr><th scope="row">{at}</th><td>{start.criterion:,.6g}</td>'
+            f'<td class="left">{OUTCOMES[start.outcome]}</td></tr>'
+            for at, start in enumerate(ends[:STARTS])
+        )
+        more = f"<p class=small>{len(ends) - STARTS} more starts are not shown.</p>" if len(ends) > STARTS else ""
+        text += (
+            "<details><summary>Each start</summary><table><thead><tr><th>start</th><th>criterion</th>"
+            f'<th class="left">outcome</th></tr></thead><tbody>{rows}</tbody></table>{more}</details>'
+        )
+    if selection is not None and all(picture.name != "selection" for picture in pictures):
+        text += selection_section(selection)
+    return text
 
 
 def selection_section(selection: Any) -> str:
@@ -236,7 +330,7 @@ def settings_section(model: Any, settings: Mapping[str, Any]) -> str:
 
 def repeat_section(command: str | None, code: str | None) -> str:
     """Command line and Python code that give the same result."""
-    parts = []
+    parts = ['<p class="small">Select a box by clicking it, and copy.</p>'] if command or code else []
     if command:
         parts.append(f"<h3>In a terminal</h3><pre><code>{escape(command)}</code></pre>")
     if code:
@@ -294,17 +388,10 @@ def swatch(shared: Sequence[tuple[int, float]], n_clusters: int, *, wide: bool =
     return f'<span class="swatch{" wide" if wide else ""}" aria-hidden="true">{patches}</span>'
 
 
-def column_means(table: np.ndarray) -> np.ndarray:
-    """Mean of what is observed in each column; NaN where nothing is."""
-    known = np.isfinite(table)
-    count = known.sum(axis=0)
-    total = np.where(known, table, 0.0).sum(axis=0)
-    return np.divide(total, count, out=np.full(table.shape[1], np.nan), where=count > 0)
-
-
-def decimals(table: np.ndarray) -> np.ndarray:
-    """Decimals that show about three figures of each column's spread."""
-    known = np.isfinite(table)
-    low, high = np.where(known, table, np.inf).min(axis=0), np.where(known, table, -np.inf).max(axis=0)
-    spread = np.where(high > low, high - low, np.maximum(np.abs(high), 1e-300))
-    return np.clip(2 - np.floor(np.log10(spread)), 0, 12).astype(int)
+def decimals(values: np.ndarray) -> int:
+    """Decimals that show about three figures of the spread of some numbers."""
+    if not len(values):
+        return 0
+    low, high = float(values.min()), float(values.max())
+    spread = high - low if high > low else max(abs(high), 1e-300)
+    return int(np.clip(2 - np.floor(np.log10(spread)), 0, 12))

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evidentia.partition import CredalPartition
+from evidentia.partition.profiles import Columns, profile, read_columns
+from evidentia.plots.partition import DENSE
+from evidentia.plots.table import Plane, choose_plane, fill_missing, principal_plane
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DPI = 160
 CANDIDATES = 20  # columns whose pairs are compared for the scatter plot
+CLEARLY = 1.25  # principal components are drawn if they tell the clusters apart so many times as well as two columns
+OVERLAPPING = 0.5  # of the most that a plane can tell: below it the picture warns
 
 
 class Picture(NamedTuple):
@@ -35,61 +41,84 @@ def draw(
     feature_names: Sequence[str] | None = None,
     selection: Any = None,
 ) -> list[Picture]:
-    """All pictures that what is given allows, in the order a reader wants them."""
+    """All pictures that what is given allows, in the order a reader wants them.
+
+    Of a result that is no answer there is nothing to see but how it was found.
+    """
+    pictures = []
+    if partition.no_answer is None:
+        if X is not None:
+            columns = read_columns(X, feature_names)
+            if columns.numeric.any():
+                pictures += _scatter_pictures(partition, model, columns)
+        pictures.append(_mass_picture(partition))
+    return pictures + _search_pictures(partition, model, selection)
+
+
+def _scatter_pictures(partition: CredalPartition, model: Any, columns: Columns) -> list[Picture]:
+    from evidentia import plots
+
+    n, c = len(partition), partition.n_clusters
+    numbers = columns.only(columns.numeric)
+    view = choose_view(partition, numbers)
+    what = "Each object has the color of the set that holds most of its mass."
+    if n > DENSE:
+        what = "Each cell has the color of the set that most of its objects have, darker where there are more of them."
+    around = "A solid outline surrounds the objects surely in a cluster, a dashed one those possibly in it."
+    kind = f"Shaded plot of {n:,}" if n > DENSE else f"Scatter plot of {n:,}"
+    found = [
+        _picture(
+            "partition",
+            "The objects and their sets",
+            " ".join(part for part in (what, around, view.words) if part),
+            f"{kind} objects colored by set of clusters, with outlines of {c} clusters.",
+            lambda ax: plots.plot_partition(
+                partition, view.xy, feature_names=view.names, centers=view.centers(model, numbers), ax=ax
+            ),
+        )
+    ]
+    shapes = [getattr(model, name, None) for name in ("covariance_", "covariances_")]
+    if view.columns is not None and columns.numeric.all() and any(shape is not None for shape in shapes):
+        at = view.columns
+        found.append(
+            _picture(
+                "ellipses",
+                "The shape of the clusters",
+                "Ellipses of the fitted model: center and spread of each cluster and, dashed, of sets.",
+                f"Covariance ellipses of {c} clusters and of sets of clusters over the objects.",
+                lambda ax: _ellipses(ax, model, columns.values, at, columns.names),
+            )
+        )
+    return found
+
+
+def _mass_picture(partition: CredalPartition) -> Picture:
+    from evidentia import plots
+
+    return _picture(
+        "masses",
+        "Where the mass of each object goes",
+        "One thin column an object: the share of its mass on each set. A column in the color of one cluster is "
+        "certainty; the colors of sets of several clusters are doubt.",
+        f"Stacked mass profile of {len(partition)} objects over {len(partition.focal_sets)} sets of clusters.",
+        lambda ax: plots.plot_masses(partition, ax=ax),
+        figsize=(8, 3.4),
+    )
+
+
+def _search_pictures(partition: CredalPartition, model: Any, selection: Any) -> list[Picture]:
+    """How many clusters, and how the fit went."""
     from evidentia import plots
 
     pictures = []
-    n, c = len(partition), partition.n_clusters
-    if X is not None:
-        table = np.asarray(X, dtype=float)
-        names = list(map(str, feature_names if feature_names is not None else getattr(X, "columns", ())))
-        names = names or [f"column {j}" for j in range(table.shape[1])]
-        columns = telling_columns(partition, table) if table.shape[1] > 1 else None
-        which = ""
-        if columns is not None and table.shape[1] > 2:
-            which = f" Of the {table.shape[1]} columns, these two together tell the clusters apart best."
-        centers = getattr(model, "cluster_centers_", None)
-        pictures.append(
-            _picture(
-                "partition",
-                "The objects and their sets",
-                "Each object has the color of the set that holds most of its mass. A filled outline surrounds the "
-                f"objects surely in a cluster, a dashed one those possibly in it.{which}",
-                f"Scatter plot of {n} objects colored by set of clusters, with outlines of {c} clusters.",
-                lambda ax: plots.plot_partition(
-                    partition, table, columns=columns, feature_names=names, centers=centers, ax=ax
-                ),
-            )
-        )
-        shapes = [getattr(model, name, None) for name in ("covariance_", "covariances_")]
-        if columns is not None and any(shape is not None for shape in shapes):
-            pictures.append(
-                _picture(
-                    "ellipses",
-                    "The shape of the clusters",
-                    "Ellipses of the fitted model: center and spread of each cluster and, dashed, of sets.",
-                    f"Covariance ellipses of {c} clusters and of sets of clusters over the objects.",
-                    lambda ax: _ellipses(ax, model, table, columns, names),
-                )
-            )
-    pictures.append(
-        _picture(
-            "masses",
-            "Where the mass of each object goes",
-            "One thin column an object: the share of its mass on each set. A column in the color of one cluster is "
-            "certainty; the colors of sets of several clusters are doubt.",
-            f"Stacked mass profile of {n} objects over {len(partition.focal_sets)} sets of clusters.",
-            lambda ax: plots.plot_masses(partition, ax=ax),
-            figsize=(8, 3.4),
-        )
-    )
-    if selection is not None:
+    table = getattr(selection, "table", None)
+    if table is not None and table[selection.criterion].notna().any():
         pictures.append(
             _picture(
                 "selection",
                 "How many clusters",
                 "The criterion for each number of clusters that was tried; the marked one was chosen.",
-                f"Curve of the selection criterion over the number of clusters; {c} was chosen.",
+                f"Curve of the selection criterion over the number of clusters; {partition.n_clusters} was chosen.",
                 lambda ax: plots.plot_selection(selection, ax=ax),
                 figsize=(6, 3.4),
             )
@@ -106,6 +135,83 @@ def draw(
             )
         )
     return pictures
+
+
+@dataclass(frozen=True)
+class View:
+    """What the picture of the objects shows.
+
+    Attributes
+    ----------
+    xy : ndarray of shape (n_samples, 2)
+        One column only of a table that has no more.
+    names : tuple of str
+    words : str
+        Which columns these are, for the caption.
+    columns : tuple of two int or None
+        Their numbers; None for principal components, and for a single column.
+    plane : Plane or None
+    middle : ndarray of shape (n_clusters, n_features)
+        Means of the objects surely in each cluster.
+    """
+
+    xy: np.ndarray
+    names: tuple[str, ...]
+    words: str
+    columns: tuple[int, int] | None
+    plane: Plane | None
+    middle: np.ndarray
+
+    def centers(self, model: Any, numbers: Columns) -> np.ndarray:
+        """Where the numbers of the clusters stand: the model's centers, or the means of the sure objects."""
+        centers = np.asarray(getattr(model, "cluster_centers_", self.middle), dtype=float)
+        if centers.shape != self.middle.shape:  # in other columns than those of the table
+            centers = self.middle
+        return centers if self.plane is None else self.plane.project(centers)
+
+
+def choose_view(partition: CredalPartition, numbers: Columns) -> View:
+    r"""The two columns that tell the clusters apart best, or principal components if these tell clearly more.
+
+    Planes are compared by :math:`\operatorname{tr}(T^{-1} B)`, the scatter between clusters relative to the total
+    one, which is at most two. Columns are preferred, as a reader knows them; principal components are those of the
+    table or of its standardized columns, whichever tells more.
+    """
+    table, names = numbers.values, numbers.names
+    middle = profile(partition, numbers).means
+    if table.shape[1] == 1:
+        return View(table, names, "", None, None, middle)
+    columns = telling_columns(partition, table)
+    plane = choose_plane(table, names, columns)
+    filled = fill_missing(table)
+    told = plane_separation(partition, plane.project(filled))
+    words = f"Of the {len(names)} columns, these two together tell the clusters apart best." if len(names) > 2 else ""
+    if len(names) > 2:
+        planes = [principal_plane(filled, standardize=scaled) for scaled in (False, True)]
+        found = [plane_separation(partition, one.project(filled)) for one in planes]
+        at = int(np.argmax(found))
+        if found[at] > CLEARLY * told:
+            told, plane, share = found[at], planes[at], planes[at].share or 0.0
+            words = (
+                f"No two of the {len(names)} columns tell the clusters apart as well as the first two principal "
+                f"components{' of the standardized columns' * at}, which are shown: {100 * share:.0f} % of the "
+                "variance."
+            )
+    if told < OVERLAPPING * min(2, partition.n_clusters - 1):
+        words += " Clusters that overlap here can be apart in the other columns." * (len(names) > 2)
+    pair = columns if plane.share is None else None
+    xy = plane.project(table if pair else filled)
+    return View(xy, plane.names, words.strip(), pair, plane, middle)
+
+
+def plane_separation(partition: CredalPartition, xy: np.ndarray) -> float:
+    r"""How well a plane tells the clusters apart: :math:`\operatorname{tr}(T^{-1} B)`, from 0 to 2."""
+    centered = xy - xy.mean(axis=0)
+    width = centered.std(axis=0)
+    unit = centered / np.where(width > 0, width, 1.0)
+    size = np.maximum(partition.pignistic.sum(axis=0), 1e-12)
+    middle = (partition.pignistic.T @ unit) / np.sqrt(size)[:, None]
+    return float(np.trace(np.linalg.pinv(unit.T @ unit, rcond=1e-3) @ (middle.T @ middle)))
 
 
 def telling_columns(partition: CredalPartition, table: np.ndarray) -> tuple[int, int]:

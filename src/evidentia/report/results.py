@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evidentia.partition import CredalPartition
+from evidentia.partition.profiles import read_columns, row_names
 from evidentia.report.page import render
 from evidentia.report.pictures import draw
 
@@ -23,9 +24,10 @@ def write_results(
     object_column: str | None = None,
     **words: Any,
 ) -> list[Path]:
-    """Write ``partition.npz``, ``masses.csv``, the pictures and ``report.html`` into a directory.
+    """Write ``partition.npz``, ``masses.csv``, ``table.csv``, the pictures and ``report.html`` into a directory.
 
-    The partition is written first, so that a failure later loses no result.
+    The partition is written first, so that a failure later loses no result. The table, where there is one, goes with it
+    so that ``evidentia explain`` can say which columns speak for which cluster.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ def write_results(
     partition, model, X, feature_names, selection
         As in :func:`evidentia.report.write_report`.
     object_column : str, optional
-        Heading of the first column of ``masses.csv``.
+        Heading of the first column of ``masses.csv`` and ``table.csv``.
     **words
         ``settings``, ``notes``, ``remark``, ``command``, ``code`` and ``title`` of the report.
 
@@ -57,6 +59,12 @@ def write_results(
     archive = partition.save(directory / "partition.npz")
     masses = directory / "masses.csv"
     partition.to_pandas().rename_axis(object_column or "object").to_csv(masses)
+    written = [masses, archive]
+    if X is not None:
+        written.insert(1, directory / "table.csv")
+        columns = read_columns(X, feature_names)
+        names = partition.object_names or row_names(X) or range(len(partition))
+        columns.to_frame(names, object_column or "object").to_csv(written[1])
     pictures = draw(partition, model=model, X=X, feature_names=feature_names, selection=selection)
     images = []
     for picture in pictures:
@@ -65,4 +73,4 @@ def write_results(
     report = directory / "report.html"
     page = render(partition, pictures, model=model, X=X, feature_names=feature_names, selection=selection, **words)
     report.write_text(page, encoding="utf-8")
-    return [report, masses, archive, *images]
+    return [report, *written, *images]

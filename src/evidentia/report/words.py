@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evidentia.partition import CredalPartition
+from evidentia.partition.explanation import conjoined
+from evidentia.selection.criteria import named
 
 LISTED = 6  # sets of clusters that a sentence names one by one
 
@@ -84,37 +86,119 @@ def doubt(partition: CredalPartition) -> str:
     return f"On average {much} is left open: nonspecificity {value:.2f} (0: every object sure, 1: nothing known)."
 
 
-def starts(model: Any) -> str | None:
-    """How far the starts of a fit agree, when the model tells.
+class Start(NamedTuple):
+    """How one start of a fit ended: ``outcome`` is "kept", "same", "worse", "rejected" or "failed"."""
 
-    Two starts agree when their criteria differ by less than a thousandth of the way that the best one went.
+    criterion: float
+    outcome: str
+
+
+def start_outcomes(model: Any) -> list[Start]:
+    """How each start of a fit ended, when the model tells.
+
+    Two starts agree when their criteria differ by less than a thousandth of the way that the best one went. A mixture
+    keeps the best start that did not collapse: one that ended with a better criterion was rejected for that.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> model = SimpleNamespace(
+    ...     criterion_trace_=[-300, -210], start_criteria_=[-241, -210, -60], attributes=["collapsed_"])
+    >>> [start.outcome for start in start_outcomes(model)]
+    ['worse', 'kept', 'rejected']
     """
     criteria = np.asarray(getattr(model, "start_criteria_", ()), dtype=float)
-    if len(criteria) < 2:
-        return None
+    if not len(criteria):
+        return []
     trace = np.asarray(model.criterion_trace_, dtype=float)
-    best, way = float(trace[-1]), abs(trace[-1] - trace[0])
-    same = int((np.abs(criteria - best) <= max(1e-3 * way, 1e-9 * abs(best))).sum())
-    if same == len(criteria):
-        return f"All {len(criteria)} starts ended in the same solution."
-    worst = float(criteria[np.abs(criteria - best).argmax()])
+    best, way = float(trace[-1]), float(trace[-1] - trace[0])
+    near = max(1e-3 * abs(way), 1e-9 * abs(best))
+    rejects = "collapsed_" in getattr(model, "attributes", ())
+    finite = np.isfinite(criteria)
+    gap = np.where(finite, criteria, best) - best
+    kept = int(np.where(finite, np.abs(gap), np.inf).argmin())
+    found = []
+    for at, (criterion, difference) in enumerate(zip(criteria.tolist(), gap.tolist())):
+        if not np.isfinite(criterion):
+            outcome = "failed"
+        elif abs(difference) <= near:
+            outcome = "kept" if at == kept else "same"
+        else:
+            outcome = "rejected" if rejects and difference * way > 0 else "worse"
+        found.append(Start(criterion, outcome))
+    return found
+
+
+def starts(model: Any) -> str | None:
+    """How far the starts of a fit agree and why some were rejected, in a sentence or two."""
+    found = start_outcomes(model)
+    if len(found) < 2 or getattr(model, "collapsed_", False):
+        return None
+    count = {outcome: sum(start.outcome == outcome for start in found) for outcome in ("worse", "rejected", "failed")}
+    same = len(found) - sum(count.values())
+    if same == len(found):
+        return f"All {len(found)} starts ended in the same solution."
+    best = float(model.criterion_trace_[-1])
+    said = [f"{same} of {len(found)} starts ended in the solution that was kept (criterion {best:.6g})"]
+    if count["worse"]:
+        worse = [start.criterion for start in found if start.outcome == "worse"]
+        worst = max(worse, key=lambda criterion: abs(criterion - best))
+        said.append(f"{count['worse']} in worse ones (the worst: {worst:.6g})")
+    if count["rejected"]:
+        said.append(
+            f"{count['rejected']} {_verb(count['rejected'], 'was', 'were')} rejected in spite of a better criterion: "
+            "a cluster collapsed onto a few objects, where the likelihood grows without bound"
+        )
+    if count["failed"]:
+        said.append(f"{count['failed']} ended in no number")
+    return "; ".join(said) + "."
+
+
+def rejected(model: Any, selection: Any = None) -> list[str]:
+    """What was tried and is of no use, or of less than it seems, with the reason: a sentence for each reason."""
+    table = getattr(model, "selection_", None)
+    if table is None:
+        table = getattr(selection, "table", selection)
+    if table is None or "note" not in table or "n_clusters" not in table:
+        return []
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in table[table["note"].fillna("") != ""].to_dict("records"):
+        who = str(row.get("model") or row.get("method") or "")
+        found.setdefault(row["note"], {}).setdefault(who, []).append(f"{row['n_clusters']}")
+    sentences = []
+    for note, each in found.items():
+        parts = [f"{who + ' with ' if who else ''}{conjoined(numbers)} clusters" for who, numbers in each.items()]
+        listed = ", ".join(parts[:LISTED]) + (f" and {len(parts) - LISTED} more" if len(parts) > LISTED else "")
+        sentences.append(f"{note[0].upper()}{note[1:]}: {listed}.")
+    return sentences
+
+
+def runner_up(selection: Any) -> str | None:
+    """The second best of what was compared, and by how much it lost."""
+    table = getattr(selection, "table", None)
+    if table is None or selection.criterion not in table:
+        return None
+    criterion = named(selection.criterion)
+    ranked = table.dropna(subset=[selection.criterion]).sort_values(
+        selection.criterion, ascending=not criterion.maximize, kind="stable"
+    )
+    method, number = selection.best
+    others = ranked[(ranked["method"] != method) | (ranked["n_clusters"] != number)]
+    chosen = ranked[(ranked["method"] == method) & (ranked["n_clusters"] == number)]
+    if not len(others) or not len(chosen):
+        return None
+    second = others.iloc[0]
+    kind = f" ({second['model']})" if "model" in table else ""
+    best, value = (f"{row[selection.criterion]:.{criterion.digits}f}" for row in (chosen.iloc[0], second))
+    who = "" if second["method"] == method else f"{second['method']} with "
     return (
-        f"{same} of {len(criteria)} starts ended in the solution that was kept (criterion {best:.6g}); "
-        f"the one farthest from it ended at {worst:.6g}."
+        f"Runner-up: {who}{second['n_clusters']} clusters{kind}, {criterion.words} {value} against {best} of "
+        f"the chosen {number}."
     )
 
 
-def conjoined(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def cluster_name(partition: CredalPartition, k: int) -> str:
-    return str(k) if partition.cluster_names is None else partition.cluster_names[k]
-
-
 def _members(partition: CredalPartition, mask: int) -> str:
-    return conjoined([cluster_name(partition, k) for k in range(partition.n_clusters) if mask >> k & 1])
+    return conjoined([partition.cluster_name(k) for k in range(partition.n_clusters) if mask >> k & 1])
 
 
 def _between(partition: CredalPartition, mask: int) -> str:

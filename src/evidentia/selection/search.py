@@ -57,16 +57,18 @@ class Selection:
         method, n_clusters = self.best
         shown = self.table.drop(columns="note").dropna(axis="columns", how="all")
         chosen = (shown["method"] == method) & (shown["n_clusters"] == n_clusters)
-        shown.insert(0, "", np.where(chosen, "*", ""))
+        shown.insert(0, "", np.where(chosen & self.table[self.criterion].notna(), "*", ""))
         numbers = shown.columns.intersection([*CRITERIA, self.criterion])
         digits = {name: named(name).digits for name in numbers} | {"seconds": 2}
         formats = {name: f"{{:.{count}f}}".format for name, count in digits.items()}
-        criterion, value = named(self.criterion), shown.loc[chosen, self.criterion].iloc[0]
-        lines = [
-            shown.to_string(index=False, formatters=formats, na_rep="-"),
+        criterion, value = named(self.criterion), self.table.loc[chosen, self.criterion].iloc[0]
+        choice = (
             f"Best: {method} with {n_clusters} clusters, by {'largest' if criterion.maximize else 'smallest'} "
-            f"{criterion.words} ({formats[self.criterion](value)}).",
-        ]
+            f"{criterion.words} ({formats[self.criterion](value)})."
+            if np.isfinite(value)
+            else f"None of them is an answer: in no fit does {criterion.words} mean anything."
+        )
+        lines = [shown.to_string(index=False, formatters=formats, na_rep="-"), choice]
         noted = self.table[self.table["note"] != ""]
         lines += [f"{row.method}, {row.n_clusters} clusters: {row.note}" for row in noted.itertuples()]
         return "\n".join(lines)

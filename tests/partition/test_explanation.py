@@ -1,0 +1,426 @@
+"""Why an object is doubtful: the right clusters, the right columns, in words that hold."""
+
+import json
+import re
+from math import exp, log, sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from evidentia import ECM, CredalPartition, FocalSets
+from evidentia.partition.explanation import Explainer, tipping_value
+from evidentia.partition.profiles import column_separations, profile, read_columns
+
+PAIR = FocalSets(2, [set(), {0}, {1}, {0, 1}])
+
+
+def crisp(labels, torn=(), out=0):
+    """Sure objects of two clusters, then torn ones with the masses given, then outliers."""
+    masses = [*np.eye(4)[np.asarray(labels) + 1], *torn, *([[1.0, 0, 0, 0]] * out)]
+    return CredalPartition(masses, PAIR)
+
+
+@pytest.fixture
+def ages():
+    """Four and five people; 'age' tells the clusters apart, 'noise' does not, 'size' a little; then Una, torn."""
+    partition = CredalPartition(
+        [*np.eye(4)[[1, 1, 1, 1, 2, 2, 2, 2, 2]], [0, 0.3, 0.1, 0.6]],
+        PAIR,
+        object_names=["Al", "Bo", "Cy", "Di", "Ed", "Fa", "Gi", "Hu", "Io", "Una"],
+        cluster_names=["young", "old"],
+    )
+    frame = pd.DataFrame(
+        {
+            "age": [20, 22, 24, 26, 60, 62, 64, 66, 68, 41.0],
+            "size": [1.6, 1.7, 1.8, 1.7, 1.8, 1.9, 1.7, 1.8, 1.8, 1.81],
+            "noise": [5, 7, 6, 6, 7, 5, 6, 6, 6, 6.0],
+        },
+        index=partition.object_names,
+    )
+    return partition, frame
+
+
+def test_profiles_by_hand(ages):
+    partition, frame = ages
+    found = profile(partition, read_columns(frame))
+    np.testing.assert_allclose(found.means[:, 0], [23, 64])
+    # Una may be in either, BetP 0.6 and 0.4: around the sure means 0.6 of her counts for young, 0.4 for old.
+    young, old = (9 + 1 + 1 + 9 + 0.6 * 18**2) / 4.6, (16 + 4 + 0 + 4 + 16 + 0.4 * 23**2) / 5.4
+    common = (4.6 * young + 5.4 * old) / 10
+    expected = [sqrt((4.6 * young + 2 * common) / 6.6), sqrt((5.4 * old + 2 * common) / 7.4)]
+    np.testing.assert_allclose(found.spreads[:, 0], expected)
+
+
+def log_t(x, mean, spread):
+    """Log density of Student's t with 4 degrees of freedom."""
+    return stats.t.logpdf(x, 4, mean, spread)
+
+
+def test_evidence_is_the_log_ratio_of_students_densities(ages):
+    partition, frame = ages
+    told = partition.explain("Una", frame)
+    assert told.kind == "torn"
+    assert [one.name for one in told.clusters] == ["young", "old"]
+    assert (told.clusters[0].mass, told.clusters[0].plausibility) == pytest.approx((0.3, 0.9))
+    age = next(one for one in told.columns if one.column == "age")
+    (m, n), (s, t) = age.usual, age.spreads
+    ratio = log_t(41, m, s) - log_t(41, n, t)
+    assert age.log_densities[0] - age.log_densities[1] == pytest.approx(ratio)
+    assert age.speaks_for == "young"
+    assert age.times == pytest.approx(exp(ratio))
+    assert age.distance == pytest.approx((41 - m) / s)
+    assert told.columns[-1].column == "noise"
+    assert told.columns[-1].speaks_for is None
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_units_do_not_matter(ages, scale):
+    partition, frame = ages
+    here, there = (Explainer(partition, table) for table in (frame, frame * [scale, 1, 1] + [7 * scale, 0, -3]))
+    for one, other in zip(here.explain(9).columns, there.explain(9).columns):
+        assert one.column == other.column
+        assert np.diff(one.log_densities) == pytest.approx(np.diff(other.log_densities), rel=1e-6)
+    assert here.explain(9).clusters[0].nearest == there.explain(9).clusters[0].nearest
+    assert here.explain(9).clusters[0].distances == pytest.approx(there.explain(9).clusters[0].distances)
+
+
+def test_nearest_sure_objects_are_nearest_in_spreads(ages):
+    partition, frame = ages
+    told = partition.explain("Una", frame)
+    scale = profile(partition, read_columns(frame)).scale
+    for cluster, members in zip(told.clusters, (frame.index[:4], frame.index[4:9])):
+        far = ((frame.loc[members] - frame.loc["Una"]) / scale).pow(2).sum(axis=1).pow(0.5).sort_values()
+        assert cluster.nearest == tuple(far.index[:3])
+        assert cluster.distances == pytest.approx(far.tolist()[:3])
+
+
+def test_what_would_settle_it_makes_one_cluster_ten_times_as_plausible(ages):
+    partition, frame = ages
+    told = partition.explain("Una", frame)
+    assert told.settling.column == "age"
+    age = next(one for one in told.columns if one.column == "age")
+    odds = log(0.9 / 0.7)
+
+    def after(value):
+        ratio = [log_t(x, m, s) for x in (value, 41) for m, s in zip(age.usual, age.spreads)]
+        return odds + (ratio[0] - ratio[1]) - (ratio[2] - ratio[3])
+
+    (young, below, low), (old, above, high) = told.settling.values
+    assert (young, below, old, above) == ("young", "at most", "old", "at least")
+    assert low < high
+    assert after(low) == pytest.approx(log(10))
+    assert after(high) == pytest.approx(-log(10))
+    assert told.question == ((told.clusters[0].nearest[0], "young"), (told.clusters[1].nearest[0], "old"))
+
+
+@pytest.mark.parametrize(("sa", "sb", "aim"), [(1.0, 1.0, 0.7), (0.5, 2.0, -1.2), (2.0, 0.5, 1.1), (3.0, 1.0, 0.0)])
+@pytest.mark.parametrize("means", [(1.0, 5.0), (5.0, 1.0)])
+def test_tipping_value_solves_its_equation_between_the_clusters(means, sa, sb, aim):
+    x = tipping_value(np.array(means), np.array([sa, sb]), aim)
+
+    def ratio(x):
+        return log_t(x, means[0], sa) - log_t(x, means[1], sb)
+
+    assert min(means) < x < max(means)
+    assert ratio(x) == pytest.approx(aim, abs=1e-9)
+    step = 1e-4 * (means[1] - means[0])
+    assert ratio(x + step) < ratio(x)  # toward b it speaks less for a
+
+
+def test_no_value_tips_what_is_too_wide():
+    assert tipping_value(np.array([0.0, 1.0]), np.array([1.0, 3.0]), 5.0) is None
+    assert tipping_value(np.array([2.0, 2.0]), np.array([1.0, 3.0]), 0.0) is None
+
+
+def test_it_prints_for_a_person(ages):
+    partition, frame = ages
+    lines = str(partition.explain("Una", frame)).splitlines()
+    assert lines[0] == "Una: torn between clusters young and old, 0.60 of its mass is on {young,old}."
+    assert lines[2].split("  ")[1] == "cluster"
+    assert lines[3].split() == ["young", "0.30", "0.90", *lines[3].split()[3:]]
+    assert any(line.split()[:2] == ["age", "41.0"] and "young, " in line and " times" in line for line in lines)
+    assert lines[-2].startswith("What would settle it: age, which tells young and old apart best, at most ")
+    assert lines[-2].endswith("; it is 41.0.")
+    assert lines[-1] == "Or an answer: does Una belong with Cy (surely in young) or with Ed (surely in old)?"
+
+
+def test_a_missing_value_says_nothing_and_is_worth_measuring(ages):
+    partition, frame = ages
+    frame.loc["Una", "age"] = np.nan
+    told = partition.explain("Una", frame)
+    age = next(one for one in told.columns if one.column == "age")
+    assert (age.value, age.speaks_for, age.times) == (None, None, 1.0)
+    assert (told.settling.column, told.settling.missing) == ("age", True)
+    assert "it is missing" in str(told)
+    assert all(np.isfinite(one.distances).all() and one.distances for one in told.clusters)
+    assert "age is missing, and would tell most." in partition.reasons(frame, ["Una"])[0]
+
+
+def test_an_object_of_which_nothing_is_known_has_no_neighbors(ages):
+    partition, frame = ages
+    frame.loc["Una"] = np.nan
+    frame["empty"] = np.nan
+    told = partition.explain("Una", frame)
+    assert [one.nearest for one in told.clusters] == [(), ()]
+    assert "nearest" not in str(told)
+
+
+def test_nothing_is_in_doubt(ages):
+    partition, frame = ages
+    told = partition.explain(0, frame)
+    assert not told.in_doubt
+    assert told.kind == "sure"
+    assert told.columns == ()
+    assert set(told.clusters[0].nearest) == {"Bo", "Cy", "Di"}
+    assert str(told).startswith("Al: nothing is in doubt, 1.00 of its mass is on cluster young.")
+    assert partition.reasons(frame, ["Al"]) == ["Nothing is in doubt: cluster young."]
+
+
+def test_a_faint_majority_is_doubtful_too():
+    partition = CredalPartition([[0.55, 0.45], [1, 0], [0, 1]], FocalSets(2, [{0}, {1}]))
+    told = partition.explain(0, [[1.0], [0.0], [2.0]])
+    assert (told.kind, told.in_doubt, len(told.clusters)) == ("sure", True, 2)
+    assert str(told).startswith("0: 0.55 of its mass is on cluster 0, but 1 cannot be ruled out.")
+
+
+def test_an_outlier_is_far_by_the_columns_that_are_far():
+    rng = np.random.default_rng(4)
+    X = np.vstack([rng.normal([0, 50, 3], [1, 9, 2], (30, 3)), rng.normal([9, 50, 3], [1, 9, 2], (30, 3))])
+    X = np.vstack([X, [8.5, 130, 3.2]])
+    partition = crisp(np.repeat([0, 1], 30), out=1)
+    told = partition.explain(60, X, feature_names=["a", "b", "c"])
+    assert (told.kind, told.clusters[0].name, told.columns[0].column) == ("outlier", "1", "b")
+    mean, spread = X[30:60, 1].mean(), told.columns[0].spreads[0]
+    assert told.columns[0].distance == pytest.approx((130 - mean) / spread)
+    assert told.settling.values[0][:2] == ("1", "at most")
+    assert told.settling.values[0][2] == pytest.approx(mean + 3 * spread)
+    text = str(told)
+    assert "60: an outlier, 1.00 of its mass is on the empty set. The nearest cluster is 1." in text
+    assert "spreads above" in text
+    assert "What would bring it into 1: b at most " in text
+    assert partition.reasons(X, [60])[0].startswith("In none; nearest is 1: column 1 is ")
+
+
+def test_an_outlier_that_is_far_in_no_single_column():
+    X = [[0.0, 0], [1, 1], [2, 2], [9, 0], [10, 1], [11, 2], [1, 1.5]]
+    told = crisp([0, 0, 0, 1, 1, 1], out=1).explain(6, X)
+    assert told.settling is None
+    assert "No single column is too far" in str(told)
+
+
+def test_dissimilarities_give_neighbors_and_no_columns():
+    place = np.array([0.0, 1, 3, 10, 12, 13, 6])
+    D = np.abs(place[:, None] - place)
+    partition = crisp([0, 0, 0, 1, 1, 1], torn=[[0, 0.2, 0.2, 0.6]])
+    told = partition.explain(6, dissimilarities=D)
+    assert told.columns == ()
+    assert [(one.nearest, one.distances) for one in told.clusters] == [
+        (("2", "1", "0"), (3.0, 5.0, 6.0)),
+        (("3", "4", "5"), (4.0, 6.0, 7.0)),
+    ]
+    assert str(told).endswith("Or an answer: does 6 belong with 2 (surely in 0) or with 3 (surely in 1)?")
+    assert partition.reasons(dissimilarities=D, objects=[6]) == ["Between 0 and 1."]
+    outlier = crisp([0, 0, 0, 1, 1, 1], out=1).explain(
+        6, dissimilarities=np.abs(np.r_[place[:6], 8.0][:, None] - np.r_[place[:6], 8.0])
+    )
+    assert outlier.clusters[0].name == "1"
+
+
+def test_masses_alone_still_say_who_competes():
+    told = crisp([0, 1], torn=[[0, 0.1, 0.3, 0.6]]).explain(2)
+    assert [one.name for one in told.clusters] == ["1", "0"]
+    assert told.question == (("1", "1"), ("0", "0"))
+    assert crisp([0, 1], out=1).explain(2).clusters[0].nearest == ()
+
+
+def test_categories_speak_too():
+    frame = pd.DataFrame({"color": ["red"] * 8 + ["blue"] * 8 + ["red"], "x": [*range(16), 7.5]})
+    frame.loc[3, "color"] = None
+    partition = crisp(np.repeat([0, 1], 8), torn=[[0, 0.1, 0.1, 0.8]])
+    told = partition.explain(16, frame)
+    color = told.columns[0]
+    # Una counts half: 7.5 and 0.5 red of 7.5 and 8.5 known, two more at the overall shares 8/16 and 8/16.
+    assert (color.column, color.value, color.usual, color.speaks_for) == ("color", "red", ("red", "blue"), "0")
+    assert color.times == pytest.approx(((7.5 + 2 * 8 / 16) / 9.5) / ((0.5 + 2 * 8 / 16) / 10.5))
+    assert "red" in str(told)
+    json.dumps(told.to_dict())
+    frame.loc[16, "color"] = None
+    assert ("0", "is", "red") not in partition.explain(16, frame).settling.values  # three times as likely is not ten
+
+
+def test_a_category_that_would_settle_it():
+    frame = pd.DataFrame({"color": ["red"] * 40 + ["blue"] * 40 + [None]})
+    partition = crisp(np.repeat([0, 1], 40), torn=[[0, 0.1, 0.1, 0.8]])
+    told = partition.explain(80, frame)
+    assert told.settling == ("color", True, (("0", "is", "red"), ("1", "is", "blue")))
+    assert "is red (for 0) or is blue (for 1); it is missing." in str(told)
+
+
+def test_a_rare_category_makes_an_outlier():
+    frame = pd.DataFrame({"color": ["red"] * 40 + ["blue"] * 40 + ["green"]})
+    told = crisp(np.repeat([0, 1], 40), out=1).explain(80, frame)
+    assert told.columns[0].distance > 3
+    assert told.settling.values[0][1:] == ("is", "red")
+    assert "color is unusual" in crisp(np.repeat([0, 1], 40), out=1).reasons(frame, [80])[0]
+
+
+def test_taken_one_by_one_the_columns_can_mislead():
+    labels = np.repeat([0, 1], 20)
+    X = np.where(labels == 0, 0.0, 9.0)[:, None] + np.linspace(-1, 1, 20).repeat(2)[:, None]
+    partition = crisp(labels, torn=[[0, 0.4, 0, 0.6]])
+    told = partition.explain(40, np.vstack([X, [[8.9]]]))
+    assert told.clusters[0].name == "0"
+    assert told.note.startswith("Taken one by one the columns speak for 1: ")
+    assert partition.explain(40, np.vstack([X, [[0.1]]])).note == ""
+
+
+def test_frames_and_dicts(ages):
+    partition, frame = ages
+    told = partition.explain("Una", frame)
+    table = told.to_frame()
+    assert table.index.tolist() == [one.column for one in told.columns]
+    assert table.loc["age", "usual in old"] == 64
+    assert told.to_frame("clusters").loc["old", "plausibility"] == pytest.approx(0.7)
+    assert partition.explain("Al", frame).to_frame().empty
+    again = json.loads(json.dumps(told.to_dict()))
+    assert again["clusters"][1]["name"] == "old"
+    assert again["in_doubt"] is True
+    with pytest.raises(AttributeError):
+        told.kind = "sure"
+    with pytest.raises(ValueError, match="'what' must be 'columns' or 'clusters'"):
+        told.to_frame("rows")
+
+
+def test_names_of_rows_serve_when_the_partition_has_none(ages):
+    partition, frame = ages
+    nameless = CredalPartition(partition.masses, PAIR)
+    assert nameless.explain("Una", frame).object == "Una"
+    assert nameless.explain("9", frame.to_numpy()).index == 9
+    assert nameless.explain(np.int64(-1), frame.to_numpy()).index == 9
+
+
+def test_many_objects_get_the_sentence_of_each(ages):
+    partition, frame = ages
+    assert len(partition.reasons(frame)) == 10
+    assert partition.reasons(frame)[9] == partition.reasons(frame, ["Una"])[0]
+    size, age = partition.explain("Una", frame).columns[:2]
+    assert partition.reasons(frame)[9] == (
+        f"Between young and old: size speaks for old ({size.times:.2g} times as likely), age for young "
+        f"({age.times:.2g} times)."
+    )
+    assert partition.reasons(frame, []) == []
+
+
+def test_the_sentence_of_three_rivals_names_the_columns_of_the_explanation():
+    rng = np.random.default_rng(2)
+    labels = np.repeat([0, 1, 2], 15)
+    X = rng.normal(size=(46, 4)) + np.vstack([np.eye(3)[labels] @ rng.normal(0, 3, (3, 4)), np.zeros(4)])
+    X[45] = X[30:45].mean(axis=0)  # at the heart of the third, which is the least plausible
+    masses = np.zeros((46, 8))
+    masses[np.arange(45), 1 << labels] = 1
+    masses[45, [0b001, 0b010, 0b111]] = [0.3, 0.1, 0.6]
+    partition = CredalPartition(masses, FocalSets(3, [*map(bits, range(8))]))
+    told, said = partition.explain(45, X), partition.reasons(X, [45])[0]
+    assert [one.name for one in told.clusters] == ["0", "1", "2"]
+    first = told.columns[0]
+    assert first.speaks_for == "2"
+    assert said.startswith(f"Between 0, 1 and 2: {first.column} speaks for 2 (")
+
+
+def bits(mask):
+    return {k for k in range(3) if mask >> k & 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "words"),
+    [
+        (("Unna",), {}, "There is no object named 'Unna'. Did you mean 'Una'?"),
+        (("xyz",), {}, "There is no object named 'xyz'. Objects are numbered from 0 to 9."),
+        ((10,), {}, "There is no object 10: there are 10, counted from 0."),
+        ((0, [[1.0]]), {}, "'X' must have a row for each of the 10 objects. Got 1 rows."),
+        ((0, np.zeros(10)), {}, "'X' must be a table with rows and columns. Got an array of shape (10,)."),
+        ((0, np.zeros((10, 0))), {}, "'X' has no columns. Give the table that was clustered."),
+        ((0, np.zeros((10, 2))), {"feature_names": ["a"]}, "'feature_names' must name 2 columns. Got 1 names."),
+        (
+            (0, np.zeros((10, 2))),
+            {"dissimilarities": np.zeros((10, 10))},
+            "Give the table 'X' or the 'dissimilarities'",
+        ),
+        (
+            (0,),
+            {"dissimilarities": np.zeros((10, 3))},
+            "'dissimilarities' must be a square table, 10 × 10. Got shape (10, 3).",
+        ),
+    ],
+)
+def test_bad_input_is_a_sentence(ages, arguments, options, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        ages[0].explain(*arguments, **options)
+
+
+def test_rows_of_another_table_are_refused(ages):
+    partition, frame = ages
+    with pytest.raises(ValueError, match="row 0 is 'Una', object 0 is 'Al'"):
+        partition.explain(0, frame.iloc[::-1])
+    with pytest.raises(TypeError, match="An object is given by its number or its name"):
+        partition.explain(1.5, frame)
+    with pytest.raises(TypeError, match="Got True"):
+        partition.explain(True, frame)
+
+
+def test_a_cluster_without_sure_objects_is_described_by_those_who_may_be_in_it():
+    partition = CredalPartition([[0, 1, 0, 0], [0, 1, 0, 0], [0, 0.1, 0.3, 0.6], [0, 0, 0.4, 0.6]], PAIR)
+    X = np.array([[0.0], [1.0], [5.0], [7.0]])
+    found = profile(partition, read_columns(X))
+    betp = partition.pignistic[:, 1]
+    assert found.means[1, 0] == pytest.approx((betp * X[:, 0]).sum() / betp.sum())
+    assert partition.explain(2, X).question == ()  # nobody to compare with
+
+
+def test_crumbs_of_mass_far_away_do_not_widen_a_cluster():
+    masses = [[0, 1, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], *[[0, 0.2, 0.8, 0]] * 40]
+    X = np.array([[0.0], [1.0], [2.0], *[[100.0 + i % 3] for i in range(40)]])
+    assert profile(CredalPartition(masses, PAIR), read_columns(X)).spreads[0, 0] < 2
+
+
+def test_a_constant_column_speaks_for_nobody():
+    X = np.column_stack([np.full(7, 0.1), [0, 1, 2, 7, 8, 9, 4.0]])
+    told = crisp([0, 0, 0, 1, 1, 1], torn=[[0, 0.1, 0.1, 0.8]]).explain(6, X)
+    constant = next(one for one in told.columns if one.column == "column 0")
+    assert (constant.times, constant.speaks_for) == (1.0, None)
+
+
+def test_every_method_can_be_asked():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0, 1, (20, 3)), rng.normal(4, 1, (20, 3)), [[2, 2, 2]]])
+    partition = ECM(2, random_state=0).fit(X).partition_
+    told = partition.explain(40, X)
+    assert told.in_doubt
+    assert len(told.columns) == 3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_separation_is_the_correlation_ratio(seed):
+    rng = np.random.default_rng(seed)
+    fuzzy = rng.dirichlet([1, 2, 0.5], 50)
+    X = rng.normal(size=(50, 4)) * [1, 100, 1e-3, 1] + fuzzy @ rng.normal(size=(3, 4))
+    partition = CredalPartition(fuzzy, FocalSets(3, "singletons", empty=False, omega=False))
+    expected = []
+    for x in X.T:
+        middle = [(fuzzy[:, k] * x).sum() / fuzzy[:, k].sum() for k in range(3)]
+        between = sum(fuzzy[:, k].sum() * (middle[k] - x.mean()) ** 2 for k in range(3))
+        expected.append(between / ((x - x.mean()) ** 2).sum())
+    np.testing.assert_allclose(column_separations(partition, read_columns(X)), expected)
+
+
+def test_separation_of_categories_is_goodman_and_kruskals_tau():
+    labels = np.repeat([0, 1], [6, 4])
+    colors = np.array(list("rrrrgbbbgg"))
+    partition = CredalPartition(np.eye(2)[labels], FocalSets(2, [{0}, {1}]))
+    found = column_separations(partition, read_columns(pd.DataFrame({"color": colors})))
+    table = pd.crosstab(labels, colors).to_numpy() / 10
+    row, column = table.sum(axis=1), table.sum(axis=0)
+    tau = ((table**2 / row[:, None]).sum() - (column**2).sum()) / (1 - (column**2).sum())
+    assert found == pytest.approx([tau])
