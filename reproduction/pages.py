@@ -168,7 +168,8 @@ def exhibit(one: Shown) -> list[str]:
         parts.append(table(["", *map(plain, one.columns)], rows))
     notes = [plain(text) for text in (*one.about["words"], *one.about["notes"])]
     notes += [f"*{verdict}*, {plain(which)}: {plain(why)}" for verdict, which, why in reasons(one)]
-    notes += [f"*failed*, {plain(failure['unit'])}: {plain(failure['error'])}" for failure in one.about["failures"]]
+    failures = grouped((failure["unit"], failure["error"]) for failure in one.about["failures"])
+    notes += [f"*failed*, {plain(', '.join(units))}: {plain(error)}" for error, units in failures.items()]
     if notes:
         parts.append("\n".join(f"- {note}" for note in notes))
     size = "" if one.about["quick"] else " --full"

@@ -47,7 +47,12 @@ def closure(modules: tuple[str, ...]) -> set[str]:
 
 @cache
 def imported(name: str) -> tuple[str, ...]:
-    """Modules of ours that a module names in its imports, those inside functions included."""
+    """Modules of ours that a module names in its imports, those inside functions included.
+
+    The package itself only hands out names, each from a module that is named elsewhere.
+    """
+    if name == "evidentia":
+        return ()
     return tuple(module for module in named(ast.parse(source(name))) if module.startswith(ROOTS))
 
 

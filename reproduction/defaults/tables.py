@@ -196,5 +196,7 @@ def from_file(name: str) -> tuple[np.ndarray, np.ndarray]:
         return found.data, found.target
     data = datasets.load(name)
     X, y = np.asarray(data.data, dtype=float), np.asarray(data.target)
-    rows = np.random.RandomState(0).choice(len(y), MOST, replace=False) if len(y) > MOST else np.arange(len(y))
+    rows = np.flatnonzero(~np.isnan(X).all(axis=1))  # a row that says nothing is no object
+    if len(rows) > MOST:
+        rows = np.random.RandomState(0).choice(rows, MOST, replace=False)
     return X[rows], np.unique(y[rows], return_inverse=True)[1]
