@@ -147,7 +147,8 @@ def paper_page(title: str, shown: Sequence[Shown], claims: Sequence[Decided]) ->
             for one in claims
         ]
         parts += ["## Claims", plain(CLAIM_RULE), "\n".join(lines)]
-    parts.append(LEGEND)
+    if any(cell.paper is not None for one in shown for cell in one.cells):
+        parts.append(LEGEND)
     for one in shown:
         if not one.about["absent"]:
             parts += exhibit(one)
