@@ -277,7 +277,7 @@ def _plain(value: Any) -> Any:
 
 def _told(error: Exception) -> str:
     """The error in one line, with the innermost place of the library or of this package that it came through."""
-    text = f"{type(error).__name__}: {error}"
+    text = " ".join(f"{type(error).__name__}: {error}".split())
     frames = traceback.extract_tb(error.__traceback__)
     inner = [frame for frame in frames if frame.name != measured.__name__ and _is_own(frame.filename)]
     return f"{text} ({Path(inner[-1].filename).name}, line {inner[-1].lineno})" if inner else text

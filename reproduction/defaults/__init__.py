@@ -118,6 +118,7 @@ def exhibit(
 
 def of_half(half: str) -> list[Exhibit]:
     tables = halves()[half]
+    words = (SPLIT[half], BY_NAME, *HOW, *COLUMNS)
     found = [
         exhibit(
             half,
@@ -125,17 +126,19 @@ def of_half(half: str) -> list[Exhibit]:
             tables,
             EVERY,
             [method_cells],
-            words=(SPLIT[half], BY_NAME, *HOW, *COLUMNS),
+            words=words,
         )
     ]
     for method, title in ((COMMAND, "'evidentia fit'"), (EGMM, "EGMM")):
         ways = [(method, UNKNOWN), (method, KNOWN), BESIDE]
         title = f"{title}, table by table, {half} half"
-        found.append(exhibit(f"{half}-{method}", title, tables, ways, [answer_cells, method], [answer_notes, method]))
-    for number, words in ((UNKNOWN, "unknown"), (KNOWN, "given")):
+        found.append(
+            exhibit(f"{half}-{method}", title, tables, ways, [answer_cells, method], [answer_notes, method], words)
+        )
+    for number, said in ((UNKNOWN, "unknown"), (KNOWN, "given")):
         ways = [way for way in EVERY if way[1] == number or way == BESIDE]
-        title = f"Adjusted Rand index, number of clusters {words}, {half} half"
-        found.append(exhibit(f"{half}-{number}", title, tables, ways, [ari_cells, number], [late_notes, number]))
+        title = f"Adjusted Rand index, number of clusters {said}, {half} half"
+        found.append(exhibit(f"{half}-{number}", title, tables, ways, [ari_cells, number], [late_notes, number], HOW))
     return found
 
 

@@ -86,7 +86,9 @@ def fit_by_command(X: np.ndarray, n_clusters: int | None, seed: int) -> Answer:
         words = ["fit", str(file), "--out", str(out), "--seed", str(seed)]
         said = CliRunner().invoke(app, [*words, *([] if n_clusters is None else ["--clusters", str(n_clusters)])])
         if said.exit_code:
-            raise RuntimeError(f"evidentia fit ended with code {said.exit_code}: {said.output.strip()[-300:]}")
+            raise RuntimeError(
+                f"evidentia fit ended with code {said.exit_code}: {said.output.rpartition('error: ')[2]}"
+            )
         told = [line for line in said.output.splitlines() if line.startswith(("note:", "warning:"))]
         for text in told:
             warnings.warn(text, UserWarning, stacklevel=1)

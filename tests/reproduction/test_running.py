@@ -272,3 +272,9 @@ def test_a_unit_that_does_not_end_in_time_is_told_kept_and_spoils_no_other(store
 def test_the_limit_is_part_of_what_a_unit_is():
     assert Unit("a", fake.complain, limit=5).fingerprint != Unit("a", fake.complain).fingerprint
     assert Unit("a", fake.complain).fingerprint == "88f47d3ad8f5be74"  # records hold it
+
+
+def test_an_error_of_several_lines_is_told_in_one(store):
+    unit = Unit("a", fake.fail, {"why": "it is\n\n  singular"})
+    [outcome] = compute([unit], store).values()
+    assert outcome == Failure("ValueError: it is singular")
