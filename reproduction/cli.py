@@ -6,6 +6,8 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Annotated
 
@@ -48,6 +50,16 @@ def reproduce(
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of data and starts.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is kept from earlier runs.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the counts only, no tables.")] = False,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="TABLE/METHOD,...", help="Only these units, * for any; print them and record nothing."),
+    ] = None,
+    only_methods: Annotated[
+        str | None, typer.Option(metavar="METHOD,...", help="Only these methods, likewise.")
+    ] = None,
+    half: Annotated[
+        str | None, typer.Option(metavar="development|judging", help="Only this half of 'defaults', likewise.")
+    ] = None,
 ) -> None:
     """Compute the tables and figures of the papers, and set the papers' numbers beside ours."""
     if what == ["list"]:
@@ -56,12 +68,55 @@ def reproduce(
     if out.exists() and not out.is_dir():
         complain(f"--out {out} is a file. Name a directory; it is made if it is not there.")
         raise typer.Exit(USER_MISTAKE)
+    part = Part.read(only, only_methods, half) if only or only_methods or half else None
     try:
         exhibits = catalog.find(what)
+        if part is not None:
+            part.check([unit for exhibit in exhibits for unit in exhibit.units(quick, seed)])
     except ValueError as error:
         complain(str(error))
         raise typer.Exit(USER_MISTAKE) from None
-    run(exhibits, quick=quick, out=out, jobs=jobs, seed=seed, fresh=fresh, quiet=quiet)
+    run(exhibits, quick=quick, out=out, jobs=jobs, seed=seed, fresh=fresh, quiet=quiet, part=part)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which units are wanted, where that is not all of them."""
+
+    only: Sequence[str]
+    methods: Sequence[str]
+    half: str | None
+
+    @classmethod
+    def read(cls, only: str | None, methods: str | None, half: str | None) -> Part:
+        """From the options, with names separated by commas."""
+        return cls(only.split(",") if only else [], methods.split(",") if methods else [], half)
+
+    def of(self, units: Sequence[Unit]) -> list[Unit]:
+        """Those of the units that are wanted."""
+        return [
+            unit
+            for unit in units
+            if (not self.only or any(self._fits(unit, pattern) for pattern in self.only))
+            and (not self.methods or unit.settings.get("method") in self.methods)
+            and (self.half is None or unit.settings.get("half") == self.half)
+        ]
+
+    @staticmethod
+    def _fits(unit: Unit, pattern: str) -> bool:
+        return fnmatch(unit.key, pattern) or fnmatch(unit.key, f"{pattern}/*")
+
+    def check(self, units: Sequence[Unit]) -> None:
+        """Refuse a name that means none of the units."""
+        for pattern in self.only:
+            if not any(self._fits(unit, pattern) for unit in units):
+                there = f"; one that there is: {units[0].key!r}" if units else ""
+                raise ValueError(f"--only: no unit is called {pattern!r}{there}.")
+        for option, name, wanted in (("--only-methods", "method", self.methods), ("--half", "half", [self.half])):
+            known = sorted({unit.settings[name] for unit in units if name in unit.settings})
+            for one in wanted:
+                if one is not None and one not in known:
+                    raise ValueError(f"{option}: there is no {one!r}. There are: {', '.join(known) or 'none here'}.")
 
 
 def main() -> None:
@@ -96,9 +151,17 @@ def print_list() -> None:
 
 
 def run(
-    exhibits: Sequence[Exhibit], *, quick: bool, out: Path, jobs: int | None, seed: int, fresh: bool, quiet: bool
+    exhibits: Sequence[Exhibit],
+    *,
+    quick: bool,
+    out: Path,
+    jobs: int | None,
+    seed: int,
+    fresh: bool,
+    quiet: bool,
+    part: Part | None = None,
 ) -> None:
-    """Compute, print and write; an interruption keeps what is finished."""
+    """Compute, print and write; an interruption keeps what is finished. A part of the units is only printed."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -108,6 +171,9 @@ def run(
     shown += [results.left_out(exhibit, f"the data are not here: {', '.join(exhibit.data)}") for exhibit in away]
     chosen = [exhibit for exhibit in exhibits if not exhibit.absent and exhibit not in away]
     plan = {exhibit.name: exhibit.units(quick, seed) for exhibit in chosen}
+    if part is not None:
+        plan = {name: part.of(units) for name, units in plan.items()}
+        chosen = [exhibit for exhibit in chosen if plan[exhibit.name]]
     planned = longest_first(chosen, plan, quick)
     units = [unit for unit, _ in planned]
     jobs = jobs or min(os.cpu_count() or 1, max(1, len(units)))
@@ -135,23 +201,29 @@ def run(
         note(f"{name} was not what had been written, so that its unit was computed again.")
 
     computed = [results.gather(exhibit, plan[exhibit.name], outcomes, quick=quick, seed=seed) for exhibit in chosen]
-    try:
-        held = results.write(out, [*shown, *computed])
-    except Damaged as error:
-        note(f"{error} It is written anew, with this run alone.")
-        (out / results.RECORD).unlink()
-        held = results.write(out, [*shown, *computed])
-    page = write_page(out / "index.html", held)
+    held = computed if part is not None else record(out, [*shown, *computed])
     if not quiet:
         for one in computed:
-            print_exhibit(one)
+            if part is None or one.cells:
+                print_exhibit(one, words=part is None)
         print_claims(held, computed)
     typer.echo()
     print_failures(computed)
     print_counts(computed)
     typer.echo()
-    labeled("written", f"{page}  (open it in a browser)")
-    labeled("", f"{out / results.RECORD}, every number and unit; a PNG for each figure")
+    if part is None:
+        labeled("written", f"{write_page(out / 'index.html', held)}  (open it in a browser)")
+        labeled("", f"{out / results.RECORD}, every number and unit; a PNG for each figure")
+
+
+def record(out: Path, shown: Sequence[Shown]) -> list[Shown]:
+    """Add exhibits to the record of a directory; one that is damaged is told and written anew."""
+    try:
+        return results.write(out, shown)
+    except Damaged as error:
+        note(f"{error} It is written anew, with this run alone.")
+        (out / results.RECORD).unlink()
+        return results.write(out, shown)
 
 
 class Progress:
@@ -227,12 +299,12 @@ def tell_missing(lacking: dict[str, str]) -> None:
         note(f"from OpenML: 'evidentia datasets NAME --download' for {', '.join(fetched)}.")
 
 
-def print_exhibit(one: Shown) -> None:
+def print_exhibit(one: Shown, words: bool = True) -> None:
     typer.echo()
     heading(f"{one.name}  {one.about['title']}")
     for chunk in chunks(one.columns, max(map(len, one.table), default=0)):
         print_chunk(one, chunk)
-    for text in (*one.about["words"], *one.about["notes"]):
+    for text in (*(one.about["words"] if words else ()), *one.about["notes"]):
         labeled("note", text)
 
 

@@ -31,11 +31,15 @@ class Unit:
         Called as ``measure(**settings)``, perhaps in another process.
     settings : mapping
         All that the result depends on, the seed and the number of runs included, as JSON holds it.
+    limit : int, optional
+        Seconds of CPU after which its process is ended (where the system can do that); the result is then
+        ``{"no end within": limit}``, and kept like any other.
     """
 
     key: str
     measure: Callable[..., Result]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    limit: int | None = None
 
     @property
     def measure_name(self) -> str:
@@ -43,8 +47,9 @@ class Unit:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when the settings or the function's name do."""
-        text = json.dumps([self.key, self.measure_name, dict(self.settings)], sort_keys=True)
+        """Changes when the settings, the limit or the function's name do."""
+        parts = [self.key, self.measure_name, dict(self.settings), *([] if self.limit is None else [self.limit])]
+        text = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

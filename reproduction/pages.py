@@ -147,7 +147,8 @@ def paper_page(title: str, shown: Sequence[Shown], claims: Sequence[Decided]) ->
             for one in claims
         ]
         parts += ["## Claims", plain(CLAIM_RULE), "\n".join(lines)]
-    parts.append(LEGEND)
+    if any(cell.paper is not None for one in shown for cell in one.cells):
+        parts.append(LEGEND)
     for one in shown:
         if not one.about["absent"]:
             parts += exhibit(one)
@@ -168,7 +169,8 @@ def exhibit(one: Shown) -> list[str]:
         parts.append(table(["", *map(plain, one.columns)], rows))
     notes = [plain(text) for text in (*one.about["words"], *one.about["notes"])]
     notes += [f"*{verdict}*, {plain(which)}: {plain(why)}" for verdict, which, why in reasons(one)]
-    notes += [f"*failed*, {plain(failure['unit'])}: {plain(failure['error'])}" for failure in one.about["failures"]]
+    failures = grouped((failure["unit"], failure["error"]) for failure in one.about["failures"])
+    notes += [f"*failed*, {plain(', '.join(units))}: {plain(error)}" for error, units in failures.items()]
     if notes:
         parts.append("\n".join(f"- {note}" for note in notes))
     size = "" if one.about["quick"] else " --full"

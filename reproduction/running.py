@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import multiprocessing
 import os
 import re
 import signal
+import sys
 import threading
 import traceback
 import warnings
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Protocol
 
 import evidentia
@@ -26,6 +28,7 @@ from reproduction.files import Damaged, read_sealed, seal, write_whole
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
+OUT_OF_TIME = getattr(signal, "SIGXCPU", 0)
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,7 @@ def _in_processes(units: list[Unit], jobs: int, begins: Callable[[Unit], None]) 
                 worker, unit = idle.pop() if idle else _Worker(), waiting.pop()
                 busy[worker.pipe] = worker, unit
                 begins(unit)
-                worker.pipe.send((unit.measure, dict(unit.settings)))
+                worker.pipe.send((unit.measure, dict(unit.settings), unit.limit))
             for pipe in wait(list(busy)):
                 worker, unit = busy[pipe]  # type: ignore[index]
                 try:
@@ -177,8 +180,7 @@ def _in_processes(units: list[Unit], jobs: int, begins: Callable[[Unit], None]) 
                     idle.append(worker)
                 except EOFError:
                     worker.process.join()
-                    code = worker.process.exitcode
-                    outcome = Failure(f"its process ended with code {code}; a lack of memory is the usual cause")
+                    outcome = _ended(worker.process.exitcode, unit.limit)
                 del busy[worker.pipe]
                 yield unit, outcome
     finally:
@@ -187,6 +189,13 @@ def _in_processes(units: list[Unit], jobs: int, begins: Callable[[Unit], None]) 
         for worker in [*idle, *(worker for worker, _ in busy.values())]:
             worker.pipe.close()  # an idle one ends by itself
             worker.process.join()
+
+
+def _ended(code: int | None, limit: int | None) -> Outcome:
+    """What the end of a process means: the time limit of its unit, or a failure."""
+    if limit is not None and code == -OUT_OF_TIME:
+        return Measured({"no end within": limit}, float(limit))
+    return Failure(f"its process ended with code {code}; a lack of memory is the usual cause")
 
 
 class _Worker:
@@ -221,7 +230,20 @@ def _work(pipe: Connection) -> None:
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
-            pipe.send(measured(*pipe.recv()))
+            measure, settings, limit = pipe.recv()
+            _limit_time(limit)
+            pipe.send(measured(measure, settings))
+
+
+def _limit_time(seconds: int | None) -> None:
+    """Have the system end this process after so much more CPU time, or no longer do so; Windows cannot."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (hard if seconds is None else math.ceil(process_time()) + seconds, hard))
 
 
 def _end_with_the_parent() -> None:
@@ -255,7 +277,7 @@ def _plain(value: Any) -> Any:
 
 def _told(error: Exception) -> str:
     """The error in one line, with the innermost place of the library or of this package that it came through."""
-    text = f"{type(error).__name__}: {error}"
+    text = " ".join(f"{type(error).__name__}: {error}".split())
     frames = traceback.extract_tb(error.__traceback__)
     inner = [frame for frame in frames if frame.name != measured.__name__ and _is_own(frame.filename)]
     return f"{text} ({Path(inner[-1].filename).name}, line {inner[-1].lineno})" if inner else text

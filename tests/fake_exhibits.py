@@ -33,6 +33,19 @@ def touch_and_dawdle(directory, name):
     return {}
 
 
+def work(seconds):
+    """Seconds of CPU."""
+    begin = time.process_time()
+    while time.process_time() < begin + seconds:
+        pass
+    return {"seconds": seconds}
+
+
+def work_without_end(directory):
+    touch(directory, "begun")
+    work(60)
+
+
 def complain():
     warnings.warn("it is late", UserWarning, stacklevel=1)
     warnings.warn("it is late", UserWarning, stacklevel=1)

@@ -120,3 +120,30 @@ def test_wide_tables_are_cut_into_pieces_that_fit(monkeypatch):
     assert cli.chunks(["a name that is far longer than any terminal that one would have today"], side=4) == [
         ["a name that is far longer than any terminal that one would have today"]
     ]
+
+
+def test_a_part_of_the_units_is_printed_and_not_recorded(run, fake_paper, tmp_path):
+    command = ("fake.table1", "--out", tmp_path)
+    code, said = run(*command, "--only", "Wine/E*,Iris/EGMM", "--only-methods", "EGMM")
+    assert code == 0
+    assert "1 exhibits, 2 units, quick run" in said
+    assert [key in said for key in ("Iris/ECM: ", "Iris/EGMM: ", "Wine/ECM: ", "Wine/EGMM: ")] == [0, 1, 0, 1]
+    assert "  Iris  ours" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["units"]
+    whole = run(*command)[1]
+    assert "Iris/EGMM: " not in whole  # kept
+    assert "Iris/ECM: " in whole
+    assert (tmp_path / "record.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--only", "Iris/EGMN"), "--only: no unit is called 'Iris/EGMN'; one that there is: 'Iris/ECM'."),
+        (("--only-methods", "ECM,EGMN"), "--only-methods: there is no 'EGMN'. There are: ECM, EGMM."),
+        (("--half", "judging"), "--half: there is no 'judging'. There are: none here."),
+    ],
+)
+def test_a_part_that_is_none_is_an_error_of_one_line(run, fake_paper, tmp_path, option, words):
+    code, said = run("fake.table1", "--out", tmp_path, *option)
+    assert (code, said) == (2, f"error: {words}\n")

@@ -254,3 +254,27 @@ def test_the_longest_unit_begins_first_and_shared_units_once():
     plan = {"fake.table3": [a], "fake.table4": [b, c, d]}
     assert [unit for unit, _ in longest_first([short, long], plan, quick=True)] == [a, b, c, d]
     assert [unit for unit, _ in longest_first([short, long], plan, quick=False)] == [b, c, d, a]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of CPU time")
+def test_a_unit_that_does_not_end_in_time_is_told_kept_and_spoils_no_other(store, tmp_path):
+    endless = Unit("endless", fake.work_without_end, {"directory": str(tmp_path)}, limit=1)
+    late = Unit("late", fake.work, {"seconds": 2})  # after the limit of the unit before it, which is none of its own
+    units = [Unit("quick", fake.work, {"seconds": 0}, limit=1), late, endless, Unit("next", fake.complain)]
+    found = by_key(units, compute(units, store))
+    assert found["endless"] == Measured({"no end within": 1}, 1.0)
+    assert found["late"].result == {"seconds": 2}
+    assert found["next"].result == {"threads": "1"}
+    compute([endless], store)
+    assert len(list(tmp_path.glob("begun-*"))) == 1
+
+
+def test_the_limit_is_part_of_what_a_unit_is():
+    assert Unit("a", fake.complain, limit=5).fingerprint != Unit("a", fake.complain).fingerprint
+    assert Unit("a", fake.complain).fingerprint == "88f47d3ad8f5be74"  # records hold it
+
+
+def test_an_error_of_several_lines_is_told_in_one(store):
+    unit = Unit("a", fake.fail, {"why": "it is\n\n  singular"})
+    [outcome] = compute([unit], store).values()
+    assert outcome == Failure("ValueError: it is singular")
