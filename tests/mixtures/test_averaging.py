@@ -103,9 +103,10 @@ def test_doubt_about_the_number_of_clusters_is_in_the_intervals_and_in_the_masse
     assert once.intervals_.of(60, 120)[0] > 0.95
     said = found.summary()
     assert said.startswith("150 objects in 3 clusters")
-    assert "Support of the number of clusters: 2 clusters 0.6" in said or "2 clusters 0.5" in said
-    assert "proportional to exp(BIC / 4)" in said
-    assert "Support" not in once.summary()
+    support = found.number_support_[[2, 3]].round(2)
+    assert f"support by exp(BIC / 4) of the best model: 2 ({support[2]}), 3 ({support[3]})." in said
+    assert "The partition is over 3, the largest number with half the best support or more" in said
+    assert "support" not in once.summary()
 
 
 def test_a_number_beyond_doubt_is_the_only_one():

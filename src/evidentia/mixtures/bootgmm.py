@@ -309,12 +309,12 @@ class BootGMM(_base.IterativeClusterer):
         lines = [self.partition_.summary()]
         if self.number_support_ is not None:
             support = self.number_support_[self.number_support_ > 0]
-            listed = ", ".join(f"{number} clusters {share:.2f}" for number, share in support.items())
-            lines.append(
-                f"Support of the number of clusters: {listed} (proportional to exp(BIC / 4) of the best model). "
-                f"The partition is over {self.n_clusters_}, the largest number with at least half the support of the "
-                "best; clusters that may be one are named together."
-            )
+            listed = ", ".join(f"{number} ({share:.2f})" for number, share in support.items())
+            lines += [
+                f"Number of clusters, with its support by exp(BIC / 4) of the best model: {listed}.",
+                f"The partition is over {self.n_clusters_}, the largest number with half the best support or more; sets "
+                "name clusters that may be one.",
+            ]
         return "\n".join(lines)
 
     def _origin_of(self, table: np.ndarray) -> dict[str, Any]:
