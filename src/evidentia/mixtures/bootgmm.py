@@ -312,8 +312,8 @@ class BootGMM(_base.IterativeClusterer):
             listed = ", ".join(f"{number} ({share:.2f})" for number, share in support.items())
             lines += [
                 f"Number of clusters, with its support by exp(BIC / 4) of the best model: {listed}.",
-                f"The partition is over {self.n_clusters_}, the largest number with half the best support or more; sets "
-                "name clusters that may be one.",
+                f"The partition is over {self.n_clusters_}, the largest number with half the best support or more; "
+                "sets name clusters that may be one.",
             ]
         return "\n".join(lines)
 
