@@ -6,11 +6,11 @@ of clusters, of its own, and there are more replicates of what the table support
 
 - the *support* of c clusters is proportional to :math:`\exp(\mathrm{BIC}_c / 4)`, with the BIC of the best model with c
   clusters: the square root of its approximate posterior probability;
-- among models with c clusters the shares are proportional to :math:`\exp(\mathrm{AICc} / 4)`, the square root of
-  Akaike's weights, with :math:`\mathrm{AICc} = 2 \log L - 2 \nu n / (n - \nu - 1)` for ν parameters and n objects
-  (Hurvich & Tsai 1989): AIC itself prefers the richest model when parameters are nearly as many as objects.
+- among models with c clusters the shares are proportional to :math:`\exp(\mathrm{AIC} / 4)`, the square root of
+  Akaike's weights. A model with as many parameters as there are objects gets none, since AIC means nothing there; if
+  the best one is such a model, it is alone.
 
-The roots give what is nearly as good more of a say: a difference of BIC or AICc is itself known from the data only.
+The roots give what is nearly as good more of a say: a difference of BIC or AIC is itself known from the data only.
 
 All models with c clusters are fitted anew from the clusters of the best one. Each model's own highest likelihood may
 belong to another grouping, and an average over different groupings has neither.
@@ -58,16 +58,15 @@ def shares(criterion: np.ndarray) -> np.ndarray:
     return share / share.sum()
 
 
-def corrected_aic(log_likelihood: float, n_parameters: int, n_objects: int) -> float:
-    """Akaike's criterion for few objects; minus infinity when there are not more of them than parameters.
+def akaike(log_likelihood: float, n_parameters: int, n_objects: int) -> float:
+    """Akaike's criterion, larger for better; minus infinity when there are as many parameters as objects.
 
     Examples
     --------
-    >>> corrected_aic(-100.0, 9, 20)  # -200 - 2 * 9 * 20 / 10
-    -236.0
+    >>> akaike(-100.0, 9, 20), akaike(-100.0, 20, 20)
+    (-218.0, -inf)
     """
-    free = n_objects - n_parameters - 1
-    return 2 * log_likelihood - 2 * n_parameters * n_objects / free if free > 0 else -np.inf
+    return 2 * (log_likelihood - n_parameters) if n_parameters < n_objects else -np.inf
 
 
 def number_support(selection: pd.DataFrame) -> pd.Series:
@@ -127,11 +126,9 @@ class GaussianAverage:
             self.rivals += [Rival(model, found, part) for (model, found, _), part in zip(near, share) if part > 0]
 
     def _near(self, rows: np.ndarray, found: list[Candidate]) -> list[tuple[str, MixtureParameters, float]]:
-        """The best of some candidates, and the other models fitted from its clusters; their AICc."""
+        """The best of some candidates, and the other models fitted from its clusters; their AIC."""
         best = max(found, key=lambda one: one.criteria[self.mixture.select_by])
-        near = [
-            (best.settings["model"], best.best.state, corrected_aic(best.log_likelihood, best.n_parameters, len(rows)))
-        ]
+        near = [(best.settings["model"], best.best.state, akaike(best.log_likelihood, best.n_parameters, len(rows)))]
         posterior = evaluate(rows, best.best.state)[0]
         for one in found:
             model, rule = one.settings["model"], self.mixture._rule(one.settings["model"])
@@ -141,8 +138,8 @@ class GaussianAverage:
             settings: Any = {"tol": self.mixture.tol, "max_iter": self.mixture.max_iter}
             fitted = fit_replicates(rows, None, start, rule, reg_covar=self.mixture.reg_covar, **settings)
             if not fitted.degenerate[0]:
-                aicc = corrected_aic(float(fitted.log_likelihood[0]), one.n_parameters, len(rows))
-                near.append((model, fitted.parameters, aicc))
+                aic = akaike(float(fitted.log_likelihood[0]), one.n_parameters, len(rows))
+                near.append((model, fitted.parameters, aic))
         return near
 
     def fit_replicates(self, X: np.ndarray, weights: np.ndarray) -> GaussianReplicates:

@@ -77,8 +77,8 @@ def bounded_covariances(
     --------
     >>> scatter = np.array([[np.diag([4.0, 1.0]), np.diag([2.0, 8.0])]])
     >>> bounded_covariances("EEI", scatter, np.array([[2.0, 1.0]]), max_ratio=1.25)[0, 0].round(3)
-    array([[2.25, 0.  ],
-           [0.  , 2.8 ]])
+    array([[2.2 , 0.  ],
+           [0.  , 2.75]])
     """
     found = covariances(model, scatter, size, previous)
     values = _eigenvectors(found)[0].reshape(len(found), -1)
