@@ -36,7 +36,7 @@ from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.pair_quantiles import pair_quantiles
 from evidentia.solvers.threads import one_blas_thread
 
-MANY_COLLAPSES = 0.2  # share of the replicates
+MANY_COLLAPSES = 0.5  # share of the replicates
 PARTNERS = 500  # fitted objects that a new one is compared with
 CONFIDENCE = Kind("a number > 0 and < 1", lambda value: Number(above=0, high=1).accepts(value) and value < 1)
 MIXTURE = Kind(
