@@ -33,6 +33,12 @@ Bootstrapping a mixture of your own
 
 .. automodule:: evidentia.mixtures.bootstrap
    :members: bootstrap, Bootstrap, Refits
+
+Averaging over models and numbers of clusters
+~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+
+.. automodule:: evidentia.mixtures.averaging
+   :members: number_support, finest_number, shares, akaike
 """
 }
 HEADINGS = {

@@ -245,7 +245,7 @@ def test_a_warm_start_keeps_what_does_not_change_the_replicates(seed):
         ({"focal_sets": "triples"}, "must be one of 'pairs', 'near-pairs', 'simple', 'singletons', 'full' or list"),
         ({"focal_sets": [[], [0], [1], [2]]}, "has no empty set"),
         ({"n_clusters": 61}, "n_clusters=61 but X has only n_samples=60 rows"),
-        ({"n_clusters": "three"}, "must be an integer >= 1 and <= 62 or 'auto'. Got 'three' instead"),
+        ({"n_clusters": "three"}, "must be an integer >= 1 and <= 62 or one of 'auto', 'bic'. Got 'three'"),
         ({"model": "XXX"}, "'model' parameter of BootGMM must be one of 'auto', 'bic', 'EII'"),
         (
             {"mixture": 3},

@@ -8,8 +8,8 @@ from scipy.linalg import expm
 
 from evidentia.datasets import load
 from evidentia.mixtures import covariance_models
-from evidentia.mixtures.covariance_models import MODELS, covariances, n_covariance_parameters
-from evidentia.solvers.batched_em import from_posteriors
+from evidentia.mixtures.covariance_models import MODELS, bounded_covariances, covariances, n_covariance_parameters
+from evidentia.solvers.batched_em import fit_replicates, from_posteriors
 
 
 def problem(m=2, c=3, d=4, seed=0):
@@ -114,6 +114,57 @@ def test_inner_iterations_never_lower_the_likelihood(model, monkeypatch):
         values.append(criterion(covariances(model, scatter, size), scatter, size))
     assert np.all(np.diff(values, axis=0) <= 1e-10)
     assert np.all(values[-1] < values[0])
+
+
+def ratio_of(sigma):
+    """Largest eigenvalue of each problem over its smallest."""
+    values = np.linalg.eigvalsh(sigma).reshape(len(sigma), -1)
+    return values.max(axis=1) / values.min(axis=1)
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model != "EII"])
+def test_bounded_covariances_are_the_most_likely_ones_within_the_bound(model):
+    scatter, size = problem()
+    bound = 1 + 0.3 * (ratio_of(covariances(model, scatter, size)).min() - 1)
+    sigma = bounded_covariances(model, scatter, size, max_ratio=bound)
+    np.testing.assert_allclose(ratio_of(sigma), bound, rtol=1e-6)
+    lowest, rng = criterion(sigma, scatter, size)[1], np.random.default_rng(1)
+    assert lowest > criterion(covariances(model, scatter, size), scatter, size)[1]
+    turns = model not in ("VEE", "EVE", "VVE")  # of these only the eigenvalues are the best ones
+    tried = 0
+    for step in (0.3, 0.03, 0.003):
+        for _ in range(150):
+            other = neighbor(sigma[1], model if turns else model[:2] + "I", step, rng)[None]
+            if not turns:  # the same change of the eigenvalues along the common axes
+                volume, shape, axes = decompose(sigma[1], model)
+                moved = neighbor(compose(volume, shape, np.tile(np.eye(4), (3, 1, 1))), model[:2] + "I", step, rng)
+                other = (axes @ moved @ axes.swapaxes(1, 2))[None]
+            if ratio_of(other)[0] > bound:
+                continue
+            tried += 1
+            assert criterion(other, scatter[1:], size[1:])[0] > lowest - 1e-7
+    assert tried > 20
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_bound_that_is_kept_anyway_changes_nothing(model):
+    scatter, size = problem(m=4)
+    free = covariances(model, scatter, size)
+    wide = 1.01 * ratio_of(free).max()
+    np.testing.assert_array_equal(bounded_covariances(model, scatter, size, max_ratio=wide), free)
+    tight = bounded_covariances(model, scatter, size, max_ratio=1.5)
+    assert (ratio_of(tight) <= 1.5 * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_likelihood_never_falls_under_a_bound(model):
+    rng = np.random.default_rng(5)
+    X = np.vstack([rng.normal(size=(40, 3)) * [4, 1, 0.5], rng.normal(size=(30, 3)) * 0.3 + [2, 1, 0]])
+    rule = partial(bounded_covariances, model, max_ratio=7.0)
+    posterior = rng.dirichlet([0.7, 0.7], size=(3, len(X)))
+    found = fit_replicates(X, None, from_posteriors(X, None, posterior, rule), rule, tol=-1, max_iter=25)
+    assert (np.diff(found.trace, axis=0) >= -1e-8 * len(X)).all()
+    assert (ratio_of(found.parameters.covariances) <= 7 * (1 + 1e-9)).all()
 
 
 def test_closed_forms_by_hand():

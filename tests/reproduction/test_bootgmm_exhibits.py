@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evidentia import CredalPartition, FocalSets
-from reproduction.bootgmm import EXHIBITS, calibration, fits, printed, real, synthetic
+from reproduction.bootgmm import EXHIBITS, calibration, fits, fresh, printed, real, synthetic
 
 BY_NAME = {exhibit.name: exhibit for exhibit in EXHIBITS}
 
@@ -184,3 +184,31 @@ def test_ecm_finds_the_papers_confusion_tables():
         (unit,) = real.ecm_units(data)(True, 0)
         cells = real.count_cells(table, [unit.measure(**unit.settings)], rival=True)
         assert {cell.verdict for cell in cells} == {"within"}
+
+
+@pytest.mark.parametrize("model", fresh.MODELS)
+def test_a_fresh_mixture_is_of_its_model(model):
+    one, other = (fresh.fresh_mixture(model, 4, np.random.RandomState(seed)) for seed in (1, 2))
+    values = np.linalg.eigvalsh(one.covariances)
+    volumes = np.exp(np.log(values).mean(axis=1))
+    assert (np.ptp(volumes) > 0.01) == (model[0] == "V")
+    assert (np.ptp(values / volumes[:, None], axis=0).max() > 0.01) == (model[1] == "V")
+    diagonal = all(np.allclose(matrix, np.diag(np.diag(matrix))) for matrix in one.covariances)
+    assert diagonal == (model[2] == "I")
+    apart = [np.linalg.norm(one.means[a] - one.means[b]) for a, b in ((0, 1), (0, 2), (1, 2))]
+    np.testing.assert_allclose(apart, apart[0])
+    assert 2.5 <= apart[0] <= 4
+    assert not np.allclose(one.means, other.means)
+
+
+def test_a_unit_of_fresh_tables_for_real():
+    exhibit = BY_NAME["bootgmm.number"]
+    units = exhibit.units(True, 0)
+    unit = next(unit for unit in units if unit.key == "fresh/2 columns/EII/number by BIC/0")
+    found = unit.measure(**{**unit.settings, "n_datasets": 2, "n_boot": 20})
+    assert len(found["rows"]) == 2
+    cells = {(cell.row, cell.column): cell for cell in exhibit.cells({unit.key: found})}
+    cell = cells["2 columns, EII, number by BIC", "coverage"]
+    assert cell.ours == pytest.approx(np.mean([row["coverage"] for row in found["rows"]]))
+    assert cell.runs == 2
+    assert "2 tables in all" in exhibit.notes({unit.key: found})[0]

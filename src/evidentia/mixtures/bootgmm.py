@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.spatial import cKDTree
 from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
@@ -22,9 +23,10 @@ from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE
+from evidentia.mixtures.averaging import GaussianAverage, finest_number, number_support
 from evidentia.mixtures.bootstrap import Bootstrap, bootstrap
 from evidentia.mixtures.covariance_models import MODELS
-from evidentia.mixtures.parsimonious import MODEL_LIST, ParsimoniousGaussianMixture
+from evidentia.mixtures.parsimonious import MAX_EIGENVALUE_RATIO, MODEL_LIST, ParsimoniousGaussianMixture
 from evidentia.partition.relational import pairwise
 from evidentia.solvers.coordinates import unit_free
 from evidentia.solvers.descent import Run, best_of
@@ -34,6 +36,7 @@ from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.pair_quantiles import pair_quantiles
 from evidentia.solvers.threads import one_blas_thread
 
+MANY_COLLAPSES = 0.5  # share of the replicates
 PARTNERS = 500  # fitted objects that a new one is compared with
 CONFIDENCE = Kind("a number > 0 and < 1", lambda value: Number(above=0, high=1).accepts(value) and value < 1)
 MIXTURE = Kind(
@@ -117,6 +120,8 @@ class BootGMM(_base.IterativeClusterer):
         J, which is minimized from one start, the posteriors of the mixture.
     mixture_ : estimator
         The mixture fitted to all rows.
+    number_support_ : Series or None
+        How much the table supports each number of clusters, when ``n_clusters="auto"``; it sums to one.
     selection_ : DataFrame or None
         What the mixture tried before its number of clusters and its model were chosen.
     intervals_ : PairIntervals
@@ -132,8 +137,15 @@ class BootGMM(_base.IterativeClusterer):
     With ``model="bic"`` the model is chosen on the whole table and then taken for the truth. That choice is itself
     uncertain, and the intervals come out too short: in the paper they cover 0.65 to 0.70 at a nominal 0.90 when the
     components differ in all respects. With ``"auto"`` the replicates are shared out among the models, more of them to
-    those with a better AIC (:meth:`ParsimoniousGaussianMixture.fit_replicates`). That keeps the coverage near nominal
-    with intervals shorter than those of the richest model; ``python -m reproduction bootgmm`` in a clone measures it.
+    those with a better AIC, all fitted from the clusters of the best one. That keeps the coverage near nominal with
+    intervals shorter than those of the richest model; ``python -m reproduction bootgmm`` in a clone measures it.
+
+    Likewise ``n_clusters="bic"`` takes the number of clusters for the truth, and with ``"auto"`` the replicates are
+    shared out among the numbers too, in proportion to :math:`\exp(\mathrm{BIC} / 4)` of the best model of each:
+    ``number_support_``. That two objects share a class needs no labels, so all replicates speak of the same
+    probabilities. The partition is over the largest number with at least half the support of the best, since clusters
+    that may be one can be named together, while a cluster that may be two cannot be split over fewer.
+    :mod:`evidentia.mixtures.averaging` has the details.
 
     All replicates are fitted together, as products of large matrices. The intervals cost O(n² B c) time and a sweep of
     the descent O(n² f); memory holds 16 n² bytes, or O(n k) with ``n_pairs=k``.
@@ -158,23 +170,30 @@ class BootGMM(_base.IterativeClusterer):
         families=("pairs", "near-pairs", "simple", "singletons", "full"),
         quick={"n_clusters": 2, "n_boot": 20, "model": "EII"},
         grows="*n² B c* once, then *n² f*; *n k* with `n_pairs`", memory="*n²* or *n k*", doubt="sets, calibrated",
-        limit="the mixture must be right; the number of clusters is taken as known",
+        limit="the mixture must be right",
     )  # fmt: skip
 
     n_clusters: Any = param(
-        _base.N_CLUSTERS | "auto",
-        '``"auto"`` leaves it to the mixture\'s own criterion.',
+        _base.N_CLUSTERS | Choice("auto", "bic"),
+        """With ``"auto"`` the replicates differ in their number of clusters, as far as the table leaves it open (see
+        Notes); ``"bic"`` chooses it once and takes it for the truth.""",
         default="auto",
         kw_only=False,
     )
     cluster_range: Any = param(
-        CLUSTER_RANGE, 'Smallest and largest number of clusters that ``"auto"`` tries.', default=(1, 9)
+        CLUSTER_RANGE, "Smallest and largest number of clusters that are tried when none is given.", default=(1, 9)
     )
     model: Any = param(
         Choice("auto", "bic", *MODELS) | MODEL_LIST,
         """Covariance model of the Gaussian mixture: one of the fourteen; ``"auto"`` or a list, where the replicates
         average over models (see Notes); or ``"bic"``, chosen once as in the paper.""",
         default="auto",
+    )
+    max_eigenvalue_ratio: Any = param(
+        MAX_EIGENVALUE_RATIO,
+        """Bound of the ratio of any two eigenvalues of covariances of the Gaussian mixture, in the units of the
+        columns; see :class:`ParsimoniousGaussianMixture`.""",
+        default=None,
     )
     mixture: Any = param(
         MIXTURE | NOTHING,
@@ -245,7 +264,7 @@ class BootGMM(_base.IterativeClusterer):
         posterior = mixture.predict_proba(table)
         self._check_memory(*posterior.shape)
         replicates = bootstrap(
-            mixture,
+            self._replicated(mixture, table),
             table,
             n_boot=self.n_boot,
             seed=seed,
@@ -261,7 +280,9 @@ class BootGMM(_base.IterativeClusterer):
                 "so BootGMM has no intervals. Ask for fewer clusters or a simpler model (such as 'EEE' or 'VVI'), or "
                 "drop columns that hardly vary inside a cluster."
             )
+        self._warn_of_collapses(replicates)
         self.selection_ = getattr(mixture, "selection_", None)  # a mixture of another kind need not have it
+        self.number_support_ = number_support(mixture.selection_) if self._over_numbers else None
         self.focal_sets_ = self._family(posterior)
         self.intervals_ = self._find_intervals(table, rng)
         run = self._find_masses(posterior)
@@ -271,6 +292,31 @@ class BootGMM(_base.IterativeClusterer):
         self._train = table  # new rows are placed by their pairs with these
         return self
 
+    def _warn_of_collapses(self, replicates: Bootstrap) -> None:
+        lost, drawn = replicates.n_degenerate, replicates.n_drawn
+        if lost > MANY_COLLAPSES * drawn:
+            warn_user(
+                f"In {lost} of {drawn} resampled tables a component collapsed. BootGMM leaves these out, so that its "
+                "intervals are too short: they rest on the tables that suit the mixture. Ask for fewer clusters or a "
+                "simpler model (such as 'EEE' or 'VVI'), or bound the covariances by max_eigenvalue_ratio (such as "
+                "100).",
+                UserWarning,
+            )
+
+    def summary(self) -> str:
+        """The partition in words, and what the table says of the number of clusters."""
+        check_is_fitted(self)
+        lines = [self.partition_.summary()]
+        if self.number_support_ is not None:
+            support = self.number_support_[self.number_support_ > 0]
+            listed = ", ".join(f"{number} ({share:.2f})" for number, share in support.items())
+            lines += [
+                f"Number of clusters, with its support by exp(BIC / 4) of the best model: {listed}.",
+                f"The partition is over {self.n_clusters_}, the largest number with half the best support or more; "
+                "sets name clusters that may be one.",
+            ]
+        return "\n".join(lines)
+
     def _origin_of(self, table: np.ndarray) -> dict[str, Any]:
         """What the mixture and the replicates depend on."""
         mixture = None if self.mixture is None else (repr(type(self.mixture)), self.mixture.get_params())
@@ -279,6 +325,7 @@ class BootGMM(_base.IterativeClusterer):
             "n_clusters": self.n_clusters,
             "cluster_range": tuple(self.cluster_range),
             "model": digest(self.model),
+            "max_eigenvalue_ratio": self.max_eigenvalue_ratio,
             "mixture": digest(mixture),
             "parametric": self.parametric,
             "random_state": self.random_state,
@@ -333,15 +380,41 @@ class BootGMM(_base.IterativeClusterer):
             "Set n_pairs (for example 100), or lower n_boot.",
         )
 
+    @property
+    def _over_numbers(self) -> bool:
+        """Whether replicates may differ in their number of clusters."""
+        return self.mixture is None and isinstance(self.n_clusters, str) and self.n_clusters == "auto"
+
+    @property
+    def _model_chosen_once(self) -> bool:
+        return isinstance(self.model, str) and self.model == "bic"
+
     def _fit_mixture(self, table: np.ndarray) -> Any:
+        """The mixture of the whole table, which will not be fitted again; a clone of it repeats what was chosen."""
         if self.mixture is not None:
             return clone(self.mixture).fit(table)
-        common = {"random_state": self.random_state, "verbose": self.verbose}
-        settings = {"cluster_range": self.cluster_range, **common}
-        if self.model != "bic":
-            return ParsimoniousGaussianMixture(self.n_clusters, model=self.model, **settings).fit(table)
-        chosen = ParsimoniousGaussianMixture(self.n_clusters, **settings).fit(table)
-        return ParsimoniousGaussianMixture(chosen.n_clusters_, model=chosen.model_, **common).fit(table)
+        mixture = ParsimoniousGaussianMixture(
+            "auto" if isinstance(self.n_clusters, str) else self.n_clusters,
+            model="auto" if self._model_chosen_once else self.model,
+            cluster_range=self.cluster_range,
+            max_eigenvalue_ratio=self.max_eigenvalue_ratio,
+            random_state=self.random_state,
+            verbose=self.verbose,
+        ).fit(table)
+        if self._over_numbers:
+            finest = finest_number(number_support(mixture.selection_))
+            mixture = mixture if finest == mixture.n_clusters_ else mixture.at_number(table, finest)
+        else:
+            mixture.set_params(n_clusters=mixture.n_clusters_)
+        return mixture.set_params(model=mixture.model_) if self._model_chosen_once else mixture
+
+    def _replicated(self, mixture: Any, table: np.ndarray) -> Any:
+        """What gives the replicates: the mixture, or an average over what it was chosen among."""
+        if self.mixture is not None or self.parametric:
+            return mixture
+        once = {mixture.n_clusters_: 1.0}
+        support = number_support(mixture.selection_) if self._over_numbers else pd.Series(once)
+        return GaussianAverage(mixture, table, support, models=not self._model_chosen_once)
 
     def _family(self, posterior: np.ndarray) -> FocalSets:
         n_clusters = posterior.shape[1]

@@ -9,7 +9,7 @@ Any mixture can be bootstrapped that offers two methods::
 and, for the parametric bootstrap, ``sample(n_samples, random_state=...) -> (X, component)``. It is then cloned and
 fitted once for each replicate. A mixture that can do better offers ``fit_replicates(X, weights)`` with weights of shape
 (n_replicates, n_samples), which gives an object like :class:`Refits`: ``valid`` and ``posteriors(X)``. Classes need
-no matching between replicates.
+no matching between replicates, and replicates may differ in their number of classes.
 """
 
 from __future__ import annotations
@@ -39,6 +39,16 @@ class Replicated(Protocol):
         ...
 
 
+def side_by_side(parts: list[np.ndarray]) -> np.ndarray:
+    r"""Posteriors (n_classes, n_samples, n_replicates) along the last axis; zeros where there are fewer classes.
+
+    Classes of probability zero change nothing: two objects share a class with probability :math:`\sum_k p_{ik} p_{jk}`.
+    """
+    most = max(len(part) for part in parts)
+    filled = [np.pad(part, ((0, most - len(part)), (0, 0), (0, 0))) if len(part) < most else part for part in parts]
+    return np.concatenate(filled, axis=2)
+
+
 class Refits:
     """Replicates of any mixture, each an estimator of its own; None stands for one that failed."""
 
@@ -47,7 +57,7 @@ class Refits:
         self.valid = np.array([model is not None for model in models])
 
     def posteriors(self, X: np.ndarray) -> np.ndarray:
-        return np.stack([model.predict_proba(X).T for model in self.models], axis=2)
+        return side_by_side([model.predict_proba(X).T[:, :, None] for model in self.models])
 
 
 class Bootstrap(NamedTuple):
@@ -67,7 +77,7 @@ class Bootstrap(NamedTuple):
     def posteriors(self, X: np.ndarray) -> np.ndarray:
         """Posterior probabilities, shape (n_classes, n_samples, n_valid), single precision."""
         parts = [chunk.posteriors(X).astype(np.float32) for chunk in self.chunks if chunk.valid.any()]
-        return np.concatenate(parts, axis=2)
+        return side_by_side(parts)
 
 
 def draw_weights(n_samples: int, replicates: range, seed: int) -> np.ndarray:

@@ -26,6 +26,10 @@ INNER_TOLERANCE = 1e-9  # relative change of volumes at which inner iterations e
 INNER_ITERATIONS = 500
 TURN_TOLERANCE = 1e-6  # sine of the last turn of common axes; the likelihood feels its square
 GOLDEN = (5**0.5 - 1) / 2
+BARRIERS = 30.0 ** np.arange(1, 8)  # weights of the criterion against the barrier, one after the other
+BARRIER_TOLERANCE = 1e-6  # what a Newton step may still gain, where the weighted criterion has the size of the weight
+NEWTON_STEPS = 30  # at most, for each weight
+HALVINGS = 60  # of a range that is searched
 
 
 def covariances(model: str, scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None = None) -> np.ndarray:
@@ -53,6 +57,141 @@ def covariances(model: str, scatter: np.ndarray, size: np.ndarray, previous: np.
            [0., 3.]])
     """
     return _RULES[model](scatter, size, previous)
+
+
+def bounded_covariances(
+    model: str, scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None = None, *, max_ratio: float
+) -> np.ndarray:
+    r"""Covariances of high likelihood under a model, no eigenvalue above ``max_ratio`` times another of any cluster.
+
+    For given axes a model is a linear space of log eigenvalues :math:`\ell_{kj}`, the bound is
+    :math:`t \le \ell_{kj} \le t + \log` ``max_ratio`` for some t, and what is minimized,
+    :math:`\sum_{kj} n_k \ell_{kj} + w_{kj} e^{-\ell_{kj}}`, is convex. So for the ten models without common free axes,
+    and for EEE, these are the most likely covariances within the bound. For VEE, EVE and VVE they are the most likely
+    ones along the axes of the unbounded solution, or along the previous axes if that is better: never less likely than
+    ``previous``, which has to be within the bound.
+
+    Parameters as for :func:`covariances`; ``max_ratio`` is above 1.
+
+    Examples
+    --------
+    >>> scatter = np.array([[np.diag([4.0, 1.0]), np.diag([2.0, 8.0])]])
+    >>> bounded_covariances("EEI", scatter, np.array([[2.0, 1.0]]), max_ratio=1.25)[0, 0].round(3)
+    array([[2.2 , 0.  ],
+           [0.  , 2.75]])
+    """
+    found = covariances(model, scatter, size, previous)
+    values = _eigenvectors(found)[0].reshape(len(found), -1)
+    beyond = np.flatnonzero(values.max(axis=1) > max_ratio * values.min(axis=1))
+    if not beyond.size:
+        return found
+    scatter, size, free = scatter[beyond], size[beyond], np.array(found)
+    best = _within(model, _axes(model, scatter, free[beyond]), scatter, size, np.log(max_ratio))
+    if previous is not None:
+        last = previous[beyond]
+        rivals = [last]
+        if model in ("VEE", "EVE", "VVE"):
+            rivals.append(_within(model, _axes(model, scatter, last), scatter, size, np.log(max_ratio)))
+        for rival in rivals:
+            better = _deviance(rival, scatter, size) < _deviance(best, scatter, size)
+            best = np.where(better[:, None, None, None], rival, best)
+    free[beyond] = best
+    return free
+
+
+def _deviance(matrices: np.ndarray, scatter: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """What the rules minimize, for each problem."""
+    inverse, root = _inverses(matrices)
+    d = matrices.shape[-1]
+    return (size * d * np.log(root) + (inverse * scatter).sum(axis=(2, 3))).sum(axis=1)
+
+
+def _axes(model: str, scatter: np.ndarray, solution: np.ndarray) -> np.ndarray:
+    """Axes of each cluster, (m, c, d, d): the columns', the clusters' own, or those that a solution has in common."""
+    if model[2] == "I":
+        return np.broadcast_to(np.eye(scatter.shape[-1]), scatter.shape)
+    if model[2] == "V":
+        return _eigenvectors(scatter)[1]
+    return np.broadcast_to(_eigenvectors(_mixed(solution))[1][:, None], scatter.shape)
+
+
+def _within(model: str, axes: np.ndarray, scatter: np.ndarray, size: np.ndarray, width: float) -> np.ndarray:
+    """The most likely covariances along given axes whose log eigenvalues span no more than ``width``."""
+    m, c, d = scatter.shape[:3]
+    spread = np.einsum("mkpj,mkpq,mkqj->mkj", axes, scatter, axes, optimize=True)
+    count = np.broadcast_to(size[:, :, None], spread.shape)
+    if model[:2] in ("VE", "EV") and d > 1:
+        logs = _structured(model[:2], spread, count, width)
+    else:  # every eigenvalue, or sum of some, for itself
+        over = (1,) * (model[0] == "E") + (2,) * (model[1] == "I")
+        if over:
+            spread, count = spread.sum(axis=over, keepdims=True), count.sum(axis=over, keepdims=True)
+        logs = np.broadcast_to(_clipped(spread, count, width), (m, c, d))
+    return _along(axes, np.exp(logs))
+
+
+def _clipped(spread: np.ndarray, count: np.ndarray, width: float) -> np.ndarray:
+    """Logs of spread / count cut to ``[t, t + width]``; the slope of the criterion in t rises through zero."""
+    best = np.log(spread / count)
+    low, high = best.min(axis=(1, 2), keepdims=True), best.max(axis=(1, 2), keepdims=True)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        ends = np.clip(best, middle, middle + width)
+        slope = np.where(ends != best, count - spread * np.exp(-ends), 0).sum(axis=(1, 2), keepdims=True)
+        low, high = np.where(slope < 0, middle, low), np.where(slope < 0, high, middle)
+    return np.clip(best, high, high + width)
+
+
+def _structured(letters: str, spread: np.ndarray, count: np.ndarray, width: float) -> np.ndarray:
+    """Log eigenvalues of equal shape ("VE") or equal volume ("EV") within the bound, by Newton steps with a barrier."""
+    m, c, d = spread.shape
+    total = count.sum(axis=(1, 2))[:, None]
+    w, n = (part.reshape(m, c * d) / total for part in (spread, count))
+    cluster, column = np.eye(c), np.eye(d)
+    if letters == "VE":
+        design = np.hstack([np.kron(cluster, np.ones((d, 1))), np.kron(np.ones((c, 1)), column[:, 1:])])
+    else:
+        design = np.hstack([np.ones((c * d, 1)), np.kron(cluster, column[:, 1:] - column[:, :1])])
+    shift = np.hstack([design, -np.ones((c * d, 1))])  # ℓ - t as a function of the parameters and t
+    design = np.hstack([design, np.zeros((c * d, 1))])
+    state = np.zeros((m, design.shape[1]))
+    state[:, : 1 if letters == "EV" else c] = np.log(w.sum(axis=1, keepdims=True))  # all equal, in the middle
+    state[:, -1] = np.log(w.sum(axis=1)) - width / 2
+    for weight in BARRIERS:
+        state = _newton(state, design, shift, w, n, width, weight)
+    return (state @ design.T).reshape(m, c, d)
+
+
+def _newton(
+    state: np.ndarray, design: np.ndarray, shift: np.ndarray, w: np.ndarray, n: np.ndarray, width: float, weight: float
+) -> np.ndarray:
+    """Minimize ``weight`` times the criterion with logarithmic barriers, from a point between them."""
+
+    def objective(at: np.ndarray) -> np.ndarray:
+        logs, above = at @ design.T, at @ shift.T
+        inside = (above > 0) & (above < width)
+        room = np.log(np.where(inside, above, 1)) + np.log(np.where(inside, width - above, 1))
+        value = (weight * (n * logs + w * np.exp(-logs)) - room).sum(axis=1)
+        return np.where(inside.all(axis=1), value, np.inf)
+
+    for _ in range(NEWTON_STEPS):
+        pull, above = w * np.exp(-(state @ design.T)), state @ shift.T
+        slope = weight * (n - pull) @ design + (1 / (width - above) - 1 / above) @ shift
+        bend = np.einsum("ia,mi,ib->mab", design, weight * pull, design, optimize=True)
+        bend += np.einsum("ia,mi,ib->mab", shift, 1 / above**2 + 1 / (width - above) ** 2, shift, optimize=True)
+        move = -np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        now, length = objective(state), np.ones((len(state), 1))
+        for _ in range(HALVINGS):
+            worse = objective(state + length * move) > now
+            if not worse.any():
+                break
+            length[worse] /= 2
+        else:
+            length[worse] = 0
+        state = state + length * move
+        if (-(slope * move).sum(axis=1) <= BARRIER_TOLERANCE).all():
+            break
+    return state
 
 
 def n_covariance_parameters(model: str, n_clusters: int, n_features: int) -> int:
@@ -142,11 +281,16 @@ def _vee(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> 
     return common * (volume / root)[..., None, None]
 
 
+def _mixed(matrices: np.ndarray) -> np.ndarray:
+    """A sum of matrices, which has the axes they have in common; unequal shares keep eigenvalues from tying."""
+    return np.tensordot(matrices, 0.5 + GOLDEN * np.arange(1, matrices.shape[1] + 1) % 1, axes=(1, 0))
+
+
 def _common_axes(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None, equal_volume: bool) -> np.ndarray:
     if previous is None:
         mixed = scatter.sum(axis=1)
-    else:  # any sum has the common axes; unequal shares keep eigenvalues from tying by symmetry
-        mixed = np.tensordot(previous, 0.5 + GOLDEN * np.arange(1, size.shape[1] + 1) % 1, axes=(1, 0))
+    else:
+        mixed = _mixed(previous)
     start = _eigenvectors(mixed)[1]
     return common_axes(np.ascontiguousarray(scatter), size, equal_volume, start, TURN_TOLERANCE)[:, None]
 

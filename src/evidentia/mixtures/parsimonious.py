@@ -6,30 +6,42 @@ The mixtures themselves are fitted by :mod:`evidentia.solvers.batched_em`: all s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.stats import chi2
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
-from evidentia._parameters import Choice, Integer, Kind, Number, param
+from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import Candidate, ClassMixture, information_criteria
-from evidentia.mixtures.covariance_models import MODELS, covariances, n_covariance_parameters
-from evidentia.solvers.batched_em import MixtureParameters, evaluate, fit_replicates, from_posteriors, posteriors
+from evidentia.mixtures.bootstrap import side_by_side
+from evidentia.mixtures.covariance_models import MODELS, bounded_covariances, covariances, n_covariance_parameters
+from evidentia.solvers.batched_em import (
+    CovarianceRule,
+    MixtureParameters,
+    evaluate,
+    fit_replicates,
+    from_posteriors,
+    posteriors,
+)
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
 from evidentia.solvers.starts import Rows, kmeans_starts, representatives
 from evidentia.solvers.threads import one_blas_thread
 
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
-CAUTION = 2.0  # Akaike weights are raised to the power 1 / CAUTION: differences of AIC are themselves uncertain
-SMALLEST_WEIGHT = 0.005  # of a model in the average; rarer ones would get no replicate of two hundred
+COVERED = 0.9  # a component's inside is where it has this share of its objects
+HELD = 10.0  # times the ratio of eigenvalues of a mixture: more is not allowed to replicates of it that collapse
+MAX_EIGENVALUE_RATIO = Number(above=1) | NOTHING
 MODEL_LIST = Kind(
     "a list of some of them",
     lambda value: isinstance(value, list | tuple) and len(value) > 0 and all(one in MODELS for one in value),
@@ -58,36 +70,66 @@ def just_below(model: str) -> list[str]:
     return [other for other in MODELS if distance(other) == 1]
 
 
-def model_weights(aic: np.ndarray) -> np.ndarray:
-    r"""Shares of the models in an average, proportional to :math:`\exp(\mathrm{AIC} / 4)`; small ones become zero.
+def covers(parameters: MixtureParameters) -> np.ndarray:
+    """Which component lies over which other one, (c, c): first over second, of the first of the mixtures.
 
-    AIC is :math:`2 \log L - 2 \nu`, so Akaike's own weights would be :math:`\exp(\mathrm{AIC} / 2)`. Their square root
-    gives models that are nearly as good more of a say: a difference of AIC is itself known from the data only.
+    The objects of the second are, on average, inside the first, where it has 90 % of its own; not so the other way
+    round, so that equal components never cover each other.
 
     Examples
     --------
-    >>> model_weights(np.array([-100.0, -104.0, -200.0])).round(3)
-    array([0.731, 0.269, 0.   ])
+    A wide component, and two narrow ones of which it holds one.
+
+    >>> means = np.array([[[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]]])
+    >>> within = np.array([9.0, 0.2, 0.2])[None, :, None, None] * np.eye(2)
+    >>> covers(MixtureParameters(np.full((1, 3), 1 / 3), means, within)).astype(int)
+    array([[0, 1, 0],
+           [0, 0, 0],
+           [0, 0, 0]])
     """
-    share = np.exp((aic - aic.max()) / (2 * CAUTION))
-    share[share < SMALLEST_WEIGHT * share.sum()] = 0
-    return share / share.sum()
+    _, means, within = (part[0] for part in parameters)
+    gap = means[None] - means[:, None]
+    precision = np.linalg.inv(within)
+    distance = np.einsum("klp,kpq,klq->kl", gap, precision, gap, optimize=True)
+    distance += np.einsum("kpq,lqp->kl", precision, within)  # of the objects of l from the mean of k, on average
+    inside = distance <= chi2.ppf(COVERED, means.shape[1])
+    return inside & ~inside.T
 
 
 class GaussianReplicates(NamedTuple):
-    """Mixtures fitted to resampled tables; ``parameters`` are those of the valid ones, where no component collapsed.
+    """Mixtures fitted to resampled tables, those of one number of clusters and one model together.
 
-    ``models`` names the covariance model of each valid replicate.
+    ``parameters`` are those of the valid ones, where no component collapsed, and ``models`` names the covariance model
+    of each of them; ``valid`` is about all.
     """
 
-    parameters: MixtureParameters
+    parameters: tuple[MixtureParameters, ...]
     models: np.ndarray
     valid: np.ndarray
     columns: np.ndarray
 
+    @classmethod
+    def joined(cls, parts: list[GaussianReplicates]) -> GaussianReplicates:
+        """Replicates one after the other."""
+        return cls(
+            tuple(one for part in parts for one in part.parameters),
+            np.concatenate([part.models for part in parts]),
+            np.concatenate([part.valid for part in parts]),
+            parts[0].columns,
+        )
+
+    @property
+    def n_clusters(self) -> np.ndarray:
+        """Number of clusters of each valid replicate."""
+        return np.concatenate([np.full(part.weights.shape[0], part.weights.shape[1]) for part in self.parameters])
+
     def posteriors(self, X: np.ndarray) -> np.ndarray:
-        """Posterior probabilities under the valid replicates, shape (n_clusters, n_samples, n_valid)."""
-        return posteriors(np.asarray(X, dtype=float)[:, self.columns], self.parameters).transpose(2, 1, 0)
+        """Posterior probabilities under the valid replicates, shape (n_clusters, n_samples, n_valid).
+
+        Those with fewer clusters than others have further ones of probability zero.
+        """
+        rows = np.asarray(X, dtype=float)[:, self.columns]
+        return side_by_side([posteriors(rows, part).transpose(2, 1, 0) for part in self.parameters])
 
 
 class _Start(NamedTuple):
@@ -105,14 +147,6 @@ class _Problem(NamedTuple):
     given: _Start | None  # the caller's
     sample: Rows  # rows of the merge trees and of k-means
     trees: list[MergeTree]
-
-
-class _Rival(NamedTuple):
-    """A model that did not collapse, with as many clusters as the chosen one."""
-
-    model: str
-    parameters: MixtureParameters
-    aic: float
 
 
 class ParsimoniousGaussianMixture(ClassMixture):
@@ -188,6 +222,13 @@ class ParsimoniousGaussianMixture(ClassMixture):
         direction, has collapsed: the fit is not considered.""",
         default=1e-8,
     )
+    max_eigenvalue_ratio: Any = param(
+        MAX_EIGENVALUE_RATIO,
+        """No eigenvalue of a covariance may be more than this many times another one, of any component. It keeps
+        components from lying over all others and from collapsing. It is about the units of the columns as they are:
+        scale them first. None: no bound.""",
+        default=None,
+    )
 
     _cure = "Ask for fewer clusters or a simpler model such as 'EEI', or give more objects."
 
@@ -213,9 +254,31 @@ class ParsimoniousGaussianMixture(ClassMixture):
         numbers = self._numbers(int(np.count_nonzero(weight))) if given is None else [given.shape[1]]
         problem = self._prepare(table, weight, given, rng)
         found = self._search(numbers, partial(self._fit_number, problem, rng))
-        self._publish_model(table, problem.columns, self._publish_choice(found), found)
+        best = self._publish_choice(found)
+        self._candidates = [replace(one, runs=[one.best]) for one in found if one is best or not one.collapsed]
+        self._publish_model(table, problem.columns, best)
         self._publish(X, self._masses(table))
+        self._warn_if_one_covers_others()
         return self
+
+    def at_number(self, X: Any, n_clusters: int) -> Self:
+        """This fit to X with another number of clusters among those that were tried: a copy with the best model of it.
+
+        ``selection_`` stays that of the whole search.
+        """
+        check_is_fitted(self)
+        table, other = self._check_table(X, reset=False), copy(self)
+        best = other._publish_choice([one for one in self._candidates if one.n_clusters == n_clusters])
+        other.selection_ = self.selection_
+        other._publish_model(table, self._varying, best)
+        other._publish(X, other._masses(table))
+        return other
+
+    def _rule(self, model: str) -> CovarianceRule:
+        """The M-step of a model."""
+        if self.max_eigenvalue_ratio is None:
+            return partial(covariances, model)
+        return partial(bounded_covariances, model, max_ratio=self.max_eigenvalue_ratio)
 
     def _models(self, n_features: int) -> list[str]:
         """Models to try, each after those it contains."""
@@ -290,7 +353,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
 
     def _fit_model(self, rows: Rows, start: _Start, within: list[MixtureParameters], model: str) -> Candidate:
         """EM from every start and from solutions of models contained in this one; the best that did not collapse."""
-        rule = partial(covariances, model)
+        rule = self._rule(model)
         first = from_posteriors(start.rows.X, start.rows.weight, start.posterior, rule, reg_covar=self.reg_covar)
         found = fit_replicates(
             rows.X,
@@ -321,16 +384,24 @@ class ParsimoniousGaussianMixture(ClassMixture):
             settings={"model": model},
         )
 
-    def _publish_model(self, table: np.ndarray, columns: np.ndarray, best: Candidate, found: list[Candidate]) -> None:
+    def _warn_if_one_covers_others(self) -> None:
+        covered = covers(self._parameters).sum(axis=1)
+        widest, others = int(covered.argmax()), len(covered) - 1
+        if others < 2 or covered[widest] <= others / 2 or self.weights_[widest] <= 1 / len(covered):
+            return
+        warn_user(
+            f"{type(self).__name__} with {self.n_clusters_} clusters: component {widest}, with "
+            f"{self.weights_[widest]:.0%} of the objects, lies over {covered[widest]} of the {others} others like a "
+            "background, and takes objects that lie between them. If these should be in the clusters, bound the "
+            "differences of the covariances by max_eigenvalue_ratio (such as 10), or use a model of equal volumes.",
+            UserWarning,
+        )
+
+    def _publish_model(self, table: np.ndarray, columns: np.ndarray, best: Candidate) -> None:
         weights, means, within = (part[0] for part in best.best.state)
         order = _base.largest_first(weights) if isinstance(self.init, str) else np.arange(len(weights))
         self._parameters = MixtureParameters(*(part[:, order] for part in best.best.state))
         self._varying = columns
-        self._rivals = [
-            _Rival(one.settings["model"], one.best.state, one.criteria["aic"])
-            for one in found
-            if one is best or (one.n_clusters == best.n_clusters and not one.collapsed)
-        ]
         self.model_, self.focal_sets_, self.weights_ = best.settings["model"], best.focal_sets, weights[order]
         self.means_ = np.tile(table[0], (len(weights), 1))
         self.means_[:, columns] = means[order]
@@ -343,11 +414,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         return posterior[0], log_density[0]
 
     def fit_replicates(self, X: Any, weights: np.ndarray, *, tol: float = 1e-5) -> GaussianReplicates:
-        r"""Repeat the fit for many weightings of the rows at once, each from the present estimate.
-
-        When the covariance model was chosen among several, replicates are shared out among the models in proportion
-        to :math:`\exp(\mathrm{AIC}/4)`, the square root of Akaike's weights. A bootstrap of the chosen model alone
-        takes it for the truth, and its intervals are too short when it is simpler than the truth.
+        """Repeat the fit for many weightings of the rows at once, each from the present estimate.
 
         Parameters
         ----------
@@ -358,27 +425,34 @@ class ParsimoniousGaussianMixture(ClassMixture):
             As for the estimator; the default is the looser one that suits a bootstrap.
         """
         check_is_fitted(self)
-        table = self._check_table(X, reset=False)[:, self._varying]
-        share = model_weights(np.array([rival.aic for rival in self._rivals]))
-        steps = (np.arange(len(weights)) + 0.5) / len(weights)
-        chosen = np.searchsorted(np.cumsum(share), steps)  # even steps: the shares hold in any number of replicates
-        parts, valid = [], np.zeros(len(weights), dtype=bool)
-        for number in np.unique(chosen):
-            rival, which = self._rivals[number], chosen == number
-            found = fit_replicates(
-                table,
-                weights[which],
-                rival.parameters,
-                partial(covariances, rival.model),
-                tol=tol,
-                max_iter=self.max_iter,
-                reg_covar=self.reg_covar,
-            )
-            valid[which] = ~found.degenerate
-            parts.append(found.parameters.take(~found.degenerate))
-        parameters = MixtureParameters(*(np.concatenate(part) for part in zip(*parts)))
-        models = np.array([rival.model for rival in self._rivals])[chosen[valid]]
-        return GaussianReplicates(parameters, models, valid, self._varying)
+        return self.repeat(self._check_table(X, reset=False), weights, self.model_, self._parameters, tol=tol)
+
+    def repeat(
+        self, table: np.ndarray, weights: np.ndarray, model: str, start: MixtureParameters, *, tol: float = 1e-5
+    ) -> GaussianReplicates:
+        """As :meth:`fit_replicates`, with checked rows, for another model and from another mixture than the chosen.
+
+        Where a component collapses, the replicate is fitted again with the ratio of the largest to the smallest
+        eigenvalue held to ten times that of the mixture it starts from. Left out are those where one vanishes.
+        """
+        fit: Any = partial(
+            fit_replicates,
+            table[:, self._varying],
+            start=start,
+            tol=tol,
+            max_iter=self.max_iter,
+            reg_covar=self.reg_covar,
+        )
+        found = fit(weights, rule=self._rule(model))
+        parameters, lost = found.parameters, found.degenerate.copy()
+        if lost.any() and self.max_eigenvalue_ratio is None:
+            values = np.linalg.eigvalsh(start.covariances)
+            rule = partial(bounded_covariances, model, max_ratio=HELD * values.max() / values.min())
+            again = fit(weights[lost], rule=rule)
+            for part, held in zip(parameters, again.parameters):
+                part[lost] = held
+            lost[lost] = again.degenerate
+        return GaussianReplicates((parameters.take(~lost),), np.full((~lost).sum(), model), ~lost, self._varying)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw objects from the fitted mixture.

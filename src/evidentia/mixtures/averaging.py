@@ -1,0 +1,155 @@
+r"""Replicates of a Gaussian mixture that differ in covariance model and number of clusters, as much as these are open.
+
+A bootstrap that repeats the chosen model takes it for the truth, and its intervals are too short when the model is
+simpler than the truth or when the number of clusters is wrong. Here every replicate has a model, and perhaps a number
+of clusters, of its own, and there are more replicates of what the table supports more:
+
+- the *support* of c clusters is proportional to :math:`\exp(\mathrm{BIC}_c / 4)`, with the BIC of the best model with c
+  clusters: the square root of its approximate posterior probability;
+- among models with c clusters the shares are proportional to :math:`\exp(\mathrm{AIC} / 4)`, the square root of
+  Akaike's weights. A model with as many parameters as there are objects gets none, since AIC means nothing there; if
+  the best one is such a model, it is alone.
+
+The roots give what is nearly as good more of a say: a difference of BIC or AIC is itself known from the data only.
+
+All models with c clusters are fitted anew from the clusters of the best one. Each model's own highest likelihood may
+belong to another grouping, and an average over different groupings has neither.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from evidentia.mixtures._base import Candidate
+from evidentia.mixtures.parsimonious import GaussianReplicates, ParsimoniousGaussianMixture
+from evidentia.solvers.batched_em import MixtureParameters, evaluate, fit_replicates, from_posteriors
+
+CAUTION = 2.0  # weights are raised to the power 1 / CAUTION
+SMALLEST_SHARE = 0.005  # rarer ones would get no replicate of two hundred
+NEARLY = 0.5  # numbers of clusters with this share of the best one's support may be what the partition is over
+
+
+class Rival(NamedTuple):
+    """A mixture that some of the replicates start from, and how many of them: ``share`` sums to one."""
+
+    model: str
+    parameters: MixtureParameters
+    share: float
+
+
+def shares(criterion: np.ndarray) -> np.ndarray:
+    r"""Shares in an average, proportional to :math:`\exp(\mathrm{criterion} / 4)`; small ones become zero.
+
+    For AIC as :math:`2 \log L - 2 \nu`, Akaike's own weights would be :math:`\exp(\mathrm{AIC} / 2)`. When the first
+    is minus infinity it is the only one.
+
+    Examples
+    --------
+    >>> shares(np.array([-100.0, -104.0, -200.0])).round(3)
+    array([0.731, 0.269, 0.   ])
+    """
+    if criterion[0] == -np.inf:
+        return np.eye(len(criterion))[0]
+    share = np.exp((criterion - criterion.max()) / (2 * CAUTION))
+    share[share < SMALLEST_SHARE * share.sum()] = 0
+    return share / share.sum()
+
+
+def akaike(log_likelihood: float, n_parameters: int, n_objects: int) -> float:
+    """Akaike's criterion, larger for better; minus infinity when there are as many parameters as objects.
+
+    Examples
+    --------
+    >>> akaike(-100.0, 9, 20), akaike(-100.0, 20, 20)
+    (-218.0, -inf)
+    """
+    return 2 * (log_likelihood - n_parameters) if n_parameters < n_objects else -np.inf
+
+
+def number_support(selection: pd.DataFrame) -> pd.Series:
+    """How much the table supports each number of clusters that was tried; it sums to one.
+
+    Parameters
+    ----------
+    selection : DataFrame
+        ``selection_`` of a mixture, with columns ``n_clusters`` and ``bic``.
+
+    Examples
+    --------
+    >>> tried = pd.DataFrame({"n_clusters": [2, 2, 3, 4], "bic": [-570.0, -560.0, -562.0, np.nan]})
+    >>> number_support(tried).round(3).to_dict()
+    {2: 0.622, 3: 0.378}
+    """
+    best = selection.groupby("n_clusters")["bic"].max().dropna()
+    return pd.Series(shares(best.to_numpy()), index=best.index, name="support")
+
+
+def finest_number(support: pd.Series) -> int:
+    """The largest number of clusters with at least half the support of the best.
+
+    Clusters that may be one can be said by a set of them, but a cluster that may be two cannot be said over fewer.
+
+    Examples
+    --------
+    >>> finest_number(pd.Series({2: 0.55, 3: 0.4, 4: 0.05}))
+    3
+    """
+    return int(support.index[support >= NEARLY * support.max()].max())
+
+
+class GaussianAverage:
+    """Replicates of a fitted mixture, shared out among models and numbers of clusters; see the head of this module.
+
+    Parameters
+    ----------
+    mixture : ParsimoniousGaussianMixture
+        Fitted.
+    table : ndarray of shape (n_samples, n_features)
+        The rows it was fitted to.
+    support : Series
+        Share of each number of clusters.
+    models : bool
+        Whether to average over models too, and not only over the best one of each number.
+    """
+
+    def __init__(
+        self, mixture: ParsimoniousGaussianMixture, table: np.ndarray, support: pd.Series, *, models: bool = True
+    ):
+        self.mixture, self.models = mixture, models
+        self.rivals: list[Rival] = []
+        for number, weight in support[support > 0].items():
+            near = self._near(table[:, mixture._varying], [c for c in mixture._candidates if c.n_clusters == number])
+            share = weight * shares(np.array([criterion for _, _, criterion in near]))
+            self.rivals += [Rival(model, found, part) for (model, found, _), part in zip(near, share) if part > 0]
+
+    def _near(self, rows: np.ndarray, found: list[Candidate]) -> list[tuple[str, MixtureParameters, float]]:
+        """The best of some candidates, and the other models fitted from its clusters; their AIC."""
+        best = max(found, key=lambda one: one.criteria[self.mixture.select_by])
+        near = [(best.settings["model"], best.best.state, akaike(best.log_likelihood, best.n_parameters, len(rows)))]
+        posterior = evaluate(rows, best.best.state)[0]
+        for one in found:
+            model, rule = one.settings["model"], self.mixture._rule(one.settings["model"])
+            if one is best or not self.models:
+                continue
+            start = from_posteriors(rows, None, posterior, rule, reg_covar=self.mixture.reg_covar)
+            settings: Any = {"tol": self.mixture.tol, "max_iter": self.mixture.max_iter}
+            fitted = fit_replicates(rows, None, start, rule, reg_covar=self.mixture.reg_covar, **settings)
+            if not fitted.degenerate[0]:
+                aic = akaike(float(fitted.log_likelihood[0]), one.n_parameters, len(rows))
+                near.append((model, fitted.parameters, aic))
+        return near
+
+    def fit_replicates(self, X: np.ndarray, weights: np.ndarray) -> GaussianReplicates:
+        """Fit a mixture to each weighting of the rows, (n_replicates, n_samples), from that of its rival."""
+        steps = (np.arange(len(weights)) + 0.5) / len(weights)
+        ends = np.cumsum([rival.share for rival in self.rivals])
+        chosen = np.searchsorted(ends[:-1], steps)  # even steps: the shares hold in any number of replicates
+        parts = [
+            self.mixture.repeat(X, weights[chosen == number], rival.model, rival.parameters)
+            for number, rival in enumerate(self.rivals)
+            if (chosen == number).any()
+        ]
+        return GaussianReplicates.joined(parts)
