@@ -32,15 +32,25 @@ app = typer.Typer(
 
 ASK_TOL = 1e-7  # somebody waits: later digits change no question
 DEMO = """\
-from evidentia import EGMM
+from evidentia import choose
 from evidentia.datasets import load
 
 iris = load("iris", as_frame=True)
-model = EGMM(n_clusters="auto", random_state=0).fit(iris.data)
+choice = choose(iris.data)
+print(choice)
+model = choice.fit(iris.data, random_state=0)
 print(model.partition_)"""
 
 
 class Scale(StrEnum):
+    none = "none"
+    standard = "standard"
+    robust = "robust"
+    minmax = "minmax"
+
+
+class FitScale(StrEnum):
+    auto = "auto"
     none = "none"
     standard = "standard"
     robust = "robust"
@@ -123,14 +133,16 @@ def fit(
     ctx: typer.Context,
     file: TableFile,
     method: Annotated[
-        str | None,
+        str, typer.Option(metavar="NAME", help="Clustering method, see below; auto: what suits the columns.")
+    ] = "auto",
+    distances: Annotated[
+        bool | None,
         typer.Option(
-            metavar="NAME", help="Clustering method, see below.", show_default="egmm; evclus with --distances"
+            "--distances/--no-distances",
+            help="Whether FILE is a square table of dissimilarities between objects.",
+            show_default="when it looks like one",
         ),
     ] = None,
-    distances: Annotated[
-        bool, typer.Option("--distances", help="FILE is a square table of dissimilarities between objects.")
-    ] = False,
     links: Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs known to belong together or apart.")] = None,
     clusters: Annotated[
         str,
@@ -139,11 +151,17 @@ def fit(
             help="How many clusters, or the range to choose from; auto: as the method does it, else 2-6.",
         ),
     ] = "auto",
-    scale: Annotated[Scale, typer.Option(help="Bring the columns to a common scale first.")] = Scale.none,
+    scale: Annotated[
+        FitScale, typer.Option(help="Bring the columns to a common scale first; auto: when their spreads differ.")
+    ] = FitScale.auto,
     id_column: IdColumn = None,
     drop: Drop = None,
     columns: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all numeric ones.")
+        list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all that can be.")
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Cluster this one too, although it looks like names or classes."),
     ] = None,
     missing: Annotated[
         Missing | None,
@@ -158,36 +176,43 @@ def fit(
 ) -> None:
     """Cluster the rows of a table and say how sure each one is."""
     from evidentia.cli import fitting, inputs
-    from evidentia.cli.running import check_out, run
+    from evidentia.cli.running import check_out, expect, run
 
-    wish = fitting.Wish(
-        method=method or ("evclus" if distances else "egmm"),
-        clusters=fitting.parse_clusters(clusters),
-        settings=ctx.meta["settings"],
-        seed=seed,
+    count = fitting.parse_clusters(clusters)
+    wishes = inputs.Wishes(
+        method=method,
         distances=distances,
         linked=links is not None,
-    )
-    estimator = wish.estimator()
-    given = inputs.read(
-        file,
-        distances=distances,
         scale=scale.value,
         id_column=id_column,
         drop=drop or (),
         columns=columns or (),
+        keep=keep or (),
         missing=None if missing is None else missing.value,
-        method=estimator.method,
-        cures="--missing drop leaves these rows out; --method egmm --missing em uses what is there",
     )
+    fitting.Wish(method, count, (), distances=bool(distances), linked=wishes.linked).check()
+    given = inputs.read(
+        file, wishes, cures="--missing drop leaves these rows out; --method egmm --missing em uses what is there"
+    )
+    wish = fitting.Wish(
+        method=given.choice.method,
+        clusters=count,
+        settings=ctx.meta["settings"],
+        seed=seed,
+        distances=given.distances,
+        linked=links is not None,
+        chosen=given.choice.settings,
+    )
+    estimator, given = wish.estimator(), given.but(wish.given())
     given.check_links(links)
     check_out(out)
     if not quiet:
         given.print_heading()
+        given.print_choice(expect(estimator, given.data, count, given.scale))
     run(
         estimator,
         given.data,
-        wish.clusters,
+        count,
         scale=given.scale,
         out=out,
         quiet=quiet,
@@ -196,7 +221,7 @@ def fit(
         links=_read_links(links, given.id_column),
         settings=given.words,
         command=_command(ctx),
-        code=given.recipe(estimator, wish.clusters, links),
+        code=given.recipe(estimator, count, links),
         title=file.name,
     )
 
@@ -231,21 +256,22 @@ def ask(
     from evidentia.cli import asking, fitting, inputs
     from evidentia.cli.running import check_out, print_summary
     from evidentia.constraints import ActiveSession
+    from evidentia.looking.rules import rescale
     from evidentia.prototypes import CECM
 
-    given = inputs.read(
-        file,
+    wishes = inputs.Wishes(
+        method="cecm",
         distances=False,
         scale=scale.value,
         id_column=id_column,
         drop=drop or (),
         columns=columns or (),
         missing=missing.value,
-        method=CECM.method,
     )
+    given = inputs.read(file, wishes)
     data = given.data
     check_out(out)
-    scaled, scaler = fitting.rescale(data, scale.value)
+    scaled, scaler = rescale(data, scale.value)
     bars = int(sys.stderr.isatty())
     estimator = CECM(clusters, adaptive=adaptive, n_init=starts, tol=ASK_TOL, random_state=seed, verbose=bars)
     session = ActiveSession(estimator, scaled, rule=rule.value, random_state=seed)
@@ -371,24 +397,27 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Cluster Fisher's irises, the number of clusters chosen from the data, and compare with the species."""
-    from evidentia.cli.running import check_out, run
+    from evidentia.cli import fitting, inputs, tables
+    from evidentia.cli.running import check_out, expect, run
     from evidentia.datasets import load
-    from evidentia.mixtures import EGMM
 
     check_out(out)
     iris = load("iris", as_frame=True)
+    source = tables.Source(iris.data.assign(species=iris.target), DEMO)
+    given = inputs.of_table(source, inputs.Wishes(), title="Fisher's irises")
+    estimator = fitting.Wish(given.choice.method, None, (), chosen=given.choice.settings).estimator()
     if not quiet:
-        terminal.heading(f"Fisher's irises: {len(iris.data)} flowers, {iris.data.shape[1]} columns")
-        terminal.labeled("clustered", ", ".join(iris.data.columns))
-        terminal.labeled("left out", "the species, to compare with afterwards")
+        given.print_heading()
+        given.print_choice(expect(estimator, given.data, None, given.scale))
     run(
-        EGMM(n_clusters="auto", random_state=0),
-        iris.data,
+        estimator,
+        given.data,
         None,
+        scale=given.scale,
         out=out,
         quiet=quiet,
         remark=lambda partition: compared(partition, iris.target, "species"),
-        settings={"data": "Fisher's irises", "columns": ", ".join(iris.data.columns), "left out": "species"},
+        settings=given.words,
         command=_command(ctx),
         code=DEMO,
         title="Fisher's irises",
