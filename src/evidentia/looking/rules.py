@@ -19,7 +19,7 @@ from evidentia.looking.numbers import Clusters, fit_number
 from evidentia.looking.table import Look, look
 
 SCALERS = {"standard": "StandardScaler", "robust": "RobustScaler", "minmax": "MinMaxScaler"}
-SPREADS = 5.0  # times: columns whose spreads differ by more are brought to one scale
+SPREADS = 3.0  # times: columns whose spreads differ by more are brought to one scale
 ROWS_PER_COMPONENT = 10  # rows: no more principal components are kept than one for so many
 MOST_COMPONENTS = 30
 ALL_PAIRS = 500  # objects: beyond, each is compared with some others only
@@ -150,7 +150,7 @@ def choose(
     >>> choice.method, choice.scale, dict(choice.settings)
     ('egmm', 'standard', {})
     >>> print(choice)  # doctest: +NORMALIZE_WHITESPACE, +ELLIPSIS
-    All columns are numbers: a Gaussian mixture, EGMM. Spreads differ 2,530 times, more than 5: columns are
+    All columns are numbers: a Gaussian mixture, EGMM. Spreads differ 2,530 times, more than 3: columns are
     standardized. ...
     >>> model = choice.fit(wine, n_clusters=3, random_state=0)
     >>> len(model.predict(choice.prepare(wine.head(2))))
