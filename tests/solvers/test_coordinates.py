@@ -9,7 +9,9 @@ def table(n=60):
     return rng.normal(size=(n, 3)) @ rng.normal(size=(3, 3)) * [1.0, 1e-5, 1e6] + [3.0, 1.0, -1e7]
 
 
-@pytest.mark.parametrize(("kind", "expected"), [("full", "identity"), ("diag", "ones"), ("spherical", "trace")])
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("full", "identity"), ("diag", "ones"), ("spherical", "trace"), ("rotated", "axes")]
+)
 def test_coordinates_have_unit_spread_and_lead_back(kind, expected):
     X = table()
     weight = np.random.default_rng(1).uniform(0.1, 2, size=60)
@@ -23,6 +25,11 @@ def test_coordinates_have_unit_spread_and_lead_back(kind, expected):
         np.testing.assert_allclose(np.diag(covariance), 1)
     else:
         assert np.trace(covariance) == pytest.approx(3)
+        if expected == "axes":  # a turn and one scale for all: distances keep their ratios
+            np.testing.assert_allclose(
+                frame.forward.T @ frame.forward, np.eye(3) * frame.forward[0] @ frame.forward[0], atol=1e-20
+            )
+            np.testing.assert_allclose(covariance, np.diag(np.diag(covariance)), atol=1e-10)
     np.testing.assert_allclose(frame.back(Y), X, rtol=1e-8)
     np.testing.assert_allclose(frame.log_jacobian, np.linalg.slogdet(frame.forward)[1])
 
@@ -39,4 +46,4 @@ def test_missing_entries_count_neither_in_mean_nor_in_spread():
     X = np.array([[1.0, 10.0], [3.0, np.nan], [np.nan, 30.0], [5.0, 50.0]])
     frame = unit_free(X)
     np.testing.assert_allclose(frame.origin, [3.0, 30.0])
-    np.testing.assert_allclose(np.diag(frame.backward), [np.sqrt(8 / 3), np.sqrt(800 / 3)])
+    np.testing.assert_allclose(frame.scale, [np.sqrt(8 / 3), np.sqrt(800 / 3)])

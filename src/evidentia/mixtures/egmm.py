@@ -1,244 +1,289 @@
-"""EGMM, the evidential Gaussian mixture model (Jiao, Denœux, Liu & Pan, 2022).
+"""EGMM, the evidential Gaussian mixture model (Jiao, Denœux, Liu & Pan, 2022), with fourteen covariance models.
 
-Every non-empty set of clusters is a Gaussian component; the mean of a set is the barycenter of its clusters' means,
-and all components share one covariance. The posterior probabilities of the components, given an object, are its
-mass function. Equation numbers are those of the paper.
+Sets of clusters are Gaussian components; the mean of a set is the barycenter of its clusters' means, and its covariance
+the mean of theirs. The posterior probabilities of the components, given an object, are its mass function. The paper
+has one covariance for all (``model="EEE"``) and all sets; it leaves other covariances as future work.
 
-The functions below are the block interface: :func:`observe` turns rows into patterns, :func:`e_step` gives statistics
-that add up over patterns, and :func:`m_step` takes their sum, wherever the rows are kept.
+The iterations are in :mod:`evidentia.mixtures.set_mixture`; here is the search for models, numbers and sets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial, reduce
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
+from scipy.stats import chi2
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
 
 from evidentia import _base
-from evidentia._parameters import Choice, Integer, Kind, Number, param
+from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
+from evidentia.mixtures.covariance_models import MODELS, n_covariance_parameters
+from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
+from evidentia.mixtures.set_mixture import SHARED, Engine, Floor, Parameters, Pattern, Prior, engine, missing_patterns
 from evidentia.partition import CredalPartition
-from evidentia.solvers.barycentric import averaging, solve_centers
-from evidentia.solvers.coordinates import RANK_TOLERANCE, Coordinates, columnwise, unit_free
-from evidentia.solvers.descent import Run, best_descent, descend
-from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
-from evidentia.solvers.shared_covariance import linear_scores, posteriors, statistics, with_ones
-from evidentia.solvers.starts import START_RULES, Rows, representatives
+from evidentia.solvers.barycentric import averaging
+from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, unit_free
+from evidentia.solvers.descent import InterruptedFit, Run, all_runs, descend
+from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
+from evidentia.solvers.overlap import shared_sets
+from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
+from evidentia.solvers.set_covariances import Bound, minimize_bound
+from evidentia.solvers.starts import START_RULES, representatives
 from evidentia.solvers.threads import one_blas_thread
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
+WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried unasked: cost grows with the square
+LOOK = {"tol": 3e-3, "max_iter": 25}  # enough to tell which models and numbers are worth going on with
+WITH_SETS = 2  # models of each number of clusters for which sets are tried at the first look
+ACTIVE = 5  # models that a search goes on with, beyond the first numbers of clusters
+ALL_MODELS_UP_TO = 4  # clusters
+PATIENCE = 5  # numbers of clusters without a better criterion after which the search ends
+FINALISTS = 4  # models and numbers that are fitted to the end
+IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
+KIND = {
+    **dict.fromkeys(("EEE", "VEE", "EVV", "VVV"), "full"),
+    **dict.fromkeys(("EVE", "VVE", "EEV", "VEV"), "rotated"),
+    **dict.fromkeys(("EEI", "VEI", "EVI", "VVI"), "diag"),
+    **dict.fromkeys(("EII", "VII"), "spherical"),
+}  # the widest choice of coordinates that leaves each model what it is
 
 
-class Parameters(NamedTuple):
-    """Mixing probabilities of the focal sets, means of the clusters, and the covariance all share."""
-
-    weights: np.ndarray
-    centers: np.ndarray
-    covariance: np.ndarray
+def n_parameters(model: str, n_focal: int, n_clusters: int, n_features: int) -> int:
+    """Free parameters: mixing probabilities, means, and covariances, as counted below (33)."""
+    return n_focal - 1 + n_clusters * n_features + n_covariance_parameters(model, n_clusters, n_features)
 
 
-class Pattern(NamedTuple):
-    """Rows with the same observed columns; complete data are one pattern."""
+def data_prior(model: str, variances: np.ndarray, n_clusters: int) -> tuple[float, np.ndarray]:
+    r"""Count and scale of the prior of Fraley & Raftery (2007) for the covariances of a model, in the units of the table.
 
-    observed: np.ndarray
-    features: np.ndarray  # (x_observed, 1)
-    weight: np.ndarray | None
-    second: np.ndarray  # sum of x_observed x_observed^T
-    total: float
+    An inverse Wishart density with d + 2 degrees of freedom and the scale :math:`\mathrm{diag}(s^2) / C^{2/d}`; the
+    variances of diagonal models have one of dimension one each. The diagonal scale is what keeps columns that
+    are nearly combinations of each other from collapsing.
+    """
+    d = len(variances)
+    return (5.0 if model.endswith("I") else 2.0 * d + 3.0), variances / n_clusters ** (2 / d)
 
 
-class Statistics(NamedTuple):
-    """What the M-step needs of the rows: size N, sum T and second moment S; they add up, as the log-likelihood does."""
+class _Look(NamedTuple):
+    """A model with a number of clusters after some iterations: where its starts came, and the EBIC to be expected."""
 
-    size: np.ndarray
-    sum: np.ndarray
-    second: np.ndarray
+    model: str
+    focal_sets: FocalSets
+    runs: list[Run]  # over the sample, the best first
     log_likelihood: float
+    n_parameters: int
+    ebic: float
 
-    def plus(self, other: Statistics) -> Statistics:
-        return Statistics(
-            self.size + other.size,
-            self.sum + other.sum,
-            self.second + other.second,
-            self.log_likelihood + other.log_likelihood,
+    def row(self) -> dict[str, Any]:
+        """Its line in ``selection_``."""
+        return {
+            "model": self.model,
+            "n_clusters": self.focal_sets.n_clusters,
+            "ebic": self.ebic,
+            "log_likelihood": self.log_likelihood,
+            "n_parameters": self.n_parameters,
+            "n_iter": self.runs[0].n_iter,
+            "note": "first look",
+        }
+
+
+class _Start(NamedTuple):
+    """Clusters of the rows of the sample, or centers in the columns of the table."""
+
+    labels: np.ndarray | None = None
+    centers: np.ndarray | None = None
+
+
+class _Problem:
+    """The table as the models see it: coordinates and patterns of each, of all rows and of a sample of them."""
+
+    def __init__(self, table: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState, settings: EGMM):
+        self.table, self.weight, self.settings = table, weight, settings
+        self.total = float(len(table) if weight is None else weight.sum())
+        scales = unit_free(table, weight, kind="diag")
+        assert isinstance(scales, ColumnScales)
+        self.scales = scales
+        self.filled = np.nan_to_num(scales.to(table), copy=False)  # columns of equal spread, as k-means needs them
+        # Rows in an order that does not depend on that of the table: all of them, or a sample.
+        self.picked = np.lexsort(self.filled.T)
+        if len(table) > START_ROWS:
+            some = representatives(np.column_stack([self.filled, np.arange(len(table))]), weight, rng)
+            steps = (np.arange(START_ROWS) + 0.5) / START_ROWS
+            cumulative = np.cumsum(some.weight)
+            self.picked = some.X[np.searchsorted(cumulative, steps * cumulative[-1]), -1].astype(int)
+        self.sampled = len(table) > START_ROWS
+        self.sample_weight = np.ones(len(self.picked)) if weight is None or self.sampled else weight[self.picked]
+        self.trees: list[MergeTree] = []
+        self._coordinates: dict[str, Coordinates | ColumnScales] = {}
+        self._patterns: dict[tuple[str, bool, bool], list[Pattern]] = {}
+
+    def coordinates(self, model: str) -> Coordinates | ColumnScales:
+        kind = KIND[model]
+        if kind not in self._coordinates:
+            self._coordinates[kind] = unit_free(self.table, self.weight, kind=kind)
+        return self._coordinates[kind]
+
+    def patterns(self, model: str, sample: bool) -> list[Pattern]:
+        sample = sample and self.sampled
+        key = (KIND[model], model in SHARED, sample)
+        if key not in self._patterns:
+            rows, weight = (self.table[self.picked], self.sample_weight) if sample else (self.table, self.weight)
+            self._patterns[key] = engine(model).observe(self.coordinates(model).to(rows), weight)
+        return self._patterns[key]
+
+    def engine(self, model: str, n_clusters: int) -> Engine:
+        coordinates, settings = self.coordinates(model), self.settings
+        diagonal = model.endswith("I")
+        kind = KIND[model]
+        reference = np.ones(coordinates.width)
+        if kind == "rotated":
+            reference = np.nanvar(coordinates.to(self.table[self.picked]), axis=0)
+        prior = None
+        if settings.prior is not None:
+            variances = np.square(self.scales.deviation)
+            if isinstance(settings.prior, str):
+                count, scale = data_prior(model, variances[variances > 0], n_clusters)
+                variances[variances > 0] = scale
+            else:
+                count, variances = data_prior(model, variances, 1)[0], np.asarray(settings.prior, dtype=float)
+            if isinstance(coordinates, ColumnScales):
+                inside = variances[coordinates.kept] / np.square(coordinates.scale)
+                prior = Prior(count, inside if diagonal else np.diag(inside))
+            else:
+                prior = Prior(count, (coordinates.forward.T * variances) @ coordinates.forward)
+        ridge: Any = 0.0
+        if settings.ridge:
+            ridge = settings.ridge * (coordinates.forward.T @ coordinates.forward)
+            ridge = np.diag(ridge) if diagonal else ridge
+        floor = Floor(settings.reg_covar, reference if diagonal else np.diag(reference))
+        return engine(model, prior, floor, ridge)
+
+    def gain(self, model: str, sample: bool) -> float:
+        """What the log-likelihood gains when it is expressed in the units of the table."""
+        coordinates = self.coordinates(model)
+        return sum(it.total * coordinates.log_jacobian_of(it.observed) for it in self.patterns(model, sample))
+
+    def grow_trees(self, n_trees: int) -> None:
+        """Merge trees of the sample; those for free covariances only where columns are few."""
+        rows, weight = self.filled[self.picked], self.sample_weight
+        narrow = rows.shape[1] <= WIDEST_FULL
+        ways = [(scaled_svd(rows, weight), "VVV"), (rows, "VVV")] if narrow else []
+        ways.append((scaled_svd(rows, weight) if narrow else rows, "EII"))
+        self.trees = [agglomerate(at, weight, model=kind) for at, kind in ways[:n_trees]]
+
+    def starts(self, n_clusters: int, init: Any, n_init: int, rng: np.random.RandomState) -> Iterator[_Start]:
+        """Clusters to begin from."""
+        if not isinstance(init, str):
+            yield _Start(centers=init)
+            return
+        if init == "hierarchical":
+            yield from (_Start(labels=tree.labels(n_clusters)) for tree in self.trees)
+            init, n_init = "k-means", n_init - len(self.trees)
+        if n_init > 0:
+            for centers in START_RULES[init](self.filled, n_clusters, n_init, rng, self.weight):
+                yield _Start(centers=self.scales.back(centers))
+
+    def begin(self, model: str, start: _Start, focal_sets: FocalSets) -> Parameters:
+        """Means and covariances within the clusters of the sample; all sets are equally probable (section 3.4)."""
+        tool, c = self.engine(model, focal_sets.n_clusters), focal_sets.n_clusters
+        Y = np.nan_to_num(self.coordinates(model).to(self.table[self.picked]))
+        if start.centers is None:
+            labels = start.labels
+        else:
+            centers = self.coordinates(model).to(start.centers)
+            labels = pairwise_distances_argmin(Y, centers)
+        member = np.eye(c)[labels] * self.sample_weight[:, None]
+        size = member.sum(axis=0)
+        if start.centers is None:
+            centers = member.T @ Y / size[:, None]
+        residual = Y - centers[labels]
+        squares = np.square(residual) if tool.diagonal else residual[:, :, None] * residual[:, None, :]
+        scatter = np.tensordot(member.T, squares, axes=1)
+        weights = np.full(len(focal_sets), 1 / len(focal_sets))
+        if model in SHARED:
+            return Parameters(weights, centers, tool.constrain(scatter.sum(axis=0) / size.sum())[None])
+        # A cluster of few rows has no shape of its own yet: as much of the whole as one object is mixed in.
+        assert tool.floor is not None
+        scatter = scatter + tool.floor.reference
+        problem = Bound(size + 1, np.zeros_like(scatter), scatter)
+        return Parameters(
+            weights,
+            centers,
+            minimize_bound(model, problem, scatter / (size + 1).reshape(-1, *[1] * (scatter.ndim - 1))),
         )
 
 
-def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
-    """``(observed columns, rows)`` for every pattern of missing entries; complete rows need no search."""
-    if not np.isnan(Y.sum()):
-        yield np.arange(Y.shape[1]), slice(None)
-        return
-    missing, which = np.unique(np.isnan(Y), axis=0, return_inverse=True)
-    for pattern, row in enumerate(missing):
-        yield np.flatnonzero(~row), np.flatnonzero(which.ravel() == pattern)
-
-
-def observe(Y: np.ndarray, weight: np.ndarray | None = None) -> list[Pattern]:
-    """Group rows by which of their entries are there (NaN is not)."""
-    patterns = []
-    for observed, rows in missing_patterns(Y):
-        features = with_ones(Y[rows][:, observed])
-        seen = features[:, :-1]
-        share = None if weight is None else weight[rows]
-        second = seen.T @ (seen if share is None else share[:, None] * seen)
-        total = float(len(seen) if share is None else share.sum())
-        patterns.append(Pattern(observed, features, share, second, total))
-    return patterns
-
-
-def e_step(pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
-    """Expected statistics of the complete data (23), and the log-likelihood (18), for one pattern.
-
-    What is missing enters by its mean and covariance given what is observed and the component.
-    """
-    set_centers, covariance, o = average @ parameters.centers, parameters.covariance, pattern.observed
-    complete = len(o) == len(covariance)
-    within = covariance if complete else covariance[np.ix_(o, o)]
-    scores = linear_scores(parameters.weights, set_centers[:, o], within)
-    size, seen_sum, log_likelihood = statistics(pattern.features, scores.coefficients, pattern.weight)
-    log_likelihood += pattern.total * scores.normalizer - 0.5 * float((scores.precision * pattern.second).sum())
-    if complete:
-        return Statistics(size, seen_sum, pattern.second, log_likelihood)
-
-    u = np.setdiff1d(np.arange(len(covariance)), o)
-    regression = covariance[np.ix_(u, o)] @ scores.precision  # E[x_u | x_o, j] = shift_j + regression x_o
-    shift = set_centers[:, u] - set_centers[:, o] @ regression.T
-    total_sum = np.empty_like(set_centers)
-    total_sum[:, o] = seen_sum
-    total_sum[:, u] = size[:, None] * shift + seen_sum @ regression.T
-    second = np.empty_like(covariance)
-    second[np.ix_(o, o)] = pattern.second
-    cross = shift.T @ seen_sum + regression @ pattern.second
-    second[np.ix_(u, o)], second[np.ix_(o, u)] = cross, cross.T
-    given = covariance[np.ix_(u, u)] - regression @ covariance[np.ix_(o, u)]
-    mixed = shift.T @ seen_sum @ regression.T
-    second[np.ix_(u, u)] = (
-        pattern.total * given
-        + shift.T @ (size[:, None] * shift)
-        + mixed
-        + mixed.T
-        + regression @ pattern.second @ regression.T
-    )
-    return Statistics(size, total_sum, second, log_likelihood)
-
-
-def m_step(
-    found: Statistics, previous: Parameters, average: np.ndarray, constrain: Callable[[np.ndarray], np.ndarray]
-) -> Parameters:
-    """Parameters that maximize the expected log-likelihood: (25) to (29)."""
-    total = found.size.sum()
-    centers = solve_centers(found.size, found.sum, average, previous.centers)
-    set_centers = average @ centers
-    cross = found.sum.T @ set_centers
-    scatter = found.second - cross - cross.T + set_centers.T @ (found.size[:, None] * set_centers)
-    return Parameters(found.size / total, centers, constrain(scatter / total))
-
-
-class Floor(NamedTuple):
-    """The smallest covariance allowed, ``level * reference``, with what is needed to compare with the reference."""
-
-    level: float
-    reference: np.ndarray
-    root: np.ndarray
-    inverse: np.ndarray
-
-    @classmethod
-    def of(cls, level: float, reference: np.ndarray) -> Floor:
-        root = np.linalg.cholesky(reference)
-        return cls(level, reference, root, np.linalg.inv(root))
-
-    def spread(self, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues relative to the reference, smallest first, and eigenvectors."""
-        return np.linalg.eigh(self.inverse @ covariance @ self.inverse.T)
-
-    def reached(self, covariance: np.ndarray) -> bool:
-        return bool(self.spread(covariance)[0][0] < 1.01 * self.level)
-
-
-def constrain_covariance(covariance: np.ndarray, kind: str, floor: Floor) -> np.ndarray:
-    """The admissible covariance of highest likelihood.
-
-    ``kind`` may ask for a diagonal or a spherical matrix. Raising eigenvalues (relative to the reference) below the
-    floor up to it is the exact constrained maximum, so EM with it never lowers the likelihood, and a fit
-    that stays clear of the floor does not know of it.
-    """
-    if kind == "spherical":
-        covariance = np.eye(len(covariance)) * np.trace(covariance) / len(covariance)
-    elif kind == "diag":
-        covariance = np.diag(np.diag(covariance))
-    values, vectors = floor.spread(covariance)
-    if values[0] >= floor.level:
-        return covariance
-    spanned = floor.root @ vectors
-    return (spanned * np.maximum(values, floor.level)) @ spanned.T
-
-
-def n_parameters(n_focal: int, n_clusters: int, n_features: int, covariance: str) -> int:
-    """Free parameters: mixing probabilities, means, and the covariance, as counted below (33)."""
-    free = {"full": n_features * (n_features + 1) // 2, "diag": n_features, "spherical": 1}[covariance]
-    return n_focal - 1 + n_clusters * n_features + free
-
-
-class _Problem(NamedTuple):
-    """The table in unit-free coordinates, ready for any number of clusters."""
-
-    coordinates: Coordinates
-    patterns: list[Pattern]
-    rows: Rows  # some rows for the starts, in the coordinates of the patterns, NaN replaced by the mean
-    total: float
-    gain: float  # what the log-likelihood gains when it is expressed in the units of the table
-    floor: Floor  # relative to the covariance of the whole table
-
-
 class EGMM(MixtureClusterer):
-    r"""Evidential Gaussian mixture model [1]_.
+    r"""Evidential Gaussian mixture model [1]_, with fourteen covariance models.
 
     .. math::
-        p(x) = \sum_{A \ne \varnothing} \pi_A\, N(x; \bar\mu_A, \Sigma), \qquad
-        \bar\mu_A = \frac{1}{|A|} \sum_{k \in A} \mu_k, \qquad
-        m_i(A) = \frac{\pi_A N(x_i; \bar\mu_A, \Sigma)}{p(x_i)}
+        p(x) = \sum_A \pi_A\, N(x; \bar\mu_A, \bar\Sigma_A), \qquad
+        \bar\mu_A = \frac{1}{|A|} \sum_{k \in A} \mu_k, \quad
+        \bar\Sigma_A = \frac{1}{|A|} \sum_{k \in A} \Sigma_k, \qquad
+        m_i(A) = \frac{\pi_A N(x_i; \bar\mu_A, \bar\Sigma_A)}{p(x_i)}
 
-    There is no empty set: an object far from everything gets its mass by the relative densities.
+    There is no empty set: an object far from everything gets its mass by the relative densities. The model of the paper,
+    one covariance and all sets, is ``EGMM(n_clusters, model="EEE", focal_sets="full", prior=None, init="k-means")``.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
-    covariance_ : ndarray of shape (n_features, n_features)
+    covariances_ : ndarray of shape (n_clusters, n_features, n_features)
+        Made when it is asked for: diagonal models of wide tables keep variances only.
+    model_ : str
+        The covariance model.
     weights_ : ndarray of shape (n_focal,)
         Mixing probabilities of ``focal_sets_``.
+    log_likelihood_ : float
+    criterion_ : float
+        Log-likelihood, plus the logarithm of the prior density (up to a constant) if there is a prior.
     criterion_trace_ : ndarray
-        Log-likelihood after each iteration of the best start; it never falls (``ridge=0``).
+        The criterion after each iteration of the best start; it never falls (``ridge=0``).
     start_criteria_ : ndarray
-        Log-likelihood at the end of every start (of the first fit for ``"near-pairs"``).
+        The criterion at the end of every start of the chosen model.
+    reduction_ : object or None
+        What took the table to the columns that were clustered: principal components (``reduce``), or columns that are
+        no combinations of others; with ``to`` and ``back``.
 
     Notes
     -----
-    An iteration costs two products of n × d by d × f matrices and n f exponentials (f focal sets), in blocks of rows:
-    memory beyond one copy of the table does not grow with n until the masses are written. Missing values
-    (NaN) are integrated out by EM; cost then grows with the number of distinct patterns of missing entries. Results do
-    not depend on the units of the columns nor on the order of the rows. Weights count as copies.
+    With one covariance for all an iteration costs two products of n × d by d × f matrices and n f exponentials (f focal
+    sets), with one each d²/2 times as much, and d times as much for diagonal models; in blocks of rows: memory
+    beyond one copy of the table does not grow with n until the masses are written. Missing values (NaN) are integrated
+    out by EM; cost then grows with the number of distinct patterns of missing entries. Results do not depend on the
+    order of the rows. EEE, VEE, EVV, VVV and the diagonal models do not depend on the units of the columns either; the
+    others do, as they ask for equal spreads or orientations. Weights count as copies.
+
+    Models, numbers of clusters and sets are searched in two rounds. All are looked at over a few iterations, on
+    a sample of a large table; the best four are then fitted to the end, and EBIC chooses among them. The search over
+    numbers ends five numbers after the best one.
 
     References
     ----------
     .. [1] L. Jiao, T. Denœux, Z.-G. Liu, Q. Pan. EGMM: an evidential version of the Gaussian mixture model for
        clustering. Applied Soft Computing 129, 109619, 2022.
+    .. [2] C. Fraley, A. E. Raftery. Bayesian regularization for normal mixture estimation and model-based clustering.
+       Journal of Classification 24:155-181, 2007.
 
     Examples
     --------
     Two groups and one object halfway between them.
 
     >>> from evidentia.datasets import make_diamond
-    >>> model = EGMM(n_clusters=2, random_state=0).fit(make_diamond().data)
+    >>> paper = EGMM(n_clusters=2, model="EEE", focal_sets="full", prior=None, init="k-means", random_state=0)
+    >>> model = paper.fit(make_diamond().data)
     >>> model.partition_.sets()[5]
     array([ True,  True])
     >>> round(model.ebic_, 1)
@@ -246,30 +291,47 @@ class EGMM(MixtureClusterer):
     """
 
     method = Method(
-        name="egmm", title="evidential Gaussian mixture, number of clusters by EBIC, missing values, weights",
+        name="egmm", title="evidential Gaussian mixture, fourteen covariance models, number of clusters by EBIC",
         papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
         takes=("weights", "missing values"), number=("given", "searched"),
-        families=("full", "pairs", "simple", "singletons", "near-pairs"), labels="pignistic", criterion="maximized",
-        quick={"n_init": 2}, grows="*n p f*", memory="*n f*", doubt="sets",
-        limit="one covariance for all clusters; no outliers",
+        families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
+        quick={"model": "EEE"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
     )  # fmt: skip
 
     cluster_range: Any = param(
         CLUSTER_RANGE,
-        'Smallest and largest number of clusters that ``"auto"`` tries; it takes the one of the highest EBIC.',
-        default=(2, 6),
+        """Smallest and largest number of clusters that ``"auto"`` tries; it takes the one of the highest EBIC, goes on
+        while that rises, and says when the best is at an end of the range.""",
+        default=(1, 40),
+    )
+    model: Any = param(
+        Choice("auto", *MODELS) | MODEL_LIST,
+        """Covariance model, as for :class:`ParsimoniousGaussianMixture`: volume, shape and orientation of the clusters
+        are equal (E), their own (V), or trivial (I). The best by EBIC of a list or of all (``"auto"``) that the rows
+        can carry: those that are not diagonal need more rows than columns, and are not tried beyond 60 columns.""",
+        default="auto",
     )
     focal_sets: Any = param(
         _base.focal_families(*method.families),
-        """Sets of clusters that may hold mass; never the empty set. A function of the number of clusters goes with
+        """Sets of clusters that may hold mass; never the empty set. ``"auto"`` has single clusters, and the sets of
+        clusters that overlap: some objects are shared by all of them. A function of the number of clusters goes with
         ``n_clusters="auto"``. Cost grows with their number: 2**n_clusters - 1 for ``"full"``. ``"singletons"`` make it
-        the Gaussian mixture with one covariance for all components. With many clusters the center of a set often lies
-        in the midst of another cluster: ``"near-pairs"`` first fits single clusters, then adds only pairs of clusters
-        that share objects, and not the set of all.""",
-        default="full",
+        the Gaussian mixture of :class:`ParsimoniousGaussianMixture`.""",
+        default="auto",
     )
-    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
-    covariance: str = param(Choice("full", "diag", "spherical"), "Form of the shared covariance.", default="full")
+    prior: Any = param(
+        Choice("data") | NOTHING | Kind("array of n_features positive variances"),
+        """Prior of the covariances, which keeps a cluster from collapsing onto a few objects [2]_: made from the
+        variances of the columns, made from variances that are given, or none, which is the paper's maximum.""",
+        default="data",
+    )
+    reduce: Any = param(
+        Choice("pca") | Number(above=0, below=1) | Integer(low=1) | NOTHING,
+        """Cluster principal components of the columns as they are (not scaled): those that hold what columns have in
+        common (``"pca"``: above the level of a table with shuffled columns), a share of variance, or a number of
+        them. Centers and new objects are in the columns of X all the same.""",
+        default=None,
+    )
     reg_covar: float = param(
         Number(above=0, high=1),
         """Floor of the covariance relative to that of the whole table. A solution that reaches it has collapsed onto a
@@ -279,18 +341,25 @@ class EGMM(MixtureClusterer):
     ridge: float = param(
         Number(low=0),
         """Added to the diagonal of the covariance in the units of X before each E-step, as the authors' program does
-        with 0.01. It depends on units and may make the likelihood fall; it is there to repeat published numbers.""",
+        with 0.01; for models with one covariance. It depends on units and may make the likelihood fall; it is
+        there to repeat published numbers.""",
         default=0.0,
     )
     init: Any = param(
-        Choice(*START_RULES) | Kind("array of shape (n_clusters, n_features)"),
-        """Start of the means: k-means solutions, rows drawn at random, or an array, which makes one start and keeps its
-        order of clusters.""",
-        default="k-means",
+        Choice("hierarchical", *START_RULES) | Kind("array of shape (n_clusters, n_features)"),
+        """Start of the means: by model-based agglomeration, by k-means, at rows drawn at random, or at the rows of an
+        array, which makes one start and keeps its order of clusters.""",
+        default="hierarchical",
+    )
+    n_init: int = param(
+        Integer(low=1),
+        """Number of starts. The first three of ``"hierarchical"`` are merge trees for free covariances (in two kinds of
+        coordinates) and for equal spheres; what is asked beyond them starts from k-means.""",
+        default=3,
     )
 
-    _collapse = "covariance collapsed"
-    _cure = "Ask for fewer clusters or covariance='diag', or give more objects."
+    _collapse = "a covariance collapsed"
+    _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
 
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -308,170 +377,378 @@ class EGMM(MixtureClusterer):
         self.check_parameters()
         table = self._check_table(X, reset=True)
         weight = _base.check_weight(self, sample_weight, len(table))
-        numbers = self._numbers(len(table) if weight is None else int(np.count_nonzero(weight)))
         rng = check_random_state(self.random_state)
-        problem = self._prepare(table, weight, rng)
-        found = self._search(numbers, partial(self._fit_number, problem, rng))
-        self._publish_model(problem.coordinates, self._publish_choice(found))
-        del problem  # a copy of the table; the masses need the room
+        used, share = (table, None) if weight is None else (table[weight > 0], weight[weight > 0])
+        numbers = self._numbers(len(used))
+        self._check_init(numbers, table.shape[1])
+        models = self._models(used, numbers)
+        self.reduction_ = self._reduction(used, share, models, rng)
+        problem = _Problem(self._reduced(used), share, rng, self)
+        looks, interrupted = self._look_around(problem, numbers, models, rng)
+        self._choose(problem, looks, interrupted)
         self._publish(X, self._masses(table))
         return self
 
-    def _prepare(self, table: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState) -> _Problem:
-        if weight is not None:  # a row of weight zero must not even be drawn as a start
-            table, weight = table[weight > 0], weight[weight > 0]
-        coordinates = unit_free(table, weight, kind=self.covariance)
-        Y = coordinates.to(table)
-        patterns = observe(Y, weight)
-        whole = Parameters(np.ones(1), np.zeros((1, Y.shape[1])), np.eye(Y.shape[1]))
-        if len(patterns) > 1:  # the covariance of an incomplete table is itself found by EM, with a single cluster
-            step = self._step(patterns, np.ones((1, 1)), Floor.of(self.reg_covar, whole.covariance))
-            run = descend(step, whole, max_iter=200, tol=1e-4)
-            if run.interrupted:  # there is nothing to keep yet
-                raise KeyboardInterrupt
-            whole = run.state
-        total = sum(pattern.total for pattern in patterns)
-        rows = representatives(np.nan_to_num(Y, copy=False), weight, rng)
-        gain = sum(pattern.total * coordinates.log_jacobian_of(pattern.observed) for pattern in patterns)
-        return _Problem(coordinates, patterns, rows, total, gain, Floor.of(self.reg_covar, whole.covariance))
+    # -- what is tried ---------------------------------------------------------------------------------------------
 
-    def _step(
-        self, patterns: list[Pattern], average: np.ndarray, floor: Floor, ridge: np.ndarray | float = 0.0
-    ) -> Callable[[Parameters], tuple[float, Parameters]]:
-        """One EM iteration: minus the mean log-likelihood of the parameters given, and the next parameters."""
-        total = sum(pattern.total for pattern in patterns)
+    def _models(self, table: np.ndarray, numbers: list[int]) -> list[str]:
+        """Models that are asked for and that the rows can carry."""
+        n, d = table.shape
+        width = self._width(d)
+        carried = [model for model in MODELS if model.endswith("I") or n > width + 1]
+        if isinstance(self.model, str) and self.model == "auto":
+            known = carried if width <= WIDEST_FULL else [model for model in carried if model.endswith("I")]
+            return known if width > 1 else list(MODELS[:2])  # in one dimension there is only volume
+        asked = [self.model] if isinstance(self.model, str) else self.model
+        if beyond := sorted(set(asked) - set(carried), key=MODELS.index):
+            raise ValueError(
+                f"EGMM cannot fit {', '.join(beyond)} to {n} rows of {width} columns: a covariance that is not diagonal "
+                f"needs more rows than columns. {', '.join(carried)} can be carried; or cluster a few principal "
+                "components: reduce='pca'."
+            )
+        return sorted(asked, key=MODELS.index)
 
-        def constrain(covariance: np.ndarray) -> np.ndarray:
-            return constrain_covariance(covariance, self.covariance, floor) + ridge
+    def _width(self, n_features: int) -> int:
+        """Columns that are clustered, as far as that is known before looking at them."""
+        if self.reduce is None:
+            return n_features
+        return min(n_features, self.reduce) if isinstance(self.reduce, int) else 1
 
-        def step(parameters: Parameters) -> tuple[float, Parameters]:
-            found = reduce(Statistics.plus, (e_step(pattern, parameters, average) for pattern in patterns))
-            return -float(found.log_likelihood) / total, m_step(found, parameters, average, constrain)
-
-        return step
-
-    def _ridge(self, coordinates: Coordinates) -> np.ndarray:
-        """The ridge of the units of X, in the coordinates of the fit."""
-        return self.ridge * (coordinates.forward.T @ coordinates.forward)
-
-    def _starts(self, problem: _Problem, focal_sets: FocalSets, rng: np.random.RandomState) -> Iterator[Parameters]:
-        """Means by c-means, the covariance within those clusters, equal mixing probabilities (section 3.4)."""
-        n_clusters, frame, (Y, weight) = focal_sets.n_clusters, problem.coordinates, problem.rows
-        centers_of_starts: Iterable[np.ndarray]
+    def _check_init(self, numbers: list[int], n_features: int) -> None:
         if isinstance(self.init, str):
-            # c-means is not blind to scale: it works on columns of equal spread, where whitening would hide clusters.
-            deviation = np.linalg.norm(frame.backward, axis=0)
-            deviation[deviation == 0] = 1
-            Z = Y @ (frame.backward / deviation)
-            found = START_RULES[self.init](Z, n_clusters, self.n_init, rng, weight)
-            centers_of_starts = (centers @ (deviation[:, None] * frame.forward) for centers in found)
-        else:
-            given = np.asarray(self.init, dtype=float)
-            if given.shape != (n_clusters, len(frame.origin)) or not np.isfinite(given).all():
+            return
+        given = np.asarray(self.init, dtype=float)
+        if given.shape != (numbers[0], n_features) or len(numbers) > 1 or not np.isfinite(given).all():
+            raise ValueError(
+                f"'init' of EGMM must be finite and of shape ({numbers[0]}, {n_features}): one row for each "
+                f"cluster. Got an array of shape {given.shape}."
+            )
+
+    def _reduction(
+        self, table: np.ndarray, weight: np.ndarray | None, models: list[str], rng: np.random.RandomState
+    ) -> Principal | Independent | None:
+        missing = bool(np.isnan(table.sum()))
+        if self.reduce is not None:
+            if missing:
                 raise ValueError(
-                    f"'init' of EGMM must be finite and of shape ({n_clusters}, {len(frame.origin)}): one row for each "
-                    f"cluster. Got an array of shape {given.shape}."
+                    "EGMM(reduce=...) needs a table without missing values; fill them first, or leave reduce=None: EM "
+                    "integrates them out."
                 )
-            centers_of_starts = [frame.to(given)]
-        for centers in centers_of_starts:
-            residual = Y - centers[pairwise_distances_argmin(Y, centers)]
-            within = residual.T @ (weight[:, None] * residual) / weight.sum()
-            covariance = constrain_covariance(within, self.covariance, problem.floor) + self._ridge(frame)
-            yield Parameters(np.full(len(focal_sets), 1 / len(focal_sets)), centers, covariance)
+            if not (table != table[0]).any():
+                raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
+            return principal_components(table, weight, None if self.reduce == "pca" else self.reduce, rng)
+        mixing = {KIND[model] in ("full", "rotated") for model in models}
+        if len(mixing) < 2 or missing or not (table != table[0]).any():
+            return None
+        # Densities of models that mix columns and of those that do not compare only where no column is redundant.
+        found = independent_columns(table)
+        return found if len(found.kept) < table.shape[1] else None
 
-    def _fit_number(self, problem: _Problem, rng: np.random.RandomState, n_clusters: int) -> list[Candidate]:
-        """The family asked for; near pairs are found by a fit of single clusters, which an interrupt leaves."""
-        n_starts = self.n_init if isinstance(self.init, str) else 1
-        by_nearness = is_near_pairs(self.focal_sets)
-        family = "singletons" if by_nearness else self.focal_sets
-        focal_sets = resolve_focal_sets(family, n_clusters, empty=False)
-        found = self._fit_family(problem, focal_sets, self._starts(problem, focal_sets, rng), n_starts)
-        if by_nearness and not found.interrupted:
-            parameters, (Y, weight) = found.best.state, problem.rows
-            masses = posteriors(with_ones(Y), linear_scores(*parameters).coefficients)[0]
-            similarity = masses.T @ (weight[:, None] * masses)
-            finer = near_pair_sets(similarity, self.n_near, empty=False, omega=False)
-            start = parameters._replace(weights=np.full(len(finer), 1 / len(finer)))
-            try:
-                found = replace(self._fit_family(problem, finer, [start], 1), runs=found.runs)
-            except KeyboardInterrupt:
-                found = replace(found, interrupted=True)
-        return [found]
+    def _reduced(self, table: np.ndarray) -> np.ndarray:
+        return table if self.reduction_ is None else self.reduction_.to(table)
 
-    def _fit_family(
-        self, problem: _Problem, focal_sets: FocalSets, starts: Iterable[Parameters], n_starts: int
-    ) -> Candidate:
-        n_clusters = focal_sets.n_clusters
-        step = self._step(problem.patterns, averaging(focal_sets), problem.floor, self._ridge(problem.coordinates))
+    def _look_around(
+        self, problem: _Problem, numbers: list[int], models: list[str], rng: np.random.RandomState
+    ) -> tuple[list[_Look], bool]:
+        """First looks at all numbers of clusters and models, until the criterion has not risen for long."""
+        looks: list[_Look] = []
+        only = len(numbers) == 1 and len(models) == 1
+        try:
+            if isinstance(self.init, str) and self.init == "hierarchical":
+                problem.grow_trees(self.n_init)
+            with tqdm(numbers, desc="EGMM", unit="size", disable=not self.verbose) as bar:
+                for number in bar:
+                    here = models if number > 1 or only else [one for one in models if one in SHARED] or models[:1]
+                    if number > ALL_MODELS_UP_TO and len(numbers) > 1:
+                        here = self._still_good(looks, number, here)
+                    looks += self._look_at_number(
+                        problem, number, here, rng, **({"tol": 0.0, "max_iter": 0} if only else LOOK)
+                    )
+                    top = max(looks, key=lambda look: look.ebic)
+                    if number - top.focal_sets.n_clusters >= PATIENCE:
+                        break
+        except KeyboardInterrupt:
+            if not looks:
+                raise
+            return looks, True
+        return looks, False
 
-        def collapsed(run: Run) -> bool:
-            return problem.floor.reached(run.state.covariance)
+    def _still_good(self, looks: list[_Look], number: int, models: list[str]) -> list[str]:
+        """Models that were among the best for the last two numbers of clusters."""
+        recent = [look for look in looks if look.focal_sets.n_clusters in (number - 1, number - 2)]
+        recent.sort(key=lambda look: -look.ebic)
+        return [model for model in models if model in list(dict.fromkeys(look.model for look in recent))[:ACTIVE]]
 
-        def in_units_of_the_table(run: Run) -> Run:
-            return replace(run, trace=problem.total * run.trace - problem.gain)
+    def _look_at_number(
+        self, problem: _Problem, number: int, models: list[str], rng: np.random.RandomState, **limits: Any
+    ) -> list[_Look]:
+        automatic = isinstance(self.focal_sets, str) and self.focal_sets == "auto"
+        family = resolve_focal_sets("singletons" if automatic else self.focal_sets, number, empty=False)
+        init = self.init if isinstance(self.init, str) else self._reduced(np.asarray(self.init, dtype=float))
+        starts = list(problem.starts(number, init, self.n_init, rng))
+        looks = []
+        for model in models:
+            states = [problem.begin(model, start, family) for start in starts]
+            looks.append(self._look(problem, model, family, states, **limits))
+        looks.sort(key=lambda look: -look.ebic)
+        if not automatic or number == 1 or limits["max_iter"] == 0:
+            return looks
+        return [self._look_with_sets(problem, look, **limits) for look in looks[:WITH_SETS]] + looks[WITH_SETS:]
 
-        best, runs = best_descent(
-            step,
-            starts,
-            name=f"EGMM with {n_clusters} clusters",
-            max_iter=self.max_iter,
-            tol=self.tol,
-            rank=lambda run: (collapsed(run), run.objective),
-            n_starts=n_starts,
-            verbose=self.verbose,
-            warn=False,
+    def _look(
+        self, problem: _Problem, model: str, focal_sets: FocalSets, states: list[Parameters], **limits: Any
+    ) -> _Look:
+        """Some iterations over the sample from each start, and what they promise for the whole table."""
+        runs = self._climb(problem, model, focal_sets, states, sample=True, **limits)
+        n_free = n_parameters(model, len(focal_sets), focal_sets.n_clusters, problem.coordinates(model).width)
+        size = problem.sample_weight.sum()
+        found = self._log_likelihood(problem, model, runs[0], size, sample=True)
+        # A maximum over the sample exceeds the truth by about half the number of parameters, and so does that over
+        # the table; what is in between grows with the number of rows.
+        expected = problem.total / size * (found - n_free / 2) + n_free / 2
+        return _Look(model, focal_sets, runs, expected, n_free, ebic(expected, n_free, problem.total))
+
+    def _look_with_sets(self, problem: _Problem, look: _Look, **limits: Any) -> _Look:
+        family, start = self._overlaps(problem, look.model, look.focal_sets, look.runs[0].state)
+        if start is None:
+            return look
+        found = self._look(problem, look.model, family, [start], **limits)
+        return found._replace(runs=look.runs)  # single clusters are where the last fit goes on from
+
+    def _climb(
+        self,
+        problem: _Problem,
+        model: str,
+        focal_sets: FocalSets,
+        states: list[Parameters],
+        *,
+        sample: bool,
+        tol: float,
+        max_iter: int,
+    ) -> list[Run]:
+        """EM from every start, the best first, collapsed ones last."""
+        tool, patterns = problem.engine(model, focal_sets.n_clusters), problem.patterns(model, sample)
+        average, total = averaging(focal_sets), sum(pattern.total for pattern in patterns)
+        step = partial(tool.step, patterns, average, total=total)
+        runs = all_runs(
+            lambda start, watch: descend(step, start, max_iter=max_iter, tol=tol, watch=watch),
+            states,
+            name=f"EGMM, {model}, {focal_sets.n_clusters} clusters",
+            n_starts=len(states),
+            verbose=max(0, self.verbose - 1),
         )
-        n_free = n_parameters(len(focal_sets), n_clusters, problem.coordinates.forward.shape[1], self.covariance)
-        log_likelihood = -in_units_of_the_table(best).objective
+        return sorted(runs, key=lambda run: (tool.collapsed(run.state, average, total), run.objective))
+
+    def _log_likelihood(self, problem: _Problem, model: str, run: Run, total: float, *, sample: bool) -> float:
+        """Of the rows, in the units of the table, without the prior."""
+        tool = problem.engine(model, len(run.state.centers))
+        cost = tool.prior.cost(run.state.covariances) if tool.prior else 0.0
+        return cost - total * run.objective + problem.gain(model, sample)
+
+    def _overlaps(
+        self, problem: _Problem, model: str, focal_sets: FocalSets, state: Parameters
+    ) -> tuple[FocalSets, Parameters | None]:
+        """Sets of clusters that share objects of the sample, and a start with them; None if there are no new ones."""
+        tool = problem.engine(model, focal_sets.n_clusters)
+        single = focal_sets.singleton_index
+        alone = state._replace(weights=state.weights[single] / state.weights[single].sum())
+        Y, average = problem.coordinates(model).to(problem.table[problem.picked]), np.eye(focal_sets.n_clusters)
+        posterior = np.empty((len(Y), focal_sets.n_clusters))
+        for observed, rows in missing_patterns(Y):
+            posterior[rows] = tool.evaluate(Y[rows][:, observed], observed, alone, average)[0]
+        family = shared_sets(posterior, problem.sample_weight)
+        if set(family.masks.tolist()) <= set(focal_sets.masks.tolist()):
+            return focal_sets, None
+        held = [problem.sample_weight @ posterior[:, member > 0].min(axis=1) for member in family.member]
+        weights = np.array(held) / np.sum(held)
+        return family, state._replace(weights=weights)
+
+    # -- what is chosen --------------------------------------------------------------------------------------------
+
+    def _choose(self, problem: _Problem, looks: list[_Look], interrupted: bool) -> None:
+        """Fit the best to the end, and publish the one of the highest EBIC."""
+        ranked = sorted(looks, key=lambda look: -look.ebic)
+        finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]
+        found: list[Candidate] = []
+        for look in finalists:
+            if interrupted and found:
+                break
+            found.append(self._finish(problem, look, look_only=interrupted))
+            interrupted = interrupted or found[-1].interrupted
+        if interrupted:
+            warn_user(
+                f"EGMM was interrupted; the best of {len(looks)} first looks and {len(found)} fits is kept.",
+                InterruptedFit,
+            )
+        best = self._publish_choice(found)
+        done = {(one.settings["model"], one.n_clusters) for one in found}
+        others = [look.row() for look in looks if (look.model, look.focal_sets.n_clusters) not in done]
+        self.selection_ = (
+            pd.concat([self.selection_, pd.DataFrame(others)])
+            .sort_values(["n_clusters", "model"])
+            .reset_index(drop=True)
+            if others
+            else self.selection_
+        )
+        self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
+        self._publish_model(problem, best)
+
+    def _finish(self, problem: _Problem, look: _Look, *, look_only: bool) -> Candidate:
+        """A model and number of clusters to the end: single clusters first where sets are found from them."""
+        model, total = look.model, problem.total
+        limits = {"tol": self.tol, "max_iter": 0 if look_only else self.max_iter}
+        states = [run.state for run in look.runs]
+        if problem.sampled and look.runs[0].n_iter:  # the look over the sample has told the starts apart
+            states = states[:1]
+        automatic = isinstance(self.focal_sets, str) and self.focal_sets == "auto"
+        family = resolve_focal_sets("singletons", len(states[0].centers), empty=False) if automatic else look.focal_sets
+        runs = self._climb(problem, model, family, states, sample=False, **limits)
+        best = runs[0]
+        if automatic and not best.interrupted and not look_only and family.n_clusters > 1:
+            family, best = self._with_sets(problem, model, family, best, limits)
+        n_free = n_parameters(model, len(family), family.n_clusters, problem.coordinates(model).width)
+        log_likelihood = self._log_likelihood(problem, model, best, total, sample=False)
+        tool, gain = problem.engine(model, family.n_clusters), problem.gain(model, False)
         return Candidate(
-            focal_sets=focal_sets,
-            best=in_units_of_the_table(best),
-            runs=[in_units_of_the_table(run) for run in runs],
+            focal_sets=family,
+            best=replace(best, trace=total * best.trace - gain),
+            runs=[replace(run, trace=total * run.trace - gain) for run in ([best] if automatic else runs)],
             log_likelihood=log_likelihood,
             n_parameters=n_free,
-            n_objects=problem.total,
-            criteria={"ebic": ebic(log_likelihood, n_free, problem.total)},
-            collapsed=collapsed(best),
-            interrupted=runs[-1].interrupted,
+            n_objects=total,
+            criteria={"ebic": ebic(log_likelihood, n_free, total)},
+            collapsed=tool.collapsed(best.state, averaging(family), total),
+            interrupted=best.interrupted,
+            settings={"model": model},
         )
 
-    def _publish_model(self, frame: Coordinates, best: Candidate) -> None:
+    def _with_sets(
+        self, problem: _Problem, model: str, family: FocalSets, single: Run, limits: dict[str, Any]
+    ) -> tuple[FocalSets, Run]:
+        """Add the sets of clusters that overlap, and leave out again those that hold nothing."""
+        larger, start = self._overlaps(problem, model, family, single.state)
+        if start is None:
+            return family, single
+        found = self._climb(problem, model, larger, [start], sample=False, **limits)[0]
+        still, _ = self._overlaps(problem, model, larger, found.state)
+        held = (found.state.weights * problem.total >= 0.5) & np.isin(larger.masks, still.masks) | (larger.card == 1)
+        if held.all() or found.interrupted:
+            return larger, found
+        family = FocalSets(larger.n_clusters, larger.masks[held])
+        weights = found.state.weights[held] / found.state.weights[held].sum()
+        start = found.state._replace(weights=weights)
+        return family, self._climb(problem, model, family, [start], sample=False, **limits)[0]
+
+    def _warn_at_an_end(self, best: Candidate, last: int) -> None:
+        low, high = self.cluster_range
+        if not isinstance(self.n_clusters, str) or low == high:
+            return
+        if best.n_clusters == high == last:
+            warn_user(
+                f"EGMM: the best number of clusters, {high}, is the largest of cluster_range=({low}, {high}), and EBIC "
+                "may rise further; raise it to look beyond.",
+                UserWarning,
+            )
+        elif best.n_clusters == low > 1:
+            warn_user(
+                f"EGMM: the best number of clusters, {low}, is the smallest of cluster_range=({low}, {high}); lower it "
+                "to see whether fewer are better.",
+                UserWarning,
+            )
+
+    def _publish_model(self, problem: _Problem, best: Candidate) -> None:
         parameters, focal_sets = best.best.state, best.focal_sets
         if isinstance(self.init, str) and isinstance(self.focal_sets, str):  # else the caller has fixed the order
             order = _base.largest_first(parameters.weights @ averaging(focal_sets))
             each = CredalPartition(np.eye(len(focal_sets)), focal_sets).relabel(order)
             focal_sets, columns = each.focal_sets, each.masses.argmax(axis=0)
-            parameters = Parameters(parameters.weights[columns], parameters.centers[order], parameters.covariance)
-        self._parameters, self._coordinates = parameters, frame
-        self.focal_sets_, self.weights_ = focal_sets, parameters.weights
-        self.cluster_centers_ = frame.back(parameters.centers)
-        self.covariance_ = frame.backward.T @ parameters.covariance @ frame.backward
-        _base.warn_if_centers_coincide(self, parameters.centers, 1.0)
+            within = parameters.covariances if len(parameters.covariances) == 1 else parameters.covariances[order]
+            parameters = Parameters(parameters.weights[columns], parameters.centers[order], within)
+        self.model_, self.focal_sets_, self.weights_ = best.settings["model"], focal_sets, parameters.weights
+        self.log_likelihood_ = best.log_likelihood
+        self._parameters, self._coordinates = parameters, problem.coordinates(self.model_)
+        centers = self._coordinates.back(parameters.centers)
+        self.cluster_centers_ = centers if self.reduction_ is None else self.reduction_.back(centers)
+        if focal_sets.n_clusters > 1:
+            _base.warn_if_centers_coincide(self, parameters.centers, 1.0)
+
+    @property
+    def covariances_(self) -> np.ndarray:
+        found = self._covariances_of_columns()
+        return found if self.reduction_ is None else self.reduction_.covariance_back(found)
+
+    def _covariances_of_columns(self) -> np.ndarray:
+        """Covariances of the clusters in the columns that are clustered, shape (n_clusters, d, d)."""
+        within = self._parameters.covariances
+        if within.ndim == 2:
+            within = within[:, :, None] * np.eye(within.shape[1])
+        within = self._coordinates.covariance_back(within)
+        return np.repeat(within, self.focal_sets_.n_clusters, axis=0) if len(within) == 1 else within
+
+    # -- masses ----------------------------------------------------------------------------------------------------
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Masses (23) and log densities (17) of checked rows, from the entries that are observed."""
-        average = averaging(self.focal_sets_)
+        average, tool = averaging(self.focal_sets_), engine(self.model_)
         masses, log_density = np.empty((len(table), len(average))), np.empty(len(table))
         for start in range(0, len(table), CHUNK):
             chunk = slice(start, start + CHUNK)
-            frame, parameters = self._frame_for(table[chunk])
-            Y = frame.to(table[chunk])
+            rows_here = self._reduced(table[chunk])
+            frame, parameters = self._frame_for(rows_here)
+            Y = frame.to(rows_here)
             for o, rows in missing_patterns(Y):
-                seen, within = Y[rows][:, o], parameters.covariance[np.ix_(o, o)]
-                scores = linear_scores(parameters.weights, average @ parameters.centers[:, o], within)
-                masses[chunk][rows], linear = posteriors(with_ones(seen), scores.coefficients)
-                squares = np.einsum("ip,pq,iq->i", seen, scores.precision, seen, optimize=True)
-                log_density[chunk][rows] = linear + scores.normalizer + frame.log_jacobian_of(o) - 0.5 * squares
+                found, density = tool.evaluate(Y[rows][:, o], o, parameters, average)
+                if isinstance(self.focal_sets, str) and self.focal_sets == "auto":
+                    self._leave_to_the_possible(found, density, parameters, o)
+                masses[chunk][rows], log_density[chunk][rows] = found, density + frame.log_jacobian_of(o)
         return masses, log_density
 
-    def _frame_for(self, X: np.ndarray) -> tuple[Coordinates, Parameters]:
+    def _leave_to_the_possible(
+        self, masses: np.ndarray, log_density: np.ndarray, parameters: Parameters, observed: np.ndarray
+    ) -> None:
+        """Hand the mass of a set on to those of its clusters that are possible for an object, if some are.
+
+        A cluster is not if fewer than one in a thousand of its members are as far from its center.
+        """
+        sets, c = self.focal_sets_, self.focal_sets_.n_clusters
+        if len(sets) == c:
+            return
+        distance = self._squared_distances(masses, log_density, parameters, observed)
+        possible = (distance <= chi2.isf(IMPOSSIBLE, len(observed))) @ (1 << np.arange(c, dtype=np.int64))
+        column = {int(mask): at for at, mask in enumerate(sets.masks)}
+        for at in np.flatnonzero(sets.card > 1):
+            left = sets.masks[at] & possible
+            for mask in np.unique(left):
+                if mask not in (0, sets.masks[at]) and int(mask) in column:
+                    rows = left == mask
+                    masses[rows, column[int(mask)]] += masses[rows, at]
+                    masses[rows, at] = 0
+
+    def _squared_distances(
+        self, masses: np.ndarray, log_density: np.ndarray, parameters: Parameters, o: np.ndarray
+    ) -> np.ndarray:
+        """Mahalanobis distances from the clusters, from what the masses of single clusters say about their densities."""
+        within = parameters.covariances
+        if within.ndim == 2:
+            log_det = np.log(within[:, o]).sum(axis=1)
+        else:
+            log_det = np.linalg.slogdet(within[:, o[:, None], o])[1]
+        single = self.focal_sets_.singleton_index
+        with np.errstate(divide="ignore"):
+            log_joint = np.log(masses[:, single]) + log_density[:, None]
+            log_peak = np.log(parameters.weights[single]) - 0.5 * (log_det + len(o) * np.log(2 * np.pi))
+        return -2 * (log_joint - np.where(np.isfinite(log_peak), log_peak, np.inf))
+
+    def _frame_for(self, X: np.ndarray) -> tuple[Coordinates | ColumnScales, Parameters]:
         """The coordinates of the fit, or, for rows with missing entries, coordinates that do not mix columns."""
-        if not np.isnan(X.sum()):
+        if isinstance(self._coordinates, ColumnScales) or not np.isnan(X.sum()):
             return self._coordinates, self._parameters
-        frame = columnwise(self._coordinates.origin, np.sqrt(np.diag(self.covariance_)))
-        within = frame.forward.T @ self.covariance_ @ frame.forward
-        within[np.diag_indices_from(within)] += RANK_TOLERANCE  # columns that are combinations of others
-        return frame, Parameters(self.weights_, frame.to(self.cluster_centers_), within)
+        within = self._coordinates.covariance_back(self._parameters.covariances)
+        frame = ColumnScales(self._coordinates.origin, np.sqrt(np.einsum("kjj->kj", within).mean(axis=0)))
+        within = frame.covariance_to(within)
+        within[:, np.arange(frame.width), np.arange(frame.width)] += RANK_TOLERANCE  # combinations of columns
+        centers = frame.to(self._coordinates.back(self._parameters.centers))
+        return frame, Parameters(self.weights_, centers, within)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw objects from the fitted mixture.
@@ -485,6 +762,12 @@ class EGMM(MixtureClusterer):
         check_is_fitted(self)
         rng = check_random_state(random_state)
         component = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
-        means = averaging(self.focal_sets_) @ self._parameters.centers
-        noise = rng.standard_normal((n_samples, means.shape[1])) @ np.linalg.cholesky(self._parameters.covariance).T
-        return self._coordinates.back(means[component] + noise), component
+        average, (_, centers, within) = averaging(self.focal_sets_), self._parameters
+        spread = np.repeat(within, len(average), axis=0) if len(within) == 1 else np.tensordot(average, within, axes=1)
+        noise = rng.standard_normal((n_samples, centers.shape[1]))
+        if within.ndim == 2:
+            noise *= np.sqrt(spread)[component]
+        else:
+            noise = np.einsum("npq,nq->np", np.linalg.cholesky(spread)[component], noise)
+        X = self._coordinates.back((average @ centers)[component] + noise)
+        return (X if self.reduction_ is None else self.reduction_.back(X)), component

@@ -261,7 +261,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         rows = Rows(table[:, varying], weight)
         if given is not None:
             return _Problem(varying, rows, _Start(rows, given[used][None]), rows, [])
-        sample, trees = _start_rows(rows, rng), []
+        sample, trees = start_rows(rows, rng), []
         if self.init == "hierarchical":
             kinds = ((scaled_svd, "VVV"), (standardized, "VVV"), (scaled_svd, "EII"))[: self.n_init]
             trees = [agglomerate(kind(*sample), sample.weight, model=model) for kind, model in kinds]
@@ -404,7 +404,7 @@ def standardized(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return centered / np.sqrt(np.average(np.square(centered), axis=0, weights=weight))
 
 
-def _start_rows(rows: Rows, rng: np.random.RandomState) -> Rows:
+def start_rows(rows: Rows, rng: np.random.RandomState) -> Rows:
     """All rows in lexical order, so that ties do not depend on the order of the table; or a sample of a large one."""
     if len(rows.X) <= START_ROWS:
         order = np.lexsort(rows.X.T)

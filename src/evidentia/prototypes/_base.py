@@ -16,7 +16,7 @@ from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
 from evidentia.partition import CredalPartition
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses, descent_step
-from evidentia.solvers.coordinates import Coordinates, unit_free
+from evidentia.solvers.coordinates import ColumnScales, Coordinates, unit_free
 from evidentia.solvers.descent import Run, Step, best_descent, descend
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.threads import one_blas_thread
@@ -40,7 +40,7 @@ class Objects(NamedTuple):
 
     rows: np.ndarray
     weight: np.ndarray
-    coordinates: Coordinates
+    coordinates: Coordinates | ColumnScales
 
     @classmethod
     def of(cls, table: np.ndarray, weight: np.ndarray, *, adaptive: bool) -> Objects:
@@ -50,10 +50,10 @@ class Objects(NamedTuple):
     @property
     def unit(self) -> float:
         """Squared distances in X over those in the rows, when metrics have unit volume in both."""
-        return float(np.exp(-2 * self.coordinates.log_jacobian / len(self.coordinates.backward)))
+        return float(np.exp(-2 * self.coordinates.log_jacobian / self.coordinates.width))
 
 
-def to_rows(table: np.ndarray, coordinates: Coordinates) -> np.ndarray:
+def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales) -> np.ndarray:
     return np.ascontiguousarray(coordinates.to(table).T)
 
 
@@ -192,8 +192,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         start = self._at(objects.coordinates.to(centers))
         if covariances is None or not self.adaptive:
             return [start]
-        forward = objects.coordinates.forward
-        covariances = forward.T @ covariances @ forward
+        covariances = objects.coordinates.covariance_to(covariances)
         if not (np.linalg.eigvalsh(covariances) > 0).all():
             raise ValueError(
                 f"The covariances in the 'init' parameter of {type(self).__name__} must be positive definite."

@@ -226,7 +226,7 @@ class _Table:
         within = _congruent(covariances.reshape(-1, self.d, self.d), self.frame.forward)
         centers = self.frame.to(means.reshape(-1, self.d))
         constant = self.frame.log_jacobian - 0.5 * self.d * np.log(2 * np.pi)
-        theta, narrowness = _coefficients(np.log(weights.ravel()) + constant, centers, *inverses(within))
+        theta, narrowness = quadratic_coefficients(np.log(weights.ravel()) + constant, centers, *inverses(within))
         return theta, narrowness.reshape(weights.shape)
 
     def e_step(self, theta: np.ndarray, c: int, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -261,7 +261,7 @@ def _congruent(matrices: np.ndarray, factor: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _coefficients(constant, centers, precision, log_det):
+def quadratic_coefficients(constant, centers, precision, log_det):
     """Coefficients of (1, y, vech(y y^T)) in the joint log densities, (m, width), and the traces of the precisions.
 
     An infinite precision has no coefficients; its trace tells.

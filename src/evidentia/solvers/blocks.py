@@ -7,13 +7,13 @@ from collections.abc import Iterator
 BLOCK_BYTES = 1 << 20
 
 
-def row_blocks(n_rows: int, width: int) -> Iterator[slice]:
-    """Slices of rows such that a block of ``width`` doubles a row fills about one megabyte.
+def row_blocks(n_rows: int, width: int, n_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+    """Slices of rows such that a block of ``width`` doubles a row fills about ``n_bytes``, a megabyte.
 
     Examples
     --------
     >>> [block.stop - block.start for block in row_blocks(40_000, 8)]
     [16384, 16384, 7232]
     """
-    size = max(16, BLOCK_BYTES // (8 * max(width, 1)))
+    size = max(16, n_bytes // (8 * max(width, 1)))
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))

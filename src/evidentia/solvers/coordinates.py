@@ -23,82 +23,137 @@ class Coordinates(NamedTuple):
     backward: np.ndarray
     log_jacobian: float
 
+    @property
+    def width(self) -> int:
+        """Number of columns of y."""
+        return self.forward.shape[1]
+
     def to(self, X: np.ndarray) -> np.ndarray:
-        """Rows in y; an entry that depends on a missing one is missing."""
-        Y = X - self.origin
-        if not np.isnan(Y.sum()):
-            return Y @ self.forward
-        missing = np.isnan(Y)
-        Y = np.nan_to_num(Y, copy=False) @ self.forward
-        Y[missing @ (self.forward != 0)] = np.nan
-        return Y
+        """Rows in y."""
+        return (X - self.origin) @ self.forward
 
     def back(self, Y: np.ndarray) -> np.ndarray:
         return Y @ self.backward + self.origin
 
+    def covariance_to(self, covariance: np.ndarray) -> np.ndarray:
+        """A covariance, or several along the leading axes, in y."""
+        return self.forward.T @ covariance @ self.forward
+
+    def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
+        return self.backward.T @ covariance @ self.backward
+
     def log_jacobian_of(self, observed: np.ndarray) -> float:
-        """``log_jacobian`` of some of the columns; a part needs a map that scales columns one by one."""
-        if len(observed) == self.forward.shape[1]:
-            return self.log_jacobian
-        return float(np.log(self.forward[:, observed].sum(axis=0)).sum())
+        """``log_jacobian`` of some of the columns; only a map that scales columns one by one has parts."""
+        assert len(observed) == self.width, "these coordinates mix columns"
+        return self.log_jacobian
 
 
-def columnwise(origin: np.ndarray, deviation: np.ndarray) -> Coordinates:
-    """Each column scaled by its own deviation; columns without any are left out."""
-    kept = np.flatnonzero(deviation)
-    scale = np.diag(deviation)
-    forward = np.diag(1 / np.where(deviation == 0, 1, deviation))
-    return Coordinates(origin, forward[:, kept], scale[kept], -float(np.log(deviation[kept]).sum()))
+class ColumnScales(NamedTuple):
+    """Coordinates that scale columns one by one; those without any spread are left out. No d × d matrix is made."""
+
+    origin: np.ndarray
+    deviation: np.ndarray  # zero where a column is left out
+
+    @property
+    def kept(self) -> np.ndarray:
+        return np.flatnonzero(self.deviation)
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Deviations of the columns that are kept."""
+        return self.deviation[self.kept]
+
+    @property
+    def width(self) -> int:
+        return int(np.count_nonzero(self.deviation))
+
+    @property
+    def forward(self) -> np.ndarray:
+        """The matrix of the map."""
+        return np.diag(1 / np.where(self.deviation == 0, 1, self.deviation))[:, self.kept]
+
+    @property
+    def log_jacobian(self) -> float:
+        return -float(np.log(self.scale).sum())
+
+    def to(self, X: np.ndarray) -> np.ndarray:
+        """Rows in y; an entry that is missing in x is missing in y."""
+        kept = self.kept
+        part = X if len(kept) == X.shape[1] else X[:, kept]
+        return (part - self.origin[kept]) / self.deviation[kept]
+
+    def back(self, Y: np.ndarray) -> np.ndarray:
+        X = np.tile(self.origin, (len(Y), 1))
+        X[:, self.kept] += Y * self.scale
+        return X
+
+    def covariance_to(self, covariance: np.ndarray) -> np.ndarray:
+        kept = self.kept
+        return covariance[..., kept[:, None], kept] / np.outer(self.scale, self.scale)
+
+    def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
+        d, kept = len(self.origin), self.kept
+        found = np.zeros((*covariance.shape[:-2], d, d))
+        found[..., kept[:, None], kept] = covariance * np.outer(self.scale, self.scale)
+        return found
+
+    def log_jacobian_of(self, observed: np.ndarray) -> float:
+        return -float(np.log(self.scale[observed]).sum())
 
 
-def _moments(X: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance in two passes over blocks of rows."""
+def _moments(X: np.ndarray, weight: np.ndarray | None, full: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Mean, and covariance (or variances) in two passes over blocks of rows."""
     mean = np.average(X, axis=0, weights=weight)
-    covariance = np.zeros((X.shape[1], X.shape[1]))
-    for block in row_blocks(len(X), X.shape[1]):
+    d = X.shape[1]
+    spread = np.zeros((d, d) if full else d)
+    for block in row_blocks(len(X), d):
         centered = X[block] - mean
-        covariance += centered.T @ (centered if weight is None else weight[block, None] * centered)
-    return mean, covariance / (len(X) if weight is None else weight.sum())
+        weighted = centered if weight is None else weight[block, None] * centered
+        spread += centered.T @ weighted if full else np.einsum("ij,ij->j", centered, weighted)
+    return mean, spread / (len(X) if weight is None else weight.sum())
 
 
 def _observed_moments(X: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and diagonal covariance over the observed entries of each column."""
+    """Mean and variance over the observed entries of each column."""
     share = ~np.isnan(X) * (1.0 if weight is None else weight[:, None])
     total = share.sum(axis=0)
     filled = np.nan_to_num(X)
     mean = (share * filled).sum(axis=0) / total
-    return mean, np.diag((share * np.square(filled - mean)).sum(axis=0) / total)
+    return mean, (share * np.square(filled - mean)).sum(axis=0) / total
 
 
-def unit_free(X: np.ndarray, weight: np.ndarray | None = None, *, kind: str = "full") -> Coordinates:
+def unit_free(X: np.ndarray, weight: np.ndarray | None = None, *, kind: str = "full") -> Coordinates | ColumnScales:
     """Coordinates fit to a table.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        NaN is a missing entry; with any of them ``"full"`` scales columns one by one, as ``"diag"`` does.
+        NaN is a missing entry; with any of them columns are not mixed: ``"full"`` scales them one by one, as ``"diag"``
+        does, and ``"rotated"`` all alike, as ``"spherical"`` does.
     weight : ndarray of shape (n_samples,), optional
-    kind : {"full", "diag", "spherical"}
-        Whiten; scale each column; or scale all columns alike. A model whose covariance is diagonal (spherical) in x is
-        diagonal (spherical) in these coordinates too.
+    kind : {"full", "rotated", "diag", "spherical"}
+        Whiten; turn to principal axes and scale all alike; scale each column; or scale all columns alike. A model whose
+        covariance is diagonal (spherical) in x is diagonal (spherical) in the coordinates of that name.
     """
     missing = bool(np.isnan(X.sum()))
-    mean, covariance = (_observed_moments if missing else _moments)(X, weight)
-    deviation = np.sqrt(np.diag(covariance))
-    spread = deviation > 10 * np.finfo(float).eps * np.abs(mean)
-    if not spread.any():
+    mixing = kind in ("full", "rotated") and not missing
+    mean, spread = _observed_moments(X, weight) if missing else _moments(X, weight, mixing)
+    deviation = np.sqrt(np.diag(spread) if mixing else spread)
+    varies = deviation > 10 * np.finfo(float).eps * np.abs(mean)
+    if not varies.any():
         raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
-    deviation[~spread] = 0
-    if kind == "spherical":
-        return columnwise(mean, np.full(len(mean), np.sqrt(np.square(deviation).mean())))
-    scaled = columnwise(mean, deviation)
-    if kind == "diag" or missing:
+    deviation[~varies] = 0
+    alike = np.full(len(mean), np.sqrt(np.square(deviation).mean()))
+    scaled = ColumnScales(mean, alike if kind in ("spherical", "rotated") else deviation)
+    if not mixing:
         return scaled
-    values, vectors = np.linalg.eigh(scaled.forward.T @ covariance @ scaled.forward)
-    vectors, root = vectors[:, values > RANK_TOLERANCE], np.sqrt(values[values > RANK_TOLERANCE])
-    return Coordinates(
-        mean,
-        scaled.forward @ (vectors / root),
-        (vectors * root).T @ scaled.backward,
-        scaled.log_jacobian - float(np.log(root).sum()),
-    )
+    correlation = ColumnScales(mean, deviation).covariance_to(spread)
+    values, vectors = np.linalg.eigh(correlation if kind == "full" else scaled.covariance_to(spread))
+    rank = int((np.linalg.eigvalsh(correlation) > RANK_TOLERANCE).sum())
+    values, vectors = values[-rank:], vectors[:, -rank:]
+    root = np.sqrt(values) if kind == "full" else np.ones(rank)
+    forward, backward = np.zeros((len(mean), len(root))), np.zeros((len(root), len(mean)))
+    forward[scaled.kept] = vectors / root / scaled.scale[:, None]
+    backward[:, scaled.kept] = (vectors * root).T * scaled.scale
+    scale = float(np.log(scaled.scale).sum()) if kind == "full" else len(root) * float(np.log(alike[0]))
+    return Coordinates(mean, forward, backward, -scale - float(np.log(root).sum()))

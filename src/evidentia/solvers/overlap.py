@@ -50,6 +50,48 @@ def mutual_near_pairs(similarity: np.ndarray, n_near: int) -> list[tuple[int, in
     return [(int(a), int(b)) for a, b in np.argwhere(np.triu(near & near.T & (others > 0)))]
 
 
+def shared_sets(posterior: np.ndarray, weight: np.ndarray, *, share: float = 0.01, most: int = 5) -> FocalSets:
+    r"""Single clusters, and the sets of clusters that overlap: some objects are shared by all clusters of the set.
+
+    :math:`\sum_i w_i \min_{k \in A} r_{ik}` is how many; a set is there if that is half an object, and the given
+    share of its smallest cluster. No set can then contain a pair that is not there itself, so sets grow from pairs,
+    whatever the number of clusters. Of too many, those that share most are kept.
+
+    Parameters
+    ----------
+    posterior : ndarray of shape (n_samples, n_clusters)
+        Probabilities of single clusters.
+    weight : ndarray of shape (n_samples,)
+    share : float
+    most : int
+        Sets of several clusters per cluster, at most.
+
+    Examples
+    --------
+    Three clusters in a row, an object in five between neighbors:
+
+    >>> r = np.array([[1, 0, 0], [1, 0, 0], [0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5], [0, 0, 1], [0, 0, 1]])
+    >>> shared_sets(r, np.ones(7))
+    FocalSets(3 clusters: {0}, {1}, {0,1}, {2}, {1,2})
+    """
+    n_clusters, size = posterior.shape[1], weight @ posterior
+    found: dict[int, float] = {}
+    grown = [(1 << k, k, posterior[:, k]) for k in range(n_clusters)]
+    while grown and len(found) <= most * n_clusters:
+        larger = []
+        for mask, last, least in grown:
+            for k in range(last + 1, n_clusters):
+                both = np.minimum(least, posterior[:, k])
+                members = [j for j in range(n_clusters) if (mask | 1 << k) >> j & 1]
+                if (held := float(weight @ both)) >= max(0.5, share * size[members].min()):
+                    larger.append((mask | 1 << k, k, both))
+                    found[mask | 1 << k] = held
+        grown = larger
+    # A set comes with all its parts: the larger are cut off first among equals, since they share less.
+    kept = sorted(found, key=lambda mask: -found[mask])[: most * n_clusters]
+    return FocalSets(n_clusters, canonical_order({*kept, *(1 << k for k in range(n_clusters))}))
+
+
 def is_near_pairs(focal_sets: Any) -> bool:
     """Whether the user asked for the family ``"near-pairs"``, which a first fit has to find."""
     return isinstance(focal_sets, str) and focal_sets == "near-pairs"

@@ -26,6 +26,12 @@ class LinearScores(NamedTuple):
     normalizer: float
 
 
+def log_weights(weights: np.ndarray) -> np.ndarray:
+    """Logarithms of mixing probabilities; ``NEVER`` for zero."""
+    dead = weights == 0
+    return np.where(dead, NEVER, np.log(weights + dead))
+
+
 def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarray) -> LinearScores:
     r"""Coefficients :math:`w_j` of the linear part of :math:`\log \pi_j N(x; \mu_j, \Sigma)`.
 
@@ -36,22 +42,28 @@ def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarr
     ----------
     weights : ndarray of shape (n_components,)
     centers : ndarray of shape (n_components, n_features)
-    covariance : ndarray of shape (n_features, n_features)
+    covariance : ndarray of shape (n_features, n_features) or (n_features,)
+        The latter are variances.
 
     Returns
     -------
     coefficients : ndarray of shape (n_components, n_features + 1)
         A component of weight zero has the score ``NEVER`` everywhere.
-    precision : ndarray of shape (n_features, n_features)
+    precision : ndarray of the shape of the covariance
     normalizer : float
     """
-    precision = np.linalg.inv(covariance)
-    slopes = centers @ precision
-    dead = weights == 0
-    intercepts = np.log(weights + dead) - 0.5 * (slopes * centers).sum(axis=1)
+    if covariance.ndim == 1:
+        precision, log_det = 1 / covariance, np.log(covariance).sum()
+        slopes = centers * precision
+    else:
+        precision, log_det = np.linalg.inv(covariance), np.linalg.slogdet(covariance)[1]
+        slopes = centers @ precision
+    intercepts = log_weights(weights)
+    dead = intercepts == NEVER
+    intercepts -= 0.5 * (slopes * centers).sum(axis=1)
     if dead.any():
         slopes[dead], intercepts[dead] = 0, NEVER
-    normalizer = -0.5 * (len(covariance) * np.log(2 * np.pi) + np.linalg.slogdet(covariance)[1])
+    normalizer = -0.5 * (len(covariance) * np.log(2 * np.pi) + log_det)
     return LinearScores(np.column_stack([slopes, intercepts]), precision, float(normalizer))
 
 

@@ -180,3 +180,30 @@ def common_axes(matrices, size, equal_volume, start, tol):
             if largest <= tol:
                 break
     return axes
+
+
+@compiled
+def turned_axes(matrices, values, start):
+    """Orthogonal D that lowers Σ_m Σ_j values[m, j] (D^T M_m D)_jj: one sweep over all pairs of axes from ``start``.
+
+    Each turn is the best one of its plane.
+    """
+    m, d, _ = matrices.shape
+    axes, turned = start.copy(), np.empty((m, d, d))
+    for i in range(m):
+        _congruent(matrices[i], axes, turned[i])
+    for p in range(d - 1):
+        for q in range(p + 1, d):
+            gap = off = 0.0
+            for i in range(m):
+                slope = values[i, p] - values[i, q]
+                gap += slope * (turned[i, p, p] - turned[i, q, q])
+                off += slope * turned[i, p, q]
+            if gap == 0.0 and off == 0.0:
+                continue
+            angle = 0.5 * np.arctan2(-2.0 * off, -gap)
+            cosine, sine = np.cos(angle), np.sin(angle)
+            for i in range(m):
+                _rotate(turned[i], p, q, cosine, sine)
+            _turn(axes, p, q, cosine, sine)
+    return axes

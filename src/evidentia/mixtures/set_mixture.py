@@ -1,0 +1,412 @@
+r"""EM for the evidential Gaussian mixture, for any of the fourteen covariance models.
+
+A component for each set of clusters: its mean is the barycenter of its clusters' means, its covariance the mean of their
+covariances. :func:`observe` turns rows into patterns, an :class:`Engine` gives statistics of each pattern that add
+up, wherever the rows are kept, and takes their sum to the next parameters.
+
+Two engines: where all clusters have the same covariance, log densities are linear in a row but for a term that all
+components share (:mod:`evidentia.solvers.shared_covariance`); else they are linear in the row and its squares.
+Diagonal models keep variances only, (c, d) in place of (c, d, d). Equation numbers are those of the paper on EGMM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
+from evidentia.solvers.batched_em import quadratic_coefficients
+from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.set_covariances import bound, minimize_bound
+from evidentia.solvers.shared_covariance import linear_scores, log_weights, posteriors, statistics, with_ones
+from evidentia.solvers.small_matrices import inverses
+
+SHARED = ("EII", "EEI", "EEE")
+KEPT_FEATURES = 1 << 23  # numbers; the squares of a larger table are made anew in each pass
+FEATURE_BYTES = 1 << 22  # of the squares of a block of rows, otherwise
+SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
+LOG_2PI = float(np.log(2 * np.pi))
+
+
+class Parameters(NamedTuple):
+    """Mixing probabilities of the focal sets, means (c, d) and covariances of the clusters.
+
+    Covariances are (c, d, d), or variances (c, d) of diagonal models; one line, not c, when all clusters share them.
+    """
+
+    weights: np.ndarray
+    centers: np.ndarray
+    covariances: np.ndarray
+
+
+class Pattern(NamedTuple):
+    """Rows with the same observed columns; complete data are one pattern."""
+
+    observed: np.ndarray
+    rows: np.ndarray  # (x_observed, 1)
+    weight: np.ndarray | None
+    total: float
+    second: np.ndarray  # sum of x_observed x_observed^T, or of the squares
+    features: list[np.ndarray]  # of all blocks of rows, if they are few enough to be kept
+
+
+class Statistics(NamedTuple):
+    """What the M-step needs: size N, sum T and second moment S, of each set or of all; and the log-likelihood."""
+
+    size: np.ndarray
+    sum: np.ndarray
+    second: np.ndarray
+    log_likelihood: float
+
+    def plus(self, other: Statistics) -> Statistics:
+        return Statistics(*(mine + its for mine, its in zip(self, other)))
+
+
+class Prior(NamedTuple):
+    r"""Inverse Wishart prior of a covariance, as what it adds to sizes and to scatters.
+
+    Minus its log density is :math:`\tfrac12(\text{count} \log|\Sigma| + \mathrm{tr}(\text{scale}\,\Sigma^{-1}))`; the
+    variances of diagonal models have one of dimension one each.
+    """
+
+    count: float
+    scale: np.ndarray  # (d, d), or (d,) for diagonal models
+
+    def cost(self, covariances: np.ndarray) -> float:
+        """Minus the log density of all covariances given, up to a constant."""
+        if covariances.ndim == 2:
+            return 0.5 * float((self.count * np.log(covariances) + self.scale / covariances).sum())
+        precisions, log_det = inverses(np.ascontiguousarray(covariances))
+        return 0.5 * float(self.count * log_det.sum() + (self.scale * precisions).sum())
+
+
+def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
+    """``(observed columns, rows)`` for every pattern of missing entries; complete rows need no search."""
+    if not np.isnan(Y.sum()):
+        yield np.arange(Y.shape[1]), slice(None)
+        return
+    missing, which = np.unique(np.isnan(Y), axis=0, return_inverse=True)
+    for pattern, row in enumerate(missing):
+        yield np.flatnonzero(~row), np.flatnonzero(which.ravel() == pattern)
+
+
+def engine(model: str, prior: Prior | None = None, floor: Floor | None = None, ridge: Any = 0.0) -> Engine:
+    """The engine of a covariance model."""
+    return (SharedEngine if model in SHARED else OwnEngine)(model, prior, floor, ridge)
+
+
+class Floor(NamedTuple):
+    """The smallest covariance allowed: ``level`` times that of the whole table, ``reference``."""
+
+    level: float
+    reference: np.ndarray  # (d, d), or (d,) for diagonal models
+
+    def reached(self, covariances: np.ndarray) -> bool:
+        """Whether some covariance is as narrow as the floor in some direction."""
+        if covariances.ndim == 2:
+            return bool((covariances < 1.01 * self.level * self.reference).any())
+        return any(self.spread(one)[0][0] < 1.01 * self.level for one in covariances)
+
+    def spread(self, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues relative to the reference, smallest first, and what takes them back."""
+        root = np.linalg.cholesky(self.reference)
+        inverse = np.linalg.inv(root)
+        values, vectors = np.linalg.eigh(inverse @ covariance @ inverse.T)
+        return values, root @ vectors
+
+    def raise_to(self, covariance: np.ndarray) -> np.ndarray:
+        """The admissible covariance of highest likelihood: values below the floor are lifted up to it.
+
+        EM with it never lowers the likelihood, and a fit that stays clear of the floor does not know of it.
+        """
+        if covariance.ndim == 1:
+            return np.maximum(covariance, self.level * self.reference)
+        values, spanned = self.spread(covariance)
+        if values[0] >= self.level:
+            return covariance
+        return (spanned * np.maximum(values, self.level)) @ spanned.T
+
+
+class Engine:
+    """One EM iteration for a covariance model, from patterns of rows and the sets that ``average`` describes.
+
+    ``average`` has the shape (f, c), with 1/|A| on the members of each set.
+    """
+
+    def __init__(self, model: str, prior: Prior | None, floor: Floor | None, ridge: Any):
+        self.model, self.prior, self.floor, self.ridge = model, prior, floor, ridge
+        self.diagonal = model.endswith("I")
+
+    def observe(self, Y: np.ndarray, weight: np.ndarray | None = None) -> list[Pattern]:
+        """Group rows by which of their entries are there (NaN is not)."""
+        patterns = []
+        for observed, rows in missing_patterns(Y):
+            seen = with_ones(Y[rows][:, observed])
+            share = None if weight is None else weight[rows]
+            X = seen[:, :-1]
+            weighted = X if share is None else share[:, None] * X
+            second = np.einsum("ij,ij->j", X, weighted) if self.diagonal else X.T @ weighted
+            total = float(len(X) if share is None else share.sum())
+            patterns.append(Pattern(observed, seen, share, total, second, self._kept_features(seen)))
+        return patterns
+
+    def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
+        raise NotImplementedError
+
+    def step(
+        self, patterns: list[Pattern], average: np.ndarray, parameters: Parameters, total: float
+    ) -> tuple[float, Parameters]:
+        """Minus the mean penalized log-likelihood of the parameters given, and the next parameters."""
+        found = reduce(Statistics.plus, (self.e_step(pattern, parameters, average) for pattern in patterns))
+        cost = self.prior.cost(parameters.covariances) if self.prior else 0.0
+        return (cost - float(found.log_likelihood)) / total, self.m_step(found, parameters, average)
+
+    def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
+        """Expected statistics of the complete data (23), and the log-likelihood (18), for one pattern.
+
+        What is missing enters by its mean and covariance given what is observed and the component.
+        """
+        raise NotImplementedError
+
+    def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
+        """Parameters that raise the expected log-likelihood: (25) to (29)."""
+        raise NotImplementedError
+
+    def evaluate(
+        self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Masses (23) and log densities (17) of rows, from the columns that are observed."""
+        raise NotImplementedError
+
+    def constrain(self, covariance: np.ndarray) -> np.ndarray:
+        """A covariance of the form that a model with one covariance asks for, above the floor."""
+        if self.model == "EII":
+            covariance = np.full_like(covariance, covariance.mean())
+        return (self.floor.raise_to(covariance) if self.floor else covariance) + self.ridge
+
+    def collapsed(self, parameters: Parameters, average: np.ndarray, total: float) -> bool:
+        """Whether a cluster vanished or its covariance fell to the floor."""
+        smallest = float((parameters.weights @ average).min())
+        return smallest * total < SMALLEST_SIZE or (
+            self.floor is not None and self.floor.reached(parameters.covariances)
+        )
+
+
+class SharedEngine(Engine):
+    """One covariance for all clusters, and so for all sets (EII, EEI, EEE): the mixture of the paper."""
+
+    def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
+        return []
+
+    def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
+        set_centers, o = average @ parameters.centers, pattern.observed
+        covariance = parameters.covariances[0]
+        complete = len(o) == len(covariance)
+        within = covariance if complete else covariance[o] if self.diagonal else covariance[np.ix_(o, o)]
+        scores = linear_scores(parameters.weights, set_centers[:, o], within)
+        size, seen_sum, log_likelihood = statistics(pattern.rows, scores.coefficients, pattern.weight)
+        log_likelihood += pattern.total * scores.normalizer - 0.5 * float((scores.precision * pattern.second).sum())
+        if complete:
+            return Statistics(size, seen_sum, pattern.second, log_likelihood)
+        u = np.setdiff1d(np.arange(len(covariance)), o)
+        total_sum, second = np.empty_like(set_centers), np.empty_like(covariance)
+        total_sum[:, o] = seen_sum
+        if self.diagonal:
+            total_sum[:, u] = size[:, None] * set_centers[:, u]
+            second[o] = pattern.second
+            second[u] = pattern.total * covariance[u] + size @ np.square(set_centers[:, u])
+            return Statistics(size, total_sum, second, log_likelihood)
+        regression = covariance[np.ix_(u, o)] @ scores.precision  # E[x_u | x_o, j] = shift_j + regression x_o
+        shift = set_centers[:, u] - set_centers[:, o] @ regression.T
+        total_sum[:, u] = size[:, None] * shift + seen_sum @ regression.T
+        second[np.ix_(o, o)] = pattern.second
+        cross = shift.T @ seen_sum + regression @ pattern.second
+        second[np.ix_(u, o)], second[np.ix_(o, u)] = cross, cross.T
+        given = covariance[np.ix_(u, u)] - regression @ covariance[np.ix_(o, u)]
+        mixed = shift.T @ seen_sum @ regression.T
+        second[np.ix_(u, u)] = (
+            pattern.total * given
+            + shift.T @ (size[:, None] * shift)
+            + mixed
+            + mixed.T
+            + regression @ pattern.second @ regression.T
+        )
+        return Statistics(size, total_sum, second, log_likelihood)
+
+    def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
+        total = found.size.sum()
+        centers = solve_centers(found.size, found.sum, average, previous.centers)
+        set_centers = average @ centers
+        if self.diagonal:
+            scatter = found.second - 2 * (found.sum * set_centers).sum(axis=0) + found.size @ np.square(set_centers)
+        else:
+            cross = found.sum.T @ set_centers
+            scatter = found.second - cross - cross.T + set_centers.T @ (found.size[:, None] * set_centers)
+        count = total
+        if self.prior:
+            scatter, count = scatter + self.prior.scale, total + self.prior.count
+        return Parameters(found.size / total, centers, self.constrain(scatter / count)[None])
+
+    def evaluate(
+        self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        covariance = parameters.covariances[0]
+        within = covariance[observed] if self.diagonal else covariance[np.ix_(observed, observed)]
+        scores = linear_scores(parameters.weights, average @ parameters.centers[:, observed], within)
+        masses, linear = posteriors(with_ones(seen), scores.coefficients)
+        if self.diagonal:
+            squares = np.square(seen) @ scores.precision
+        else:
+            squares = np.einsum("ip,pq,iq->i", seen, scores.precision, seen, optimize=True)
+        return masses, linear + scores.normalizer - 0.5 * squares
+
+
+class OwnEngine(Engine):
+    """Covariances that differ between clusters: those of sets are means of them (the paper's future work)."""
+
+    def _features(self, rows: np.ndarray) -> np.ndarray:
+        """Rows ``(x, squares, 1)``; the squares are all products x_p x_q with p <= q, or x² for diagonal models."""
+        X = rows[:, :-1]
+        if self.diagonal:
+            squares = np.square(X)
+        else:
+            low, high = np.triu_indices(X.shape[1])
+            squares = X[:, low] * X[:, high]
+        return np.hstack([X, squares, rows[:, -1:]])
+
+    def _width(self, d: int) -> int:
+        return 2 * d + 1 if self.diagonal else (d + 1) * (d + 2) // 2
+
+    def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
+        small = len(rows) * self._width(rows.shape[1] - 1) <= KEPT_FEATURES
+        return [self._features(rows[block]) for block in self._blocks(rows)] if small else []
+
+    def _blocks(self, rows: np.ndarray) -> Iterator[slice]:
+        return row_blocks(len(rows), self._width(rows.shape[1] - 1), FEATURE_BYTES)
+
+    def _of_sets(self, parameters: Parameters, average: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Centers and covariances of the sets."""
+        return average @ parameters.centers, np.tensordot(average, parameters.covariances, axes=1)
+
+    def _coefficients(
+        self, weights: np.ndarray, centers: np.ndarray, covariances: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients of the features in the joint log densities of the sets, and precisions."""
+        constant = log_weights(weights) - 0.5 * centers.shape[1] * LOG_2PI
+        if self.diagonal:
+            precisions, log_det = 1 / covariances, np.log(covariances).sum(axis=1)
+            slopes = centers * precisions
+            level = constant - 0.5 * (log_det + (slopes * centers).sum(axis=1))
+            theta = np.hstack([slopes, -0.5 * precisions, level[:, None]])
+        else:
+            precisions, log_det = inverses(np.ascontiguousarray(covariances))
+            theta = np.roll(quadratic_coefficients(constant, centers, precisions, log_det)[0], -1, axis=1)
+        if not weights.all():
+            theta[weights == 0] = 0
+            theta[weights == 0, -1] = log_weights(weights)[weights == 0]
+        return theta, precisions
+
+    def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
+        o, d = pattern.observed, parameters.centers.shape[1]
+        centers, covariances = self._of_sets(parameters, average)
+        within = covariances[:, o] if self.diagonal else covariances[:, o[:, None], o]
+        theta, precisions = self._coefficients(parameters.weights, centers[:, o], within)
+        size, sums, log_likelihood = np.zeros(len(theta)), np.zeros((len(theta), theta.shape[1] - 1)), 0.0
+        for at, block in enumerate(self._blocks(pattern.rows)):
+            features = pattern.features[at] if pattern.features else self._features(pattern.rows[block])
+            found = statistics(features, theta, None if pattern.weight is None else pattern.weight[block])
+            size, sums, log_likelihood = size + found[0], sums + found[1], log_likelihood + found[2]
+        seen = Statistics(size, sums[:, : len(o)], self._second(sums[:, len(o) :], len(o)), log_likelihood)
+        return seen if len(o) == d else self._complete(seen, o, centers, covariances, precisions)
+
+    def _second(self, squares: np.ndarray, d: int) -> np.ndarray:
+        """Second moments (f, d, d) from their upper triangles; those of diagonal models are what they are."""
+        if self.diagonal:
+            return squares
+        low, high = np.triu_indices(d)
+        second = np.empty((len(squares), d, d))
+        second[:, low, high] = second[:, high, low] = squares
+        return second
+
+    def _complete(
+        self, seen: Statistics, o: np.ndarray, centers: np.ndarray, covariances: np.ndarray, precisions: np.ndarray
+    ) -> Statistics:
+        """Add what is expected of the missing entries, given the component and the observed ones."""
+        size, u = seen.size, np.setdiff1d(np.arange(centers.shape[1]), o)
+        total_sum, second = np.empty_like(centers), np.empty_like(covariances)
+        total_sum[:, o] = seen.sum
+        if self.diagonal:
+            total_sum[:, u] = size[:, None] * centers[:, u]
+            second[:, o] = seen.second
+            second[:, u] = size[:, None] * (covariances[:, u] + np.square(centers[:, u]))
+            return Statistics(size, total_sum, second, seen.log_likelihood)
+        regression = covariances[:, u[:, None], o] @ precisions  # E[x_u | x_o, A] = shift_A + regression_A x_o
+        shift = centers[:, u] - np.einsum("auo,ao->au", regression, centers[:, o])
+        linear = np.einsum("auo,ao->au", regression, seen.sum)
+        total_sum[:, u] = size[:, None] * shift + linear
+        cross = shift[:, :, None] * seen.sum[:, None, :] + regression @ seen.second
+        given = covariances[:, u[:, None], u] - regression @ covariances[:, o[:, None], u]
+        mixed = shift[:, :, None] * linear[:, None, :]
+        second[:, o[:, None], o] = seen.second
+        second[:, u[:, None], o], second[:, o[:, None], u] = cross, cross.swapaxes(1, 2)
+        second[:, u[:, None], u] = (
+            size[:, None, None] * (given + shift[:, :, None] * shift[:, None, :])
+            + mixed
+            + mixed.swapaxes(1, 2)
+            + regression @ seen.second @ regression.swapaxes(1, 2)
+        )
+        return Statistics(size, total_sum, second, seen.log_likelihood)
+
+    def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
+        """Means by a linear system, then covariances by a step that lowers a bound of the criterion."""
+        weights, (_, covariances) = found.size / found.size.sum(), self._of_sets(previous, average)
+        precisions = 1 / covariances if self.diagonal else inverses(np.ascontiguousarray(covariances))[0]
+        centers = self._centers(found, previous.centers, average, precisions)
+        mean = average @ centers
+        if self.diagonal:
+            scatter = found.second - 2 * found.sum * mean + found.size[:, None] * np.square(mean)
+        else:
+            cross = found.sum[:, :, None] * mean[:, None, :]
+            outer = mean[:, :, None] * mean[:, None, :]
+            scatter = found.second - cross - cross.swapaxes(1, 2) + found.size[:, None, None] * outer
+        problem = bound(average, found.size, scatter, previous.covariances, precisions)
+        if self.prior:
+            problem = problem._replace(size=problem.size + self.prior.count, scatter=problem.scatter + self.prior.scale)
+        if self.floor:  # a scatter is never singular
+            problem = problem._replace(scatter=problem.scatter + self.floor.level * self.floor.reference)
+        return Parameters(weights, centers, minimize_bound(self.model, problem, previous.covariances))
+
+    def _centers(
+        self, found: Statistics, previous: np.ndarray, average: np.ndarray, precisions: np.ndarray
+    ) -> np.ndarray:
+        """Means of the clusters: generalized least squares, as the precisions of the sets weigh their residuals."""
+        size, (c, d) = found.size, previous.shape
+        residual = found.sum - size[:, None] * (average @ previous)
+        pairs = (size[:, None] * average)[:, :, None] * average[:, None, :]
+        if self.diagonal:
+            gram = np.einsum("akl,aj->jkl", pairs, precisions)
+            right = np.einsum("ak,aj->jk", average, precisions * residual)
+            return previous + (np.linalg.pinv(gram, rcond=1e-12, hermitian=True) @ right[:, :, None])[:, :, 0].T
+        gram = np.einsum("akl,apq->kplq", pairs, precisions, optimize=True).reshape(c * d, c * d)
+        right = (average.T @ np.einsum("apq,aq->ap", precisions, residual)).reshape(c * d, 1)
+        try:
+            move = cho_solve(cho_factor(gram), right)
+        except LinAlgError:  # a cluster that lost all its objects stays where it is
+            move = solve_semidefinite(gram, right)
+        return previous + move.reshape(c, d)
+
+    def evaluate(
+        self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        centers, covariances = self._of_sets(parameters, average)
+        within = covariances[:, observed] if self.diagonal else covariances[:, observed[:, None], observed]
+        theta, _ = self._coefficients(parameters.weights, centers[:, observed], within)
+        masses, log_density = np.empty((len(seen), len(theta))), np.empty(len(seen))
+        rows = with_ones(seen)
+        for block in self._blocks(rows):
+            masses[block], log_density[block] = posteriors(self._features(rows[block]), theta)
+        return masses, log_density
