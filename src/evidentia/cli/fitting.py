@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -108,6 +108,25 @@ def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, link
     return Fitted(in_units_of(scaler, model), selection, noticed.notes, noticed.interrupted)
 
 
+class Rescaled(NamedTuple):
+    """What a model did to columns on another scale, as seen from the columns in the units of the file."""
+
+    origin: np.ndarray
+    factor: np.ndarray
+    inner: Any  # a reduction, or None
+
+    def to(self, X: np.ndarray) -> np.ndarray:
+        scaled = (X - self.origin) / self.factor
+        return scaled if self.inner is None else self.inner.to(scaled)
+
+    def back(self, rows: np.ndarray) -> np.ndarray:
+        return (rows if self.inner is None else self.inner.back(rows)) * self.factor + self.origin
+
+    def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
+        wide = covariance if self.inner is None else self.inner.covariance_back(covariance)
+        return wide * np.outer(self.factor, self.factor)
+
+
 def in_units_of(scaler: Any, model: Any) -> Any:
     """The model with its centers and covariances in the units before scaling, for tables and pictures."""
     if scaler is None:
@@ -116,13 +135,14 @@ def in_units_of(scaler: Any, model: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the scaler knows columns by name and is given none
         origin, one = scaler.inverse_transform(np.vstack([np.zeros(n_features), np.ones(n_features)]))
-    factor = one - origin
+    units = Rescaled(origin, one - origin, getattr(model, "reduction_", None))
     moved = copy.copy(model)
     if getattr(model, "cluster_centers_", None) is not None:
-        moved.cluster_centers_ = model.cluster_centers_ * factor + origin
-    for name in ("covariance_", "covariances_"):
-        if getattr(model, name, None) is not None:
-            setattr(moved, name, getattr(model, name) * np.outer(factor, factor))
+        moved.cluster_centers_ = model.cluster_centers_ * units.factor + origin
+    if hasattr(model, "reduction_"):  # its covariances are computed from what the clusters have, when asked for
+        moved.reduction_ = units
+    elif getattr(model, "covariances_", None) is not None:
+        moved.covariances_ = model.covariances_ * np.outer(units.factor, units.factor)
     return moved
 
 

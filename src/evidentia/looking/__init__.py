@@ -10,13 +10,11 @@
 """
 
 from evidentia.looking.columns import Column
-from evidentia.looking.components import n_components_above_noise
 from evidentia.looking.cost import Cost, expected_cost
 from evidentia.looking.numbers import fit_number, numbers_to_try
 from evidentia.looking.rules import Choice, choose
 from evidentia.looking.table import Look, look
 
 __all__ = [
-    "Choice", "Column", "Cost", "Look", "choose", "expected_cost", "fit_number", "look", "n_components_above_noise",
-    "numbers_to_try",
+    "Choice", "Column", "Cost", "Look", "choose", "expected_cost", "fit_number", "look", "numbers_to_try",
 ]  # fmt: skip

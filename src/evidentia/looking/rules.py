@@ -20,8 +20,6 @@ from evidentia.looking.table import Look, look
 
 SCALERS = {"standard": "StandardScaler", "robust": "RobustScaler", "minmax": "MinMaxScaler"}
 SPREADS = 3.0  # times: columns whose spreads differ by more are brought to one scale
-ROWS_PER_COMPONENT = 10  # rows: no more principal components are kept than one for so many
-MOST_COMPONENTS = 30
 ALL_PAIRS = 500  # objects: beyond, each is compared with some others only
 PARTNERS = 100
 SETS = {
@@ -177,7 +175,7 @@ def choose(
     if mixed:
         settings, reasons["n_pairs"] = mixed_settings(seen, cls)
     elif method == "egmm":
-        settings, reasons["reduce"] = egmm_settings(seen, scale)
+        settings, reasons["reduce"] = egmm_settings(seen)
     if "method" in reasons:
         reasons["focal_sets"] = sets_rule(cls)
     chosen = Choice(
@@ -248,22 +246,18 @@ def scale_of_mixed(mixed: bool) -> str:
     return "Gower's dissimilarity divides each column of numbers by its range." if mixed else ""
 
 
-def egmm_settings(seen: Look, scale: str) -> tuple[dict[str, Any], str]:
+def egmm_settings(seen: Look) -> tuple[dict[str, Any], str]:
     """Settings of EGMM that are not its defaults: principal components for a wide table.
 
-    As many as say more than noise, and no more than the rows can carry.
+    Those above the noise of shuffled columns. On tables of 150 to 1,080 rows and 30 to 2,000 columns with known classes
+    these were about as good as the best number; a fixed share of the variance kept the noise of the widest ones.
     """
     if not seen.wide:
         return {}, ""
     width = f"{len(seen.of_kind()):,} columns are many for {seen.n_rows:,} rows"
-    if not seen.components:
-        return {}, f"{width}, but with missing values they are not reduced."
-    above = dict(seen.components)["none" if scale == "none" else "standard"]
-    kept = max(1, min(above, seen.n_rows // ROWS_PER_COMPONENT, MOST_COMPONENTS, len(seen.of_kind()) - 1))
-    what = f"{above:,} principal components say more than noise"
-    if kept < above:
-        what += f", and {kept} of them are what the rows can carry"
-    return {"reduce": kept}, f"{width}: {what}."
+    if seen.holes:
+        return {}, f"{width}, but a table with missing values is not reduced."
+    return {"reduce": "pca"}, f"{width}: principal components, those that say more than noise."
 
 
 def sets_rule(cls: Any) -> str:

@@ -21,7 +21,6 @@ from evidentia.looking.columns import (
     is_numeric,
     looks_like_classes,
 )
-from evidentia.looking.components import n_components_above_noise
 
 SAMPLE = 5_000  # rows that are enough to see which columns depend on others
 MOST_COLUMNS = 500  # beyond, dependence of columns is not looked for
@@ -50,9 +49,6 @@ class Look:
         Columns that are combinations of those before them.
     one_scale : bool
         Whether most columns of numbers reach both ends of one range, like pixels, votes or marks do.
-    components : mapping of str to int
-        For a wide table of numbers without holes: principal components above noise, with ``"none"`` and with
-        ``"standard"`` scaling; empty for others.
     dissimilarities : bool
         Whether it is a square of numbers, symmetric, with zeros on the diagonal.
     """
@@ -63,7 +59,6 @@ class Look:
     repeated: int = 0
     dependent: tuple[str, ...] = ()
     one_scale: bool = False
-    components: tuple[tuple[str, int], ...] = ()
     dissimilarities: bool = False
 
     def of_kind(self, *kinds: str) -> tuple[Column, ...]:
@@ -78,7 +73,8 @@ class Look:
     @property
     def wide(self) -> bool:
         """Whether there are more columns than a covariance for each cluster can take."""
-        return is_wide(self.n_rows, len(self.of_kind()))
+        n_columns = len(self.of_kind())
+        return n_columns > WIDE or (n_columns > 2 and self.n_rows < ROWS_PER_COLUMN * n_columns)
 
     @property
     def spread_ratio(self) -> float:
@@ -166,10 +162,6 @@ def look(table: Any, *, keep: Sequence[str] = ()) -> Look:
     data = frame[[name for name, column in zip(frame, columns) if not column.aside]]
     numbers = data[[name for name in data if is_numeric(data[name])]].to_numpy(dtype=float, na_value=np.nan)
     holes = int(data.isna().any(axis=1).sum()) if len(used) else 0
-    plain = len(used) > 0 and numbers.shape[1] == len(used) and not holes and bool(np.isfinite(numbers).all())
-    components: dict[str, int] = {}
-    if plain and is_wide(*numbers.shape):
-        components = {"none": n_components_above_noise(numbers), "standard": n_components_above_noise(_unit(numbers))}
     return Look(
         len(frame),
         tuple(columns),
@@ -177,14 +169,8 @@ def look(table: Any, *, keep: Sequence[str] = ()) -> Look:
         repeated=int(data.duplicated().sum()) if len(used) else 0,
         dependent=_dependent([column.name for column in used if column.numeric], numbers),
         one_scale=_one_scale([column for column in used if column.kind in (NUMBERS, COUNTS)]),
-        components=tuple(components.items()),
         dissimilarities=are_dissimilarities(frame),
     )
-
-
-def is_wide(n_rows: int, n_columns: int) -> bool:
-    """Whether a table has too many columns for a covariance of its own in each cluster."""
-    return n_columns > WIDE or (n_columns > 2 and n_rows < ROWS_PER_COLUMN * n_columns)
 
 
 def are_dissimilarities(frame: pd.DataFrame) -> bool:
