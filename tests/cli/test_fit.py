@@ -94,9 +94,7 @@ def test_centers_and_covariance_come_back_to_the_units_of_the_file(patients):
 
 
 def test_warnings_become_notes_also_in_the_report(run, table, tmp_path):
-    code, said = run(
-        "fit", table, "--clusters", 2, "--drop", "sex", "--max-iter", 1, "--starts", 1, "--out", tmp_path
-    )
+    code, said = run("fit", table, "--clusters", 2, "--drop", "sex", "--max-iter", 1, "--starts", 1, "--out", tmp_path)
     assert code == 0
     assert "note: EGMM" in said
     assert "max_iter=1" in said

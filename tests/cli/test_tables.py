@@ -196,7 +196,10 @@ def test_a_name_that_holds_a_comma_may_be_given_whole():
         ({"columns": ["sex"], "method": "ecm"}, "ecm reads numbers, and all columns are categories (sex)"),
         ({"columns": ["age,sex"], "method": "ecm"}, "--columns: 'sex' cannot be used (text, of which ecm reads none"),
         ({"keep": ["sex"], "method": "ecm"}, "--keep: 'sex' cannot be used (text, of which ecm reads none"),
-        ({"drop": ["age,weight,sex,diagnosis"]}, "No column is left to cluster (age: --drop; weight: --drop; sex: --drop;"),
+        (
+            {"drop": ["age,weight,sex,diagnosis"]},
+            "No column is left to cluster (age: --drop; weight: --drop; sex: --drop;",
+        ),
         ({"columns": ["age,weight"], "method": "latent-class"}, "latent-class reads categories, and all columns are"),
         ({"id_column": "sex"}, "'f' names 20 rows (38 of 40 names are repetitions)"),
     ],

@@ -235,11 +235,12 @@ def scale_rule(seen: Look) -> tuple[str, str]:
     Mixtures with free covariances do not see units, but spherical ones, principal components and k-means do.
     """
     ratio = seen.spread_ratio
+    differ = f"Spreads differ {ratio:,.{int(ratio < 10)}f} times"
     if ratio <= SPREADS:
-        return "none", f"Spreads differ {ratio:.1f} times, no more than {SPREADS:g}: columns stay in their units."
+        return "none", f"{differ}, no more than {SPREADS:g}: columns stay in their units."
     if seen.one_scale:
-        return "none", "Most columns reach both ends of one range: they were measured on one scale, and stay in it."
-    return "standard", f"Spreads differ {ratio:,.0f} times, more than {SPREADS:g}: columns are standardized."
+        return "none", f"{differ}, but most columns reach both ends of one range: they stay in their units."
+    return "standard", f"{differ}, more than {SPREADS:g}: columns are standardized."
 
 
 def scale_of_mixed(mixed: bool) -> str:

@@ -26,6 +26,7 @@ SAMPLE = 5_000  # rows that are enough to see which columns depend on others
 MOST_COLUMNS = 500  # beyond, dependence of columns is not looked for
 WIDE = 20  # columns: a wider table is reduced
 ROWS_PER_COLUMN = 5  # rows: a table with fewer a column is wide too
+FEWEST = 4  # columns that can have a scale in common by more than chance
 ENDS = 0.1  # of the common range: columns that come so near to its ends were measured on one scale
 ROUNDING = 1e-8  # what remains of a column that others determine, relative to its spread
 TAILS = 0.01  # share of values far out that makes a long tail
@@ -211,12 +212,12 @@ def _without_classes(columns: list[Column], n_rows: int, keep: Sequence[str]) ->
 
 
 def _one_scale(columns: Sequence[Column]) -> bool:
-    """Whether at least half of the columns come near to both ends of the range of all."""
-    if len(columns) < 2:
+    """Whether most columns, of some at least, come near to both ends of the range of all."""
+    if len(columns) < FEWEST:
         return False
     low, high = np.array([[column.low, column.high] for column in columns]).T
     near = ENDS * (high.max() - low.min())
-    return bool(((low <= low.min() + near) & (high >= high.max() - near)).mean() >= 0.5)
+    return bool(((low <= low.min() + near) & (high >= high.max() - near)).mean() > 0.5)
 
 
 def _dependent(names: Sequence[str], numbers: np.ndarray) -> tuple[str, ...]:
