@@ -18,6 +18,9 @@ SMALL_SQUARE = 400  # rows, where the work grows with their square
 PROBE = 400  # rows of the short run, after one on a few that is not timed: compiling is no part of the work
 WARM = 60
 TRIED = 10  # numbers of clusters that a search tries before it gives up, at most
+SHARING = (
+    "egmm",
+)  # its starts are shared by models and numbers and made on a sample: measured from 300 to 60,000 rows
 LONG = 60.0  # seconds that deserve a warning
 
 
@@ -58,7 +61,7 @@ def expected_cost(estimator: Any, X: Any, clusters: Clusters = None) -> Cost | N
 
     A small table is not measured: it costs a few seconds. Otherwise the estimator is fitted, with one start and one
     number of clusters, to 400 rows drawn at random, and the time is multiplied by the starts, by the numbers of
-    clusters to try and by what all rows cost more, as its record says (``grows``).
+    clusters to try and by what all rows cost more, as its record says (``grows``). EGMM shares its starts.
 
     Examples
     --------
@@ -76,8 +79,11 @@ def expected_cost(estimator: Any, X: Any, clusters: Clusters = None) -> Cost | N
     seconds = _seconds(probe, X)
     if seconds is None:
         return None
-    more = (n / PROBE) ** (2 if square else 1)
-    return Cost(seconds * max(more, 1) * starts * len(numbers), memory)
+    if estimator.method.name in SHARING:
+        starts, growth = 1, 0.25
+    else:
+        growth = 2.0 if square else 1.0
+    return Cost(seconds * max(n / PROBE, 1) ** growth * starts * len(numbers), memory)
 
 
 def _numbers(estimator: Any, clusters: Clusters) -> list[int]:

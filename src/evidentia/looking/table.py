@@ -149,7 +149,7 @@ def look(table: Any, *, keep: Sequence[str] = ()) -> Look:
     >>> print(look(fruits))
     12 rows, 5 columns
     2 columns of numbers, 1 column of categories
-    spreads from 2.68 to 103
+    spreads from 2.68 to 102
     nothing missing
     number is set aside (only counts the rows)
     species is set aside (by its name the classes, 2 of them)
