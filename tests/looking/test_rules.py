@@ -224,7 +224,9 @@ def test_costs_grow_with_rows_starts_and_numbers(monkeypatch):
     assert expected_cost(EVCLUS(3, n_init=1), X, 3).memory == pytest.approx(24 * 4000**2)
     assert expected_cost(EVCLUS(3, n_init=1, n_pairs=50), X, 3).seconds == pytest.approx(0.5 * 10)
     assert expected_cost(ecm(3), np.zeros((300, 10)), 3).seconds < 10
-    assert len(fitted) == 5
+    egmm = methods.find("egmm")(n_init=3)  # starts are shared: sixteen times the rows cost twice the time
+    assert expected_cost(egmm, np.zeros((6400, 10)), None).seconds == pytest.approx(0.5 * 2 * len(range(2, 11)))
+    assert len(fitted) == 6
 
 
 def test_a_short_run_tells_the_cost_and_leaves_the_estimator_alone():

@@ -250,8 +250,8 @@ def scale_of_mixed(mixed: bool) -> str:
 def egmm_settings(seen: Look) -> tuple[dict[str, Any], str]:
     """Settings of EGMM that are not its defaults: principal components for a wide table.
 
-    Those above the noise of shuffled columns. On ten tables of 150 to 1,080 rows and 30 to 2,000 columns with known classes
-    these were level with the best number on eight, and close on two; a share of the variance keeps noise.
+    Those above the noise of shuffled columns. On ten tables with known classes, of 150 to 1,080 rows and 30 to 2,000
+    columns, they were level with the best number on eight, and close on two; a share of the variance keeps noise.
     """
     if not seen.wide:
         return {}, ""
