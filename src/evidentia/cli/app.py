@@ -104,6 +104,18 @@ TableFile = Annotated[
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Columns to leave out; repeat, or separate by commas.")
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Cluster this one too, although it looks like names or classes."),
+]
+Distances = Annotated[
+    bool | None,
+    typer.Option(
+        "--distances/--no-distances",
+        help="Whether FILE is a square table of dissimilarities between objects.",
+        show_default="when it looks like one",
+    ),
+]
 IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")]
 Seed = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts; the same seed gives the same result.")
@@ -135,14 +147,7 @@ def fit(
     method: Annotated[
         str, typer.Option(metavar="NAME", help="Clustering method, see below; auto: what suits the columns.")
     ] = "auto",
-    distances: Annotated[
-        bool | None,
-        typer.Option(
-            "--distances/--no-distances",
-            help="Whether FILE is a square table of dissimilarities between objects.",
-            show_default="when it looks like one",
-        ),
-    ] = None,
+    distances: Distances = None,
     links: Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs known to belong together or apart.")] = None,
     clusters: Annotated[
         str,
@@ -159,10 +164,7 @@ def fit(
     columns: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all that can be.")
     ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Cluster this one too, although it looks like names or classes."),
-    ] = None,
+    keep: Keep = None,
     missing: Annotated[
         Missing | None,
         typer.Option(
@@ -194,16 +196,7 @@ def fit(
     given = inputs.read(
         file, wishes, cures="--missing drop leaves these rows out; --method egmm --missing em uses what is there"
     )
-    wish = fitting.Wish(
-        method=given.choice.method,
-        clusters=count,
-        settings=ctx.meta["settings"],
-        seed=seed,
-        distances=given.distances,
-        linked=links is not None,
-        chosen=given.choice.settings,
-    )
-    estimator, given = wish.estimator(), given.but(wish.given())
+    estimator, given = given.estimator(count, ctx.meta["settings"], seed, linked=wishes.linked)
     given.check_links(links)
     check_out(out)
     if not quiet:
@@ -259,16 +252,13 @@ def ask(
     from evidentia.looking.rules import rescale
     from evidentia.prototypes import CECM
 
-    wishes = inputs.Wishes(
-        method="cecm",
-        distances=False,
-        scale=scale.value,
-        id_column=id_column,
-        drop=drop or (),
-        columns=columns or (),
-        missing=missing.value,
-    )
-    given = inputs.read(file, wishes)
+    about: dict[str, Any] = {
+        "id_column": id_column,
+        "drop": drop or (),
+        "columns": columns or (),
+        "missing": missing.value,
+    }
+    given = inputs.read(file, inputs.Wishes(method="cecm", distances=False, scale=scale.value, **about))
     data = given.data
     check_out(out)
     scaled, scaler = rescale(data, scale.value)
@@ -397,7 +387,7 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Cluster Fisher's irises, the number of clusters chosen from the data, and compare with the species."""
-    from evidentia.cli import fitting, inputs, tables
+    from evidentia.cli import inputs, tables
     from evidentia.cli.running import check_out, expect, run
     from evidentia.datasets import load
 
@@ -405,7 +395,7 @@ def demo(
     iris = load("iris", as_frame=True)
     source = tables.Source(iris.data.assign(species=iris.target), DEMO)
     given = inputs.of_table(source, inputs.Wishes(), title="Fisher's irises")
-    estimator = fitting.Wish(given.choice.method, None, (), chosen=given.choice.settings).estimator()
+    estimator, given = given.estimator(None)
     if not quiet:
         given.print_heading()
         given.print_choice(expect(estimator, given.data, None, given.scale))

@@ -13,6 +13,7 @@ import pandas as pd
 from evidentia import methods
 from evidentia.cli import tables
 from evidentia.cli.errors import UserError, listing
+from evidentia.cli.fitting import Wish
 from evidentia.cli.recipe import recipe
 from evidentia.cli.terminal import heading, labeled
 from evidentia.looking import Choice, Look, choose, look
@@ -41,9 +42,14 @@ class Input:
     def scale(self) -> str:
         return self.choice.scale
 
-    def but(self, settings: dict[str, Any]) -> Input:
-        """The same, where some settings of the method were given and not chosen."""
-        return replace(self, choice=self.choice.but(**settings))
+    def estimator(
+        self, clusters: Clusters, settings: Sequence[str] = (), seed: int = 0, *, linked: bool = False
+    ) -> tuple[Any, Input]:
+        """The chosen method, unfitted, and the same input without the reasons for what ``settings`` decide."""
+        wish = Wish(
+            self.choice.method, clusters, settings, seed, self.distances, linked=linked, chosen=self.choice.settings
+        )
+        return wish.estimator(), replace(self, choice=self.choice.but(**wish.given()))
 
     def check_links(self, links: Path | None) -> None:
         if links is not None and self.dropped is not None and self.id_column is None:
