@@ -21,6 +21,8 @@ HOMES = {
     "FocalSets": "belief",
     "MassFunctions": "belief",
     "PairwiseConstraints": "constraints",
+    "choose": "looking",
+    "look": "looking",
     "select": "selection",
 }
 MORE = {  # what a family has beside its methods

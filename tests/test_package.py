@@ -28,6 +28,7 @@ LAYERS = [
     {"prototypes", "mixtures", "relational", "hierarchy"},
     {"neural", "experimental"},
     {"scores", "selection", "datasets"},
+    {"looking"},
     {"plots"},
     {"report", "images"},
     {"explorer"},

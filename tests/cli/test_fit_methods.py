@@ -106,7 +106,7 @@ def test_numbers_alone_are_a_table_of_dissimilarities_too(run, tmp_path):
     ("change", "words"),
     [
         (lambda frame: frame.iloc[:-1], "39 rows and 41 columns of them"),
-        (lambda frame: frame.assign(p010="far"), "column 'p010' is not a column of numbers (text)"),
+        (lambda frame: frame.assign(p010="far"), "column 'p010' is not a column of numbers, as dissimilarities are"),
         (lambda frame: frame[["patient", *frame.columns[:0:-1]]], "in a different order"),
         (lambda frame: frame.assign(p010=-1.0), "entry [0, 3] = -1"),
     ],

@@ -9,11 +9,16 @@ import pandas as pd
 import pytest
 
 from evidentia.cli.errors import UserError
-from evidentia.cli.tables import check_values, choose_columns, read_table, split_names
+from evidentia.cli.inputs import Wishes, of_table
+from evidentia.cli.tables import Source, check_values, choose_columns, read_table, split_names
+
+
+def clustered(frame, **wishes):
+    return of_table(Source(frame, "frame"), Wishes(**wishes), title="a table")
 
 
 def numbers(source):
-    return choose_columns(source.frame, columns=["age", "weight"]).data.to_numpy()
+    return choose_columns(source.frame, columns=["age", "weight"]).frame.to_numpy()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +75,7 @@ def test_latin_1_is_read_and_said(tmp_path):
 
 def test_identifiers_keep_their_zeros(table):
     source = read_table(table, id_column="patient")
-    data = choose_columns(source.frame, id_column="patient").data
+    data = choose_columns(source.frame, id_column="patient").frame
     assert data.index[:2].tolist() == ["007", "008"]
     assert data.index.name == "patient"
 
@@ -78,7 +83,7 @@ def test_identifiers_keep_their_zeros(table):
 def test_parquet_with_missing_integers_and_an_index(tmp_path):
     frame = pd.DataFrame({"x": pd.array([1, None, 3], dtype="Int64"), "y": np.float32([1.5, 2, 3])}, index=list("abc"))
     frame.to_parquet(tmp_path / "a.parquet")
-    chosen = choose_columns(read_table(tmp_path / "a.parquet").frame, id_column="index").data
+    chosen = clustered(read_table(tmp_path / "a.parquet").frame, id_column="index").data
     np.testing.assert_array_equal(chosen, [[1, 1.5], [np.nan, 2], [3, 3]])
     assert chosen.index.tolist() == ["a", "b", "c"]
 
@@ -154,21 +159,23 @@ def test_columns_are_left_out_for_a_reason(patients):
         nothing=np.nan,
         holes=[np.nan, 4.0] * 20,
     )
-    chosen = choose_columns(frame, id_column="patient", drop=["diagnosis"])
-    assert chosen.data.columns.tolist() == ["age", "weight", "holes"]
+    chosen = clustered(frame, id_column="patient", drop=["diagnosis"], method="egmm")
+    assert chosen.data.columns.tolist() == ["age", "weight"]
     assert chosen.left_out == {
-        "sex": "text",
+        "sex": "text, of which egmm reads none; evclus does",
         "site": "always 3",
         "diagnosis": "--drop",
-        "number": "only counts the rows; --id number takes it as their names",
-        "note": "text: 1 of 40 values are no numbers, such as '?' in row 0",
-        "seen": "dates or times",
+        "number": "only counts the rows",
+        "note": "text: 1 of 40 values are no numbers, such as '?' in row 007; empty cells are missing values",
+        "seen": "dates or times; as numbers they could be clustered",
         "nothing": "empty",
+        "holes": "always 4.0 or missing",
     }
+    assert clustered(frame, drop=["diagnosis"]).left_out["number"].endswith("; --id number takes it as their names")
 
 
 def test_columns_asked_for_are_taken_in_that_order(patients):
-    chosen = choose_columns(patients, columns=["site,weight", "age"])
+    chosen = clustered(patients, columns=["site,weight", "age"], method="egmm")
     assert chosen.data.columns.tolist() == ["site", "weight", "age"]
     assert chosen.left_out == dict.fromkeys(["patient", "sex", "diagnosis"], "not in --columns")
 
@@ -184,14 +191,22 @@ def test_a_name_that_holds_a_comma_may_be_given_whole():
         ({"columns": ["AGE"]}, "--columns: there is no column 'AGE'. Did you mean 'age'?"),
         ({"id_column": "xyz"}, "--id: there is no column 'xyz'. The columns are patient, age, weight"),
         ({"columns": ["age"], "drop": ["age"]}, "--columns asks for 'age', which --drop or --id takes away"),
-        ({"columns": ["sex"]}, "'sex' is not a column of numbers (text)"),
-        ({"drop": ["age,weight,diagnosis"]}, "No column of numbers is left to cluster (patient: text; age: --drop"),
+        ({"keep": ["wieght"]}, "--keep: there is no column 'wieght'. Did you mean 'weight'?"),
+        ({"keep": ["age"], "id_column": "age"}, "--keep asks for 'age', which --drop or --id takes away"),
+        ({"columns": ["sex"], "method": "ecm"}, "ecm reads numbers, and all columns are categories (sex)"),
+        ({"columns": ["age,sex"], "method": "ecm"}, "--columns: 'sex' cannot be used (text, of which ecm reads none"),
+        ({"keep": ["sex"], "method": "ecm"}, "--keep: 'sex' cannot be used (text, of which ecm reads none"),
+        (
+            {"drop": ["age,weight,sex,diagnosis"]},
+            "No column is left to cluster (age: --drop; weight: --drop; sex: --drop;",
+        ),
+        ({"columns": ["age,weight"], "method": "latent-class"}, "latent-class reads categories, and all columns are"),
         ({"id_column": "sex"}, "'f' names 20 rows (38 of 40 names are repetitions)"),
     ],
 )
 def test_wishes_that_cannot_be_met(patients, wish, words):
-    with pytest.raises(UserError) as error:
-        choose_columns(patients, **wish)
+    with pytest.raises((UserError, ValueError)) as error:
+        clustered(patients, **wish)
     assert words in str(error.value)
 
 

@@ -32,15 +32,25 @@ app = typer.Typer(
 
 ASK_TOL = 1e-7  # somebody waits: later digits change no question
 DEMO = """\
-from evidentia import EGMM
+from evidentia import choose
 from evidentia.datasets import load
 
 iris = load("iris", as_frame=True)
-model = EGMM(n_clusters="auto", random_state=0).fit(iris.data)
+choice = choose(iris.data)
+print(choice)
+model = choice.fit(iris.data, random_state=0)
 print(model.partition_)"""
 
 
 class Scale(StrEnum):
+    none = "none"
+    standard = "standard"
+    robust = "robust"
+    minmax = "minmax"
+
+
+class FitScale(StrEnum):
+    auto = "auto"
     none = "none"
     standard = "standard"
     robust = "robust"
@@ -94,6 +104,18 @@ TableFile = Annotated[
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Columns to leave out; repeat, or separate by commas.")
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Cluster this one too, although it looks like names or classes."),
+]
+Distances = Annotated[
+    bool | None,
+    typer.Option(
+        "--distances/--no-distances",
+        help="Whether FILE is a square table of dissimilarities between objects.",
+        show_default="when it looks like one",
+    ),
+]
 IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")]
 Seed = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts; the same seed gives the same result.")
@@ -123,14 +145,9 @@ def fit(
     ctx: typer.Context,
     file: TableFile,
     method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Clustering method, see below.", show_default="egmm; evclus with --distances"
-        ),
-    ] = None,
-    distances: Annotated[
-        bool, typer.Option("--distances", help="FILE is a square table of dissimilarities between objects.")
-    ] = False,
+        str, typer.Option(metavar="NAME", help="Clustering method, see below; auto: what suits the columns.")
+    ] = "auto",
+    distances: Distances = None,
     links: Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs known to belong together or apart.")] = None,
     clusters: Annotated[
         str,
@@ -139,12 +156,15 @@ def fit(
             help="How many clusters, or the range to choose from; auto: as the method does it, else 2-6.",
         ),
     ] = "auto",
-    scale: Annotated[Scale, typer.Option(help="Bring the columns to a common scale first.")] = Scale.none,
+    scale: Annotated[
+        FitScale, typer.Option(help="Bring the columns to a common scale first; auto: when their spreads differ.")
+    ] = FitScale.auto,
     id_column: IdColumn = None,
     drop: Drop = None,
     columns: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all numeric ones.")
+        list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all that can be.")
     ] = None,
+    keep: Keep = None,
     missing: Annotated[
         Missing | None,
         typer.Option(
@@ -158,36 +178,34 @@ def fit(
 ) -> None:
     """Cluster the rows of a table and say how sure each one is."""
     from evidentia.cli import fitting, inputs
-    from evidentia.cli.running import check_out, run
+    from evidentia.cli.running import check_out, expect, run
 
-    wish = fitting.Wish(
-        method=method or ("evclus" if distances else "egmm"),
-        clusters=fitting.parse_clusters(clusters),
-        settings=ctx.meta["settings"],
-        seed=seed,
+    count = fitting.parse_clusters(clusters)
+    wishes = inputs.Wishes(
+        method=method,
         distances=distances,
         linked=links is not None,
-    )
-    estimator = wish.estimator()
-    given = inputs.read(
-        file,
-        distances=distances,
         scale=scale.value,
         id_column=id_column,
         drop=drop or (),
         columns=columns or (),
+        keep=keep or (),
         missing=None if missing is None else missing.value,
-        method=estimator.method,
-        cures="--missing drop leaves these rows out; --method egmm --missing em uses what is there",
     )
+    fitting.Wish(method, count, (), distances=bool(distances), linked=wishes.linked).check()
+    given = inputs.read(
+        file, wishes, cures="--missing drop leaves these rows out; --method egmm --missing em uses what is there"
+    )
+    estimator, given = given.estimator(count, ctx.meta["settings"], seed, linked=wishes.linked)
     given.check_links(links)
     check_out(out)
     if not quiet:
         given.print_heading()
+        given.print_choice(expect(estimator, given.data, count, given.scale))
     run(
         estimator,
         given.data,
-        wish.clusters,
+        count,
         scale=given.scale,
         out=out,
         quiet=quiet,
@@ -196,7 +214,7 @@ def fit(
         links=_read_links(links, given.id_column),
         settings=given.words,
         command=_command(ctx),
-        code=given.recipe(estimator, wish.clusters, links),
+        code=given.recipe(estimator, count, links),
         title=file.name,
     )
 
@@ -231,21 +249,19 @@ def ask(
     from evidentia.cli import asking, fitting, inputs
     from evidentia.cli.running import check_out, print_summary
     from evidentia.constraints import ActiveSession
+    from evidentia.looking.rules import rescale
     from evidentia.prototypes import CECM
 
-    given = inputs.read(
-        file,
-        distances=False,
-        scale=scale.value,
-        id_column=id_column,
-        drop=drop or (),
-        columns=columns or (),
-        missing=missing.value,
-        method=CECM.method,
-    )
+    about: dict[str, Any] = {
+        "id_column": id_column,
+        "drop": drop or (),
+        "columns": columns or (),
+        "missing": missing.value,
+    }
+    given = inputs.read(file, inputs.Wishes(method="cecm", distances=False, scale=scale.value, **about))
     data = given.data
     check_out(out)
-    scaled, scaler = fitting.rescale(data, scale.value)
+    scaled, scaler = rescale(data, scale.value)
     bars = int(sys.stderr.isatty())
     estimator = CECM(clusters, adaptive=adaptive, n_init=starts, tol=ASK_TOL, random_state=seed, verbose=bars)
     session = ActiveSession(estimator, scaled, rule=rule.value, random_state=seed)
@@ -391,24 +407,27 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Cluster Fisher's irises, the number of clusters chosen from the data, and compare with the species."""
-    from evidentia.cli.running import check_out, run
+    from evidentia.cli import inputs, tables
+    from evidentia.cli.running import check_out, expect, run
     from evidentia.datasets import load
-    from evidentia.mixtures import EGMM
 
     check_out(out)
     iris = load("iris", as_frame=True)
+    source = tables.Source(iris.data.assign(species=iris.target), DEMO)
+    given = inputs.of_table(source, inputs.Wishes(), title="Fisher's irises")
+    estimator, given = given.estimator(None)
     if not quiet:
-        terminal.heading(f"Fisher's irises: {len(iris.data)} flowers, {iris.data.shape[1]} columns")
-        terminal.labeled("clustered", ", ".join(iris.data.columns))
-        terminal.labeled("left out", "the species, to compare with afterwards")
+        given.print_heading()
+        given.print_choice(expect(estimator, given.data, None, given.scale))
     run(
-        EGMM(n_clusters="auto", random_state=0),
-        iris.data,
+        estimator,
+        given.data,
         None,
+        scale=given.scale,
         out=out,
         quiet=quiet,
         remark=lambda partition: compared(partition, iris.target, "species"),
-        settings={"data": "Fisher's irises", "columns": ", ".join(iris.data.columns), "left out": "species"},
+        settings=given.words,
         command=_command(ctx),
         code=DEMO,
         title="Fisher's irises",

@@ -8,8 +8,8 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,8 @@ import pandas as pd
 from evidentia import methods
 from evidentia.cli.errors import UserError
 from evidentia.cli.settings import read_settings
-from evidentia.selection import Selection, select
-
-SCALERS = {"standard": "StandardScaler", "robust": "RobustScaler", "minmax": "MinMaxScaler"}
-DEFAULT_RANGE = (2, 6)
-
-Clusters = int | tuple[int, int] | None  # a number, a range to choose from, or what the method does by itself
+from evidentia.looking.numbers import Clusters, fit_number
+from evidentia.looking.rules import number_settings, rescale
 
 
 @dataclass(frozen=True)
@@ -45,24 +41,26 @@ class Wish:
     seed: int = 0
     distances: bool = False
     linked: bool = False
+    chosen: Mapping[str, Any] = field(default_factory=dict)  # settings that the look at the table suggests
 
     def estimator(self) -> Any:
         """The estimator, unfitted; what means nothing to the method is refused."""
-        cls, known = methods.find(self.method), methods.clusterers()
-        self._check(cls.method, known)
-        given = read_settings(self.settings, cls, known)
-        if self.distances:
-            given["metric"] = "precomputed"
+        cls = methods.find(self.method)
+        self.check()
+        given = {**self.chosen, **self.given()}
         if "random_state" in cls.parameters:
             given["random_state"] = self.seed
-        if isinstance(self.clusters, int):
-            given["n_clusters"] = self.clusters
-        elif "searched" in cls.method.number:
-            given |= {"n_clusters": "auto"} | ({} if self.clusters is None else {"cluster_range": self.clusters})
-        return cls(**given)
+        return cls(**given, **number_settings(cls, self.clusters))
 
-    def _check(self, method: methods.Method, known: Mapping[str, Any]) -> None:
-        """Refuse a method that cannot use what the command line gives it."""
+    def given(self) -> dict[str, Any]:
+        """The settings that the command line names."""
+        return read_settings(self.settings, methods.find(self.method), methods.clusterers())
+
+    def check(self) -> None:
+        """Refuse a method that cannot use what the command line gives it; one to be chosen still will."""
+        if self.method == "auto":
+            return
+        method, known = methods.find(self.method).method, methods.clusterers()
 
         def able(part: str, what: str) -> str:
             return ", ".join(name for name, cls in known.items() if what in getattr(cls.method, part))
@@ -72,10 +70,8 @@ class Wish:
                 f"--distances: dissimilarities mean nothing to {method.name}. Methods that take them: "
                 f"{able('reads', 'dissimilarities')}."
             )
-        if not self.distances and "table" not in method.reads:
-            raise UserError(
-                f"{method.name} reads {' or '.join(method.reads)}, not columns of numbers: use it from Python."
-            )
+        if not self.distances and not {"table", "categories"} & set(method.reads):
+            raise UserError(f"{method.name} reads {' or '.join(method.reads)}, not tables: use it from Python.")
         if self.linked and "links" not in method.takes:
             raise UserError(
                 f"--links: links mean nothing to {method.name}. Methods that take them: {able('takes', 'links')}."
@@ -100,49 +96,35 @@ def parse_clusters(text: str) -> Clusters:
     return int(first), int(last)
 
 
-def numbers_to_try(estimator: Any, clusters: Clusters) -> range | None:
-    """Numbers of clusters that need a fit each; None where one fit is enough."""
-    ways = estimator.method.number
-    if isinstance(clusters, int) or "searched" in ways or (clusters is None and "found" in ways):
-        return None
-    low, high = clusters or DEFAULT_RANGE
-    return range(low, high + 1)
-
-
 def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, links: Any = None) -> Fitted:
     """Fit on the chosen scale; an interrupt keeps the best solution so far."""
     scaled, scaler = rescale(data, scale)
-    selection, counts = None, numbers_to_try(estimator, clusters)
+    selection = None
     with noticing() as noticed:
         if links is not None:
             model = estimator.fit(scaled, constraints=links)
-        elif counts is None:
-            model = estimator.fit(scaled)
-            if "searched" in model.method.number and not isinstance(clusters, int):
-                selection = Selection.of_model(model)
         else:
-            settings = estimator.get_params()
-            if "verbose" in settings:
-                estimator.set_params(verbose=0)  # one bar is enough
-            selection = select(
-                scaled,
-                estimator,
-                n_clusters=counts,
-                random_state=settings.get("random_state"),
-                verbose=settings.get("verbose", 0),
-            )
-            model = selection.estimator_
+            model, selection = fit_number(estimator, scaled, clusters)
     return Fitted(in_units_of(scaler, model), selection, noticed.notes, noticed.interrupted)
 
 
-def rescale(data: pd.DataFrame, scale: str) -> tuple[pd.DataFrame, Any]:
-    """The table on the chosen scale, and the scikit-learn object that leads back (None when nothing was changed)."""
-    if scale == "none":
-        return data, None
-    from sklearn import preprocessing
+class Rescaled(NamedTuple):
+    """What a model did to columns on another scale, as seen from the columns in the units of the file."""
 
-    scaler = getattr(preprocessing, SCALERS[scale])().set_output(transform="pandas")
-    return scaler.fit_transform(data), scaler
+    origin: np.ndarray
+    factor: np.ndarray
+    inner: Any  # a reduction, or None
+
+    def to(self, X: np.ndarray) -> np.ndarray:
+        scaled = (X - self.origin) / self.factor
+        return scaled if self.inner is None else self.inner.to(scaled)
+
+    def back(self, rows: np.ndarray) -> np.ndarray:
+        return (rows if self.inner is None else self.inner.back(rows)) * self.factor + self.origin
+
+    def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
+        wide = covariance if self.inner is None else self.inner.covariance_back(covariance)
+        return wide * np.outer(self.factor, self.factor)
 
 
 def in_units_of(scaler: Any, model: Any) -> Any:
@@ -153,13 +135,14 @@ def in_units_of(scaler: Any, model: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the scaler knows columns by name and is given none
         origin, one = scaler.inverse_transform(np.vstack([np.zeros(n_features), np.ones(n_features)]))
-    factor = one - origin
+    units = Rescaled(origin, one - origin, getattr(model, "reduction_", None))
     moved = copy.copy(model)
     if getattr(model, "cluster_centers_", None) is not None:
-        moved.cluster_centers_ = model.cluster_centers_ * factor + origin
-    for name in ("covariance_", "covariances_"):
-        if getattr(model, name, None) is not None:
-            setattr(moved, name, getattr(model, name) * np.outer(factor, factor))
+        moved.cluster_centers_ = model.cluster_centers_ * units.factor + origin
+    if hasattr(model, "reduction_"):  # its covariances are computed from what the clusters have, when asked for
+        moved.reduction_ = units
+    elif getattr(model, "covariances_", None) is not None:
+        moved.covariances_ = model.covariances_ * np.outer(units.factor, units.factor)
     return moved
 
 

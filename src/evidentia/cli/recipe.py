@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evidentia.cli.fitting import SCALERS, Clusters, numbers_to_try
+from evidentia.looking.numbers import Clusters, numbers_to_try
+from evidentia.looking.rules import SCALERS
 from evidentia.report.page import import_lines
 
 WIDTH = 100
@@ -22,11 +23,12 @@ def recipe(
     estimator: Any,
     clusters: Clusters,
     links: str | None = None,
+    categories: Sequence[str] = (),
 ) -> str:
     """Lines to paste: read the table, choose its columns, fit, print.
 
     ``read`` is an expression for the whole table, ``dropped`` the ``how`` of ``dropna`` when rows were left out,
-    ``links`` the file of the links.
+    ``links`` the file of the links, ``categories`` the columns that are no numbers.
 
     Examples
     --------
@@ -51,7 +53,13 @@ def recipe(
     if left_out:
         keep, lose = f"X = X[{list(columns)!r}]", f"X = X.drop(columns={list(left_out)!r})"
         lines.append(keep if len(keep) <= max(len(lose), WIDTH) else lose)
-    lines[-1] += ".astype(float)"
+    if not categories:
+        lines[-1] += ".astype(float)"
+    elif len(categories) == len(columns):
+        lines[-1] += '.astype("category")'
+    else:
+        kinds = ", ".join(f'{name!r}: "category"' for name in categories)
+        lines.append(f"X = X.astype({{{kinds}}})")
     if dropped is not None:
         lines.append(f"X = X.dropna(how={dropped!r})")
     if scale != "none":

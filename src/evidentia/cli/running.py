@@ -13,13 +13,16 @@ import typer
 from evidentia._base import is_precomputed
 from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError
+from evidentia.looking import expected_cost
+from evidentia.looking.numbers import Clusters, numbers_to_try
+from evidentia.looking.rules import rescale
 from evidentia.partition import CredalPartition
 
 
 def run(
     estimator: Any,
     data: pd.DataFrame,
-    clusters: fitting.Clusters,
+    clusters: Clusters,
     *,
     scale: str = "none",
     out: Path | None,
@@ -60,7 +63,7 @@ def run(
             out,
             partition=partition,
             model=fitted.model.set_params(verbose=0) if "verbose" in fitted.model.parameters else fitted.model,
-            X=None if is_precomputed(estimator) else data,
+            X=_numbers(estimator, data),
             selection=fitted.selection,
             object_column=object_column,
             notes=notes,
@@ -73,6 +76,20 @@ def run(
             terminal.labeled("", ", ".join(path.name for path in written[1:]))
     if fitted.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def expect(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str) -> str | None:
+    """What the fit will cost, in words; a long one is announced, with what is quicker."""
+    cost = expected_cost(estimator, rescale(data, scale)[0], clusters)
+    if cost is None:
+        return None
+    if cost.long:
+        quicker = "" if isinstance(clusters, int) else "a number of clusters (--clusters 4), "
+        terminal.note(
+            f"this will take {cost}. Ctrl-C ends it and keeps the best result so far; {quicker}fewer starts "
+            "(--starts 1) or a sample of the rows are quicker."
+        )
+    return str(cost)
 
 
 def check_out(out: Path | None) -> None:
@@ -104,8 +121,14 @@ def print_doubtful(partition: CredalPartition, count: int) -> None:
         typer.echo(terminal.styled(line, fg="cyan") if at == 0 else line)
 
 
-def _what(estimator: Any, clusters: fitting.Clusters, scale: str) -> str:
-    counts = fitting.numbers_to_try(estimator, clusters)
+def _numbers(estimator: Any, data: pd.DataFrame) -> pd.DataFrame | None:
+    """The columns of numbers, which the report shows."""
+    numbers = data.select_dtypes("number")
+    return None if is_precomputed(estimator) or numbers.empty else numbers
+
+
+def _what(estimator: Any, clusters: Clusters, scale: str) -> str:
+    counts = numbers_to_try(estimator, clusters)
     if isinstance(clusters, int):
         count = f"{clusters} clusters"
     elif counts is not None:

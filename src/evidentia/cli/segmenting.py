@@ -14,6 +14,7 @@ from evidentia.cli.errors import INTERRUPTED, UserError, closest
 from evidentia.images import Image, Segmentation, fuse, read_image, segment, write_segmentation
 from evidentia.images.quantizing import MOST
 from evidentia.images.reading import sized, stack
+from evidentia.looking.numbers import Clusters, numbers_to_try
 
 MOST_WHEN_FUSED = 1024  # values of one image: masses are kept for the combinations that occur
 
@@ -51,10 +52,10 @@ class Job:
     n_links: int
     n_prototypes: int | None
 
-    def estimator(self, clusters: fitting.Clusters) -> Any:
+    def estimator(self, clusters: Clusters) -> Any:
         method = self.method or ("cecm" if self.masks.linked else "egmm")
         estimator = fitting.Wish(method=method, clusters=clusters, settings=self.settings, seed=self.seed).estimator()
-        if fitting.numbers_to_try(estimator, clusters) is not None:
+        if numbers_to_try(estimator, clusters) is not None:
             raise UserError(f"--clusters: {method} needs a number, as in --clusters 3.")
         if self.masks.linked and "links" not in estimator.method.takes:
             raise UserError(f"--same and --different mean nothing to {method}: they are options of cecm.")
@@ -97,7 +98,7 @@ def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | 
     spoken = [parse_meaning(text) for text in meanings]
     if spoken:
         _check_fusion(job, spoken, clusters)
-        counts: list[fitting.Clusters] = [len(meaning) for meaning in spoken]
+        counts: list[Clusters] = [len(meaning) for meaning in spoken]
     else:
         counts = [fitting.parse_clusters(clusters or "auto")]
     estimators = [job.estimator(count) for count in counts]
@@ -154,7 +155,7 @@ def _check_file(path: Path) -> None:
         raise UserError(f"There is no file {path}.{closest(path.name, neighbors)}")
 
 
-def _counted(counts: Sequence[fitting.Clusters]) -> str:
+def _counted(counts: Sequence[Clusters]) -> str:
     words = ["as many" if n is None else str(n) if isinstance(n, int) else f"{n[0]} to {n[1]}" for n in counts]
     return " and ".join(words) + " clusters"
 

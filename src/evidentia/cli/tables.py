@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import shlex
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from evidentia.cli.errors import UserError, closest, listing
+from evidentia.looking.columns import is_numeric
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 SAMPLE = 1 << 16  # bytes that are looked at to guess the format
@@ -55,10 +55,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns to cluster (numbers, in the units of the file), and why the others were left out."""
+    """The columns that may be clustered, rows named, why the others were left out, and those that must be taken."""
 
-    data: pd.DataFrame
+    frame: pd.DataFrame
     left_out: dict[str, str]
+    kept: list[str]
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -267,52 +268,46 @@ def split_names(given: Sequence[str], known: Sequence[str]) -> list[str]:
 
 
 def choose_columns(
-    frame: pd.DataFrame, *, id_column: str | None = None, drop: Sequence[str] = (), columns: Sequence[str] = ()
+    frame: pd.DataFrame,
+    *,
+    id_column: str | None = None,
+    drop: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    keep: Sequence[str] = (),
 ) -> Table:
-    """Numbers to cluster, objects named by ``id_column``.
+    """The columns that the options leave, objects named by ``id_column``.
 
-    Without ``columns`` all numeric columns are taken that could tell objects apart; those given by ``columns`` are
-    taken or refused, never left out in silence.
+    Those given by ``columns`` are the only ones and must be taken, those given by ``keep`` must be taken too.
     """
     known = frame.columns.tolist()
     repeated = frame.columns[frame.columns.duplicated()].unique().tolist()
     if repeated:
         raise UserError(f"Several columns have the same name: {listing(repeated)}. Rename them.")
-    dropped, asked = split_names(drop, known), split_names(columns, known)
-    for option, names in (("--id", [id_column] if id_column else []), ("--drop", dropped), ("--columns", asked)):
+    options = {"--id": [id_column] if id_column else []}
+    options |= {
+        f"--{option}": split_names(given, known)
+        for option, given in (("drop", drop), ("columns", columns), ("keep", keep))
+    }
+    for option, names in options.items():
         for name in names:
             if name not in frame:
                 near = closest(name, known)
                 raise UserError(f"{option}: there is no column {name!r}.{near} The columns are {listing(known, 20)}.")
-    contradicted = [name for name in asked if name in dropped or name == id_column]
-    if contradicted:
-        raise UserError(f"--columns asks for {contradicted[0]!r}, which --drop or --id takes away. Decide for one.")
-
-    left_out = {}
-    used = list(asked)
+    dropped, asked = options["--drop"], options["--columns"]
+    for option in ("--columns", "--keep"):
+        contradicted = [name for name in options[option] if name in dropped or name == id_column]
+        if contradicted:
+            raise UserError(f"{option} asks for {contradicted[0]!r}, which --drop or --id takes away. Decide for one.")
+    others = [name for name in known if name != id_column]
+    left_out = dict.fromkeys((name for name in others if name in dropped), "--drop")
     if asked:
-        for name in asked:
-            _refuse_text(frame[name])
-        left_out = {name: "not in --columns" for name in known if name not in asked and name != id_column}
-    else:
-        for name in known:
-            reason = "--drop" if name in dropped else _useless(frame[name])
-            if name == id_column:
-                continue
-            if reason:
-                left_out[name] = reason
-            else:
-                used.append(name)
-    if not used:
-        why = "; ".join(f"{name}: {reason}" for name, reason in list(left_out.items())[:8])
-        raise UserError(
-            f"No column of numbers is left to cluster ({why}). If the columns ran together, the separator is none of "
-            f"{', '.join(SEPARATORS.values())}; write missing values as empty cells."
-        )
-    data = pd.DataFrame({name: frame[name].to_numpy(dtype=float, na_value=np.nan) for name in used})
+        left_out = dict.fromkeys((name for name in others if name not in asked), "not in --columns")
+    left: pd.DataFrame = frame[asked or [name for name in others if name not in dropped]].copy()
+    if left.empty:
+        raise UserError(f"No column is left to cluster: --drop or --id takes all of {listing(known)}.")
     if id_column is not None:
-        data.index = pd.Index(_identifiers(frame[id_column]), name=id_column)
-    return Table(data, left_out)
+        left.index = pd.Index(_identifiers(frame[id_column]), name=id_column)
+    return Table(left, left_out, list(dict.fromkeys([*asked, *options["--keep"]])))
 
 
 def read_distances(path: Path, *, id_column: str | None = None) -> tuple[pd.DataFrame, Source, str | None]:
@@ -334,8 +329,8 @@ def read_distances(path: Path, *, id_column: str | None = None) -> tuple[pd.Data
             "objects."
         )
     for name in numbers:
-        if not _is_numeric(numbers[name]):
-            raise UserError(f"{path}: column {name!r} is not a column of numbers ({_useless(numbers[name])}).")
+        if not is_numeric(numbers[name]):
+            raise UserError(f"{path}: column {name!r} is not a column of numbers, as dissimilarities are.")
     data = numbers.astype(float)
     if id_column is not None:
         data.index = pd.Index(_identifiers(frame[id_column]), name=id_column)
@@ -346,42 +341,6 @@ def read_distances(path: Path, *, id_column: str | None = None) -> tuple[pd.Data
             )
     notes = [note for note in source.notes if not note.startswith("The first line")]
     return data, Source(source.frame, source.code, notes), id_column
-
-
-def _is_numeric(column: pd.Series) -> bool:
-    return getattr(column.dtype, "kind", "O") in "biuf"
-
-
-def _useless(column: pd.Series) -> str | None:
-    """Why a column cannot help to tell objects apart, or None."""
-    values = column.dropna()
-    if values.empty:
-        return "empty"
-    if column.dtype.kind in "Mm":
-        return "dates or times"
-    if not _is_numeric(column):
-        return _text_reason(values)
-    if len(column) > 1 and values.nunique() == 1 and len(values) == len(column):
-        return f"always {values.iloc[0]}"
-    if len(column) >= 10 and column.dtype.kind in "iu" and (np.diff(column) == 1).all() and column.iloc[0] in (0, 1):
-        return f"only counts the rows; --id {shlex.quote(str(column.name))} takes it as their names"
-    return None
-
-
-def _text_reason(values: pd.Series) -> str:
-    bad = values[pd.to_numeric(values.astype(str), errors="coerce").isna()]
-    if len(bad) < len(values) / 2 and len(bad):
-        return f"text: {len(bad)} of {len(values)} values are no numbers, such as {bad.iloc[0]!r} in row {bad.index[0]}"
-    return "text"
-
-
-def _refuse_text(column: pd.Series) -> None:
-    if not _is_numeric(column):
-        reason = _useless(column) or "text"
-        raise UserError(
-            f"--columns: {column.name!r} is not a column of numbers ({reason}). "
-            "Encode it as numbers, write missing values as empty cells, or leave it out."
-        )
 
 
 def _identifiers(column: pd.Series) -> list[str]:
@@ -411,15 +370,15 @@ def check_values(
     ``missing`` is ``"error"``, ``"drop"`` (rows with a hole go) or ``"em"`` (only rows that are all holes go);
     ``cures`` says what the command at hand offers.
     """
-    values = data.to_numpy()
-    infinite = np.isinf(values)
+    numbers = data.select_dtypes("number")
+    infinite = np.isinf(numbers.to_numpy())
     if infinite.any():
         row, column = np.argwhere(infinite)[0]
         raise UserError(
-            f"Column {data.columns[column]!r} holds inf (row {data.index[row]}; {infinite.any(axis=1).sum()} of "
+            f"Column {numbers.columns[column]!r} holds inf (row {data.index[row]}; {infinite.any(axis=1).sum()} of "
             f"{len(data)} rows in all). Look for a division by zero or a code for 'missing', and leave the cell empty."
         )
-    holes = np.isnan(values)
+    holes = data.isna().to_numpy()
     rows = holes.any(axis=1)
     sentence = None
     if rows.any():
@@ -427,15 +386,15 @@ def check_values(
         what = f"{rows.sum()} of {len(data)} rows have missing values ({listing(counts, 5)})"
         if missing == "error":
             raise UserError(f"{what}. {cures}.")
-        gone = rows if missing == "drop" else holes.all(axis=1)
-        data = data[~gone]
+        gone = np.asarray(rows if missing == "drop" else holes.all(axis=1))
+        data = data.iloc[np.flatnonzero(~gone)]
         sentence = f"{what}."
         if gone.any():
             sentence += (
                 f" {gone.sum()} rows were left out{' (--missing drop)' if missing == 'drop' else ': nothing in them'}."
             )
         if missing == "em":
-            sentence += " EM uses what is observed."
+            sentence += " What is observed is used."
     if len(data) < 2:
         raise UserError(f"{len(data)} row{'s' * (len(data) != 1)} cannot be clustered: at least 2 are needed.")
     return data, sentence

@@ -267,7 +267,8 @@ class EGMM(MixtureClusterer):
         m_i(A) = \frac{\pi_A N(x_i; \bar\mu_A, \bar\Sigma_A)}{p(x_i)}
 
     There is no empty set: an object far from everything gets its mass by the relative densities. The model of the
-    paper, one covariance and all sets, is ``EGMM(n_clusters, model="EEE", focal_sets="full", prior=None, init="k-means")``.
+    paper, one covariance and all sets, is
+    ``EGMM(n_clusters, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=10)``.
 
     Attributes
     ----------

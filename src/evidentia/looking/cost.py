@@ -1,0 +1,133 @@
+"""What a fit will cost, before it begins: a short run on some rows, drawn out to all of them."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from evidentia._base import is_precomputed
+from evidentia.looking.numbers import Clusters, numbers_to_try
+
+SMALL = 20_000  # cells of a table that no method needs long for
+SMALL_SQUARE = 400  # rows, where the work grows with their square
+PROBE = 400  # rows of the short run, after one on a few that is not timed: compiling is no part of the work
+WARM = 60
+TRIED = 10  # numbers of clusters that a search tries before it gives up, at most
+SHARING = (
+    "egmm",
+)  # its starts are shared by models and numbers and made on a sample: measured from 300 to 60,000 rows
+LONG = 60.0  # seconds that deserve a warning
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds and bytes that a fit will take, roughly: within a factor of three or so.
+
+    Examples
+    --------
+    >>> str(Cost(8, 2e8)), str(Cost(70, 5e9)), str(Cost(2400, 0))
+    ('a few seconds', 'about a minute, 5 GB of memory', 'about 40 minutes')
+    """
+
+    seconds: float
+    memory: float
+
+    @property
+    def long(self) -> bool:
+        return self.seconds > LONG
+
+    def __str__(self) -> str:
+        seconds = self.seconds
+        if seconds < 10:
+            time = "a few seconds"
+        elif seconds < 45:
+            time = f"about {round(seconds, -1):.0f} seconds"
+        elif seconds < 90:
+            time = "about a minute"
+        elif seconds < 5400:
+            time = f"about {_rounded(seconds / 60)} minutes"
+        else:
+            time = f"about {_rounded(seconds / 3600)} hours"
+        return time + (f", {self.memory / 1e9:.0f} GB of memory" if self.memory > 1e9 else "")
+
+
+def expected_cost(estimator: Any, X: Any, clusters: Clusters = None) -> Cost | None:
+    """What fitting an estimator to X will cost; None where a short run does not tell.
+
+    A small table is not measured: it costs a few seconds. Otherwise the estimator is fitted, with one start and one
+    number of clusters, to 400 rows drawn at random, and the time is multiplied by the starts, by the numbers of
+    clusters to try and by what all rows cost more, as its record says (``grows``). EGMM shares its starts.
+
+    Examples
+    --------
+    >>> from evidentia import ECM
+    >>> print(expected_cost(ECM(3), np.zeros((150, 4))))
+    a few seconds
+    """
+    n = len(X)
+    square = estimator.method.grows.startswith("*n²") and getattr(estimator, "n_pairs", None) is None
+    memory = 24.0 * n**2 if square else 8.0 * n * (4 * np.shape(X)[1] + 2 * 64)
+    if n <= SMALL_SQUARE or (np.size(X) <= SMALL and not square):
+        return Cost(1.0, memory)
+    numbers, starts = _numbers(estimator, clusters), estimator.get_params().get("n_init", 1)
+    probe = clone(estimator).set_params(**_light(estimator, int(np.median(numbers))))
+    seconds = _seconds(probe, X)
+    if seconds is None:
+        return None
+    if estimator.method.name in SHARING:
+        starts, growth = 1, 0.25
+    else:
+        growth = 2.0 if square else 1.0
+    return Cost(seconds * max(n / PROBE, 1) ** growth * starts * len(numbers), memory)
+
+
+def _numbers(estimator: Any, clusters: Clusters) -> list[int]:
+    """Numbers of clusters that will be fitted, as far as one can know."""
+    if isinstance(clusters, int):
+        return [clusters]
+    counts = numbers_to_try(estimator, clusters)
+    if counts is not None:
+        return list(counts)
+    if "searched" in estimator.method.number:
+        low, high = estimator.cluster_range
+        return list(range(max(low, 2), max(min(high, TRIED), 2) + 1))
+    return [2]
+
+
+def _light(estimator: Any, n_clusters: int) -> dict[str, Any]:
+    """One start, one number, no bar."""
+    settings = {"n_clusters": n_clusters, "n_init": 1, "verbose": 0, "random_state": 0}
+    if "given" not in estimator.method.number:
+        del settings["n_clusters"]
+    return {name: value for name, value in settings.items() if name in estimator.parameters}
+
+
+def _seconds(probe: Any, X: Any) -> float | None:
+    rng = np.random.default_rng(0)
+    drawn = np.sort(rng.choice(len(X), min(PROBE, len(X)), replace=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            for rows in (drawn[:: max(len(drawn) // WARM, 1)], drawn):
+                began = perf_counter()
+                clone(probe).fit(_some(probe, X, rows))
+        except (ValueError, np.linalg.LinAlgError, MemoryError):  # whatever is wrong, the fit itself will say
+            return None
+    return perf_counter() - began
+
+
+def _some(probe: Any, X: Any, rows: np.ndarray) -> Any:
+    taken = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
+    if not is_precomputed(probe):
+        return taken
+    return taken.iloc[:, rows] if hasattr(X, "iloc") else taken[:, rows]
+
+
+def _rounded(number: float) -> str:
+    """One digit, or two when they are few: 2, 7, 20, 40."""
+    return f"{number:.0f}" if number < 10 else f"{round(number, -1):.0f}"
