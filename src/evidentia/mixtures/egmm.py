@@ -415,7 +415,7 @@ class EGMM(MixtureClusterer):
         used, share = (table, None) if weight is None else (table[weight > 0], weight[weight > 0])
         numbers = self._numbers(len(used))
         self._check_init(numbers, table.shape[1])
-        self.reduction_ = self._principal_components(used, share, rng)
+        self.reduction_: Principal | Independent | None = self._principal_components(used, share, rng)
         models = self._models(*self._reduced(used).shape)
         if self.reduction_ is None:
             self.reduction_ = self._independent_columns(used, models)
@@ -624,11 +624,11 @@ class EGMM(MixtureClusterer):
 
     def _finish(self, problem: _Problem, look: _Look, *, look_only: bool) -> Candidate:
         """A model and number of clusters to the end."""
-        limits = {"tol": self.tol, "max_iter": 0 if look_only else self.max_iter}
+        max_iter = 0 if look_only else self.max_iter
         states = [run.state for run in look.runs]
         if problem.sampled and look.runs[0].n_iter:  # the look over the sample has told the starts apart
             states = states[:1]
-        runs = self._climb(problem, look.model, look.focal_sets, states, sample=False, **limits)
+        runs = self._climb(problem, look.model, look.focal_sets, states, sample=False, tol=self.tol, max_iter=max_iter)
         tool = problem.engine(look.model, look.focal_sets.n_clusters)
         return self._candidate(problem, look.model, look.focal_sets, runs, tool)
 

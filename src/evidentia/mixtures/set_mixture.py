@@ -63,25 +63,30 @@ class Statistics(NamedTuple):
     log_likelihood: float
 
     def plus(self, other: Statistics) -> Statistics:
-        return Statistics(*(mine + its for mine, its in zip(self, other)))
+        return Statistics(
+            self.size + other.size,
+            self.sum + other.sum,
+            self.second + other.second,
+            self.log_likelihood + other.log_likelihood,
+        )
 
 
 class Prior(NamedTuple):
     r"""Inverse Wishart prior of a covariance, as what it adds to sizes and to scatters.
 
-    Minus its log density is :math:`\tfrac12(\text{count} \log|\Sigma| + \mathrm{tr}(\text{scale}\,\Sigma^{-1}))`; the
+    Minus its log density is :math:`\tfrac12(\text{objects} \log|\Sigma| + \mathrm{tr}(\text{scale}\,\Sigma^{-1}))`; the
     variances of diagonal models have one of dimension one each.
     """
 
-    count: float
+    objects: float
     scale: np.ndarray  # (d, d), or (d,) for diagonal models
 
     def cost(self, covariances: np.ndarray) -> float:
         """Minus the log density of all covariances given, up to a constant."""
         if covariances.ndim == 2:
-            return 0.5 * float((self.count * np.log(covariances) + self.scale / covariances).sum())
+            return 0.5 * float((self.objects * np.log(covariances) + self.scale / covariances).sum())
         precisions, log_det = inverses(np.ascontiguousarray(covariances))
-        return 0.5 * float(self.count * log_det.sum() + (self.scale * precisions).sum())
+        return 0.5 * float(self.objects * log_det.sum() + (self.scale * precisions).sum())
 
 
 def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
@@ -265,7 +270,7 @@ class SharedEngine(Engine):
             scatter = found.second - cross - cross.T + set_centers.T @ (found.size[:, None] * set_centers)
         count = total
         if self.prior:
-            scatter, count = scatter + self.prior.scale, total + self.prior.count
+            scatter, count = scatter + self.prior.scale, total + self.prior.objects
         return Parameters(self.weigh(found.size), centers, self.constrain(scatter / count)[None])
 
     def evaluate(
@@ -392,7 +397,9 @@ class OwnEngine(Engine):
             scatter = found.second - cross - cross.swapaxes(1, 2) + found.size[:, None, None] * outer
         problem = bound(average, found.size, scatter, previous.covariances, precisions)
         if self.prior:
-            problem = problem._replace(size=problem.size + self.prior.count, scatter=problem.scatter + self.prior.scale)
+            problem = problem._replace(
+                size=problem.size + self.prior.objects, scatter=problem.scatter + self.prior.scale
+            )
         if self.floor:  # a scatter is never singular
             problem = problem._replace(scatter=problem.scatter + self.floor.level * self.floor.reference)
         return Parameters(weights, centers, minimize_bound(self.model, problem, previous.covariances))

@@ -274,8 +274,8 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self.cluster_centers_ = objects.coordinates.back(solution.prototypes.centers)
         self.covariances_ = self.cluster_metrics_ = None
         if self.adaptive:
-            _, forward, backward, _ = objects.coordinates
-            self.covariances_ = backward.T @ solution.prototypes.covariances @ backward
+            forward = objects.coordinates.forward
+            self.covariances_ = objects.coordinates.covariance_back(solution.prototypes.covariances)
             self.cluster_metrics_ = objects.unit * (forward @ solution.prototypes.metric @ forward.T)
         return order
 
