@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from covariance_forms import compose, decompose, neighbor
 
+from covariance_forms import compose, decompose, neighbor
 from evidentia.datasets import load
 from evidentia.mixtures import covariance_models
 from evidentia.mixtures.covariance_models import MODELS, covariances, n_covariance_parameters

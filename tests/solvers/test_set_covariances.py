@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from covariance_forms import is_member, moved, n_free, neighbor, random_member
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from covariance_forms import is_member, moved, n_free, neighbor, random_member
 from evidentia.belief import FocalSets
 from evidentia.mixtures.covariance_models import MODELS, covariances
 from evidentia.mixtures.set_mixture import SHARED
