@@ -45,7 +45,6 @@ from evidentia.solvers.threads import one_blas_thread
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried unasked: cost grows with the square
 LOOK = {"tol": 3e-3, "max_iter": 25}  # enough to tell which models and numbers are worth going on with
-WITH_SETS = 2  # models of each number of clusters for which sets are tried at the first look
 ACTIVE = 5  # models that a search goes on with, beyond the first numbers of clusters
 ALL_MODELS_UP_TO = 4  # clusters
 PATIENCE = 5  # numbers of clusters without a better criterion after which the search ends
@@ -391,6 +390,10 @@ class EGMM(MixtureClusterer):
 
     # -- what is tried ---------------------------------------------------------------------------------------------
 
+    @property
+    def _automatic_sets(self) -> bool:
+        return isinstance(self.focal_sets, str) and self.focal_sets == "auto"
+
     def _models(self, table: np.ndarray, numbers: list[int]) -> list[str]:
         """Models that are asked for and that the rows can carry."""
         n, d = table.shape
@@ -482,18 +485,14 @@ class EGMM(MixtureClusterer):
     def _look_at_number(
         self, problem: _Problem, number: int, models: list[str], rng: np.random.RandomState, **limits: Any
     ) -> list[_Look]:
-        automatic = isinstance(self.focal_sets, str) and self.focal_sets == "auto"
-        family = resolve_focal_sets("singletons" if automatic else self.focal_sets, number, empty=False)
+        family = resolve_focal_sets("singletons" if self._automatic_sets else self.focal_sets, number, empty=False)
         init = self.init if isinstance(self.init, str) else self._reduced(np.asarray(self.init, dtype=float))
         starts = list(problem.starts(number, init, self.n_init, rng))
         looks = []
         for model in models:
             states = [problem.begin(model, start, family) for start in starts]
             looks.append(self._look(problem, model, family, states, **limits))
-        looks.sort(key=lambda look: -look.ebic)
-        if not automatic or number == 1 or limits["max_iter"] == 0:
-            return looks
-        return [self._look_with_sets(problem, look, **limits) for look in looks[:WITH_SETS]] + looks[WITH_SETS:]
+        return looks
 
     def _look(
         self, problem: _Problem, model: str, focal_sets: FocalSets, states: list[Parameters], **limits: Any
@@ -507,13 +506,6 @@ class EGMM(MixtureClusterer):
         # the table; what is in between grows with the number of rows.
         expected = problem.total / size * (found - n_free / 2) + n_free / 2
         return _Look(model, focal_sets, runs, expected, n_free, ebic(expected, n_free, problem.total))
-
-    def _look_with_sets(self, problem: _Problem, look: _Look, **limits: Any) -> _Look:
-        family, start = self._overlaps(problem, look.model, look.focal_sets, look.runs[0].state)
-        if start is None:
-            return look
-        found = self._look(problem, look.model, family, [start], **limits)
-        return found._replace(runs=look.runs)  # single clusters are where the last fit goes on from
 
     def _climb(
         self,
@@ -580,39 +572,34 @@ class EGMM(MixtureClusterer):
                 f"EGMM was interrupted; the best of {len(looks)} first looks and {len(found)} fits is kept.",
                 InterruptedFit,
             )
-        best = self._publish_choice(found)
-        done = {(one.settings["model"], one.n_clusters) for one in found}
-        others = [look.row() for look in looks if (look.model, look.focal_sets.n_clusters) not in done]
-        self.selection_ = (
-            pd.concat([self.selection_, pd.DataFrame(others)])
-            .sort_values(["n_clusters", "model"])
-            .reset_index(drop=True)
-            if others
-            else self.selection_
-        )
+        best = max(found, key=lambda one: (not one.collapsed, one.criteria["ebic"]))
+        if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
+            best = self._with_sets(problem, best)
+        self._publish_choice([best])
+        done = {(one.settings["model"], one.n_clusters): one.row(self._collapse) for one in found}
+        rows = [done.get((look.model, look.focal_sets.n_clusters), look.row()) for look in looks]
+        self.selection_ = pd.DataFrame(rows)
         self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
         self._publish_model(problem, best)
 
     def _finish(self, problem: _Problem, look: _Look, *, look_only: bool) -> Candidate:
-        """A model and number of clusters to the end: single clusters first where sets are found from them."""
-        model, total = look.model, problem.total
+        """A model and number of clusters to the end."""
         limits = {"tol": self.tol, "max_iter": 0 if look_only else self.max_iter}
         states = [run.state for run in look.runs]
         if problem.sampled and look.runs[0].n_iter:  # the look over the sample has told the starts apart
             states = states[:1]
-        automatic = isinstance(self.focal_sets, str) and self.focal_sets == "auto"
-        family = resolve_focal_sets("singletons", len(states[0].centers), empty=False) if automatic else look.focal_sets
-        runs = self._climb(problem, model, family, states, sample=False, **limits)
-        best = runs[0]
-        if automatic and not best.interrupted and not look_only and family.n_clusters > 1:
-            family, best = self._with_sets(problem, model, family, best, limits)
+        runs = self._climb(problem, look.model, look.focal_sets, states, sample=False, **limits)
+        return self._candidate(problem, look.model, look.focal_sets, runs)
+
+    def _candidate(self, problem: _Problem, model: str, family: FocalSets, runs: list[Run]) -> Candidate:
+        best, total = runs[0], problem.total
         n_free = n_parameters(model, len(family), family.n_clusters, problem.coordinates(model).width)
         log_likelihood = self._log_likelihood(problem, model, best, total, sample=False)
         tool, gain = problem.engine(model, family.n_clusters), problem.gain(model, False)
         return Candidate(
             focal_sets=family,
             best=replace(best, trace=total * best.trace - gain),
-            runs=[replace(run, trace=total * run.trace - gain) for run in ([best] if automatic else runs)],
+            runs=[replace(run, trace=total * run.trace - gain) for run in runs],
             log_likelihood=log_likelihood,
             n_parameters=n_free,
             n_objects=total,
@@ -622,22 +609,21 @@ class EGMM(MixtureClusterer):
             settings={"model": model},
         )
 
-    def _with_sets(
-        self, problem: _Problem, model: str, family: FocalSets, single: Run, limits: dict[str, Any]
-    ) -> tuple[FocalSets, Run]:
-        """Add the sets of clusters that overlap, and leave out again those that hold nothing."""
-        larger, start = self._overlaps(problem, model, family, single.state)
-        if start is None:
-            return family, single
-        found = self._climb(problem, model, larger, [start], sample=False, **limits)[0]
-        still, _ = self._overlaps(problem, model, larger, found.state)
-        held = (found.state.weights * problem.total >= 0.5) & np.isin(larger.masks, still.masks) | (larger.card == 1)
-        if held.all() or found.interrupted:
-            return larger, found
-        family = FocalSets(larger.n_clusters, larger.masks[held])
-        weights = found.state.weights[held] / found.state.weights[held].sum()
-        start = found.state._replace(weights=weights)
-        return family, self._climb(problem, model, family, [start], sample=False, **limits)[0]
+    def _with_sets(self, problem: _Problem, single: Candidate) -> Candidate:
+        """The chosen mixture, with the sets of clusters that overlap; those that come to hold nothing are left out."""
+        model, state = single.settings["model"], single.best.state
+        limits = {"tol": self.tol, "max_iter": self.max_iter}
+        family, start = self._overlaps(problem, model, single.focal_sets, state)
+        while start is not None:
+            runs = self._climb(problem, model, family, [start], sample=False, **limits)
+            still, _ = self._overlaps(problem, model, family, runs[0].state)
+            weights = runs[0].state.weights
+            held = (weights * problem.total >= 0.5) & np.isin(family.masks, still.masks) | (family.card == 1)
+            if held.all() or runs[0].interrupted:
+                return self._candidate(problem, model, family, runs)
+            family = FocalSets(family.n_clusters, family.masks[held])
+            start = runs[0].state._replace(weights=weights[held] / weights[held].sum())
+        return single
 
     def _warn_at_an_end(self, best: Candidate, last: int) -> None:
         low, high = self.cluster_range
@@ -698,7 +684,7 @@ class EGMM(MixtureClusterer):
             Y = frame.to(rows_here)
             for o, rows in missing_patterns(Y):
                 found, density = tool.evaluate(Y[rows][:, o], o, parameters, average)
-                if isinstance(self.focal_sets, str) and self.focal_sets == "auto":
+                if self._automatic_sets:
                     self._leave_to_the_possible(found, density, parameters, o)
                 masses[chunk][rows], log_density[chunk][rows] = found, density + frame.log_jacobian_of(o)
         return masses, log_density
