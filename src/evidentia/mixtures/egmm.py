@@ -83,17 +83,23 @@ class _Look(NamedTuple):
     log_likelihood: float
     n_parameters: int
     ebic: float
+    collapsed: bool
 
-    def row(self) -> dict[str, Any]:
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """Lower is better; the likelihood of a collapsed one means nothing."""
+        return self.collapsed, -self.ebic
+
+    def row(self, collapse: str) -> dict[str, Any]:
         """Its line in ``selection_``."""
         return {
             "model": self.model,
             "n_clusters": self.focal_sets.n_clusters,
-            "ebic": self.ebic,
-            "log_likelihood": self.log_likelihood,
+            "ebic": np.nan if self.collapsed else self.ebic,
+            "log_likelihood": np.nan if self.collapsed else self.log_likelihood,
             "n_parameters": self.n_parameters,
             "n_iter": self.runs[0].n_iter,
-            "note": "first look",
+            "note": "first look" + f"; {collapse} in every start" * self.collapsed,
         }
 
 
@@ -464,10 +470,12 @@ class EGMM(MixtureClusterer):
                     here = models if number > 1 or only else [one for one in models if one in SHARED] or models[:1]
                     if number > ALL_MODELS_UP_TO and len(numbers) > 1:
                         here = self._still_good(looks, number, here)
-                    looks += self._look_at_number(
-                        problem, number, here, rng, **({"tol": 0.0, "max_iter": 0} if only else LOOK)
-                    )
-                    top = max(looks, key=lambda look: look.ebic)
+                    limits = {"tol": 0.0, "max_iter": 0} if only else LOOK
+                    for look in self._look_at_number(problem, number, here, rng, **limits):
+                        looks.append(look)
+                        if any(run.interrupted for run in look.runs):
+                            return looks, True
+                    top = min(looks, key=lambda look: look.rank)
                     if number - top.focal_sets.n_clusters >= PATIENCE:
                         break
         except KeyboardInterrupt:
@@ -479,20 +487,18 @@ class EGMM(MixtureClusterer):
     def _still_good(self, looks: list[_Look], number: int, models: list[str]) -> list[str]:
         """Models that were among the best for the last two numbers of clusters."""
         recent = [look for look in looks if look.focal_sets.n_clusters in (number - 1, number - 2)]
-        recent.sort(key=lambda look: -look.ebic)
+        recent.sort(key=lambda look: look.rank)
         return [model for model in models if model in list(dict.fromkeys(look.model for look in recent))[:ACTIVE]]
 
     def _look_at_number(
         self, problem: _Problem, number: int, models: list[str], rng: np.random.RandomState, **limits: Any
-    ) -> list[_Look]:
+    ) -> Iterator[_Look]:
         family = resolve_focal_sets("singletons" if self._automatic_sets else self.focal_sets, number, empty=False)
         init = self.init if isinstance(self.init, str) else self._reduced(np.asarray(self.init, dtype=float))
         starts = list(problem.starts(number, init, self.n_init, rng))
-        looks = []
         for model in models:
             states = [problem.begin(model, start, family) for start in starts]
-            looks.append(self._look(problem, model, family, states, **limits))
-        return looks
+            yield self._look(problem, model, family, states, **limits)
 
     def _look(
         self, problem: _Problem, model: str, focal_sets: FocalSets, states: list[Parameters], **limits: Any
@@ -505,7 +511,9 @@ class EGMM(MixtureClusterer):
         # A maximum over the sample exceeds the truth by about half the number of parameters, and so does that over
         # the table; what is in between grows with the number of rows.
         expected = problem.total / size * (found - n_free / 2) + n_free / 2
-        return _Look(model, focal_sets, runs, expected, n_free, ebic(expected, n_free, problem.total))
+        tool = problem.engine(model, focal_sets.n_clusters)
+        collapsed = tool.collapsed(runs[0].state, averaging(focal_sets), size)
+        return _Look(model, focal_sets, runs, expected, n_free, ebic(expected, n_free, problem.total), collapsed)
 
     def _climb(
         self,
@@ -559,7 +567,7 @@ class EGMM(MixtureClusterer):
 
     def _choose(self, problem: _Problem, looks: list[_Look], interrupted: bool) -> None:
         """Fit the best to the end, and publish the one of the highest EBIC."""
-        ranked = sorted(looks, key=lambda look: -look.ebic)
+        ranked = sorted(looks, key=lambda look: look.rank)
         finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]
         found: list[Candidate] = []
         for look in finalists:
@@ -577,7 +585,7 @@ class EGMM(MixtureClusterer):
             best = self._with_sets(problem, best)
         self._publish_choice([best])
         done = {(one.settings["model"], one.n_clusters): one.row(self._collapse) for one in found}
-        rows = [done.get((look.model, look.focal_sets.n_clusters), look.row()) for look in looks]
+        rows = [done.get((look.model, look.focal_sets.n_clusters), look.row(self._collapse)) for look in looks]
         self.selection_ = pd.DataFrame(rows)
         self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
         self._publish_model(problem, best)
@@ -589,7 +597,8 @@ class EGMM(MixtureClusterer):
         if problem.sampled and look.runs[0].n_iter:  # the look over the sample has told the starts apart
             states = states[:1]
         runs = self._climb(problem, look.model, look.focal_sets, states, sample=False, **limits)
-        return self._candidate(problem, look.model, look.focal_sets, runs)
+        found = self._candidate(problem, look.model, look.focal_sets, runs)
+        return replace(found, interrupted=found.interrupted or look_only)
 
     def _candidate(self, problem: _Problem, model: str, family: FocalSets, runs: list[Run]) -> Candidate:
         best, total = runs[0], problem.total
