@@ -161,7 +161,9 @@ class _Problem:
                 count, scale = data_prior(model, variances[variances > 0], n_clusters)
                 variances[variances > 0] = scale
             else:
-                count, variances = data_prior(model, variances, 1)[0], np.asarray(settings.prior, dtype=float)
+                given, reduction = np.asarray(settings.prior, dtype=float), settings.reduction_
+                variances = given if reduction is None else reduction.variances_to(given)
+                count, _ = data_prior(model, variances, 1)
             if isinstance(coordinates, ColumnScales):
                 inside = variances[coordinates.kept] / np.square(coordinates.scale)
                 prior = Prior(count, inside if diagonal else np.diag(inside))
@@ -386,6 +388,7 @@ class EGMM(MixtureClusterer):
         used, share = (table, None) if weight is None else (table[weight > 0], weight[weight > 0])
         numbers = self._numbers(len(used))
         self._check_init(numbers, table.shape[1])
+        self._check_prior(table.shape[1])
         models = self._models(used, numbers)
         self.reduction_ = self._reduction(used, share, models, rng)
         problem = _Problem(self._reduced(used), share, rng, self)
@@ -432,6 +435,16 @@ class EGMM(MixtureClusterer):
                 f"'init' of EGMM must be finite and of shape ({numbers[0]}, {n_features}): one row for each "
                 f"cluster. Got an array of shape {given.shape}."
             )
+
+    def _check_prior(self, n_features: int) -> None:
+        if self.prior is None or isinstance(self.prior, str):
+            return
+        given = np.asarray(self.prior, dtype=float)
+        expected = f"'prior' of EGMM must be {n_features} positive variances, one for each column of X"
+        if given.shape != (n_features,):
+            raise ValueError(f"{expected}. Got an array of shape {given.shape}.")
+        for column in np.flatnonzero(~((given > 0) & np.isfinite(given))):
+            raise ValueError(f"{expected}. That of column {column} is {given[column]:g}.")
 
     def _reduction(
         self, table: np.ndarray, weight: np.ndarray | None, models: list[str], rng: np.random.RandomState
@@ -710,14 +723,15 @@ class EGMM(MixtureClusterer):
             return
         distance = self._squared_distances(masses, log_density, parameters, observed)
         possible = (distance <= chi2.isf(IMPOSSIBLE, len(observed))) @ (1 << np.arange(c, dtype=np.int64))
-        column = {int(mask): at for at, mask in enumerate(sets.masks)}
         for at in np.flatnonzero(sets.card > 1):
             left = sets.masks[at] & possible
-            for mask in np.unique(left):
-                if mask not in (0, sets.masks[at]) and int(mask) in column:
-                    rows = left == mask
-                    masses[rows, column[int(mask)]] += masses[rows, at]
-                    masses[rows, at] = 0
+            for mask in set(left.tolist()) - {0, int(sets.masks[at])}:
+                # To the possible clusters as a set; if that is none of the family, to its largest parts that are.
+                parts = np.flatnonzero(sets.masks & ~mask == 0)
+                rows, parts = np.flatnonzero(left == mask), parts[sets.card[parts] == sets.card[parts].max()]
+                share = masses[rows[:, None], parts] + np.finfo(float).tiny
+                masses[rows[:, None], parts] += masses[rows, at, None] * (share / share.sum(axis=1, keepdims=True))
+                masses[rows, at] = 0
 
     def _squared_distances(
         self, masses: np.ndarray, log_density: np.ndarray, parameters: Parameters, o: np.ndarray
