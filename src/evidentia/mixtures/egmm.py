@@ -302,7 +302,7 @@ class EGMM(MixtureClusterer):
         papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
         takes=("weights", "missing values"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
-        quick={"model": "EEE"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
+        quick={"model": "EEI"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
     )  # fmt: skip
 
     cluster_range: Any = param(
