@@ -113,7 +113,7 @@ def test_what_is_experimental_is_not_at_the_top():
 @parametrize_with_checks(
     [
         EGMM(2, n_init=2),
-        EGMM(cluster_range=(2, 3), n_init=2),
+        EGMM(cluster_range=(1, 3), n_init=2),
         FCM(),
         NoiseClustering(),
         GustafsonKessel(),
@@ -129,6 +129,7 @@ def test_what_is_experimental_is_not_at_the_top():
 )
 @pytest.mark.filterwarnings("ignore:.*the centers of clusters .* coincide")
 @pytest.mark.filterwarnings("ignore:EGMM with")  # the checks fit a few rows in ten dimensions: EGMM says it collapsed
+@pytest.mark.filterwarnings("ignore:EGMM. the best number of clusters")  # three groups are at the end of the range
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None
 

@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.linalg import expm
 
+from covariance_forms import compose, decompose, neighbor
 from evidentia.datasets import load
 from evidentia.mixtures import covariance_models
 from evidentia.mixtures.covariance_models import MODELS, bounded_covariances, covariances, n_covariance_parameters
@@ -23,41 +23,6 @@ def criterion(sigma, scatter, size):
     """Minus twice the log-likelihood, but for a constant: what a rule minimizes."""
     log_det = np.linalg.slogdet(sigma)[1]
     return (size * log_det + np.trace(np.linalg.solve(sigma, scatter), axis1=-2, axis2=-1)).sum(axis=-1)
-
-
-def decompose(sigma, model):
-    """Volumes (c,), shapes (c, d) and axes (c, d, d) of one set of covariances of a model."""
-    c, d, _ = sigma.shape
-    volume = np.linalg.det(sigma) ** (1 / d)
-    if model[2] == "I":
-        axes = np.tile(np.eye(d), (c, 1, 1))
-    elif model[2] == "E":
-        axes = np.tile(np.linalg.eigh(np.tensordot(1 + 0.37 * np.arange(c), sigma, 1))[1], (c, 1, 1))
-    else:
-        axes = np.linalg.eigh(sigma)[1]
-    return volume, np.einsum("kjp,kjl,klp->kp", axes, sigma, axes) / volume[:, None], axes
-
-
-def compose(volume, shape, axes):
-    return volume[:, None, None] * (axes * shape[:, None]) @ axes.swapaxes(1, 2)
-
-
-def neighbor(sigma, model, step, rng):
-    """Another member of the model, near the given one."""
-    volume, shape, axes = decompose(sigma, model)
-    c, d = shape.shape
-
-    def move(letter, *size):
-        own = rng.normal(size=(c, *size))
-        return step * {"I": 0 * own, "E": np.repeat(own[:1], c, axis=0), "V": own}[letter]
-
-    change = move(model[1], d)
-    turn = move(model[2], d, d)
-    return compose(
-        volume * np.exp(move(model[0])),
-        shape * np.exp(change - change.mean(axis=1, keepdims=True)),
-        axes @ np.stack([expm(t - t.T) for t in turn]),
-    )
 
 
 @pytest.mark.parametrize("model", MODELS)

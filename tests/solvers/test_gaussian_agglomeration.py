@@ -1,5 +1,7 @@
 """Model-based agglomeration against a greedy search that recomputes everything."""
 
+import subprocess
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -118,3 +120,14 @@ def test_classes_of_iris_are_nearly_those_of_the_reference(reference):
     assert agreement[0] == 1.0
     assert agreement[1] > 0.97
     assert min(agreement) > 0.9
+
+
+def test_equal_spheres_need_no_matrix_of_the_columns():
+    """One for each row would be 3.5 GB, beyond what this process may have."""
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30)); import numpy as np;"
+        "from evidentia.solvers.gaussian_agglomeration import agglomerate;"
+        "X = np.random.default_rng(0).normal(size=(12, 6000)) + np.arange(12)[:, None] % 3;"
+        "print(*agglomerate(X, model='EII').labels(3))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == list("012" * 4)

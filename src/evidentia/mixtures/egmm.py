@@ -99,17 +99,26 @@ class _Look(NamedTuple):
     log_likelihood: float
     n_parameters: int
     ebic: float
+    collapsed: bool
+    flaw: str  # why its clusters are no groups, if they are not
 
-    def row(self) -> dict[str, Any]:
+    @property
+    def rank(self) -> tuple[bool, bool, float]:
+        """Lower is better; the likelihood of a collapsed one means nothing."""
+        return self.collapsed, bool(self.flaw), -self.ebic
+
+    def row(self, collapse: str) -> dict[str, Any]:
         """Its line in ``selection_``."""
         return {
             "model": self.model,
             "n_clusters": self.focal_sets.n_clusters,
-            "ebic": self.ebic,
-            "log_likelihood": self.log_likelihood,
+            "ebic": np.nan if self.collapsed else self.ebic,
+            "log_likelihood": np.nan if self.collapsed else self.log_likelihood,
             "n_parameters": self.n_parameters,
             "n_iter": self.runs[0].n_iter,
-            "note": "first look",
+            "note": "; ".join(
+                ["first look"] + [f"{collapse} in every start"] * self.collapsed + [self.flaw] * (self.flaw != "")
+            ),
         }
 
 
@@ -187,7 +196,9 @@ class _Problem:
                 count, scale = data_prior(model, variances[variances > 0], n_clusters)
                 variances[variances > 0] = scale
             else:
-                count, variances = data_prior(model, variances, 1)[0], np.asarray(settings.prior, dtype=float)
+                given, reduction = np.asarray(settings.prior, dtype=float), settings.reduction_
+                variances = given if reduction is None else reduction.variances_to(given)
+                count, _ = data_prior(model, variances, 1)
             if isinstance(coordinates, ColumnScales):
                 inside = variances[coordinates.kept] / np.square(coordinates.scale)
                 prior = Prior(count, inside if diagonal else np.diag(inside))
@@ -329,7 +340,7 @@ class EGMM(MixtureClusterer):
         papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
         takes=("weights", "missing values"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
-        quick={"model": "EEE"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
+        quick={"model": "EEI"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
     )  # fmt: skip
 
     cluster_range: Any = param(
@@ -415,6 +426,7 @@ class EGMM(MixtureClusterer):
         used, share = (table, None) if weight is None else (table[weight > 0], weight[weight > 0])
         numbers = self._numbers(len(used))
         self._check_init(numbers, table.shape[1])
+        self._check_prior(table.shape[1])
         self.reduction_: Principal | Independent | None = self._principal_components(used, share, rng)
         models = self._models(*self._reduced(used).shape)
         if self.reduction_ is None:
@@ -457,6 +469,16 @@ class EGMM(MixtureClusterer):
                 f"cluster. Got an array of shape {given.shape}."
             )
 
+    def _check_prior(self, n_features: int) -> None:
+        if self.prior is None or isinstance(self.prior, str):
+            return
+        given = np.asarray(self.prior, dtype=float)
+        expected = f"'prior' of EGMM must be {n_features} positive variances, one for each column of X"
+        if given.shape != (n_features,):
+            raise ValueError(f"{expected}. Got an array of shape {given.shape}.")
+        for column in np.flatnonzero(~((given > 0) & np.isfinite(given))):
+            raise ValueError(f"{expected}. That of column {column} is {given[column]:g}.")
+
     def _principal_components(
         self, table: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState
     ) -> Principal | None:
@@ -496,12 +518,15 @@ class EGMM(MixtureClusterer):
                 coarse = growing_steps(numbers)
                 for at, number in enumerate(coarse):
                     here = models if number > 1 or only else [one for one in models if one in SHARED] or models[:1]
-                    looks += self._look_at_number(problem, number, here, rng, **limits)
+                    for look in self._look_at_number(problem, number, here, rng, **limits):
+                        looks.append(look)
+                        if any(run.interrupted for run in look.runs):
+                            return looks, True
                     bar.update()
-                    best = max(looks, key=lambda look: look.ebic).focal_sets.n_clusters
+                    best = min(looks, key=lambda look: look.rank).focal_sets.n_clusters
                     if at - coarse.index(best) >= PATIENCE:
                         break
-                good = sorted(looks, key=lambda look: -look.ebic)
+                good = sorted(looks, key=lambda look: look.rank)
                 good_models = list(dict.fromkeys(look.model for look in good))[:ACTIVE]
                 place = coarse.index(best)
                 around = range(coarse[max(place - 1, 0)], coarse[min(place + 1, len(coarse) - 1)] + 1)
@@ -517,15 +542,13 @@ class EGMM(MixtureClusterer):
 
     def _look_at_number(
         self, problem: _Problem, number: int, models: list[str], rng: np.random.RandomState, **limits: Any
-    ) -> list[_Look]:
+    ) -> Iterator[_Look]:
         family = resolve_focal_sets("singletons" if self._automatic_sets else self.focal_sets, number, empty=False)
         init = self.init if isinstance(self.init, str) else self._reduced(np.asarray(self.init, dtype=float))
         starts = list(problem.starts(number, init, self.n_init, rng))
-        looks = []
         for model in models:
             states = [problem.begin(model, start, family) for start in starts]
-            looks.append(self._look(problem, model, family, states, **limits))
-        return looks
+            yield self._look(problem, model, family, states, **limits)
 
     def _look(
         self, problem: _Problem, model: str, focal_sets: FocalSets, states: list[Parameters], **limits: Any
@@ -538,7 +561,10 @@ class EGMM(MixtureClusterer):
         # A maximum over the sample exceeds the truth by about half the number of parameters, and so does that over
         # the table; what is in between grows with the number of rows.
         expected = problem.total / size * (found - n_free / 2) + n_free / 2
-        return _Look(model, focal_sets, runs, expected, n_free, ebic(expected, n_free, problem.total))
+        tool = problem.engine(model, focal_sets.n_clusters)
+        collapsed = tool.collapsed(runs[0].state, averaging(focal_sets), size)
+        found_ebic, flaw = ebic(expected, n_free, problem.total), self._flaw(problem, runs[0].state)
+        return _Look(model, focal_sets, runs, expected, n_free, found_ebic, collapsed, flaw)
 
     def _climb(
         self,
@@ -585,7 +611,7 @@ class EGMM(MixtureClusterer):
 
     def _choose(self, problem: _Problem, looks: list[_Look], interrupted: bool) -> None:
         """Fit the best to the end, and publish the one of the highest EBIC."""
-        ranked = sorted(looks, key=lambda look: (self._sound(problem, look.runs[0].state), look.ebic), reverse=True)
+        ranked = sorted(looks, key=lambda look: look.rank)
         finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]
         found: list[Candidate] = []
         for look in finalists:
@@ -598,29 +624,32 @@ class EGMM(MixtureClusterer):
                 f"EGMM was interrupted; the best of {len(looks)} first looks and {len(found)} fits is kept.",
                 InterruptedFit,
             )
-        best = max(
-            found, key=lambda one: (not one.collapsed, self._sound(problem, one.best.state), one.criteria["ebic"])
-        )
+        flaws = [self._flaw(problem, one.best.state) for one in found]
+        order = [(one.collapsed, bool(flaw), -one.criteria["ebic"]) for one, flaw in zip(found, flaws)]
+        best = found[order.index(min(order))]
         if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
             best = self._with_sets(problem, best)
         self._publish_choice([best])
-        done = {(one.settings["model"], one.n_clusters): one.row(self._collapse) for one in found}
-        rows = [done.get((look.model, look.focal_sets.n_clusters), look.row()) for look in looks]
+        done = {}
+        for one, flaw in zip(found, flaws):
+            row = one.row(self._collapse)
+            done[one.settings["model"], one.n_clusters] = {**row, "note": "; ".join(filter(None, [row["note"], flaw]))}
+        rows = [done.get((look.model, look.focal_sets.n_clusters), look.row(self._collapse)) for look in looks]
         self.selection_ = pd.DataFrame(rows)
         self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
         self._publish_model(problem, best)
 
-    def _sound(self, problem: _Problem, state: Parameters) -> bool:
-        """Whether clusters are groups: no two in one place and, if their number is searched, none of a few objects.
+    def _flaw(self, problem: _Problem, state: Parameters) -> str:
+        """Why clusters are no groups, if they are not: two in one place or, if their number is searched, a tiny one.
 
-        EBIC looks at densities alone, and outliers and heavy tails are dense in clusters of their own. Only
-        for single clusters: with a family of sets that is given, EBIC decides, as in the paper.
+        EBIC looks at densities alone, and outliers and heavy tails are dense in clusters of their own. With a
+        family of sets that is given it decides alone, as in the paper.
         """
         if not self._automatic_sets or len(state.centers) == 1:
-            return True
+            return ""
         if isinstance(self.n_clusters, str) and state.weights.min() * problem.total < SMALLEST_GROUP:
-            return False
-        return not concentric(state)
+            return f"a cluster of fewer than {SMALLEST_GROUP} objects"
+        return "two clusters in one place" if concentric(state) else ""
 
     def _finish(self, problem: _Problem, look: _Look, *, look_only: bool) -> Candidate:
         """A model and number of clusters to the end."""
@@ -630,7 +659,8 @@ class EGMM(MixtureClusterer):
             states = states[:1]
         runs = self._climb(problem, look.model, look.focal_sets, states, sample=False, tol=self.tol, max_iter=max_iter)
         tool = problem.engine(look.model, look.focal_sets.n_clusters)
-        return self._candidate(problem, look.model, look.focal_sets, runs, tool)
+        found = self._candidate(problem, look.model, look.focal_sets, runs, tool)
+        return replace(found, interrupted=found.interrupted or look_only)
 
     def _candidate(self, problem: _Problem, model: str, family: FocalSets, runs: list[Run], tool: Engine) -> Candidate:
         best, total = runs[0], problem.total
@@ -753,14 +783,15 @@ class EGMM(MixtureClusterer):
             return
         distance = self._squared_distances(masses, log_density, parameters, observed)
         possible = (distance <= chi2.isf(IMPOSSIBLE, len(observed))) @ (1 << np.arange(c, dtype=np.int64))
-        column = {int(mask): at for at, mask in enumerate(sets.masks)}
         for at in np.flatnonzero(sets.card > 1):
             left = sets.masks[at] & possible
-            for mask in np.unique(left):
-                if mask not in (0, sets.masks[at]) and int(mask) in column:
-                    rows = left == mask
-                    masses[rows, column[int(mask)]] += masses[rows, at]
-                    masses[rows, at] = 0
+            for mask in set(left.tolist()) - {0, int(sets.masks[at])}:
+                # To the possible clusters as a set; if that is none of the family, to its largest parts that are.
+                parts = np.flatnonzero(sets.masks & ~mask == 0)
+                rows, parts = np.flatnonzero(left == mask), parts[sets.card[parts] == sets.card[parts].max()]
+                share = masses[rows[:, None], parts] + np.finfo(float).tiny
+                masses[rows[:, None], parts] += masses[rows, at, None] * (share / share.sum(axis=1, keepdims=True))
+                masses[rows, at] = 0
 
     def _squared_distances(
         self, masses: np.ndarray, log_density: np.ndarray, parameters: Parameters, o: np.ndarray

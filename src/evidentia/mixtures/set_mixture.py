@@ -213,7 +213,7 @@ class Engine:
     def collapsed(self, parameters: Parameters, average: np.ndarray, total: float) -> bool:
         """Whether a cluster vanished or its covariance fell to the floor."""
         smallest = float((parameters.weights @ average).min())
-        return smallest * total < SMALLEST_SIZE or (
+        return bool(smallest * total < SMALLEST_SIZE) or (
             self.floor is not None and self.floor.reached(parameters.covariances)
         )
 

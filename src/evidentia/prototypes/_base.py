@@ -273,7 +273,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self.focal_sets_ = solution.criterion.focal_sets
         self.cluster_centers_ = objects.coordinates.back(solution.prototypes.centers)
         self.covariances_ = self.cluster_metrics_ = None
-        if self.adaptive:
+        if solution.prototypes.covariances is not None:
             forward = objects.coordinates.forward
             self.covariances_ = objects.coordinates.covariance_back(solution.prototypes.covariances)
             self.cluster_metrics_ = objects.unit * (forward @ solution.prototypes.metric @ forward.T)

@@ -61,7 +61,8 @@ def agglomerate(rows: np.ndarray, weight: np.ndarray | None = None, *, model: st
 
     Notes
     -----
-    Memory is 8 n² bytes (32 MB for 2,000 rows) and time O(n² d³): take a sample of a large table.
+    Memory is 8 n² bytes (32 MB for 2,000 rows) and time O(n² d) for equal spheres, 8 n (n + d²) and O(n² d³) for groups
+    of any shape: take a sample of a large table.
 
     References
     ----------
@@ -109,15 +110,12 @@ def _determinant(matrix):
 
 
 @compiled
-def _term(size, scatter, free, spread, work):
-    """What one group adds to the criterion; of ``scatter`` only the lower triangle is read."""
+def _term(size, scatter, spread, work):
+    """What one group of any shape adds to the criterion; of ``scatter`` only the lower triangle is read."""
     d = len(scatter)
     trace = 0.0
     for i in range(d):
         trace += scatter[i, i]
-    if not free:
-        return trace
-    for i in range(d):
         for j in range(i + 1):
             work[i, j] = scatter[i, j] / size
     return size * np.log(_determinant(work) + trace / size + spread)
@@ -128,24 +126,31 @@ def _cost(i, j, size, mean, scatter, term, free, spread, joint, work):
     """Rise of the criterion when groups i and j merge."""
     total = size[i] + size[j]
     shrink = size[i] * size[j] / total
+    if not free:  # what the trace gains: no scatter is needed
+        gap = 0.0
+        for p in range(mean.shape[1]):
+            gap += (mean[i, p] - mean[j, p]) * (mean[i, p] - mean[j, p])
+        return shrink * gap
     for p in range(mean.shape[1]):
         for q in range(p + 1):
             gap = (mean[i, p] - mean[j, p]) * (mean[i, q] - mean[j, q])
             joint[p, q] = scatter[i, p, q] + scatter[j, p, q] + shrink * gap
-    return _term(total, joint, free, spread, work) - term[i] - term[j]
+    return _term(total, joint, spread, work) - term[i] - term[j]
 
 
 @compiled
 def _merge_all(mean, size, free, spread):
     """Greedy merges. Each row of the table of costs remembers its cheapest partner of higher number."""
     n, d = mean.shape
-    scatter, joint, work = np.zeros((n, d, d)), np.zeros((d, d)), np.zeros((d, d))
+    side = d if free else 0
+    scatter, joint, work = np.zeros((n, side, side)), np.zeros((side, side)), np.zeros((side, side))
     term, costs = np.zeros(n), np.empty((n, n))
     partner, cheapest = np.zeros(n, np.int64), np.empty(n)
     name, alive = np.arange(n), np.ones(n, np.bool_)
     merges, paid = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    for i in range(n):
-        term[i] = _term(size[i], scatter[i], free, spread, work)
+    if free:
+        for i in range(n):
+            term[i] = _term(size[i], scatter[i], spread, work)
     for i in range(n):
         for j in range(i + 1, n):
             costs[i, j] = _cost(i, j, size, mean, scatter, term, free, spread, joint, work)
@@ -160,6 +165,7 @@ def _merge_all(mean, size, free, spread):
         _cost(i, j, size, mean, scatter, term, free, spread, joint, work)  # leaves the joint scatter
         for p in range(d):
             mean[i, p] = (size[i] * mean[i, p] + size[j] * mean[j, p]) / (size[i] + size[j])
+        for p in range(side):
             for q in range(p + 1):
                 scatter[i, p, q] = joint[p, q]
         size[i] += size[j]

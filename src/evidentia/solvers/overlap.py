@@ -54,8 +54,8 @@ def shared_sets(posterior: np.ndarray, weight: np.ndarray, *, share: float = 0.0
     r"""Single clusters, and the sets of clusters that overlap: some objects are shared by all clusters of the set.
 
     :math:`\sum_i w_i \min_{k \in A} r_{ik}` is how many; a set is there if that is half an object, and the given
-    share of its smallest cluster. No set can then contain a pair that is not there itself, so sets grow from pairs,
-    whatever the number of clusters. Of too many, those that share most are kept.
+    share of its smallest cluster, and if all its parts are there: sets grow from pairs, whatever the number of clusters.
+    Of too many, those that share most are kept.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def shared_sets(posterior: np.ndarray, weight: np.ndarray, *, share: float = 0.0
 
     >>> r = np.array([[1, 0, 0], [1, 0, 0], [0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5], [0, 0, 1], [0, 0, 1]])
     >>> shared_sets(r, np.ones(7))
-    FocalSets(3 clusters: {0}, {1}, {0,1}, {2}, {1,2})
+    FocalSets(3 clusters: {0}, {1}, {2}, {0,1}, {1,2})
     """
     n_clusters, size = posterior.shape[1], weight @ posterior
     found: dict[int, float] = {}
@@ -81,11 +81,13 @@ def shared_sets(posterior: np.ndarray, weight: np.ndarray, *, share: float = 0.0
         larger = []
         for mask, last, least in grown:
             for k in range(last + 1, n_clusters):
-                both = np.minimum(least, posterior[:, k])
-                members = [j for j in range(n_clusters) if (mask | 1 << k) >> j & 1]
+                both, joint = np.minimum(least, posterior[:, k]), mask | 1 << k
+                members = [j for j in range(n_clusters) if joint >> j & 1]
+                if len(members) > 2 and not all(joint ^ 1 << j in found for j in members):
+                    continue
                 if (held := float(weight @ both)) >= max(0.5, share * size[members].min()):
-                    larger.append((mask | 1 << k, k, both))
-                    found[mask | 1 << k] = held
+                    larger.append((joint, k, both))
+                    found[joint] = held
         grown = larger
     # A set comes with all its parts: the larger are cut off first among equals, since they share less.
     kept = sorted(found, key=lambda mask: -found[mask])[: most * n_clusters]

@@ -26,6 +26,10 @@ class Principal(NamedTuple):
     def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
         return self.axes @ covariance @ self.axes.T
 
+    def variances_to(self, variances: np.ndarray) -> np.ndarray:
+        """Variances of the scores when the columns have these and are not correlated."""
+        return variances @ np.square(self.axes)
+
 
 def principal_components(
     X: np.ndarray, weight: np.ndarray | None, n_components: int | float | None, rng: np.random.RandomState
@@ -79,6 +83,9 @@ class Independent(NamedTuple):
 
     def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
         return self.coefficients.T @ covariance @ self.coefficients
+
+    def variances_to(self, variances: np.ndarray) -> np.ndarray:
+        return variances[self.kept]
 
 
 def independent_columns(X: np.ndarray, tol: float = 1e-5) -> Independent:

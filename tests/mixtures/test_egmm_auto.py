@@ -1,0 +1,378 @@
+"""What EGMM chooses by itself: sets, model, number of clusters, columns; and what it says when it cannot."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chi2
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score
+
+from evidentia import EGMM, FocalSets
+from evidentia.datasets import load
+from evidentia.mixtures.covariance_models import MODELS
+
+LIMIT = 1e-3  # of the members of a cluster, as far out as an object that may be in it
+
+
+def row_of_groups(gap, between=0, seed=5):
+    """Three groups of unequal size on a line in the plane, their numbers, and objects halfway between neighbors."""
+    rng = np.random.default_rng(seed)
+    which = np.repeat(np.arange(3), (70, 62, 54))
+    rows = np.column_stack([gap * which, 0 * which]) + rng.normal(size=(len(which), 2))
+    halfway = np.repeat([[0.5 * gap, 0.0], [1.5 * gap, 0.0]], between, axis=0) + rng.normal(size=(2 * between, 2)) * 0.3
+    return np.vstack([rows, halfway]), which
+
+
+def on_the_line(model):
+    """Sets of the fitted family, each as the places of its clusters on the line."""
+    place = np.argsort(model.cluster_centers_[:, 0]).argsort()
+    return {tuple(sorted(place[list(subset)].tolist())) for subset in model.focal_sets_}
+
+
+def test_groups_in_a_row_share_objects_with_their_neighbors_only():
+    X, which = row_of_groups(5.0, between=8)
+    model = EGMM(3, random_state=0).fit(X)
+    assert on_the_line(model) == {(0,), (1,), (2,), (0, 1), (1, 2)}
+    assert adjusted_rand_score(which, model.labels_[: len(which)]) > 0.9
+    n_possible = model.partition_.sets().sum(axis=1)
+    assert n_possible.max() == 2
+    assert n_possible[len(which) :].mean() > 1.5  # those halfway
+    assert (n_possible[X[:, 0] < 0] == 1).all()
+
+
+@pytest.mark.parametrize("gap", [3.5, 4.0, 5.0])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_ends_of_a_row_share_nothing(gap, seed):
+    model = EGMM(3, model="EII", random_state=0).fit(row_of_groups(gap, seed=seed)[0])
+    assert on_the_line(model) <= {(0,), (1,), (2,), (0, 1), (1, 2)}
+
+
+def test_groups_far_apart_share_nothing():
+    X, which = row_of_groups(12.0)
+    model = EGMM(3, random_state=0).fit(X)
+    assert on_the_line(model) == {(0,), (1,), (2,)}
+    assert adjusted_rand_score(which, model.labels_) == 1
+    assert (model.partition_.sets().sum(axis=1) == 1).all()
+
+
+def test_many_clusters_are_found_where_all_pairs_mislead():
+    """A cluster in the midst of two others is taken for their common objects when every pair is a set."""
+    which = np.repeat(np.arange(16), 40)
+    X = 5 * np.stack([which // 4, which % 4], axis=1) + np.random.default_rng(2).normal(size=(len(which), 2))
+    model = EGMM(16, model="EEE", random_state=0).fit(X)
+    assert adjusted_rand_score(which, model.labels_) > 0.95
+    gaps = np.linalg.norm(model.cluster_centers_[:, None] - model.cluster_centers_, axis=2)
+    several = [list(subset) for subset in model.focal_sets_ if len(subset) > 1]
+    assert 3 <= len(several) <= 80  # of 65,519
+    assert all(gaps[np.ix_(subset, subset)].max() < 8 for subset in several)  # at most a diagonal of the grid
+    every = EGMM(16, model="EEE", focal_sets="pairs", init="k-means", n_init=2, random_state=0).fit(X)
+    assert adjusted_rand_score(which, every.labels_) < 0.8
+
+
+def impossible_sets(model, X, masses):
+    """Pairs of an object and a set with mass that contains a cluster too far away, next to one that is not."""
+    gap = X[:, None] - model.cluster_centers_
+    found = []
+    for i, row in enumerate(gap):
+        o = ~np.isnan(X[i])
+        within = model.covariances_[:, o][:, :, o]
+        square = np.einsum("kp,kpq,kq->k", row[:, o], np.linalg.inv(within), row[:, o])
+        limit = chi2.isf(LIMIT, o.sum())
+        for subset, mass in zip(model.focal_sets_, masses[i]):
+            inside = square[list(subset)]
+            if mass > 1e-12 and inside.min() < 0.999 * limit and inside.max() > 1.001 * limit:
+                found.append((i, subset))
+    return found
+
+
+@pytest.mark.parametrize("name", ["EEE", "VVV", "VVI"])
+@pytest.mark.parametrize("family", ["auto", [{0}, {1}, {2}, {0, 1, 2}]])
+def test_no_object_is_possibly_in_a_cluster_that_is_impossible_for_it(name, family, monkeypatch):
+    X, _ = row_of_groups(5.0, between=8)
+    X = np.vstack([X, np.random.default_rng(1).normal(size=(50, 2)) * 0.3 + [0.0, 3.0]])
+    model = EGMM(3, model=name, random_state=0).fit(X)
+    if family != "auto":  # the possible clusters need not be a set of the family
+        model.focal_sets_ = FocalSets(3, family)
+        model.weights_ = np.array([0.3, 0.2, 0.2, 0.3])
+        model._parameters = model._parameters._replace(weights=model.weights_)
+    masses = model.predict_partition(X).masses
+    assert impossible_sets(model, X, masses) == []
+    np.testing.assert_allclose(masses.sum(axis=1), 1)
+    torn = np.where(np.random.default_rng(2).uniform(size=X.shape) < 0.2, np.nan, X)
+    torn = torn[~np.isnan(torn).all(axis=1)]
+    assert impossible_sets(model, torn, model.predict_partition(torn).masses) == []
+    monkeypatch.setattr(EGMM, "_leave_to_the_possible", lambda *_: None)
+    before = model.predict_partition(X).masses
+    assert impossible_sets(model, X, before)  # it is no empty promise
+    single = model.focal_sets_.card == 1
+    assert (masses[:, single] >= before[:, single] - 1e-12).all()
+
+
+def test_no_versicolor_is_possibly_setosa():
+    iris = load("iris")
+    model = EGMM(3, random_state=0).fit(iris.data)
+    setosa = np.bincount(model.labels_[iris.target == 0]).argmax()
+    assert adjusted_rand_score(iris.target, model.labels_) > 0.88
+    possible = model.partition_.sets()[:, setosa]
+    assert not possible[iris.target != 0].any()
+    assert (model.labels_[iris.target == 0] == setosa).all()
+
+
+# -- the whole choice does not depend on what does not matter ---------------------------------------------------------
+
+
+def overlapping(n=100, seed=0):
+    """Two long groups across each other's way and a round one, of unequal size."""
+    rng = np.random.default_rng(seed)
+    sizes = np.array([0.5, 0.3, 0.2]) * n
+    roots = np.array([[[1.6, 0.0], [0.9, 0.4]], [[0.5, 0.0], [-0.3, 1.1]], [[0.6, 0.0], [0.0, 0.6]]])
+    centers = np.array([[0.0, 0.0], [3.5, 1.0], [-1.0, 6.0]])
+    return np.vstack([v + rng.normal(size=(int(m), 2)) @ R.T for v, m, R in zip(centers, sizes, roots)])
+
+
+def same_choice(a, b, rows=slice(None), atol=1e-4):
+    assert (a.model_, a.n_clusters_) == (b.model_, b.n_clusters_)
+    assert a.focal_sets_.names() == b.focal_sets_.names()
+    np.testing.assert_allclose(a.partition_.masses, b.partition_.masses[rows], atol=atol)
+
+
+CHOICE = {"cluster_range": (1, 4), "random_state": 0}
+
+
+def test_rows_may_come_in_any_order():
+    X = overlapping()
+    base = EGMM(**CHOICE).fit(X)
+    assert base.n_clusters_ > 1
+    shuffle = np.random.default_rng(3).permutation(len(X))
+    same_choice(EGMM(**CHOICE).fit(X[shuffle]), base, shuffle)
+
+
+def test_weights_count_as_copies_in_the_whole_choice():
+    X = overlapping(60)
+    weight = np.random.default_rng(1).integers(0, 4, size=len(X))
+    weighted = EGMM(**CHOICE).fit(X, sample_weight=weight)
+    copied = EGMM(**CHOICE).fit(np.repeat(X, weight, axis=0))
+    assert (weighted.model_, weighted.n_clusters_) == (copied.model_, copied.n_clusters_)
+    assert weighted.ebic_ == pytest.approx(copied.ebic_, rel=1e-6)
+    np.testing.assert_allclose(weighted.predict_partition(X).masses, copied.predict_partition(X).masses, atol=1e-3)
+
+
+def test_units_do_not_matter_to_models_that_are_free_of_them():
+    X, models = overlapping(), ["EEI", "VVI", "EEE", "VEE", "EVV", "VVV"]
+    base = EGMM(**CHOICE, model=models).fit(X)
+    scaled = EGMM(**CHOICE, model=models).fit(X * [1e-4, 300.0] + [7.0, -1e4])
+    same_choice(scaled, base)
+    assert scaled.log_likelihood_ == pytest.approx(base.log_likelihood_ - len(X) * np.log(0.03), rel=1e-6)
+
+
+def test_clusters_are_numbered_from_the_largest_unless_the_caller_has_an_order():
+    X = overlapping(120)
+    model = EGMM(3, model="VVV", random_state=0).fit(X)
+    assert (np.diff(model.partition_.pignistic.sum(axis=0)) < 0).all()
+    turned = EGMM(3, model="VVV", init=model.cluster_centers_[[2, 0, 1]]).fit(X)
+    np.testing.assert_allclose(turned.cluster_centers_, model.cluster_centers_[[2, 0, 1]], atol=0.05)
+    np.testing.assert_allclose(turned.covariances_, model.covariances_[[2, 0, 1]], atol=0.1)
+
+
+# -- model and number -------------------------------------------------------------------------------------------------
+
+
+def test_the_choice_is_the_highest_criterion_of_what_was_fitted():
+    X = overlapping(120)
+    model = EGMM(cluster_range=(1, 5), model=["EII", "EEE", "VVV", "VVI"], random_state=0).fit(X)
+    table = model.selection_
+    assert {"EII", "EEE", "VVV", "VVI"} == set(table["model"])
+    fitted = table[~table["note"].str.contains("first look")]
+    top = fitted.loc[fitted["ebic"].idxmax()]
+    assert (top["model"], top["n_clusters"]) == (model.model_, model.n_clusters_)
+    assert (table[["model", "n_clusters"]].value_counts() == 1).all()
+    assert (table["ebic"] <= table["log_likelihood"]).all()
+
+
+def test_equal_spheres_and_own_ellipses_are_told_apart():
+    X, _ = row_of_groups(9.0)
+    assert EGMM(3, random_state=0).fit(X).model_ == "EII"
+    rng = np.random.default_rng(0)
+    roots = np.array([[[3.0, 0.0], [2.7, 0.3]], [[0.3, 0.0], [-0.2, 0.1]]])
+    X = np.vstack([rng.normal(size=(80, 2)) @ R.T + shift for R, shift in zip(roots, ([0, 0], [14, -6]))])
+    assert EGMM(2, random_state=0).fit(X).model_ in ("VVV", "VEV")
+
+
+def test_in_one_column_there_is_only_volume():
+    X = row_of_groups(9.0)[0][:, :1]
+    model = EGMM(cluster_range=(1, 5), random_state=0).fit(X)
+    assert model.n_clusters_ == 3
+    assert set(model.selection_["model"]) == {"EII", "VII"}
+
+
+@pytest.mark.parametrize(("low", "high", "end"), [(1, 2, "largest"), (4, 6, "smallest")])
+def test_a_best_number_at_an_end_of_the_range_is_said(low, high, end):
+    X, _ = row_of_groups(12.0)
+    best = high if end == "largest" else low
+    with pytest.warns(
+        UserWarning, match=rf"number of clusters, {best}, is the {end} of cluster_range=\({low}, {high}\)"
+    ):
+        model = EGMM(cluster_range=(low, high), model="EII", random_state=0).fit(X)
+    assert model.n_clusters_ == best
+
+
+def test_a_best_number_inside_the_range_or_given_needs_no_words():
+    X, which = row_of_groups(12.0)
+    model = EGMM(cluster_range=(1, 6), random_state=0).fit(X)  # warnings are errors
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(which, model.labels_) == 1
+    EGMM(2, cluster_range=(1, 2), model="EII", random_state=0).fit(X)
+    EGMM(cluster_range=(3, 3), model="EII", random_state=0).fit(X)
+
+
+# -- prior ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_prior_keeps_clusters_from_collapsing_onto_equal_rows():
+    X = np.repeat([[0.0, 0.0], [1.0, 3.0], [5.0, 1.0]], 4, axis=0)
+    for name in ("EEE", "VVV", "VVI", "VEV"):
+        model = EGMM(3, model=name, random_state=0).fit(X)
+        assert not model.collapsed_
+        assert len(np.unique(model.labels_)) == 3
+        assert np.linalg.eigvalsh(model.covariances_).min() > 1e-3
+
+
+@pytest.mark.parametrize("name", ["EEE", "VVV", "VVI", "EEV"])
+def test_the_prior_of_the_data_can_be_given(name):
+    X = overlapping(90) * [1.0, 20.0]
+    variances = X.var(axis=0) / 3 ** (2 / 2)
+    mine, given = (EGMM(3, model=name, prior=prior, random_state=0).fit(X) for prior in ("data", variances))
+    np.testing.assert_allclose(mine.covariances_, given.covariances_, rtol=1e-6)
+    assert mine.criterion_ == pytest.approx(given.criterion_)
+    wide = EGMM(3, model=name, prior=6 * variances, random_state=0).fit(X)
+    assert np.trace(wide.covariances_[2]) > 1.1 * np.trace(given.covariances_[2])
+    none = EGMM(3, model=name, prior=None, random_state=0).fit(X)
+    assert none.log_likelihood_ > given.log_likelihood_
+    assert none.criterion_ == pytest.approx(none.log_likelihood_)
+
+
+# -- columns ----------------------------------------------------------------------------------------------------------
+
+
+def planted(n=150, d=8, seed=0):
+    """Three groups in a plane of a wider table, and a little noise."""
+    rng = np.random.default_rng(seed)
+    axes = np.linalg.qr(rng.normal(size=(d, 2)))[0]
+    which = np.arange(n) % 3
+    inside = np.array([[0.0, 0.0], [9.0, 1.0], [2.0, 8.0]])[which] + rng.normal(size=(n, 2))
+    return inside @ axes.T + 0.1 * rng.normal(size=(n, d)) + np.arange(d), which
+
+
+@pytest.mark.parametrize(("reduce", "width"), [("pca", 2), (0.9, 2), (0.6, 1), (2, 2), (5, 5)])
+def test_principal_components_are_clustered_and_columns_are_shown(reduce, width):
+    X, which = planted()
+    model = EGMM(3, reduce=reduce, random_state=0).fit(X)
+    assert model.reduction_.axes.shape == (8, width)
+    if width > 1:
+        assert adjusted_rand_score(which, model.labels_) == 1
+        truth = np.array([X[model.labels_ == k].mean(axis=0) for k in range(3)])
+        np.testing.assert_allclose(model.cluster_centers_, truth, atol=0.15)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_allclose(model.predict_partition(X).masses, model.partition_.masses, atol=1e-12)
+    assert model.cluster_centers_.shape == (3, 8)
+    assert model.covariances_.shape == (3, 8, 8)
+    assert np.linalg.matrix_rank(model.covariances_[0], tol=1e-8) == width
+    drawn, component = model.sample(2000, random_state=1)
+    assert drawn.shape == (2000, 8)
+    kept = model.focal_sets_.singleton_index[0]
+    np.testing.assert_allclose(drawn[component == kept].mean(axis=0), model.cluster_centers_[0], atol=0.3)
+
+
+def test_reducing_is_clustering_the_principal_components():
+    X, _ = planted()
+    inside = EGMM(3, reduce=2, model="VVV", random_state=0).fit(X)
+    outside = EGMM(3, model="VVV", random_state=0).fit(PCA(2).fit_transform(X))
+    assert inside.log_likelihood_ == pytest.approx(outside.log_likelihood_, rel=1e-9)
+    np.testing.assert_allclose(inside.partition_.masses, outside.partition_.masses, atol=1e-6)
+    np.testing.assert_allclose(inside.score_samples(X), outside.score_samples(PCA(2).fit_transform(X)), rtol=1e-8)
+
+
+def test_a_start_and_a_prior_for_reduced_columns_are_those_of_the_table():
+    X, which = planted()
+    start = np.array([X[which == k].mean(axis=0) for k in (2, 0, 1)])
+    model = EGMM(3, reduce=2, model="VVV", init=start, prior=X.var(axis=0)).fit(X)
+    np.testing.assert_allclose(model.cluster_centers_, start, atol=0.3)
+
+
+def test_reducing_needs_complete_rows():
+    X, _ = planted()
+    X[3, 2] = np.nan
+    with pytest.raises(
+        ValueError, match=r"EGMM\(reduce=\.\.\.\) needs a table without missing values; fill them first"
+    ):
+        EGMM(3, reduce="pca").fit(X)
+
+
+def test_redundant_columns_change_nothing():
+    X = overlapping(120)
+    base = EGMM(3, random_state=0).fit(X)
+    wide = np.column_stack([X[:, 0], np.full(len(X), 0.1), X[:, 1], X @ [1.0, -2.0] + 3.0])
+    model = EGMM(3, random_state=0).fit(wide)
+    same_choice(model, base)
+    assert model.ebic_ == pytest.approx(base.ebic_, rel=1e-6)
+    np.testing.assert_allclose(model.cluster_centers_[:, 1], 0.1)
+    np.testing.assert_allclose(
+        model.cluster_centers_[:, 3], model.cluster_centers_[:, [0, 2]] @ [1.0, -2.0] + 3, rtol=1e-6
+    )
+    assert model.covariances_.shape == (3, 4, 4)
+    np.testing.assert_allclose(model.covariances_[:, 1], 0, atol=1e-12)
+    np.testing.assert_allclose(model.covariances_[:, 0, 3], model.covariances_[:, 0, [0, 2]] @ [1.0, -2.0], atol=1e-6)
+    np.testing.assert_array_equal(model.predict(wide), model.labels_)
+
+
+# -- what cannot be fitted --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"prior": [1.0, 2.0, 3.0]},
+            r"'prior' of EGMM must be 2 positive variances, one for each column of X\. Got an array of shape \(3,\)\.",
+        ),
+        ({"prior": np.eye(2)}, r"2 positive variances, .* Got an array of shape \(2, 2\)"),
+        ({"prior": 1.5}, r"2 positive variances, .* Got an array of shape \(\)"),
+        ({"prior": [1.0, -2.5]}, r"must be 2 positive variances, .* That of column 1 is -2\.5\."),
+        ({"prior": [0.0, 1.0]}, "That of column 0 is 0"),
+        ({"prior": [np.nan, 1.0]}, "That of column 0 is nan"),
+        ({"cluster_range": (5, 2), "n_clusters": "auto"}, r"\(low, high\) with 1 <= low <= high\. Got \(5, 2\)"),
+        ({"model": "VVW"}, "'model' parameter of EGMM must be one of 'auto', 'EII', .* Got 'VVW'"),
+        ({"model": []}, r"or a list of some of them\. Got \[\]"),
+        (
+            {"reduce": 0},
+            "'reduce' parameter of EGMM must be 'pca' or a number > 0 and < 1 or an integer >= 1 or None. Got 0",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_are_named(changed, message):
+    with pytest.raises(ValueError, match=message):
+        EGMM(**{"n_clusters": 2, **changed}).fit(overlapping(40))
+
+
+def test_models_that_few_rows_cannot_carry_are_named_with_those_that_can():
+    X = np.random.default_rng(0).normal(size=(10, 20))
+    with pytest.raises(
+        ValueError,
+        match=r"EGMM cannot fit VEE, VVV to 10 rows of 20 columns: .* needs more rows than columns\. "
+        r"EII, VII, EEI, VEI, EVI, VVI can be carried; .*reduce='pca'",
+    ):
+        EGMM(2, model=["VVV", "VVI", "VEE"]).fit(X)
+    assert EGMM(2, model="VVV", reduce=3, random_state=0).fit(X).model_ == "VVV"
+    assert set(EGMM(2, random_state=0).fit(X).selection_["model"]) == {name for name in MODELS if name.endswith("I")}
+
+
+@pytest.mark.parametrize("reduce", [None, "pca"])
+def test_a_table_of_constant_columns_has_no_clusters(reduce):
+    with pytest.raises(ValueError, match="All rows of X are equal, so there are no clusters to find in it"):
+        EGMM(2, reduce=reduce).fit(np.tile([3.0, 0.1], (12, 1)))
+
+
+def test_categories_are_refused_with_the_columns_by_name():
+    frame = pd.DataFrame({"size": np.arange(9.0), "color": list("rgbrgbrgb"), "shape": list("ooxxooxxo")})
+    with pytest.raises(ValueError, match="EGMM needs numeric columns, but these are not: color, shape"):
+        EGMM().fit(frame)
