@@ -89,7 +89,7 @@ def penalized(X, parameters, average, weight=None, prior=None):
         return found
     within = matrices(parameters, len(parameters.covariances))
     scale = prior.scale if prior.scale.ndim == 2 else np.diag(prior.scale)
-    density = [prior.count * np.linalg.slogdet(S)[1] + np.trace(scale @ np.linalg.inv(S)) for S in within]
+    density = [prior.objects * np.linalg.slogdet(S)[1] + np.trace(scale @ np.linalg.inv(S)) for S in within]
     return found - 0.5 * sum(density)
 
 
@@ -288,9 +288,9 @@ def test_the_covariances_are_those_of_highest_posterior_density(model):
     scatter = [(r[:, None] * (X - v)).T @ (X - v) for r, v in zip(posterior.T, posterior.T @ X / size[:, None])]
     scale = np.diag(prior.scale) if model.endswith("I") else prior.scale
     if model in SHARED:
-        expected = (scale + np.sum(scatter, axis=0))[None] / (prior.count + size.sum())
+        expected = (scale + np.sum(scatter, axis=0))[None] / (prior.objects + size.sum())
     else:
-        expected = (scale + scatter) / (prior.count + size)[:, None, None]
+        expected = (scale + scatter) / (prior.objects + size)[:, None, None]
     kept = as_kept(model, expected)
     kept = np.full_like(kept, kept.mean()) if model == "EII" else kept
     np.testing.assert_allclose(after.covariances, kept, rtol=1e-9, atol=1e-12)
