@@ -14,6 +14,7 @@ from evidentia.cli.errors import INTERRUPTED, UserError, closest
 from evidentia.images import Image, Segmentation, fuse, read_image, segment, write_segmentation
 from evidentia.images.quantizing import MOST
 from evidentia.images.reading import sized, stack
+from evidentia.images.segmentation import suited_to_images
 from evidentia.looking.numbers import Clusters, numbers_to_try
 
 MOST_WHEN_FUSED = 1024  # values of one image: masses are kept for the combinations that occur
@@ -55,6 +56,8 @@ class Job:
     def estimator(self, clusters: Clusters) -> Any:
         method = self.method or ("cecm" if self.masks.linked else "egmm")
         estimator = fitting.Wish(method=method, clusters=clusters, settings=self.settings, seed=self.seed).estimator()
+        if method == "egmm":
+            suited_to_images(estimator)
         if numbers_to_try(estimator, clusters) is not None:
             raise UserError(f"--clusters: {method} needs a number, as in --clusters 3.")
         if self.masks.linked and "links" not in estimator.method.takes:
