@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidentia.datasets import make_mri_phantom
-from evidentia.mixtures import EGMM
 from evidentia.partition import CredalPartition
 from evidentia.prototypes import BPEC, ECM
 from evidentia.scores import hard_scores
 from reproduction.egmm import paper
+from reproduction.egmm.methods import highest_ebic, paper_egmm
 from reproduction.exhibit import Cell, Exhibit, Result, Results, Unit
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ NAMES = ("pathology", "ventricles and fluid", "tissue")
 # What the dark and the bright cluster of each contrast stand for.
 MEANING = {"T1": [{FLUID}, {PATHOLOGY, TISSUE}], "T2": [{FLUID, TISSUE}, {PATHOLOGY}]}
 METHODS: dict[str, Any] = {
-    "ECM": lambda c, seed: ECM(c, rho=10.0, random_state=seed),
-    "BPEC": lambda c, seed: BPEC(c, adaptive=False),
-    "EGMM": lambda c, seed: EGMM(c, random_state=seed),
+    "ECM": lambda X, c, seed: ECM(c, rho=10.0, random_state=seed).fit(X),
+    "BPEC": lambda X, c, seed: BPEC(c, adaptive=False).fit(X),
+    "EGMM": paper_egmm,
 }
 OTHER_IMAGE = "Another image: BrainWeb's is not to be had, and a drawn phantom takes its place."
 
@@ -44,10 +44,10 @@ def measure_brain(method: str, size: int, seed: int) -> Result:
     partitions, counts = {}, {}
     for contrast, values in zip(MEANING, brain.data.T):
         column = values[:, None]
-        partitions[contrast] = dark_first(METHODS[method](2, seed).fit(column))
+        partitions[contrast] = dark_first(METHODS[method](column, 2, seed))
         if method == "EGMM":
-            search = EGMM("auto", cluster_range=(2, 4), n_init=2, tol=1e-5, random_state=seed)
-            counts[contrast] = int(search.fit(column).n_clusters_)
+            search = highest_ebic(column, (2, 3, 4), seed, n_init=2, tol=1e-5)
+            counts[contrast] = int(search.n_clusters_)
     refined = [partitions[contrast].refine(MEANING[contrast], cluster_names=NAMES) for contrast in MEANING]
     partitions["fused"] = refined[0].combine(refined[1], rule="dempster")
     scores = hard_scores(partitions["fused"].labels("pignistic"), brain.target)

@@ -10,11 +10,12 @@ from sklearn.mixture import GaussianMixture
 
 from evidentia.belief import FocalSets
 from evidentia.datasets import Dataset, make_diamond, make_egmm_four_class, make_egmm_two_class
-from evidentia.mixtures import EGMM, BootGMM
+from evidentia.mixtures import BootGMM
 from evidentia.partition import CredalPartition
 from evidentia.plots import plot_masses, plot_partition
 from evidentia.prototypes import ECM
 from reproduction.egmm import paper
+from reproduction.egmm.methods import paper_egmm
 from reproduction.exhibit import Cell, Exhibit, Result, Results, Unit
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def measure_ebic(data: str, draws: int, tol: float, n_init: int, seed: int) -> R
     found, collapsed = [], []
     for draw in range(seed, seed + draws):
         X = drawn(data, draw).data
-        family = "full" if data == "Diamond" else "pairs"
-        models = [EGMM(c, focal_sets=family, tol=tol, n_init=n_init, random_state=draw).fit(X) for c in COUNTS]
+        settings: Any = {"focal_sets": "full" if data == "Diamond" else "pairs", "tol": tol, "n_init": n_init}
+        models = [paper_egmm(X, c, draw, **settings) for c in COUNTS]
         found.append([model.ebic_ for model in models])
         collapsed.append([bool(model.collapsed_) for model in models])
     return {"ebic": found, "collapsed": collapsed, "seconds": process_time() - begin}
@@ -131,7 +132,7 @@ def measure_diamond(seed: int) -> Result:
     X = drawn("Diamond", seed).data
     mixture = GaussianMixture(2, n_init=10, reg_covar=1e-2, random_state=seed).fit(X)
     fuzzy = CredalPartition(mixture.predict_proba(X), FocalSets(2, "singletons", empty=False, omega=False))
-    model = EGMM(2, random_state=seed).fit(X)
+    model = paper_egmm(X, 2, seed)
     return {"GMM": kept(fuzzy, mixture.means_), "EGMM": kept(model.partition_, model.cluster_centers_)}
 
 
@@ -140,14 +141,14 @@ def measure_two_class(seed: int, n_boot: int) -> Result:
     models: dict[str, Any] = {
         "ECM": ECM(2, random_state=seed).fit(X),
         "bootGMM": BootGMM(2, model="bic", n_boot=n_boot, focal_sets="full", random_state=seed).fit(X),
-        "EGMM": EGMM(2, random_state=seed).fit(X),
+        "EGMM": paper_egmm(X, 2, seed),
     }
     found = {name: kept(model.partition_, getattr(model, "cluster_centers_", [])) for name, model in models.items()}
     return {**found, "seed": seed}
 
 
 def measure_four_class(seed: int) -> Result:
-    model = EGMM(4, focal_sets="pairs", random_state=seed).fit(drawn("Four-class", seed).data)
+    model = paper_egmm(drawn("Four-class", seed).data, 4, seed, focal_sets="pairs")
     return {"EGMM": kept(model.partition_, model.cluster_centers_), "seed": seed}
 
 

@@ -157,7 +157,7 @@ def test_every_method_is_built_by_its_defaults(method):
 def test_many_clusters_and_many_objects_get_smaller_problems():
     assert comparison.build("EVCLUS", 5000, 15, 0).get_params()["focal_sets"] == "near-pairs"
     assert comparison.build("EVCLUS", 5000, 15, 0).get_params()["n_pairs"] == 100
-    assert comparison.build("EGMM", 5000, 8, 0).get_params()["focal_sets"] == "full"
+    assert comparison.build("EGMM", 5000, 8, 0).get_params()["focal_sets"] == "auto"
     assert comparison.build("EVCLUS", 200, 4, 0, pairwise=True).get_params()["metric"] == "precomputed"
 
 

@@ -154,7 +154,7 @@ def test_one_clustering_unit_runs(monkeypatch):
 def test_published_egmm_sees_the_ridge_from_the_first_step():
     X = np.random.default_rng(1).normal(0, 0.05, (60, 2)) + np.repeat([[0.0, 0.0], [0.6, 0.0]], 30, axis=0)
     model = methods.published_egmm(X, 2, 0)
-    assert np.linalg.eigvalsh(model.covariance_).min() > methods.RIDGE
+    assert np.linalg.eigvalsh(model.covariances_).min() > methods.RIDGE
     assert (
         np.diff(model.criterion_trace_) >= -1e-9
     ).all()  # a start without it would look better than all that follows
