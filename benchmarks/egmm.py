@@ -1,19 +1,29 @@
-"""EGMM against scikit-learn's tied Gaussian mixture with as many components, its memory, its growth, its likelihood."""
+"""EGMM against mixtures of scikit-learn, its search against ours without sets, its memory, growth and likelihood."""
 
 from __future__ import annotations
 
+import contextlib
+import io
+import tempfile
 import warnings
 from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
+from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyond, speed, stopwatch
+from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyond, speed, stopwatch, within
 from evidentia import EGMM, FocalSets
+from evidentia.cli.app import app
+from evidentia.mixtures import ParsimoniousGaussianMixture
+
+PAPER = {"model": "EEE", "focal_sets": "full", "prior": None}
 
 
 def table(n: int, d: int, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
@@ -27,8 +37,9 @@ def table(n: int, d: int, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
     return X, centers + 0.5 * rng.standard_normal(centers.shape)
 
 
-def fit(X: np.ndarray, start: np.ndarray, max_iter: int) -> EGMM:
-    model = EGMM(len(start), init=start, n_init=1, tol=0, max_iter=max_iter)
+def fit(X: np.ndarray, start: np.ndarray, max_iter: int, **settings: Any) -> EGMM:
+    """The paper's mixture, or another one."""
+    model = EGMM(len(start), init=start, n_init=1, tol=0, max_iter=max_iter, **{**PAPER, **settings})
     return _run(model, X, max_iter)
 
 
@@ -40,6 +51,21 @@ def fit_peer(X: np.ndarray, start: np.ndarray, max_iter: int) -> GaussianMixture
         means_init=member @ start / member.sum(axis=1, keepdims=True),
         weights_init=np.full(len(member), 1 / len(member)),
         precisions_init=np.eye(X.shape[1]),
+        tol=0,
+        max_iter=max_iter,
+    )
+    return _run(peer, X, max_iter)
+
+
+def fit_components(X: np.ndarray, start: np.ndarray, max_iter: int, kind: str) -> GaussianMixture:
+    """scikit-learn's mixture with a component for each cluster."""
+    precisions = np.ones_like(start) if kind == "diag" else np.stack([np.eye(X.shape[1])] * len(start))
+    peer = GaussianMixture(
+        len(start),
+        covariance_type=kind,
+        means_init=start,
+        weights_init=np.full(len(start), 1 / len(start)),
+        precisions_init=precisions,
         tol=0,
         max_iter=max_iter,
     )
@@ -70,13 +96,71 @@ def slow_log_likelihood(model: EGMM, X: np.ndarray) -> float:
     """Equation (18) of the paper, one component at a time."""
     components = [
         np.log(weight)
-        + multivariate_normal(model.cluster_centers_[list(subset)].mean(axis=0), model.covariance_).logpdf(X)
+        + multivariate_normal(model.cluster_centers_[list(subset)].mean(axis=0), model.covariances_[0]).logpdf(X)
         for weight, subset in zip(model.weights_, model.focal_sets_)
     ]
     return float(logsumexp(components, axis=0).sum())
 
 
+def wide_table() -> tuple[np.ndarray, np.ndarray]:
+    """Three groups in 300 rows of 2,000 columns, and start centers."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2_000))
+    X[:, :20] += np.repeat(3 * rng.standard_normal((3, 20)), 100, axis=0)
+    return X, X[[0, 100, 200]]
+
+
+def quietly(work: Any) -> None:
+    """Without what is said about numbers at an end of their range, and without printing."""
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        work()
+
+
+def digits_seconds() -> float:
+    """CPU seconds of the command on the digits of scikit-learn, its report included; for a fresh process."""
+    digits = load_digits(as_frame=True)
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "digits.csv"
+        digits.data.to_csv(file, index=False)
+        command = ["fit", str(file), "--out", str(Path(directory) / "found")]
+        return stopwatch(lambda: quietly(lambda: app(command, standalone_mode=False)), repeats=1)
+
+
+def model_lines(quick: bool) -> Iterator[Line]:
+    """Covariances that differ, and the search over models and numbers."""
+    n, d, n_clusters = (5_000 if quick else 100_000), 10, 3
+    X, start = table(n, d, n_clusters)
+    peer = seconds_per_iteration(partial(fit_components, kind="full"), X, start, 1, 6)
+    for family in ("full", "auto"):
+        ours = seconds_per_iteration(partial(fit, model="VVV", focal_sets=family, prior="data"), X, start, 1, 6)
+        what = f"EGMM VVV, {family}, iteration (peer: sklearn)"
+        yield within(what, f"{n:,} x {d}, C={n_clusters}", ours, peer, 3)
+
+    wide, start = wide_table()
+    few, many = 2, 22
+    settings = {"model": "VVI", "focal_sets": "auto", "prior": "data"}
+    for what, work in (
+        ("one iteration", lambda model: seconds_per_iteration(model, wide, start, few, many)),
+        ("one start", lambda model: stopwatch(lambda: model(wide, start, few))),
+    ):
+        ours, peer = work(partial(fit, **settings)), work(partial(fit_components, kind="diag"))
+        yield within(f"EGMM VVI, {what} (peer: sklearn diag)", "300 x 2,000, C=3", ours, peer, 3)
+
+    iris, counts = load_iris().data, (2, 3 if quick else 8)
+    models = [cls(cluster_range=counts, random_state=0) for cls in (EGMM, ParsimoniousGaussianMixture)]
+    for model in models:
+        quietly(lambda model=model: model.fit(iris))  # compiles what is not compiled yet
+    ours, peer = (stopwatch(lambda model=model: quietly(lambda: model.fit(iris))) for model in models)
+    yield within("EGMM, 14 models (peer: without sets)", f"Iris, c={counts[0]}…{counts[1]}", ours, peer, 5)
+
+    if not quick:
+        seconds = in_own_process("benchmarks.egmm", "digits_seconds")
+        yield Line("evidentia fit, digits, CPU", "1,797 x 64", duration(seconds), "", "", "< 20.00 s", seconds < 20)
+
+
 def lines(quick: bool) -> Iterator[Line]:
+    yield from model_lines(quick)
     sizes = [(19_020, 10, 2, 3.0), (100_000, 10, 3, 5.0), (300_000, 20, 4, 8.0)]
     for n, d, n_clusters, target in [(5_000, 10, 2, 3.0)] if quick else sizes:
         X, start = table(n, d, n_clusters)

@@ -91,6 +91,8 @@ def ours(method: str, X: np.ndarray | None, D: np.ndarray, peaks: list[int]) -> 
     elif method == "ECM":
         model = evidentia.ECM(len(peaks), **settings)
     else:
+        if method == "EGMM":
+            settings.update(model="EEE", prior=None, init="k-means")
         if method not in ON_TABLES:
             settings["metric"] = "precomputed"
         model = getattr(evidentia, method)(len(peaks), max_iter=ITERATIONS, tol=0, **settings)

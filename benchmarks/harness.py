@@ -43,6 +43,12 @@ def speed(what: str, size: str, ours: float, peer: float, target: float) -> Line
     return Line(what, size, duration(ours), duration(peer), f"{ratio:.1f} x", f">= {target:g} x", ratio >= target)
 
 
+def within(what: str, size: str, ours: float, peer: float, most: float) -> Line:
+    """Seconds of both and how many times as long ours takes."""
+    ratio = ours / peer
+    return Line(what, size, duration(ours), duration(peer), f"{ratio:.2f} x", f"<= {most:g} x", ratio <= most)
+
+
 def memory(what: str, size: str, megabytes: float, target: float) -> Line:
     """Peak memory beyond what was there before."""
     return Line(what, size, f"{megabytes:.0f} MB", "", "", f"< {target:g} MB", megabytes < target)
