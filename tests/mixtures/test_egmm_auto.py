@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2
 from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from evidentia import EGMM, FocalSets
@@ -376,3 +377,14 @@ def test_categories_are_refused_with_the_columns_by_name():
     frame = pd.DataFrame({"size": np.arange(9.0), "color": list("rgbrgbrgb"), "shape": list("ooxxooxxo")})
     with pytest.raises(ValueError, match="EGMM needs numeric columns, but these are not: color, shape"):
         EGMM().fit(frame)
+
+
+def test_a_sample_of_a_large_table_does_not_depend_on_the_order_of_its_rows():
+    rng = np.random.default_rng(2)
+    which = np.sort(rng.integers(3, size=2_500))
+    X = rng.normal(size=(2_500, 2)) + 2.5 * np.column_stack([which, which % 2])
+    shuffle = rng.permutation(len(X))
+    settings = {"model": "VVI", "max_iter": 3, "random_state": 0}  # so few that the start is still to be seen
+    with pytest.warns(ConvergenceWarning):
+        base, other = EGMM(3, **settings).fit(X), EGMM(3, **settings).fit(X[shuffle])
+    np.testing.assert_allclose(other.partition_.masses, base.partition_.masses[shuffle], atol=1e-9)

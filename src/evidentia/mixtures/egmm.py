@@ -39,7 +39,7 @@ from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, sca
 from evidentia.solvers.overlap import least_committed, shared_sets
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
 from evidentia.solvers.set_covariances import Bound, minimize_bound
-from evidentia.solvers.starts import START_RULES, representatives
+from evidentia.solvers.starts import START_RULES, representative_rows, sorted_rows
 from evidentia.solvers.threads import one_blas_thread
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
@@ -156,16 +156,18 @@ class _Problem:
         self.scales = scales
         self.filled = np.nan_to_num(scales.to(table), copy=False)  # columns of equal spread, as k-means needs them
         # Rows in an order that does not depend on that of the table: all of them, or a sample.
-        self.picked = np.lexsort(self.filled.T)
+        some, share = representative_rows(self.filled, weight, rng)
         if len(table) > START_ROWS:
-            some = representatives(np.column_stack([self.filled, np.arange(len(table))]), weight, rng)
             steps = (np.arange(START_ROWS) + 0.5) / START_ROWS
-            cumulative = np.cumsum(some.weight)
-            self.picked = some.X[np.searchsorted(cumulative, steps * cumulative[-1]), -1].astype(int)
+            cumulative = np.cumsum(share)
+            self.picked = some[np.searchsorted(cumulative, steps * cumulative[-1])]
+        else:
+            self.picked = sorted_rows(self.filled)
         self.sampled = len(table) > START_ROWS
         self.sample_weight = np.ones(len(self.picked)) if weight is None or self.sampled else weight[self.picked]
         self.trees: list[MergeTree] = []
-        self._coordinates: dict[str, Coordinates | ColumnScales] = {}
+        self._coordinates: dict[str, Coordinates | ColumnScales] = {"diag": scales}
+        self._samples: dict[str, np.ndarray] = {}
         self._patterns: dict[tuple[str, bool, bool], list[Pattern]] = {}
 
     def coordinates(self, model: str) -> Coordinates | ColumnScales:
@@ -173,6 +175,13 @@ class _Problem:
         if kind not in self._coordinates:
             self._coordinates[kind] = unit_free(self.table, self.weight, kind=kind)
         return self._coordinates[kind]
+
+    def sample(self, model: str) -> np.ndarray:
+        """Rows of the sample in the coordinates of the model, not to be changed; zero stands for what is missing."""
+        kind = KIND[model]
+        if kind not in self._samples:
+            self._samples[kind] = np.nan_to_num(self.coordinates(model).to(self.table[self.picked]), copy=False)
+        return self._samples[kind]
 
     def patterns(self, model: str, sample: bool) -> list[Pattern]:
         sample = sample and self.sampled
@@ -241,7 +250,7 @@ class _Problem:
     def begin(self, model: str, start: _Start, focal_sets: FocalSets) -> Parameters:
         """Means and covariances within the clusters of the sample; all sets are equally probable (section 3.4)."""
         tool, c = self.engine(model, focal_sets.n_clusters), focal_sets.n_clusters
-        Y = np.nan_to_num(self.coordinates(model).to(self.table[self.picked]))
+        Y = self.sample(model)
         if start.centers is None:
             labels = start.labels
         else:

@@ -292,13 +292,15 @@ class OwnEngine(Engine):
 
     def _features(self, rows: np.ndarray) -> np.ndarray:
         """Rows ``(x, squares, 1)``; the squares are all products x_p x_q with p <= q, or x² for diagonal models."""
-        X = rows[:, :-1]
+        X, d = rows[:, :-1], rows.shape[1] - 1
+        found = np.empty((len(rows), self._width(d)))
+        found[:, :d], found[:, -1] = X, rows[:, -1]
         if self.diagonal:
-            squares = np.square(X)
+            np.square(X, out=found[:, d:-1])
         else:
-            low, high = np.triu_indices(X.shape[1])
-            squares = X[:, low] * X[:, high]
-        return np.hstack([X, squares, rows[:, -1:]])
+            low, high = np.triu_indices(d)
+            np.multiply(X[:, low], X[:, high], out=found[:, d:-1])
+        return found
 
     def _width(self, d: int) -> int:
         return 2 * d + 1 if self.diagonal else (d + 1) * (d + 2) // 2

@@ -80,7 +80,9 @@ class ColumnScales(NamedTuple):
         """Rows in y; an entry that is missing in x is missing in y."""
         kept = self.kept
         part = X if len(kept) == X.shape[1] else X[:, kept]
-        return (part - self.origin[kept]) / self.deviation[kept]
+        Y = part - self.origin[kept]
+        Y /= self.deviation[kept]
+        return Y
 
     def back(self, Y: np.ndarray) -> np.ndarray:
         X = np.tile(self.origin, (len(Y), 1))

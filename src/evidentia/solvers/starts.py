@@ -28,14 +28,36 @@ class Rows(NamedTuple):
     weight: np.ndarray
 
 
-def representatives(X: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState) -> Rows:
-    """All rows, or 20,000 of them at even steps of the cumulative weight, ordered along a random projection."""
+def representative_rows(
+    X: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of all rows, or of 20,000 at even steps of the weight, ordered along a random projection; weights."""
     weight = np.ones(len(X)) if weight is None else weight
     order = np.argsort(X @ rng.normal(size=X.shape[1]), kind="stable")
     if len(X) > REPRESENTATIVES:
         steps = (np.arange(REPRESENTATIVES) + 0.5) / REPRESENTATIVES
-        return Rows(X[order[_pick(weight[order], steps)]], np.ones(REPRESENTATIVES))
-    return Rows(X[order], weight[order])
+        return order[_pick(weight[order], steps)], np.ones(REPRESENTATIVES)
+    return order, weight[order]
+
+
+def representatives(X: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState) -> Rows:
+    """The rows that :func:`representative_rows` names."""
+    chosen, share = representative_rows(X, weight, rng)
+    return Rows(X[chosen], share)
+
+
+def sorted_rows(X: np.ndarray) -> np.ndarray:
+    """Numbers of the rows, sorted by the last column, equal ones by the one before it, and so on.
+
+    Examples
+    --------
+    >>> sorted_rows(np.array([[3.0, 1.0], [2.0, 1.0], [9.0, 0.0]])).tolist()
+    [2, 1, 0]
+    """
+    last = X[:, -3:]
+    order = np.lexsort(last.T)
+    tied = (last[order[1:]] == last[order[:-1]]).all(axis=1).any()
+    return np.lexsort(X.T) if tied else order
 
 
 def kmeans_starts(
