@@ -30,6 +30,7 @@ from sklearn.mixture import GaussianMixture
 
 from evidentia.datasets import load
 from evidentia.mixtures import EGMM, BootGMM, ParsimoniousGaussianMixture
+from evidentia.mixtures.parsimonious import START_ROWS
 from evidentia.prototypes import BPEC, ECM, FCM
 from evidentia.selection import CRITERIA
 
@@ -62,7 +63,19 @@ def family(n_clusters: int) -> str:
 def paper_egmm(X: np.ndarray, n_clusters: int, seed: int | np.random.RandomState, **settings: Any) -> EGMM:
     """EGMM as the paper has it: one covariance, all sets, the highest likelihood of ten c-means starts."""
     paper: dict[str, Any] = {"model": "EEE", "focal_sets": "full", "prior": None, "init": "k-means", "n_init": 10}
-    return EGMM(n_clusters, **{**paper, "random_state": seed, **settings}).fit(X)
+    rng = generator(X, seed) if isinstance(seed, int) else seed
+    return EGMM(n_clusters, **{**paper, "random_state": rng, **settings}).fit(X)
+
+
+def generator(X: np.ndarray, seed: int) -> np.random.RandomState:
+    """Random numbers from where the starts of the recorded fits took theirs: after one projection of the table.
+
+    A fit to a table so large that it looks at a sample makes that projection itself.
+    """
+    rng = np.random.RandomState(seed)
+    if len(X) <= START_ROWS:
+        rng.normal(size=X.shape[1])
+    return rng
 
 
 def published_egmm(X: np.ndarray, n_clusters: int, seed: int) -> EGMM:
@@ -77,7 +90,7 @@ def most_likely_egmm(X: np.ndarray, n_clusters: int, seed: int) -> EGMM:
 
 def highest_ebic(X: np.ndarray, counts: Iterable[int], seed: int, **settings: Any) -> EGMM:
     """The paper's choice of the number of clusters: each is fitted to the end; collapsed ones come last."""
-    rng = np.random.RandomState(seed)
+    rng = generator(X, seed)
     models = [paper_egmm(X, count, rng, **settings) for count in counts]
     return max(models, key=lambda model: (not model.collapsed_, model.ebic_))
 

@@ -156,8 +156,8 @@ class _Problem:
         self.scales = scales
         self.filled = np.nan_to_num(scales.to(table), copy=False)  # columns of equal spread, as k-means needs them
         # Rows in an order that does not depend on that of the table: all of them, or a sample.
-        some, share = representative_rows(self.filled, weight, rng)
         if len(table) > START_ROWS:
+            some, share = representative_rows(self.filled, weight, rng)
             steps = (np.arange(START_ROWS) + 0.5) / START_ROWS
             cumulative = np.cumsum(share)
             self.picked = some[np.searchsorted(cumulative, steps * cumulative[-1])]

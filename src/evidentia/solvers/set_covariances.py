@@ -118,8 +118,12 @@ def _equal_volume_sizes(size: np.ndarray, offset: np.ndarray, product: np.ndarra
 
     With them in place of :math:`n_k` the free rules solve the problem of equal volumes: they are its multipliers. The
     log determinant of cluster k is ``offset[k]`` plus :math:`\sum_j \log 2/(\mu_k + \sqrt{\mu_k^2 + 4 m_{kj}})`, the
-    gradient of a concave function of the multipliers, which Newton's steps climb.
+    gradient of a concave function of the multipliers, which Newton's steps climb. Of single clusters there is nothing
+    to climb: :math:`m` vanishes.
     """
+    if not product.any():
+        mu = np.exp((offset - offset.max()) / product.shape[1])
+        return mu * (size.sum() / mu.sum())
 
     def climbed(mu: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         root = np.sqrt(np.square(mu)[:, None] + 4 * product)
