@@ -147,6 +147,19 @@ def test_rows_may_come_in_any_order():
     same_choice(EGMM(**CHOICE).fit(X[shuffle]), base, shuffle)
 
 
+@pytest.mark.parametrize("n_init", [1, 3])
+@pytest.mark.parametrize("name", ["EEE", "VVV"])
+def test_ties_do_not_depend_on_the_order_of_the_rows(name, n_init):
+    """Whole numbers without clusters: merges of equal cost abound, and each way leads to another maximum."""
+    X = np.random.default_rng(0).integers(0, 8, size=(80, 2)).astype(float)
+    weight = np.random.default_rng(1).uniform(0.5, 2, size=80)
+    base = EGMM(4, model=name, n_init=n_init, random_state=0).fit(X, sample_weight=weight)
+    for seed in range(5):
+        shuffle = np.random.default_rng(seed).permutation(len(X))
+        other = EGMM(4, model=name, n_init=n_init, random_state=0).fit(X[shuffle], sample_weight=weight[shuffle])
+        same_choice(other, base, shuffle, atol=1e-6)
+
+
 def test_weights_count_as_copies_in_the_whole_choice():
     X = overlapping(60)
     weight = np.random.default_rng(1).integers(0, 4, size=len(X))
