@@ -54,8 +54,8 @@ def shared_sets(posterior: np.ndarray, weight: np.ndarray, *, share: float = 0.0
     r"""Single clusters, and the sets of clusters that overlap: some objects are shared by all clusters of the set.
 
     :math:`\sum_i w_i \min_{k \in A} r_{ik}` is how many; a set is there if that is half an object, and the given
-    share of its smallest cluster, and if all its parts are there: sets grow from pairs, whatever the number of clusters.
-    Of too many, those that share most are kept.
+    share of its smallest cluster, and if all its parts are there: sets grow from pairs, whatever the number of
+    clusters. Of too many, those that share most are kept.
 
     Parameters
     ----------
