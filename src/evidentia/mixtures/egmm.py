@@ -155,8 +155,7 @@ class _Problem:
         assert isinstance(scales, ColumnScales)
         self.scales = scales
         self.filled = np.nan_to_num(scales.to(table), copy=False)  # columns of equal spread, as k-means needs them
-        # Rows in an order that does not depend on that of the table: all of them, or a sample.
-        self.picked = np.lexsort(self.filled.T)
+        self.picked = np.arange(len(table))  # rows for starts and first looks: all of them, or a sample
         if len(table) > START_ROWS:
             some = representatives(np.column_stack([self.filled, np.arange(len(table))]), weight, rng)
             steps = (np.arange(START_ROWS) + 0.5) / START_ROWS
@@ -424,6 +423,9 @@ class EGMM(MixtureClusterer):
         weight = _base.check_weight(self, sample_weight, len(table))
         rng = check_random_state(self.random_state)
         used, share = (table, None) if weight is None else (table[weight > 0], weight[weight > 0])
+        if len(used) <= START_ROWS:  # sums, and with them ties between merges, then do not depend on the order of rows
+            order = np.lexsort(used.T)
+            used, share = used[order], None if share is None else share[order]
         numbers = self._numbers(len(used))
         self._check_init(numbers, table.shape[1])
         self._check_prior(table.shape[1])
