@@ -50,6 +50,9 @@ INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
 SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group, when the number of clusters is searched
 TREE_WORK = 2e9  # of a merge tree
 PATIENCE = 2  # steps without a better criterion after which the search ends
+BARELY = (
+    1.0  # a difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2)
+)
 FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 KIND = {
@@ -311,8 +314,12 @@ class EGMM(MixtureClusterer):
     others do, as they ask for equal spreads or orientations. Weights count as copies.
 
     Models, numbers of clusters and sets are searched in two rounds. All are looked at over a few iterations, on
-    a sample of a large table; the best four are then fitted to the end, and EBIC chooses among them. The search over
-    numbers ends five numbers after the best one.
+    a sample of a large table; the best four are then fitted to the end, and EBIC chooses among them: of those within 1
+    of the best, which is not worth more than a bare mention, the one with most clusters, since sets can say that two
+    clusters may be one. Candidates with two clusters in one place, or, when the number is searched, with a cluster of
+    fewer than five objects, stand behind all others. Sets are laid over the chosen mixture: clusters stay where they
+    are, and mixing probabilities are found anew, with as many objects as a prior of each set as a choice among its
+    clusters would get wrong.
 
     References
     ----------
@@ -629,6 +636,13 @@ class EGMM(MixtureClusterer):
         flaws = [self._flaw(problem, one.best.state) for one in found]
         order = [(one.collapsed, bool(flaw), -one.criteria["ebic"]) for one, flaw in zip(found, flaws)]
         best = found[order.index(min(order))]
+        if self._automatic_sets:  # sets can say that two clusters may be one; nothing could say that one may be two
+            level = [
+                one
+                for one, rank in zip(found, order)
+                if rank[:2] == min(order)[:2] and rank[2] <= min(order)[2] + BARELY
+            ]
+            best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
         if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
             best = self._with_sets(problem, best)
         self._publish_choice([best])
