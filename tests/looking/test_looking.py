@@ -30,6 +30,7 @@ def column(values, name="u"):
         (list(range(7)) * 5, "whole numbers of few values"),
         ([0, 1] * 15, "two values"),
         ([0.48, 1.0] * 15, "two values"),
+        ([0.48] * 29 + [1.0], "numbers"),  # nearly constant: one row makes no category
         ([True, False] * 15, "two values"),
         ([1, 2, 1, 2], "whole numbers of few values"),  # too few rows for a habit
         (WORDS * 10, "categories"),

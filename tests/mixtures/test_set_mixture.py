@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import eigh
 from scipy.special import logsumexp
 from scipy.stats import invwishart, multivariate_normal
 from sklearn.exceptions import ConvergenceWarning
@@ -314,6 +315,9 @@ def test_the_floor_is_the_constrained_maximum():
             n_tried += 1
             assert fit(other) <= fit(best) + 1e-12
     assert n_tried > 10
+    np.testing.assert_allclose(
+        eigh(best, reference, eigvals_only=True), np.maximum(eigh(scatter, reference, eigvals_only=True), 0.05)
+    )
     np.testing.assert_allclose(Floor(0.05, np.eye(3)).raise_to(reference), reference)
     np.testing.assert_array_equal(
         Floor(0.1, np.array([1.0, 20.0, 3.0])).raise_to(np.array([0.5, 0.5, 0.5])), [0.5, 2.0, 0.5]
@@ -363,7 +367,7 @@ def test_single_clusters_are_the_parsimonious_mixture(model):
     assert mine.log_likelihood_ == pytest.approx(theirs.criterion_, rel=0, abs=1e-8)
     searched = model in ("EVE", "VVE")  # common axes are found step by step
     np.testing.assert_allclose(
-        mine.criterion_trace_[2:20], theirs.criterion_trace_[:18], rtol=0, atol=1e-5 if searched else 1e-7
+        mine.criterion_trace_[2:20], theirs.criterion_trace_[:18], rtol=0, atol=1e-3 if searched else 1e-7
     )
     # the last step of EM may leave 1e-14 of the mean log-likelihood, which is its square
     np.testing.assert_allclose(mine.weights_, theirs.weights_, atol=1e-6)

@@ -49,7 +49,7 @@ def test_on_the_subspace_the_way_back_leads_back():
     np.testing.assert_allclose(found.covariance_back(within), np.cov(X.T), atol=1e-9)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.75, 0.9, 0.999])
+@pytest.mark.parametrize("share", [0.3, 0.75, 0.9, 0.999, np.float32(0.9)])
 def test_a_share_of_variance_is_held_by_as_few_components_as_can(share):
     X = planted()
     found = components(X, share)

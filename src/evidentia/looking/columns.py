@@ -11,6 +11,7 @@ import pandas as pd
 
 FEW = 7  # values: whole numbers of no more than this may be codes of categories
 ENOUGH = 10  # rows: with fewer, numbers that run on are no sign of a count
+RARE = 0.05  # share of the rarer of two values; a column with less is nearly constant, and no category for its sake
 FAR = 3.0  # ranges between the quartiles, beyond which a value is far out (Tukey)
 LAST_WORD = frozenset(["class", "classes", "label", "labels", "target", "species", "cluster", "clusters", "truth"])
 WHOLE_NAME = frozenset(["group", "category", "type", "outcome", "diagnosis", "variety", "y"])
@@ -122,7 +123,9 @@ def _numbers(column: pd.Series, values: pd.Series, n_values: int, missing: int) 
     if not len(finite):
         return Column(str(column.name), NUMBERS, True, n_values, missing)
     whole = bool((finite == np.round(finite)).all())
-    kind = TWO if n_values == 2 and len(values) >= ENOUGH else COUNTS if whole and n_values <= FEW else NUMBERS
+    share = float((finite == finite.min()).mean())
+    two = n_values == 2 and len(values) >= ENOUGH and min(share, 1 - share) >= RARE
+    kind = TWO if two else COUNTS if whole and n_values <= FEW else NUMBERS
     first, third = np.percentile(finite, [25, 75])
     reach = FAR * (third - first)
     far = int(((finite < first - reach) | (finite > third + reach)).sum()) if reach > 0 else 0

@@ -39,7 +39,7 @@ from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, sca
 from evidentia.solvers.overlap import least_committed, shared_sets
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
 from evidentia.solvers.set_covariances import Bound, minimize_bound
-from evidentia.solvers.starts import START_RULES, representative_rows, sorted_rows
+from evidentia.solvers.starts import START_RULES, representative_rows
 from evidentia.solvers.threads import one_blas_thread
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
@@ -50,6 +50,9 @@ INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
 SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group, when the number of clusters is searched
 TREE_WORK = 2e9  # of a merge tree
 PATIENCE = 2  # steps without a better criterion after which the search ends
+BARELY = (
+    1.0  # a difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2)
+)
 FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 KIND = {
@@ -155,14 +158,12 @@ class _Problem:
         assert isinstance(scales, ColumnScales)
         self.scales = scales
         self.filled = np.nan_to_num(scales.to(table), copy=False)  # columns of equal spread, as k-means needs them
-        # Rows in an order that does not depend on that of the table: all of them, or a sample.
+        self.picked = np.arange(len(table))  # rows for starts and first looks: all of them, or a sample
         if len(table) > START_ROWS:
             some, share = representative_rows(self.filled, weight, rng)
             steps = (np.arange(START_ROWS) + 0.5) / START_ROWS
             cumulative = np.cumsum(share)
             self.picked = some[np.searchsorted(cumulative, steps * cumulative[-1])]
-        else:
-            self.picked = sorted_rows(self.filled)
         self.sampled = len(table) > START_ROWS
         self.sample_weight = np.ones(len(self.picked)) if weight is None or self.sampled else weight[self.picked]
         self.trees: list[MergeTree] = []
@@ -321,8 +322,12 @@ class EGMM(MixtureClusterer):
     others do, as they ask for equal spreads or orientations. Weights count as copies.
 
     Models, numbers of clusters and sets are searched in two rounds. All are looked at over a few iterations, on
-    a sample of a large table; the best four are then fitted to the end, and EBIC chooses among them. The search over
-    numbers ends five numbers after the best one.
+    a sample of a large table; the best four are then fitted to the end, and EBIC chooses among them: of those within 1
+    of the best, which is not worth more than a bare mention, the one with most clusters, since sets can say that two
+    clusters may be one. Candidates with two clusters in one place, or, when the number is searched, with a cluster of
+    fewer than five objects, stand behind all others. Sets are laid over the chosen mixture: clusters stay where they
+    are, and mixing probabilities are found anew, with as many objects as a prior of each set as a choice among its
+    clusters would get wrong.
 
     References
     ----------
@@ -433,6 +438,9 @@ class EGMM(MixtureClusterer):
         weight = _base.check_weight(self, sample_weight, len(table))
         rng = check_random_state(self.random_state)
         used, share = (table, None) if weight is None else (table[weight > 0], weight[weight > 0])
+        if len(used) <= START_ROWS:  # sums, and with them ties between merges, then do not depend on the order of rows
+            order = np.lexsort(used.T)
+            used, share = used[order], None if share is None else share[order]
         numbers = self._numbers(len(used))
         self._check_init(numbers, table.shape[1])
         self._check_prior(table.shape[1])
@@ -636,6 +644,13 @@ class EGMM(MixtureClusterer):
         flaws = [self._flaw(problem, one.best.state) for one in found]
         order = [(one.collapsed, bool(flaw), -one.criteria["ebic"]) for one, flaw in zip(found, flaws)]
         best = found[order.index(min(order))]
+        if self._automatic_sets:  # sets can say that two clusters may be one; nothing could say that one may be two
+            level = [
+                one
+                for one, rank in zip(found, order)
+                if rank[:2] == min(order)[:2] and rank[2] <= min(order)[2] + BARELY
+            ]
+            best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
         if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
             best = self._with_sets(problem, best)
         self._publish_choice([best])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -59,10 +60,10 @@ def principal_components(
         shuffled = np.sqrt(share)[:, None] * (np.take_along_axis(X, order, axis=0) - mean)
         alone = np.square(np.linalg.svd(shuffled, compute_uv=False))
         kept = int(np.argmax(np.append(variance <= alone, True)))
-    elif isinstance(n_components, float):
-        kept = int(np.searchsorted(np.cumsum(variance), n_components * total * (1 - 1e-12))) + 1
-    else:
+    elif isinstance(n_components, Integral):
         kept = int(n_components)
+    else:
+        kept = int(np.searchsorted(np.cumsum(variance), n_components * total * (1 - 1e-12))) + 1
     kept = min(max(kept, 1), rank)
     signs = np.sign(axes[np.arange(kept), np.abs(axes[:kept]).argmax(axis=1)])  # SVD leaves them to chance
     return Principal(mean, axes[:kept].T * signs, float(variance[:kept].sum() / total))

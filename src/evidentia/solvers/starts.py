@@ -46,20 +46,6 @@ def representatives(X: np.ndarray, weight: np.ndarray | None, rng: np.random.Ran
     return Rows(X[chosen], share)
 
 
-def sorted_rows(X: np.ndarray) -> np.ndarray:
-    """Numbers of the rows, sorted by the last column, equal ones by the one before it, and so on.
-
-    Examples
-    --------
-    >>> sorted_rows(np.array([[3.0, 1.0], [2.0, 1.0], [9.0, 0.0]])).tolist()
-    [2, 1, 0]
-    """
-    last = X[:, -3:]
-    order = np.lexsort(last.T)
-    tied = (last[order[1:]] == last[order[:-1]]).all(axis=1).any()
-    return np.lexsort(X.T) if tied else order
-
-
 def kmeans_starts(
     X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
