@@ -117,7 +117,7 @@ class _Look(NamedTuple):
             "n_parameters": self.n_parameters,
             "n_iter": self.runs[0].n_iter,
             "note": "; ".join(
-                ["first look"] + [f"{collapse} in every start"] * self.collapsed + [self.flaw] * (self.flaw != "")
+                [_base.FIRST_LOOK] + [f"{collapse} in every start"] * self.collapsed + [self.flaw] * (self.flaw != "")
             ),
         }
 
@@ -308,12 +308,14 @@ class EGMM(MixtureClusterer):
     sets), with one each d²/2 times as much, and d times as much for diagonal models; in blocks of rows: memory
     beyond one copy of the table does not grow with n until the masses are written. Missing values (NaN) are integrated
     out by EM; cost then grows with the number of distinct patterns of missing entries. Results do not depend on the
-    order of the rows. EEE, VEE, EVV, VVV and the diagonal models do not depend on the units of the columns either; the
-    others do, as they ask for equal spreads or orientations. Weights count as copies.
+    order of the rows. EEE, VEE, EVV, VVV and the diagonal models do not depend on the units of the columns either; EII,
+    VII, EVE, VVE, EEV and VEV do, as they ask for equal spreads or orientations. Weights count as copies.
 
-    Models, numbers of clusters and sets are searched in two rounds. All are looked at over a few iterations, on
-    a sample of a large table; the best four are then fitted to the end, and EBIC chooses among them. The search over
-    numbers ends five numbers after the best one.
+    Models and numbers of clusters are searched by mixtures of single clusters. All models are looked at over a few
+    iterations, on a sample of a large table, at numbers whose steps grow by a third, until two steps bring nothing
+    better; then the five best models at the numbers around the best. The best four are fitted to the end, and EBIC
+    chooses among them. Two clusters in one place, or, if the number is searched, a cluster of fewer than five objects,
+    put a candidate behind all others. Automatic sets are laid over what was chosen: its clusters stay where they are.
 
     References
     ----------
