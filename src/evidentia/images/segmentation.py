@@ -205,7 +205,8 @@ def segment(
     >>> from evidentia.datasets import make_mri_phantom
     >>> brain = make_mri_phantom(64, random_state=0)
     >>> t1, t2 = np.moveaxis(brain.to_image(brain.data), -1, 0)
-    >>> found = segment([t1, t2], EGMM(3, n_init=2, random_state=0), background=np.nan)
+    >>> model = EGMM(3, model="EEE", focal_sets="full", prior=None, random_state=0)  # as the paper has it
+    >>> found = segment([t1, t2], model, background=np.nan)
     >>> found
     Segmentation(64 × 53 pixels, 3 clusters, 2292 feature vectors)
     >>> found.means.round(2).tolist()
