@@ -295,9 +295,10 @@ class EGMM(MixtureClusterer):
     criterion_ : float
         Log-likelihood, plus the logarithm of the prior density (up to a constant) if there is a prior.
     criterion_trace_ : ndarray
-        The criterion after each iteration of the best start; it never falls (``ridge=0``).
+        The criterion after each iteration of the best start; it never falls (``ridge=0``). With automatic sets, of the
+        mixing probabilities that are found last.
     start_criteria_ : ndarray
-        The criterion at the end of every start of the chosen model.
+        The criterion at the end of every start of the chosen model; one value with automatic sets.
     reduction_ : object or None
         What took the table to the columns that were clustered: principal components (``reduce``), or columns that are
         no combinations of others; with ``to`` and ``back``.
