@@ -27,7 +27,7 @@ IMAGES = Path(__file__).parent / "images"
 def four_groups():
     """The example of the README: a table of 800 objects, and EGMM fitted to it."""
     X = make_egmm_four_class(random_state=0).as_frame().data
-    return X, EGMM(n_clusters="auto", focal_sets="pairs", random_state=0).fit(X)
+    return X, EGMM(random_state=0).fit(X)
 
 
 def first_result():
@@ -74,7 +74,8 @@ def masses():
 
 def selection():
     X, _ = four_groups()
-    families = {family: EGMM(focal_sets=family) for family in ("full", "pairs")}
+    paper = {"model": "EEE", "prior": None, "init": "k-means", "n_init": 10}
+    families = {family: EGMM(focal_sets=family, **paper) for family in ("full", "pairs")}
     plot_selection(select(X, families, criteria="ebic", random_state=0))
 
 

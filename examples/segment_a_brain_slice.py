@@ -19,7 +19,7 @@ from evidentia.images import Image, fuse, plot_segmentation, segment
 
 def main(path: str) -> None:
     brain = make_mri_phantom(random_state=0)
-    model = EGMM(2, random_state=0)
+    model = EGMM(2, model="EEE", focal_sets="full", prior=None, random_state=0)  # as in the paper: one noise, all sets
     parts = []
     for name, values in zip(("T1", "T2"), brain.data.T):
         contrast = Image((np.round(200 * brain.to_image(values, fill=0)),), (name,))

@@ -28,6 +28,7 @@ class Fitted:
     collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
 
 
+FIRST_LOOK = "first look"  # the note of a fit that was ended early, as others promised more
 COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses mean nothing."
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 

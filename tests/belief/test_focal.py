@@ -156,7 +156,7 @@ def test_resolve_refuses_families_that_do_not_fit(family, words):
 
 
 def test_a_family_of_very_many_sets_is_warned_of():
-    with pytest.warns(UserWarning, match=r"focal_sets='full' are 1,023 sets of 10 clusters.*'near-pairs'"):
+    with pytest.warns(UserWarning, match=r"focal_sets='full' are 1,023 sets of 10 clusters.*'auto' or 'near-pairs'"):
         assert len(resolve_focal_sets("full", 10, empty=False)) == 1023
     assert len(resolve_focal_sets("full", 9, empty=True)) == 512  # without a warning
     assert len(resolve_focal_sets(FocalSets(10), 10, empty=True)) == 1024  # nor where the caller spelled it out

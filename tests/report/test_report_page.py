@@ -354,7 +354,9 @@ def test_rejected_starts_and_the_runner_up_are_told(tmp_path):
     )
     selection = Selection(table, "ebic", ("EGMM", 2), model)
     text, _ = read(write_report(tmp_path / "r.html", partition=partition, model=model, selection=selection, code="x"))
-    assert "Runner-up: 3 clusters, EBIC -234.5 against -230.1 of the chosen 2." in text
+    assert (
+        "Best: EGMM with 2 clusters, by largest EBIC (-230.1); next best: 3 clusters (-234.5, not converged)." in text
+    )
     assert "Not converged: EGMM with 3 clusters." in text
     assert "rejected: it collapsed" in text
     assert "a worse solution" in text

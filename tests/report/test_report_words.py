@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from evidentia import CredalPartition, FocalSets
-from evidentia.report.words import doubt, rejected, runner_up, shares, start_outcomes, starts
-from evidentia.selection import Selection
+from evidentia.report.words import doubt, rejected, shares, start_outcomes, starts
 
 
 def crisp(masks, n_clusters, **names):
@@ -106,12 +105,6 @@ def test_reasons_are_grouped():
     assert rejected(None, table) == rejected(SimpleNamespace(selection_=table))
 
 
-def test_the_runner_up_goes_by_the_direction_of_the_criterion():
-    table = pd.DataFrame(
-        {"method": ["ecm", "ecm", "fcm"], "n_clusters": [2, 3, 2], "normalized_nonspecificity": [0.4, 0.2, 0.3]}
-    )
-    said = runner_up(Selection(table, "normalized_nonspecificity", ("ecm", 3), None))
-    assert said.startswith("Runner-up: fcm with 2 clusters, ")
-    assert said.endswith(" 0.300 against 0.200 of the chosen 3.")
-    assert runner_up(None) is None
-    assert runner_up(Selection(table[1:2], "normalized_nonspecificity", ("ecm", 3), None)) is None
+def test_a_first_look_is_no_reason_but_what_it_found_is():
+    table = pd.DataFrame({"model": "VVV", "n_clusters": [4, 5], "note": ["first look", "first look; it fell"]})
+    assert rejected(SimpleNamespace(selection_=table)) == ["It fell: VVV with 5 clusters."]

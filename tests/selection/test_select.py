@@ -1,8 +1,10 @@
 """The table of select, who wins, and what becomes of fits that fail, collapse or are interrupted."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
@@ -205,10 +207,11 @@ def test_bad_arguments_are_named(arguments, message):
 
 def test_egmm_on_the_diamond_set():
     data = make_diamond().data
-    selection = select(data, n_clusters=[2, 3, 4], random_state=0)
+    paper = EGMM(2, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=10, random_state=0)
+    selection = select(data, {"egmm": paper}, n_clusters=[2, 3, 4])
     assert selection.best == ("egmm", 2)
     assert selection.table.loc[0, "ebic"] == pytest.approx(-55.9, abs=0.1)
-    alone = EGMM(2, random_state=0).fit(data)
+    alone = paper.fit(data)
     np.testing.assert_array_equal(selection.estimator_.partition_.masses, alone.partition_.masses)
 
 
@@ -304,3 +307,32 @@ def test_fits_that_all_collapsed_are_no_answer():
     assert "None of them is an answer" in said
     assert "Best" not in said
     assert "*" not in said
+
+
+def test_the_choice_names_what_came_next_by_the_direction_of_the_criterion():
+    table = pd.DataFrame(
+        {"method": ["ecm", "ecm", "fcm"], "n_clusters": [2, 3, 2], "normalized_nonspecificity": [0.4, 0.2, 0.3]}
+    )
+    said = Selection(table, "normalized_nonspecificity", ("ecm", 3), None).choice
+    assert said.startswith("Best: ecm with 3 clusters, by smallest ")
+    assert said.endswith(" (0.200); next best: fcm with 2 clusters (0.300).")
+    assert "next" not in Selection(table[1:2], "normalized_nonspecificity", ("ecm", 3), None).choice
+
+
+def test_the_choice_of_a_model_is_its_own_row_and_what_was_passed_over_is_not_next():
+    tried = pd.DataFrame(
+        {
+            "model": ["EII", "VVV", "VEV", "VVV", "EEE"],
+            "n_clusters": [1, 2, 2, 3, 3],
+            "ebic": [-50.0, -10.0, -12.0, -11.0, -13.25],
+            "note": ["first look", "two clusters in one place", "", "two clusters in one place", "first look"],
+        }
+    )
+    model = SimpleNamespace(selection_=tried, select_by="ebic", attributes=["model_"], model_="VEV", n_clusters_=2)
+    selection = Selection.of_model(model)
+    assert selection.table["model"].tolist() == ["EII", "VEV", "EEE"]
+    assert selection.choice == (
+        "Best: SimpleNamespace with 2 clusters, VEV, by largest EBIC (-12.0); "
+        "next best: 3 clusters, EEE (-13.2, first look)."
+    )
+    assert str(selection).splitlines()[-1] == selection.choice

@@ -244,7 +244,7 @@ def resolve_focal_sets(
         if len(named) > MANY_SETS:
             warn_user(
                 f"focal_sets={focal_sets!r} are {len(named):,} sets of {n_clusters} clusters, and time and memory grow "
-                "with their number. Take 'near-pairs' where the method has it, 'pairs' or 'simple'.",
+                "with their number. Take 'auto' or 'near-pairs' where the method has it, 'pairs' or 'simple'.",
                 UserWarning,
             )
         return named

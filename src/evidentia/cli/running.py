@@ -49,7 +49,8 @@ def run(
     if not quiet:
         typer.echo()
         if fitted.selection is not None:
-            typer.echo(f"{fitted.selection}\n")
+            itself = numbers_to_try(estimator, clusters) is None  # a long search; the report has its table
+            typer.echo(f"{fitted.selection.choice if itself else fitted.selection}\n")
     print_summary(partition)
     sentence = None if remark is None else remark(partition)
     if sentence is not None:

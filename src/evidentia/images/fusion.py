@@ -51,7 +51,7 @@ def fuse(
     >>> from evidentia.datasets import make_mri_phantom
     >>> from evidentia.images import segment
     >>> brain = make_mri_phantom(64, random_state=0)
-    >>> model = EGMM(2, n_init=2, random_state=0)
+    >>> model = EGMM(2, model="EEE", focal_sets="full", prior=None, random_state=0)
     >>> t1, t2 = (segment(brain.to_image(x), model, background=np.nan) for x in brain.data.T)
     >>> found = fuse([t1, t2], [["fluid", ("tissue", "lesion")], [("fluid", "tissue"), "lesion"]])
     >>> found.cluster_names, found.means.round(2).tolist()

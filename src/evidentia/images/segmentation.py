@@ -201,11 +201,10 @@ def segment(
     --------
     A brain slice in two contrasts; T1 shows the fluid, T2 the lesions.
 
-    >>> from evidentia import EGMM
     >>> from evidentia.datasets import make_mri_phantom
     >>> brain = make_mri_phantom(64, random_state=0)
     >>> t1, t2 = np.moveaxis(brain.to_image(brain.data), -1, 0)
-    >>> found = segment([t1, t2], EGMM(3, n_init=2, random_state=0), background=np.nan)
+    >>> found = segment([t1, t2], "egmm", 3, background=np.nan, random_state=0)
     >>> found
     Segmentation(64 × 53 pixels, 3 clusters, 2292 feature vectors)
     >>> found.means.round(2).tolist()

@@ -120,7 +120,7 @@ class _Look(NamedTuple):
             "n_parameters": self.n_parameters,
             "n_iter": self.runs[0].n_iter,
             "note": "; ".join(
-                ["first look"] + [f"{collapse} in every start"] * self.collapsed + [self.flaw] * (self.flaw != "")
+                [_base.FIRST_LOOK] + [f"{collapse} in every start"] * self.collapsed + [self.flaw] * (self.flaw != "")
             ),
         }
 
@@ -305,9 +305,10 @@ class EGMM(MixtureClusterer):
     criterion_ : float
         Log-likelihood, plus the logarithm of the prior density (up to a constant) if there is a prior.
     criterion_trace_ : ndarray
-        The criterion after each iteration of the best start; it never falls (``ridge=0``).
+        The criterion after each iteration of the best start; it never falls (``ridge=0``). With automatic sets, of the
+        mixing probabilities that are found last.
     start_criteria_ : ndarray
-        The criterion at the end of every start of the chosen model.
+        The criterion at the end of every start of the chosen model; one value with automatic sets.
     reduction_ : object or None
         What took the table to the columns that were clustered: principal components (``reduce``), or columns that are
         no combinations of others; with ``to`` and ``back``.
@@ -318,16 +319,17 @@ class EGMM(MixtureClusterer):
     sets), with one each d²/2 times as much, and d times as much for diagonal models; in blocks of rows: memory
     beyond one copy of the table does not grow with n until the masses are written. Missing values (NaN) are integrated
     out by EM; cost then grows with the number of distinct patterns of missing entries. Results do not depend on the
-    order of the rows. EEE, VEE, EVV, VVV and the diagonal models do not depend on the units of the columns either; the
-    others do, as they ask for equal spreads or orientations. Weights count as copies.
+    order of the rows. EEE, VEE, EVV, VVV and the diagonal models do not depend on the units of the columns either; EII,
+    VII, EVE, VVE, EEV and VEV do, as they ask for equal spreads or orientations. Weights count as copies.
 
-    Models, numbers of clusters and sets are searched in two rounds. All are looked at over a few iterations, on
-    a sample of a large table; the best four are then fitted to the end, and EBIC chooses among them: of those within 1
-    of the best, which is not worth more than a bare mention, the one with most clusters, since sets can say that two
-    clusters may be one. Candidates with two clusters in one place, or, when the number is searched, with a cluster of
-    fewer than five objects, stand behind all others. Sets are laid over the chosen mixture: clusters stay where they
-    are, and mixing probabilities are found anew, with as many objects as a prior of each set as a choice among its
-    clusters would get wrong.
+    Models and numbers of clusters are searched by mixtures of single clusters. All models are looked at over a few
+    iterations, on a sample of a large table, at numbers whose steps grow by a third, until two steps bring nothing
+    better; then the five best models at the numbers around the best. The best four are fitted to the end, and EBIC
+    chooses among them: of those within 1 of the best, a difference not worth more than a bare mention [3]_, the one
+    with most clusters, since sets can say that two clusters may be one. Two clusters in one place, or, if the number is
+    searched, a cluster of fewer than five objects, put a candidate behind all others. Automatic sets are laid over what
+    was chosen: its clusters stay where they are, and mixing probabilities are found anew, with as many objects for a
+    prior of each set as a choice among its clusters would get wrong.
 
     References
     ----------
@@ -335,6 +337,7 @@ class EGMM(MixtureClusterer):
        clustering. Applied Soft Computing 129, 109619, 2022.
     .. [2] C. Fraley, A. E. Raftery. Bayesian regularization for normal mixture estimation and model-based clustering.
        Journal of Classification 24:155-181, 2007.
+    .. [3] R. E. Kass, A. E. Raftery. Bayes factors. Journal of the American Statistical Association 90:773-795, 1995.
 
     Examples
     --------

@@ -283,7 +283,7 @@ def doubtful_section(partition: CredalPartition, explainer: Explainer) -> str:
 
 def found_section(model: Any, selection: Any, pictures: Sequence[Picture]) -> str:
     """How far the starts agree, what was rejected and why, and what came second."""
-    said = [words.starts(model), words.runner_up(selection)]
+    said = [words.starts(model), getattr(selection, "choice", None)]
     text = "".join(f"<p>{escape(sentence)}</p>" for sentence in said if sentence)
     reasons = words.rejected(model, selection)
     if reasons:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evidentia._base import FIRST_LOOK
 from evidentia.partition import CredalPartition
 from evidentia.partition.explanation import conjoined
-from evidentia.selection.criteria import named
 
 LISTED = 6  # sets of clusters that a sentence names one by one
 
@@ -162,39 +162,17 @@ def rejected(model: Any, selection: Any = None) -> list[str]:
     if table is None or "note" not in table or "n_clusters" not in table:
         return []
     found: dict[str, dict[str, list[str]]] = {}
-    for row in table[table["note"].fillna("") != ""].to_dict("records"):
+    for row in table.to_dict("records"):
         who = str(row.get("model") or row.get("method") or "")
-        found.setdefault(row["note"], {}).setdefault(who, []).append(f"{row['n_clusters']}")
+        for note in str(row["note"] or "").split("; "):
+            if note not in ("", FIRST_LOOK):
+                found.setdefault(note, {}).setdefault(who, []).append(f"{row['n_clusters']}")
     sentences = []
     for note, each in found.items():
         parts = [f"{who + ' with ' if who else ''}{conjoined(numbers)} clusters" for who, numbers in each.items()]
         listed = ", ".join(parts[:LISTED]) + (f" and {len(parts) - LISTED} more" if len(parts) > LISTED else "")
         sentences.append(f"{note[0].upper()}{note[1:]}: {listed}.")
     return sentences
-
-
-def runner_up(selection: Any) -> str | None:
-    """The second best of what was compared, and by how much it lost."""
-    table = getattr(selection, "table", None)
-    if table is None or selection.criterion not in table:
-        return None
-    criterion = named(selection.criterion)
-    ranked = table.dropna(subset=[selection.criterion]).sort_values(
-        selection.criterion, ascending=not criterion.maximize, kind="stable"
-    )
-    method, number = selection.best
-    others = ranked[(ranked["method"] != method) | (ranked["n_clusters"] != number)]
-    chosen = ranked[(ranked["method"] == method) & (ranked["n_clusters"] == number)]
-    if not len(others) or not len(chosen):
-        return None
-    second = others.iloc[0]
-    kind = f" ({second['model']})" if "model" in table else ""
-    best, value = (f"{row[selection.criterion]:.{criterion.digits}f}" for row in (chosen.iloc[0], second))
-    who = "" if second["method"] == method else f"{second['method']} with "
-    return (
-        f"Runner-up: {who}{second['n_clusters']} clusters{kind}, {criterion.words} {value} against {best} of "
-        f"the chosen {number}."
-    )
 
 
 def _members(partition: CredalPartition, mask: int) -> str:

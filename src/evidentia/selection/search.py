@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
+from evidentia._base import FIRST_LOOK
 from evidentia._warnings import warn_user
 from evidentia.methods import find, record
 from evidentia.selection.criteria import CRITERIA, Criterion, named
@@ -34,6 +35,8 @@ class Selection:
         The column that decided.
     best : (str, int)
         Method and number of clusters of the best row.
+    choice : str
+        What was chosen by which criterion, and what came next, in one sentence.
     estimator_ : estimator
         The fitted model of that row.
     """
@@ -48,10 +51,44 @@ class Selection:
         """What a model with ``n_clusters="auto"`` tried by itself: the best row for each number of clusters."""
         tried, name = model.selection_, type(model).__name__
         criterion = model.select_by
-        order = tried[criterion].sort_values(ascending=False, kind="stable", na_position="last").index
-        table = tried.loc[order].drop_duplicates("n_clusters").sort_values("n_clusters").assign(method=name)
+        chosen = tried["n_clusters"] == model.n_clusters_
+        if "model" in tried and "model_" in model.attributes:
+            chosen &= tried["model"] == model.model_
+        # What is above the chosen one was passed over, for the reason in its note.
+        above = tried[criterion] > tried.loc[chosen, criterion].max()
+        ranked = tried.assign(method=name, aside=np.where(chosen, 0, np.where(above, 2, 1)))
+        ranked = ranked.sort_values(["aside", criterion], ascending=[True, False], kind="stable")
+        table = ranked.drop_duplicates("n_clusters").sort_values("n_clusters")
         columns = ["method", *(c for c in ("n_clusters", "model", criterion, "note") if c in table)]
         return cls(table[columns].reset_index(drop=True), criterion, (name, model.n_clusters_), model)
+
+    @property
+    def choice(self) -> str:
+        criterion, (method, n_clusters) = named(self.criterion), self.best
+        ranked = self.table.dropna(subset=[self.criterion]).sort_values(
+            self.criterion, ascending=not criterion.maximize, kind="stable"
+        )
+        at = (ranked["method"] == method) & (ranked["n_clusters"] == n_clusters)
+        if not at.any():
+            return f"None of them is an answer: in no fit does {criterion.words} mean anything."
+        values = ranked[self.criterion] * (1 if criterion.maximize else -1)
+        chosen, behind = ranked[at].iloc[0], ranked[~at & (values <= values[at].iloc[0])]
+
+        def said(row: Any, *, who: bool) -> str:
+            kind = f", {row['model']}" if "model" in ranked else ""
+            noun = "cluster" if row["n_clusters"] == 1 else "clusters"
+            return f"{row['method'] + ' with ' if who else ''}{row['n_clusters']} {noun}{kind}"
+
+        def worth(row: Any) -> str:
+            return f"{row[self.criterion]:.{criterion.digits}f}"
+
+        way = "largest" if criterion.maximize else "smallest"
+        text = f"Best: {said(chosen, who=True)}, by {way} {criterion.words} ({worth(chosen)})"
+        if len(behind):
+            second = behind.iloc[0]
+            note = f", {second['note']}" if "note" in ranked and second["note"] else ""
+            text += f"; next best: {said(second, who=second['method'] != method)} ({worth(second)}{note})"
+        return f"{text}."
 
     def __str__(self) -> str:
         method, n_clusters = self.best
@@ -61,15 +98,8 @@ class Selection:
         numbers = shown.columns.intersection([*CRITERIA, self.criterion])
         digits = {name: named(name).digits for name in numbers} | {"seconds": 2}
         formats = {name: f"{{:.{count}f}}".format for name, count in digits.items()}
-        criterion, value = named(self.criterion), self.table.loc[chosen, self.criterion].iloc[0]
-        choice = (
-            f"Best: {method} with {n_clusters} clusters, by {'largest' if criterion.maximize else 'smallest'} "
-            f"{criterion.words} ({formats[self.criterion](value)})."
-            if np.isfinite(value)
-            else f"None of them is an answer: in no fit does {criterion.words} mean anything."
-        )
-        lines = [shown.to_string(index=False, formatters=formats, na_rep="-"), choice]
-        noted = self.table[self.table["note"] != ""]
+        lines = [shown.to_string(index=False, formatters=formats, na_rep="-"), self.choice]
+        noted = self.table[~self.table["note"].isin(["", FIRST_LOOK])]
         lines += [f"{row.method}, {row.n_clusters} clusters: {row.note}" for row in noted.itertuples()]
         return "\n".join(lines)
 
@@ -122,8 +152,8 @@ def select(
 
     Examples
     --------
-    >>> from evidentia.datasets import make_diamond
-    >>> selection = select(make_diamond().data, n_clusters=[2, 3], random_state=0)
+    >>> from evidentia.datasets import load
+    >>> selection = select(load("iris").data, n_clusters=[2, 3], random_state=0)
     >>> selection
     Selection(2 fits, best: egmm with 2 clusters by ebic)
     >>> selection.best, selection.criterion
