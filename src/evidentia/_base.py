@@ -29,6 +29,7 @@ class Fitted:
 
 
 FIRST_LOOK = "first look"  # the note of a fit that was ended early, as others promised more
+BARELY_BETTER = "barely better, with fewer clusters"  # and passed over, since sets say that clusters may be one
 COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses mean nothing."
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 

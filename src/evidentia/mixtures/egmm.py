@@ -618,14 +618,14 @@ class EGMM(MixtureClusterer):
     def _overlaps(self, problem: _Problem, single: Candidate) -> tuple[FocalSets, np.ndarray]:
         """Sets of clusters that share objects, and how many of these a choice among the clusters would get wrong."""
         model, average = single.settings["model"], np.eye(single.n_clusters)
-        Y, tool = problem.coordinates(model).to(problem.table[problem.picked]), problem.engine(model, len(average))
+        Y, tool = problem.coordinates(model).to(problem.table), problem.engine(model, len(average))
+        weight = np.ones(len(Y)) if problem.weight is None else problem.weight
         posterior = np.empty((len(Y), len(average)))
         for observed, rows in missing_patterns(Y):
             posterior[rows] = tool.evaluate(Y[rows][:, observed], observed, single.best.state, average)[0]
-        family = shared_sets(posterior, problem.sample_weight)
+        family = shared_sets(posterior, weight)
         # For a pair this is the sum of the smaller posterior probabilities.
-        wrong = problem.sample_weight @ least_committed(posterior, family) / family.card
-        return family, wrong * (problem.total / problem.sample_weight.sum())
+        return family, weight @ least_committed(posterior, family) / family.card
 
     # -- what is chosen --------------------------------------------------------------------------------------------
 
@@ -646,21 +646,20 @@ class EGMM(MixtureClusterer):
             )
         flaws = [self._flaw(problem, one.best.state) for one in found]
         order = [(one.collapsed, bool(flaw), -one.criteria["ebic"]) for one, flaw in zip(found, flaws)]
-        best = found[order.index(min(order))]
-        if self._automatic_sets:  # sets can say that two clusters may be one; nothing could say that one may be two
-            level = [
-                one
-                for one, rank in zip(found, order)
-                if rank[:2] == min(order)[:2] and rank[2] <= min(order)[2] + BARELY
-            ]
-            best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
-        if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
-            best = self._with_sets(problem, best)
-        self._publish_choice([best])
+        least = min(order)
+        # Sets can say that two clusters may be one; nothing could say that one may be two.
+        slack = BARELY if self._automatic_sets else 0.0
+        level = [one for one, rank in zip(found, order) if rank[:2] == least[:2] and rank[2] <= least[2] + slack]
+        best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
         done = {}
         for one, flaw in zip(found, flaws):
             row = one.row(self._collapse)
-            done[one.settings["model"], one.n_clusters] = {**row, "note": "; ".join(filter(None, [row["note"], flaw]))}
+            passed = _base.BARELY_BETTER * (one.n_clusters < best.n_clusters and any(one is other for other in level))
+            note = "; ".join(filter(None, [row["note"], flaw, passed]))
+            done[one.settings["model"], one.n_clusters] = {**row, "note": note}
+        if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
+            best = self._with_sets(problem, best)
+        self._publish_choice([best])
         rows = [done.get((look.model, look.focal_sets.n_clusters), look.row(self._collapse)) for look in looks]
         self.selection_ = pd.DataFrame(rows)
         self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))

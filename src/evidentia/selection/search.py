@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
-from evidentia._base import FIRST_LOOK
+from evidentia._base import BARELY_BETTER, FIRST_LOOK
 from evidentia._warnings import warn_user
 from evidentia.methods import find, record
 from evidentia.selection.criteria import CRITERIA, Criterion, named
@@ -55,7 +55,7 @@ class Selection:
         if "model" in tried and "model_" in model.attributes:
             chosen &= tried["model"] == model.model_
         # What is above the chosen one was passed over, for the reason in its note.
-        above = tried[criterion] > tried.loc[chosen, criterion].max()
+        above = (tried[criterion] > tried.loc[chosen, criterion].max()) & (tried["note"] != BARELY_BETTER)
         ranked = tried.assign(method=name, aside=np.where(chosen, 0, np.where(above, 2, 1)))
         ranked = ranked.sort_values(["aside", criterion], ascending=[True, False], kind="stable")
         table = ranked.drop_duplicates("n_clusters").sort_values("n_clusters")
@@ -82,8 +82,11 @@ class Selection:
         def worth(row: Any) -> str:
             return f"{row[self.criterion]:.{criterion.digits}f}"
 
-        way = "largest" if criterion.maximize else "smallest"
-        text = f"Best: {said(chosen, who=True)}, by {way} {criterion.words} ({worth(chosen)})"
+        level = ranked[ranked["note"] == BARELY_BETTER] if "note" in ranked else ranked[:0]
+        way = "" if len(level) else "largest " if criterion.maximize else "smallest "
+        text = f"Best: {said(chosen, who=True)}, by {way}{criterion.words} ({worth(chosen)})"
+        for _, row in level.iterrows():
+            text += f"; barely better: {said(row, who=False)} ({worth(row)})"
         if len(behind):
             second = behind.iloc[0]
             note = f", {second['note']}" if "note" in ranked and second["note"] else ""
@@ -99,7 +102,7 @@ class Selection:
         digits = {name: named(name).digits for name in numbers} | {"seconds": 2}
         formats = {name: f"{{:.{count}f}}".format for name, count in digits.items()}
         lines = [shown.to_string(index=False, formatters=formats, na_rep="-"), self.choice]
-        noted = self.table[~self.table["note"].isin(["", FIRST_LOOK])]
+        noted = self.table[~self.table["note"].isin(["", FIRST_LOOK, BARELY_BETTER])]
         lines += [f"{row.method}, {row.n_clusters} clusters: {row.note}" for row in noted.itertuples()]
         return "\n".join(lines)
 
