@@ -44,16 +44,16 @@ def test_masks_turn_the_wrong_partition_into_the_right_one(brain):
 
 @pytest.mark.parametrize(
     "estimator",
-    [EGMM(2, model="EEE", focal_sets="full", init=[[60.0], [150.0]], tol=1e-14),
-         ECM(2, init=[[60.0], [150.0]], rho=80.0, alpha=1.3, tol=1e-14),
+    [EGMM(2, init=[[60.0], [150.0]], tol=1e-10), ECM(2, init=[[60.0], [150.0]], rho=80.0, alpha=1.3, tol=1e-14),
      CECM(2, init=[[60.0], [150.0]], rho=80.0, tol=1e-14)],
     ids=["EGMM", "ECM", "CECM"],
 )  # fmt: skip
 def test_values_with_counts_are_as_good_as_all_pixels(brain, estimator):
-    found = segment(brain.t1, estimator, within=brain.inside, scale="none")
-    pixels = brain.t1[brain.inside].astype(float)[:, None]
+    within = brain.inside & (np.arange(brain.inside.shape[1]) % 3 == 0)  # up to 2,000 rows EGMM takes no sample
+    found = segment(brain.t1, estimator, within=within, scale="none")
+    pixels = brain.t1[within].astype(float)[:, None]
     plain = estimator.fit(pixels).partition_
-    masses = found.partition.masses[found.index[brain.inside]]
+    masses = found.partition.masses[found.index[within]]
     assert found.partition.focal_sets == plain.focal_sets
     np.testing.assert_allclose(masses, plain.masses, atol=1e-8)
 
