@@ -17,7 +17,7 @@ def agreement(brain, labels):
 def test_egmm_finds_the_tissues(brain, form):
     image = [brain.t1, brain.t2] if form == "integers" else list(brain.floats)
     outside = {"within": brain.inside} if form == "integers" else {"background": np.nan}
-    found = segment(image, EGMM(3, n_init=2, random_state=0), **outside)
+    found = segment(image, "egmm", 3, random_state=0, **outside)
     assert agreement(brain, found.labels()) > 0.93
     assert (found.labels() >= 0).tolist() == brain.inside.tolist()
     assert found.n_pixels == brain.inside.sum()
@@ -49,10 +49,11 @@ def test_masks_turn_the_wrong_partition_into_the_right_one(brain):
     ids=["EGMM", "ECM", "CECM"],
 )  # fmt: skip
 def test_values_with_counts_are_as_good_as_all_pixels(brain, estimator):
-    found = segment(brain.t1, estimator, within=brain.inside, scale="none")
-    pixels = brain.t1[brain.inside].astype(float)[:, None]
+    within = brain.inside & (np.arange(brain.inside.shape[1]) % 3 == 0)  # up to 2,000 rows EGMM takes no sample
+    found = segment(brain.t1, estimator, within=within, scale="none")
+    pixels = brain.t1[within].astype(float)[:, None]
     plain = estimator.fit(pixels).partition_
-    masses = found.partition.masses[found.index[brain.inside]]
+    masses = found.partition.masses[found.index[within]]
     assert found.partition.focal_sets == plain.focal_sets
     np.testing.assert_allclose(masses, plain.masses, atol=1e-8)
 

@@ -23,7 +23,7 @@ def numbers_to_try(estimator: Any, clusters: Clusters) -> range | None:
 def fit_number(estimator: Any, X: Any, clusters: Clusters = None) -> tuple[Any, Selection | None]:
     """The fitted model, and how its number of clusters was chosen where it was.
 
-    A method that cannot choose itself is fitted with each number of the range (:func:`evidentia.select`).
+    A method that cannot choose itself is fitted with each number of the range (:func:`evidentia.selection.select`).
 
     Examples
     --------
