@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST_FUNCTION = 80
+# What is there and one in a hundred: EGMM with fourteen models, looking at a table before the fit, explaining objects.
+MOST_LINES = 31_800
 
 # How many files a method touches, by the example of one that has a plain family of its own.
 METHOD = "RECM"
@@ -72,7 +74,7 @@ def measures() -> list[Measure]:
     long = sorted(long_functions(library), key=lambda one: -one[2])
     named = naming(METHOD)
     return [
-        Measure("lines", "lines of src/evidentia", 27_000, count_lines(library), []),
+        Measure("lines", "lines of src/evidentia", MOST_LINES, count_lines(library), []),
         Measure(
             "long functions",
             f"functions over {LONGEST_FUNCTION} lines",

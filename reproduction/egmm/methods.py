@@ -30,7 +30,6 @@ from sklearn.mixture import GaussianMixture
 
 from evidentia.datasets import load
 from evidentia.mixtures import EGMM, BootGMM, ParsimoniousGaussianMixture
-from evidentia.mixtures.parsimonious import START_ROWS
 from evidentia.prototypes import BPEC, ECM, FCM
 from evidentia.selection import CRITERIA
 
@@ -49,6 +48,7 @@ COUNTS = range(2, 7)
 RIDGE = 0.01
 LARGE = 5_000  # rows beyond which bootGMM looks at some pairs only
 PARTNERS = 50
+SAMPLED = 2_000  # rows beyond which EGMM begins with a sample
 
 
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -70,10 +70,10 @@ def paper_egmm(X: np.ndarray, n_clusters: int, seed: int | np.random.RandomState
 def generator(X: np.ndarray, seed: int) -> np.random.RandomState:
     """Random numbers from where the starts of the recorded fits took theirs: after one projection of the table.
 
-    A fit to a table so large that it looks at a sample makes that projection itself.
+    A fit that begins with a sample makes that projection itself.
     """
     rng = np.random.RandomState(seed)
-    if len(X) <= START_ROWS:
+    if len(X) <= SAMPLED:
         rng.normal(size=X.shape[1])
     return rng
 
