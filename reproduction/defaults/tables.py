@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from evidentia import datasets
-from evidentia.datasets.registry import registry
 
 HALVES = Path(__file__).with_name("halves.json")
 DEVELOPMENT, JUDGING = "development", "judging"
@@ -28,9 +27,10 @@ FROM_SKLEARN = {"breast_cancer": "load_breast_cancer", "digits": "load_digits"} 
 TEN = (
     "diabetes", "iris", "wine", "seeds", "glass", "newthyroid", "heart", "ecoli_egmm", "fourclass", "knowledge",
 )  # fmt: skip
-FILES = tuple(name for name, entry in registry().items() if entry.classes and entry.features)
+_LISTED = datasets.available()
+FILES = tuple(_LISTED.index[_LISTED["classes"].notna() & _LISTED["attributes"].notna()])
 LARGE = {"breast_cancer", "digits"} | {  # not in quick runs
-    name for name in FILES if registry()[name].n > 600 or len(registry()[name].classes or ()) > 10
+    name for name in FILES if _LISTED.loc[name, "objects"] > 600 or _LISTED.loc[name, "classes"] > 10
 }
 SHAPES = {
     "bananas": lambda rng: datasets.make_bananas(500, random_state=rng),

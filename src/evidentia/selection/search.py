@@ -87,9 +87,9 @@ class Selection:
         text = f"Best: {said(chosen, who=True)}, by {way}{criterion.words} ({worth(chosen)})"
         for _, row in level.iterrows():
             text += f"; barely better: {said(row, who=False)} ({worth(row)})"
-        if len(behind):
+        if len(behind) and not len(level):
             second = behind.iloc[0]
-            note = f", {second['note']}" if "note" in ranked and second["note"] else ""
+            note = f", {second['note']}" if "note" in ranked and second["note"] not in ("", FIRST_LOOK) else ""
             text += f"; next best: {said(second, who=second['method'] != method)} ({worth(second)}{note})"
         return f"{text}."
 
