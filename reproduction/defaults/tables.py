@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from evidentia import datasets
-from evidentia.datasets.registry import registry
 
 HALVES = Path(__file__).with_name("halves.json")
 DEVELOPMENT, JUDGING = "development", "judging"
@@ -28,10 +27,9 @@ FROM_SKLEARN = {"breast_cancer": "load_breast_cancer", "digits": "load_digits"} 
 TEN = (
     "diabetes", "iris", "wine", "seeds", "glass", "newthyroid", "heart", "ecoli_egmm", "fourclass", "knowledge",
 )  # fmt: skip
-FILES = tuple(name for name, entry in registry().items() if entry.classes and entry.features)
-LARGE = {"breast_cancer", "digits"} | {  # not in quick runs
-    name for name in FILES if registry()[name].n > 600 or len(registry()[name].classes or ()) > 10
-}
+LABELED = datasets.available().dropna(subset=["attributes", "classes"])
+FILES = tuple(LABELED.index)
+LARGE = {"breast_cancer", "digits"} | set(LABELED.query("objects > 600 or classes > 10").index)  # not in quick runs
 SHAPES = {
     "bananas": lambda rng: datasets.make_bananas(500, random_state=rng),
     "bootgmm_mixture_1": lambda rng: datasets.make_bootgmm_mixture(1, random_state=rng),

@@ -205,10 +205,11 @@ def test_bad_arguments_are_named(arguments, message):
 
 def test_egmm_on_the_diamond_set():
     data = make_diamond().data
-    selection = select(data, n_clusters=[2, 3, 4], random_state=0)
+    paper = {"model": "EEE", "focal_sets": "full", "prior": None, "init": "k-means", "n_init": 10, "random_state": 0}
+    selection = select(data, {"egmm": EGMM(**paper)}, n_clusters=[2, 3, 4], random_state=0)
     assert selection.best == ("egmm", 2)
     assert selection.table.loc[0, "ebic"] == pytest.approx(-55.9, abs=0.1)
-    alone = EGMM(2, random_state=0).fit(data)
+    alone = EGMM(2, **paper).fit(data)
     np.testing.assert_array_equal(selection.estimator_.partition_.masses, alone.partition_.masses)
 
 
