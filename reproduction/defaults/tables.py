@@ -27,11 +27,9 @@ FROM_SKLEARN = {"breast_cancer": "load_breast_cancer", "digits": "load_digits"} 
 TEN = (
     "diabetes", "iris", "wine", "seeds", "glass", "newthyroid", "heart", "ecoli_egmm", "fourclass", "knowledge",
 )  # fmt: skip
-_LISTED = datasets.available()
-FILES = tuple(_LISTED.index[_LISTED["classes"].notna() & _LISTED["attributes"].notna()])
-LARGE = {"breast_cancer", "digits"} | {  # not in quick runs
-    name for name in FILES if _LISTED.loc[name, "objects"] > 600 or _LISTED.loc[name, "classes"] > 10
-}
+LABELED = datasets.available().dropna(subset=["attributes", "classes"])
+FILES = tuple(LABELED.index)
+LARGE = {"breast_cancer", "digits"} | set(LABELED.query("objects > 600 or classes > 10").index)  # not in quick runs
 SHAPES = {
     "bananas": lambda rng: datasets.make_bananas(500, random_state=rng),
     "bootgmm_mixture_1": lambda rng: datasets.make_bootgmm_mixture(1, random_state=rng),
