@@ -332,7 +332,11 @@ def test_the_choice_of_a_model_is_its_own_row_and_what_was_passed_over_is_not_ne
     selection = Selection.of_model(model)
     assert selection.table["model"].tolist() == ["EII", "VEV", "EEE"]
     assert selection.choice == (
-        "Best: SimpleNamespace with 2 clusters, VEV, by largest EBIC (-12.0); "
-        "next best: 3 clusters, EEE (-13.2, first look)."
+        "Best: SimpleNamespace with 2 clusters, VEV, by largest EBIC (-12.0); next best: 3 clusters, EEE (-13.2)."
     )
     assert str(selection).splitlines()[-1] == selection.choice
+    tried.loc[0, ["ebic", "note"]] = [-11.5, "barely better, with fewer clusters"]
+    level = Selection.of_model(model)
+    assert level.choice == (
+        "Best: SimpleNamespace with 2 clusters, VEV, by EBIC (-12.0); barely better: 1 cluster, EII (-11.5)."
+    )
