@@ -20,7 +20,7 @@ from sklearn.mixture import GaussianMixture
 
 from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyond, speed, stopwatch, within
 from evidentia import EGMM, FocalSets
-from evidentia.cli.app import app
+from evidentia.cli import app
 from evidentia.mixtures import ParsimoniousGaussianMixture
 
 PAPER = {"model": "EEE", "focal_sets": "full", "prior": None}

@@ -8,7 +8,6 @@ from evidentia import CECM, ECM, EGMM, CredalPartition, FocalSets
 from evidentia.images import Image, Segmentation, fuse, segment
 from evidentia.prototypes import MECM
 
-
 PAPER = {"model": "EEE", "focal_sets": "full", "prior": None}  # one covariance, as for segment of the command
 
 
@@ -47,7 +46,8 @@ def test_masks_turn_the_wrong_partition_into_the_right_one(brain):
 
 @pytest.mark.parametrize(
     "estimator",
-    [EGMM(2, init=[[60.0], [150.0]], tol=1e-14, **PAPER), ECM(2, init=[[60.0], [150.0]], rho=80.0, alpha=1.3, tol=1e-14),
+    [EGMM(2, init=[[60.0], [150.0]], tol=1e-14, **PAPER),
+     ECM(2, init=[[60.0], [150.0]], rho=80.0, alpha=1.3, tol=1e-14),
      CECM(2, init=[[60.0], [150.0]], rho=80.0, tol=1e-14)],
     ids=["EGMM", "ECM", "CECM"],
 )  # fmt: skip
