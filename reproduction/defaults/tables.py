@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia import datasets
+import evidentia.datasets as datasets
 
 HALVES = Path(__file__).with_name("halves.json")
 DEVELOPMENT, JUDGING = "development", "judging"
