@@ -20,7 +20,7 @@ from sklearn.mixture import GaussianMixture
 
 from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyond, speed, stopwatch, within
 from evidentia import EGMM, FocalSets
-from evidentia.cli.app import app
+from evidentia.cli import app
 from evidentia.mixtures import ParsimoniousGaussianMixture
 
 PAPER = {"model": "EEE", "focal_sets": "full", "prior": None}
@@ -146,8 +146,8 @@ def model_lines(quick: bool) -> Iterator[Line]:
     iris, counts = load_iris().data, (2, 3 if quick else 8)
     models = [cls(cluster_range=counts, random_state=0) for cls in (EGMM, ParsimoniousGaussianMixture)]
     for model in models:
-        quietly(lambda model=model: model.fit(iris))  # compiles what is not compiled yet
-    ours, peer = (stopwatch(lambda model=model: quietly(lambda: model.fit(iris))) for model in models)
+        quietly(partial(model.fit, iris))  # compiles what is not compiled yet
+    ours, peer = (stopwatch(partial(quietly, partial(model.fit, iris))) for model in models)
     yield within("EGMM, 14 models (peer: without sets)", f"Iris, c={counts[0]}…{counts[1]}", ours, peer, 5)
 
     if not quick:

@@ -154,7 +154,7 @@ def test_a_look_cannot_be_changed_and_is_found_at_the_top():
 
 @pytest.mark.parametrize(
     ("n_rows", "n_columns", "wide"),
-    [(1000, 20, False), (1000, 21, True), (50, 10, False), (49, 10, True), (8, 2, False), (14, 3, True)],
+    [(1000, 60, False), (1000, 61, True), (50, 10, False), (49, 10, True), (8, 2, False), (14, 3, True)],
 )
 def test_wide_tables(n_rows, n_columns, wide):
     assert look(RNG.normal(size=(n_rows, n_columns))).wide == wide

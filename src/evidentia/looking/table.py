@@ -24,7 +24,7 @@ from evidentia.looking.columns import (
 
 SAMPLE = 5_000  # rows that are enough to see which columns depend on others
 MOST_COLUMNS = 500  # beyond, dependence of columns is not looked for
-WIDE = 20  # columns: a wider table is reduced
+WIDE = 60  # columns, up to which EGMM tries full covariances: a wider table is reduced
 ROWS_PER_COLUMN = 5  # rows: a table with fewer a column is wide too
 FEWEST = 4  # columns that can have a scale in common by more than chance
 ENDS = 0.1  # of the common range: columns that come so near to its ends were measured on one scale

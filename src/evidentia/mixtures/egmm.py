@@ -39,7 +39,7 @@ from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, sca
 from evidentia.solvers.overlap import least_committed, shared_sets
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
 from evidentia.solvers.set_covariances import Bound, minimize_bound
-from evidentia.solvers.starts import START_RULES, representative_rows
+from evidentia.solvers.starts import START_RULES, representative_rows, sorted_rows
 from evidentia.solvers.threads import one_blas_thread
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
@@ -442,7 +442,7 @@ class EGMM(MixtureClusterer):
         rng = check_random_state(self.random_state)
         used, share = (table, None) if weight is None else (table[weight > 0], weight[weight > 0])
         if len(used) <= START_ROWS:  # sums, and with them ties between merges, then do not depend on the order of rows
-            order = np.lexsort(used.T)
+            order = sorted_rows(used)
             used, share = used[order], None if share is None else share[order]
         numbers = self._numbers(len(used))
         self._check_init(numbers, table.shape[1])

@@ -46,6 +46,21 @@ def representatives(X: np.ndarray, weight: np.ndarray | None, rng: np.random.Ran
     return Rows(X[chosen], share)
 
 
+def sorted_rows(X: np.ndarray) -> np.ndarray:
+    """Numbers of the rows, sorted by the last column, equal ones by the one before it, and so on; NaN comes last.
+
+    Examples
+    --------
+    >>> sorted_rows(np.array([[0.0, 3.0, 0.0, 1.0], [1.0, 2.0, 0.0, 1.0], [5.0, 9.0, 0.0, 0.0]])).tolist()
+    [2, 1, 0]
+    """
+    last = X[:, -3:]
+    order = np.lexsort(last.T)
+    following, before = last[order[1:]], last[order[:-1]]
+    tied = ((following == before) | (np.isnan(following) & np.isnan(before))).all(axis=1).any()
+    return np.lexsort(X.T) if tied else order
+
+
 def kmeans_starts(
     X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
