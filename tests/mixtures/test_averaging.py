@@ -125,6 +125,7 @@ def test_the_parametric_bootstrap_chooses_the_number_anew_in_each_table():
     assert {len(model.weights_) for chunk in given.bootstrap_.chunks for model in chunk.models} == {given.n_clusters_}
 
 
+@pytest.mark.needs_data("knowledge")
 @pytest.mark.parametrize("model", ["bic", "auto"])
 def test_the_chosen_fit_is_kept(model):
     """Knowledge, whose best VVI of four clusters is found from a simpler model: three starts of VVI alone miss it."""
