@@ -47,7 +47,7 @@ WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried u
 LOOK = {"tol": 3e-3, "max_iter": 25}  # enough to tell which models and numbers are worth going on with
 ACTIVE = 5  # models for which the numbers between the steps are looked at
 INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
-SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group, when the number of clusters is searched
+SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
 TREE_WORK = 2e9  # of a merge tree
 PATIENCE = 2  # steps without a better criterion after which the search ends
 BARELY = (
@@ -326,10 +326,10 @@ class EGMM(MixtureClusterer):
     iterations, on a sample of a large table, at numbers whose steps grow by a third, until two steps bring nothing
     better; then the five best models at the numbers around the best. The best four are fitted to the end, and EBIC
     chooses among them: of those within 1 of the best, a difference not worth more than a bare mention [3]_, the one
-    with most clusters, since sets can say that two clusters may be one. Two clusters in one place, or, if the number is
-    searched, a cluster of fewer than five objects, put a candidate behind all others. Automatic sets are laid over what
-    was chosen: its clusters stay where they are, and mixing probabilities are found anew, with as many objects for a
-    prior of each set as a choice among its clusters would get wrong.
+    with most clusters, since sets can say that two clusters may be one. Two clusters in one place, or a cluster of
+    fewer than five objects, put a candidate behind all others. Automatic sets are laid over what was chosen: its
+    clusters stay where they are, and mixing probabilities are found anew, with as many objects for a prior of each set
+    as a choice among its clusters would get wrong.
 
     References
     ----------
@@ -666,14 +666,14 @@ class EGMM(MixtureClusterer):
         self._publish_model(problem, best)
 
     def _flaw(self, problem: _Problem, state: Parameters) -> str:
-        """Why clusters are no groups, if they are not: two in one place or, if their number is searched, a tiny one.
+        """Why clusters are no groups, if they are not: two in one place, or a tiny one.
 
         EBIC looks at densities alone, and outliers and heavy tails are dense in clusters of their own. With a
         family of sets that is given it decides alone, as in the paper.
         """
         if not self._automatic_sets or len(state.centers) == 1:
             return ""
-        if isinstance(self.n_clusters, str) and state.weights.min() * problem.total < SMALLEST_GROUP:
+        if state.weights.min() * problem.total < SMALLEST_GROUP:
             return f"a cluster of fewer than {SMALLEST_GROUP} objects"
         return "two clusters in one place" if concentric(state) else ""
 
