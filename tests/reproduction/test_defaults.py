@@ -152,8 +152,6 @@ WAYS = [(method, number) for method, way in METHODS.items() for number in way.nu
 @pytest.mark.parametrize(("method", "number"), [(method, number) for method, number in WAYS if method in measuring.OWN])
 def test_every_method_of_ours_answers(method, number):
     """By its quick settings; the defaults are the yardstick's business."""
-    if method == "nnevclus":
-        pytest.importorskip("torch")
     X, y = two_groups("", 0, 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

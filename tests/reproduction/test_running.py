@@ -256,7 +256,6 @@ def test_the_longest_unit_begins_first_and_shared_units_once():
     assert [unit for unit, _ in longest_first([short, long], plan, quick=False)] == [b, c, d, a]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of CPU time")
 def test_a_unit_that_does_not_end_in_time_is_told_kept_and_spoils_no_other(store, tmp_path):
     endless = Unit("endless", fake.work_without_end, {"directory": str(tmp_path)}, limit=1)
     late = Unit("late", fake.work, {"seconds": 2})  # after the limit of the unit before it, which is none of its own
