@@ -18,7 +18,7 @@ from covariance_forms import is_member
 from evidentia import EGMM, FocalSets, ParsimoniousGaussianMixture
 from evidentia.datasets import load, make_diamond, make_egmm_four_class, make_egmm_two_class
 from evidentia.mixtures._base import ebic
-from evidentia.mixtures.egmm import n_parameters
+from evidentia.mixtures.egmm_problem import n_parameters
 from evidentia.mixtures.set_mixture import SharedEngine
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.descent import InterruptedFit

@@ -17,7 +17,7 @@ from covariance_forms import is_member, neighbor, random_member
 from evidentia import EGMM, FocalSets, ParsimoniousGaussianMixture
 from evidentia.mixtures import set_mixture
 from evidentia.mixtures.covariance_models import MODELS
-from evidentia.mixtures.egmm import data_prior
+from evidentia.mixtures.egmm_problem import data_prior
 from evidentia.mixtures.set_mixture import SHARED, Floor, Parameters, Prior, Statistics, engine, missing_patterns
 from evidentia.solvers.barycentric import averaging
 

@@ -79,7 +79,9 @@ def test_a_general_optimizer_finds_nothing_lower(model):
     # from nearby, and from anywhere for rules that give the least of all values
     starts = [neighbor(best, model, 0.2, rng)] + [random_member(model, 3, 3, rng)] * (model in CLOSED)
     for start in starts:
-        reached = minimize(lambda free: height(moved(start, model, free), found), np.zeros(n_free(model, 3, 3)))  # noqa: B023
+        reached = minimize(
+            lambda free, begin: height(moved(begin, model, free), found), np.zeros(n_free(model, 3, 3)), args=(start,)
+        )
         assert reached.fun == pytest.approx(lowest, rel=1e-7)
 
 

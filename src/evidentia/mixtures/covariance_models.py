@@ -19,13 +19,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evidentia.solvers.small_matrices import common_axes, eigenvectors, inverses
+from evidentia.solvers.small_matrices import along, common_axes, diagonal_of, eigenvectors, inverses, uneven_sum
 
 MODELS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV")
 INNER_TOLERANCE = 1e-9  # relative change of volumes at which inner iterations end
 INNER_ITERATIONS = 500
 TURN_TOLERANCE = 1e-6  # sine of the last turn of common axes; the likelihood feels its square
-GOLDEN = (5**0.5 - 1) / 2
 BARRIERS = 30.0 ** np.arange(1, 8)  # weights of the criterion against the barrier, one after the other
 BARRIER_TOLERANCE = 1e-6  # what a Newton step may still gain, where the weighted criterion has the size of the weight
 NEWTON_STEPS = 30  # at most, for each weight
@@ -112,7 +111,7 @@ def _axes(model: str, scatter: np.ndarray, solution: np.ndarray) -> np.ndarray:
         return np.broadcast_to(np.eye(scatter.shape[-1]), scatter.shape)
     if model[2] == "V":
         return _eigenvectors(scatter)[1]
-    return np.broadcast_to(_eigenvectors(_mixed(solution))[1][:, None], scatter.shape)
+    return np.broadcast_to(_eigenvectors(uneven_sum(solution))[1][:, None], scatter.shape)
 
 
 def _within(model: str, axes: np.ndarray, scatter: np.ndarray, size: np.ndarray, width: float) -> np.ndarray:
@@ -127,7 +126,7 @@ def _within(model: str, axes: np.ndarray, scatter: np.ndarray, size: np.ndarray,
         if over:
             spread, count = spread.sum(axis=over, keepdims=True), count.sum(axis=over, keepdims=True)
         logs = np.broadcast_to(_clipped(spread, count, width), (m, c, d))
-    return _along(axes, np.exp(logs))
+    return along(axes, np.exp(logs))
 
 
 def _clipped(spread: np.ndarray, count: np.ndarray, width: float) -> np.ndarray:
@@ -207,17 +206,8 @@ def n_covariance_parameters(model: str, n_clusters: int, n_features: int) -> int
     return volume + shape * (n_features - 1) + orientation * (n_features * (n_features - 1) // 2)
 
 
-def _diagonal(matrices: np.ndarray) -> np.ndarray:
-    return np.einsum("...jj->...j", matrices)
-
-
 def _matrices(diagonal: np.ndarray) -> np.ndarray:
     return diagonal[..., None] * np.eye(diagonal.shape[-1])
-
-
-def _along(axes: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
-    """D diag(a) D^T."""
-    return (axes * diagonal[..., None, :]) @ axes.swapaxes(-1, -2)
 
 
 def _geometric_mean(diagonal: np.ndarray) -> np.ndarray:
@@ -255,7 +245,7 @@ def _equal_volume(shape: np.ndarray, volume: np.ndarray, size: np.ndarray) -> np
 def _volumes(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
     """Where the search for volumes starts."""
     d = scatter.shape[-1]
-    return _diagonal(scatter).sum(axis=-1) / (d * size) if previous is None else _inverses(previous)[1]
+    return diagonal_of(scatter).sum(axis=-1) / (d * size) if previous is None else _inverses(previous)[1]
 
 
 def _equal_shape(values: np.ndarray, size: np.ndarray, volume: np.ndarray) -> np.ndarray:
@@ -281,54 +271,49 @@ def _vee(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> 
     return common * (volume / root)[..., None, None]
 
 
-def _mixed(matrices: np.ndarray) -> np.ndarray:
-    """A sum of matrices, which has the axes they have in common; unequal shares keep eigenvalues from tying."""
-    return np.tensordot(matrices, 0.5 + GOLDEN * np.arange(1, matrices.shape[1] + 1) % 1, axes=(1, 0))
-
-
 def _common_axes(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None, equal_volume: bool) -> np.ndarray:
     if previous is None:
         mixed = scatter.sum(axis=1)
     else:
-        mixed = _mixed(previous)
+        mixed = uneven_sum(previous)
     start = _eigenvectors(mixed)[1]
     return common_axes(np.ascontiguousarray(scatter), size, equal_volume, start, TURN_TOLERANCE)[:, None]
 
 
 def _eve(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
     axes = _common_axes(scatter, size, previous, True)
-    values = _diagonal(axes.swapaxes(-1, -2) @ scatter @ axes)
-    return _along(axes, _equal_volume(values, _geometric_mean(values)[..., 0], size))
+    values = diagonal_of(axes.swapaxes(-1, -2) @ scatter @ axes)
+    return along(axes, _equal_volume(values, _geometric_mean(values)[..., 0], size))
 
 
 def _vve(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
     axes = _common_axes(scatter, size, previous, False)
-    return _along(axes, _own(_diagonal(axes.swapaxes(-1, -2) @ scatter @ axes), size))
+    return along(axes, _own(diagonal_of(axes.swapaxes(-1, -2) @ scatter @ axes), size))
 
 
 def _eei(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return _matrices(_pooled(_diagonal(scatter), size))
+    return _matrices(_pooled(diagonal_of(scatter), size))
 
 
 def _eii(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return _pooled(_diagonal(scatter).mean(axis=-1), size)[..., None, None] * np.eye(scatter.shape[-1])
+    return _pooled(diagonal_of(scatter).mean(axis=-1), size)[..., None, None] * np.eye(scatter.shape[-1])
 
 
 def _vii(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return (_diagonal(scatter).mean(axis=-1) / size)[..., None, None] * np.eye(scatter.shape[-1])
+    return (diagonal_of(scatter).mean(axis=-1) / size)[..., None, None] * np.eye(scatter.shape[-1])
 
 
 def _vei(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
-    return _matrices(_equal_shape(_diagonal(scatter), size, _volumes(scatter, size, previous)))
+    return _matrices(_equal_shape(diagonal_of(scatter), size, _volumes(scatter, size, previous)))
 
 
 def _evi(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    values = _diagonal(scatter)
+    values = diagonal_of(scatter)
     return _matrices(_equal_volume(values, _geometric_mean(values)[..., 0], size))
 
 
 def _vvi(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return _matrices(_own(_diagonal(scatter), size))
+    return _matrices(_own(diagonal_of(scatter), size))
 
 
 def _eee(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
@@ -337,12 +322,12 @@ def _eee(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndar
 
 def _eev(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
     values, axes = _eigenvectors(scatter)
-    return _along(axes, _pooled(values, size))
+    return along(axes, _pooled(values, size))
 
 
 def _vev(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
     values, axes = _eigenvectors(scatter)
-    return _along(axes, _equal_shape(values, size, _volumes(scatter, size, previous)))
+    return along(axes, _equal_shape(values, size, _volumes(scatter, size, previous)))
 
 
 def _evv(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:

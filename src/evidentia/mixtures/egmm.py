@@ -4,20 +4,21 @@ Sets of clusters are Gaussian components; the mean of a set is the barycenter of
 the mean of theirs. The posterior probabilities of the components, given an object, are its mass function. The paper
 has one covariance for all (``model="EEE"``) and all sets; it leaves other covariances as future work.
 
-The iterations are in :mod:`evidentia.mixtures.set_mixture`; here is the search for models, numbers and sets.
+The iterations are in :mod:`evidentia.mixtures.set_mixture`, the table as the models see it, with starts, in
+:mod:`evidentia.mixtures.egmm_problem`; here is the search for models, numbers and sets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from scipy.stats import chi2
-from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
@@ -28,254 +29,29 @@ from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
-from evidentia.mixtures.covariance_models import MODELS, n_covariance_parameters
+from evidentia.mixtures.covariance_models import MODELS
+from evidentia.mixtures.egmm_problem import KIND, Look, Problem, concentric, growing_steps, n_parameters
 from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
-from evidentia.mixtures.set_mixture import SHARED, Engine, Floor, Parameters, Pattern, Prior, engine, missing_patterns
+from evidentia.mixtures.set_mixture import SHARED, Engine, Parameters, engine, missing_patterns
 from evidentia.partition import CredalPartition
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, unit_free
+from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates
 from evidentia.solvers.descent import InterruptedFit, Run, all_runs, descend
-from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
 from evidentia.solvers.overlap import least_committed, shared_sets
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
-from evidentia.solvers.set_covariances import Bound, minimize_bound
-from evidentia.solvers.starts import START_RULES, representative_rows, sorted_rows
+from evidentia.solvers.starts import START_RULES, sorted_rows
 from evidentia.solvers.threads import one_blas_thread
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried unasked: cost grows with the square
 LOOK = {"tol": 3e-3, "max_iter": 25}  # enough to tell which models and numbers are worth going on with
 ACTIVE = 5  # models for which the numbers between the steps are looked at
-INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
 SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
-TREE_WORK = 2e9  # of a merge tree
 PATIENCE = 2  # steps without a better criterion after which the search ends
-BARELY = (
-    1.0  # a difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2)
-)
+# A difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2).
+BARELY = 1.0
 FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
-KIND = {
-    **dict.fromkeys(("EEE", "VEE", "EVV", "VVV"), "full"),
-    **dict.fromkeys(("EVE", "VVE", "EEV", "VEV"), "rotated"),
-    **dict.fromkeys(("EEI", "VEI", "EVI", "VVI"), "diag"),
-    **dict.fromkeys(("EII", "VII"), "spherical"),
-}  # the widest choice of coordinates that leaves each model what it is
-
-
-def n_parameters(model: str, n_focal: int, n_clusters: int, n_features: int) -> int:
-    """Free parameters: mixing probabilities, means, and covariances, as counted below (33)."""
-    return n_focal - 1 + n_clusters * n_features + n_covariance_parameters(model, n_clusters, n_features)
-
-
-def data_prior(model: str, variances: np.ndarray, n_clusters: int) -> tuple[float, np.ndarray]:
-    r"""Count and scale of the prior of Fraley & Raftery (2007) for the covariances of a model, in units of the table.
-
-    An inverse Wishart density with d + 2 degrees of freedom and the scale :math:`\mathrm{diag}(s^2) / C^{2/d}`; the
-    variances of diagonal models have one of dimension one each. The diagonal scale is what keeps columns that
-    are nearly combinations of each other from collapsing.
-    """
-    d = len(variances)
-    return (5.0 if model.endswith("I") else 2.0 * d + 3.0), variances / n_clusters ** (2 / d)
-
-
-def growing_steps(numbers: list[int]) -> list[int]:
-    """Some of the numbers, at steps that grow by a third, and the last one.
-
-    Examples
-    --------
-    >>> growing_steps(list(range(1, 41)))
-    [1, 2, 3, 4, 5, 7, 9, 12, 16, 21, 28, 37, 40]
-    """
-    steps = [numbers[0]]
-    while steps[-1] < numbers[-1]:
-        steps.append(min(numbers[-1], max(steps[-1] + 1, round(4 / 3 * steps[-1]))))
-    return steps
-
-
-class _Look(NamedTuple):
-    """A model with a number of clusters after some iterations: where its starts came, and the EBIC to be expected."""
-
-    model: str
-    focal_sets: FocalSets
-    runs: list[Run]  # over the sample, the best first
-    log_likelihood: float
-    n_parameters: int
-    ebic: float
-    collapsed: bool
-    flaw: str  # why its clusters are no groups, if they are not
-
-    @property
-    def rank(self) -> tuple[bool, bool, float]:
-        """Lower is better; the likelihood of a collapsed one means nothing."""
-        return self.collapsed, bool(self.flaw), -self.ebic
-
-    def row(self, collapse: str) -> dict[str, Any]:
-        """Its line in ``selection_``."""
-        return {
-            "model": self.model,
-            "n_clusters": self.focal_sets.n_clusters,
-            "ebic": np.nan if self.collapsed else self.ebic,
-            "log_likelihood": np.nan if self.collapsed else self.log_likelihood,
-            "n_parameters": self.n_parameters,
-            "n_iter": self.runs[0].n_iter,
-            "note": "; ".join(
-                [_base.FIRST_LOOK] + [f"{collapse} in every start"] * self.collapsed + [self.flaw] * (self.flaw != "")
-            ),
-        }
-
-
-def concentric(parameters: Parameters) -> bool:
-    """Whether the center of a cluster lies in the innermost tenth of another one.
-
-    Two clusters in one place, a narrow one and a wide one, are one group with heavy tails.
-    """
-    _, centers, within = parameters
-    c, d = centers.shape
-    gap = centers[:, None] - centers
-    within = np.broadcast_to(within, (c, *within.shape[1:]))
-    if within.ndim == 2:
-        distance = (np.square(gap) / within).sum(axis=2)
-    else:
-        distance = np.einsum("klp,lpq,klq->kl", gap, np.linalg.inv(within), gap, optimize=True)
-    return bool((distance + np.diag(np.full(c, np.inf)) < chi2.ppf(INNERMOST, d)).any())
-
-
-class _Start(NamedTuple):
-    """Clusters of the rows of the sample, or centers in the columns of the table."""
-
-    labels: np.ndarray | None = None
-    centers: np.ndarray | None = None
-
-
-class _Problem:
-    """The table as the models see it: coordinates and patterns of each, of all rows and of a sample of them."""
-
-    def __init__(self, table: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState, settings: EGMM):
-        self.table, self.weight, self.settings = table, weight, settings
-        self.total = float(len(table) if weight is None else weight.sum())
-        scales = unit_free(table, weight, kind="diag")
-        assert isinstance(scales, ColumnScales)
-        self.scales = scales
-        self.filled = np.nan_to_num(scales.to(table), copy=False)  # columns of equal spread, as k-means needs them
-        self.picked = np.arange(len(table))  # rows for starts and first looks: all of them, or a sample
-        if len(table) > START_ROWS:
-            some, share = representative_rows(self.filled, weight, rng)
-            steps = (np.arange(START_ROWS) + 0.5) / START_ROWS
-            cumulative = np.cumsum(share)
-            self.picked = some[np.searchsorted(cumulative, steps * cumulative[-1])]
-        self.sampled = len(table) > START_ROWS
-        self.sample_weight = np.ones(len(self.picked)) if weight is None or self.sampled else weight[self.picked]
-        self.trees: list[MergeTree] = []
-        self._coordinates: dict[str, Coordinates | ColumnScales] = {"diag": scales}
-        self._samples: dict[str, np.ndarray] = {}
-        self._patterns: dict[tuple[str, bool, bool], list[Pattern]] = {}
-
-    def coordinates(self, model: str) -> Coordinates | ColumnScales:
-        kind = KIND[model]
-        if kind not in self._coordinates:
-            self._coordinates[kind] = unit_free(self.table, self.weight, kind=kind)
-        return self._coordinates[kind]
-
-    def sample(self, model: str) -> np.ndarray:
-        """Rows of the sample in the coordinates of the model, not to be changed; zero stands for what is missing."""
-        kind = KIND[model]
-        if kind not in self._samples:
-            self._samples[kind] = np.nan_to_num(self.coordinates(model).to(self.table[self.picked]), copy=False)
-        return self._samples[kind]
-
-    def patterns(self, model: str, sample: bool) -> list[Pattern]:
-        sample = sample and self.sampled
-        key = (KIND[model], model in SHARED, sample)
-        if key not in self._patterns:
-            rows, weight = (self.table[self.picked], self.sample_weight) if sample else (self.table, self.weight)
-            self._patterns[key] = engine(model).observe(self.coordinates(model).to(rows), weight)
-        return self._patterns[key]
-
-    def engine(self, model: str, n_clusters: int) -> Engine:
-        coordinates, settings = self.coordinates(model), self.settings
-        diagonal = model.endswith("I")
-        kind = KIND[model]
-        reference = np.ones(coordinates.width)
-        if kind == "rotated":
-            reference = np.nanvar(coordinates.to(self.table[self.picked]), axis=0)
-        prior = None
-        if settings.prior is not None:
-            variances = np.square(self.scales.deviation)
-            if isinstance(settings.prior, str):
-                count, scale = data_prior(model, variances[variances > 0], n_clusters)
-                variances[variances > 0] = scale
-            else:
-                given, reduction = np.asarray(settings.prior, dtype=float), settings.reduction_
-                variances = given if reduction is None else reduction.variances_to(given)
-                count, _ = data_prior(model, variances, 1)
-            if isinstance(coordinates, ColumnScales):
-                inside = variances[coordinates.kept] / np.square(coordinates.scale)
-                prior = Prior(count, inside if diagonal else np.diag(inside))
-            else:
-                prior = Prior(count, (coordinates.forward.T * variances) @ coordinates.forward)
-        ridge: Any = 0.0
-        if settings.ridge:
-            ridge = settings.ridge * (coordinates.forward.T @ coordinates.forward)
-            ridge = np.diag(ridge) if diagonal else ridge
-        floor = Floor(settings.reg_covar, reference if diagonal else np.diag(reference))
-        return engine(model, prior, floor, ridge)
-
-    def gain(self, model: str, sample: bool) -> float:
-        """What the log-likelihood gains when it is expressed in the units of the table."""
-        coordinates = self.coordinates(model)
-        return sum(it.total * coordinates.log_jacobian_of(it.observed) for it in self.patterns(model, sample))
-
-    def grow_trees(self, n_trees: int, rng: np.random.RandomState) -> None:
-        """Merge trees of the sample, of as many principal components as their cost, n² d³, allows."""
-        rows, weight = self.filled[self.picked], self.sample_weight
-        most = max(2, int((TREE_WORK / len(rows) ** 2) ** (1 / 3)))
-        if rows.shape[1] > most:
-            rows = principal_components(rows, weight, most, rng).to(rows)
-        halfway = scaled_svd(rows, weight)
-        ways = [(halfway, "VVV"), (rows, "VVV"), (halfway, "EII")]
-        self.trees = [agglomerate(at, weight, model=kind) for at, kind in ways[:n_trees]]
-
-    def starts(self, n_clusters: int, init: Any, n_init: int, rng: np.random.RandomState) -> Iterator[_Start]:
-        """Clusters to begin from."""
-        if not isinstance(init, str):
-            yield _Start(centers=init)
-            return
-        if init == "hierarchical":
-            yield from (_Start(labels=tree.labels(n_clusters)) for tree in self.trees)
-            init, n_init = "k-means", n_init - len(self.trees)
-        if n_init > 0:
-            for centers in START_RULES[init](self.filled, n_clusters, n_init, rng, self.weight):
-                yield _Start(centers=self.scales.back(centers))
-
-    def begin(self, model: str, start: _Start, focal_sets: FocalSets) -> Parameters:
-        """Means and covariances within the clusters of the sample; all sets are equally probable (section 3.4)."""
-        tool, c = self.engine(model, focal_sets.n_clusters), focal_sets.n_clusters
-        Y = self.sample(model)
-        if start.centers is None:
-            labels = start.labels
-        else:
-            centers = self.coordinates(model).to(start.centers)
-            labels = pairwise_distances_argmin(Y, centers)
-        member = np.eye(c)[labels] * self.sample_weight[:, None]
-        size = member.sum(axis=0)
-        if start.centers is None:
-            centers = member.T @ Y / size[:, None]
-        residual = Y - centers[labels]
-        squares = np.square(residual) if tool.diagonal else residual[:, :, None] * residual[:, None, :]
-        scatter = np.tensordot(member.T, squares, axes=1)
-        weights = np.full(len(focal_sets), 1 / len(focal_sets))
-        if model in SHARED:
-            return Parameters(weights, centers, tool.constrain(scatter.sum(axis=0) / size.sum())[None])
-        # A cluster of few rows has no shape of its own yet: as much of the whole as one object is mixed in.
-        assert tool.floor is not None
-        scatter = scatter + tool.floor.reference
-        problem = Bound(size + 1, np.zeros_like(scatter), scatter)
-        return Parameters(
-            weights,
-            centers,
-            minimize_bound(model, problem, scatter / (size + 1).reshape(-1, *[1] * (scatter.ndim - 1))),
-        )
 
 
 class EGMM(MixtureClusterer):
@@ -451,7 +227,7 @@ class EGMM(MixtureClusterer):
         models = self._models(*self._reduced(used).shape)
         if self.reduction_ is None:
             self.reduction_ = self._independent_columns(used, models)
-        problem = _Problem(self._reduced(used), share, rng, self)
+        problem = Problem(self._reduced(used), share, rng, self)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
         self._choose(problem, looks, interrupted)
         self._publish(X, self._masses(table))
@@ -525,10 +301,10 @@ class EGMM(MixtureClusterer):
         return table if self.reduction_ is None else self.reduction_.to(table)
 
     def _look_around(
-        self, problem: _Problem, numbers: list[int], models: list[str], rng: np.random.RandomState
-    ) -> tuple[list[_Look], bool]:
+        self, problem: Problem, numbers: list[int], models: list[str], rng: np.random.RandomState
+    ) -> tuple[list[Look], bool]:
         """First looks: all models at steps over the numbers of clusters, then the good ones around the best number."""
-        looks: list[_Look] = []
+        looks: list[Look] = []
         only = len(numbers) == 1 and len(models) == 1
         limits = {"tol": 0.0, "max_iter": 0} if only else LOOK
         try:
@@ -561,8 +337,8 @@ class EGMM(MixtureClusterer):
         return looks, False
 
     def _look_at_number(
-        self, problem: _Problem, number: int, models: list[str], rng: np.random.RandomState, **limits: Any
-    ) -> Iterator[_Look]:
+        self, problem: Problem, number: int, models: list[str], rng: np.random.RandomState, **limits: Any
+    ) -> Iterator[Look]:
         family = resolve_focal_sets("singletons" if self._automatic_sets else self.focal_sets, number, empty=False)
         init = self.init if isinstance(self.init, str) else self._reduced(np.asarray(self.init, dtype=float))
         starts = list(problem.starts(number, init, self.n_init, rng))
@@ -571,24 +347,23 @@ class EGMM(MixtureClusterer):
             yield self._look(problem, model, family, states, **limits)
 
     def _look(
-        self, problem: _Problem, model: str, focal_sets: FocalSets, states: list[Parameters], **limits: Any
-    ) -> _Look:
+        self, problem: Problem, model: str, focal_sets: FocalSets, states: list[Parameters], **limits: Any
+    ) -> Look:
         """Some iterations over the sample from each start, and what they promise for the whole table."""
         runs = self._climb(problem, model, focal_sets, states, sample=True, **limits)
         n_free = n_parameters(model, len(focal_sets), focal_sets.n_clusters, problem.coordinates(model).width)
-        size = problem.sample_weight.sum()
-        found = self._log_likelihood(problem, model, runs[0], size, sample=True)
+        size, tool = problem.sample_weight.sum(), problem.engine(model, focal_sets.n_clusters)
+        found = problem.log_likelihood(model, runs[0], tool, sample=True)
         # A maximum over the sample exceeds the truth by about half the number of parameters, and so does that over
         # the table; what is in between grows with the number of rows.
         expected = problem.total / size * (found - n_free / 2) + n_free / 2
-        tool = problem.engine(model, focal_sets.n_clusters)
         collapsed = tool.collapsed(runs[0].state, averaging(focal_sets), size)
         found_ebic, flaw = ebic(expected, n_free, problem.total), self._flaw(problem, runs[0].state)
-        return _Look(model, focal_sets, runs, expected, n_free, found_ebic, collapsed, flaw)
+        return Look(model, focal_sets, runs, expected, n_free, found_ebic, collapsed, flaw)
 
     def _climb(
         self,
-        problem: _Problem,
+        problem: Problem,
         model: str,
         focal_sets: FocalSets,
         states: list[Parameters],
@@ -610,12 +385,7 @@ class EGMM(MixtureClusterer):
         )
         return sorted(runs, key=lambda run: (tool.collapsed(run.state, average, total), run.objective))
 
-    def _log_likelihood(self, problem: _Problem, model: str, run: Run, total: float, *, sample: bool) -> float:
-        """Of single clusters or a given family, over the rows, in the units of the table, without the prior."""
-        cost = problem.engine(model, len(run.state.centers)).cost(run.state)
-        return cost - total * run.objective + problem.gain(model, sample)
-
-    def _overlaps(self, problem: _Problem, single: Candidate) -> tuple[FocalSets, np.ndarray]:
+    def _overlaps(self, problem: Problem, single: Candidate) -> tuple[FocalSets, np.ndarray]:
         """Sets of clusters that share objects, and how many of these a choice among the clusters would get wrong."""
         model, average = single.settings["model"], np.eye(single.n_clusters)
         Y, tool = problem.coordinates(model).to(problem.table), problem.engine(model, len(average))
@@ -629,7 +399,7 @@ class EGMM(MixtureClusterer):
 
     # -- what is chosen --------------------------------------------------------------------------------------------
 
-    def _choose(self, problem: _Problem, looks: list[_Look], interrupted: bool) -> None:
+    def _choose(self, problem: Problem, looks: list[Look], interrupted: bool) -> None:
         """Fit the best to the end, and publish the one of the highest EBIC."""
         ranked = sorted(looks, key=lambda look: look.rank)
         finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]
@@ -639,11 +409,6 @@ class EGMM(MixtureClusterer):
                 break
             found.append(self._finish(problem, look, look_only=interrupted))
             interrupted = interrupted or found[-1].interrupted
-        if interrupted:
-            warn_user(
-                f"EGMM was interrupted; the best of {len(looks)} first looks and {len(found)} fits is kept.",
-                InterruptedFit,
-            )
         flaws = [self._flaw(problem, one.best.state) for one in found]
         order = [(one.collapsed, bool(flaw), -one.criteria["ebic"]) for one, flaw in zip(found, flaws)]
         least = min(order)
@@ -658,14 +423,23 @@ class EGMM(MixtureClusterer):
             note = "; ".join(filter(None, [row["note"], flaw, passed]))
             done[one.settings["model"], one.n_clusters] = {**row, "note": note}
         if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
-            best = self._with_sets(problem, best)
+            try:
+                best = self._with_sets(problem, best)
+            except KeyboardInterrupt:
+                best = replace(best, interrupted=True)
+            interrupted = best.interrupted
+        if interrupted:
+            warn_user(
+                f"EGMM was interrupted; the best of {len(looks)} first looks and {len(found)} fits is kept.",
+                InterruptedFit,
+            )
         self._publish_choice([best])
         rows = [done.get((look.model, look.focal_sets.n_clusters), look.row(self._collapse)) for look in looks]
         self.selection_ = pd.DataFrame(rows)
         self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
         self._publish_model(problem, best)
 
-    def _flaw(self, problem: _Problem, state: Parameters) -> str:
+    def _flaw(self, problem: Problem, state: Parameters) -> str:
         """Why clusters are no groups, if they are not: two in one place, or a tiny one.
 
         EBIC looks at densities alone, and outliers and heavy tails are dense in clusters of their own. With a
@@ -677,7 +451,7 @@ class EGMM(MixtureClusterer):
             return f"a cluster of fewer than {SMALLEST_GROUP} objects"
         return "two clusters in one place" if concentric(state) else ""
 
-    def _finish(self, problem: _Problem, look: _Look, *, look_only: bool) -> Candidate:
+    def _finish(self, problem: Problem, look: Look, *, look_only: bool) -> Candidate:
         """A model and number of clusters to the end."""
         max_iter = 0 if look_only else self.max_iter
         states = [run.state for run in look.runs]
@@ -688,11 +462,10 @@ class EGMM(MixtureClusterer):
         found = self._candidate(problem, look.model, look.focal_sets, runs, tool)
         return replace(found, interrupted=found.interrupted or look_only)
 
-    def _candidate(self, problem: _Problem, model: str, family: FocalSets, runs: list[Run], tool: Engine) -> Candidate:
+    def _candidate(self, problem: Problem, model: str, family: FocalSets, runs: list[Run], tool: Engine) -> Candidate:
         best, total = runs[0], problem.total
         n_free = n_parameters(model, len(family), family.n_clusters, problem.coordinates(model).width)
-        gain = problem.gain(model, False)
-        log_likelihood = tool.cost(best.state) - total * best.objective + gain
+        gain, log_likelihood = problem.gain(model, False), problem.log_likelihood(model, best, tool, sample=False)
         return Candidate(
             focal_sets=family,
             best=replace(best, trace=total * best.trace - gain),
@@ -706,7 +479,7 @@ class EGMM(MixtureClusterer):
             settings={"model": model},
         )
 
-    def _with_sets(self, problem: _Problem, single: Candidate) -> Candidate:
+    def _with_sets(self, problem: Problem, single: Candidate) -> Candidate:
         """The chosen mixture, with the sets of clusters that overlap.
 
         Clusters stay where they are; the mixing probabilities are found anew. As many objects as are expected to be
@@ -717,12 +490,9 @@ class EGMM(MixtureClusterer):
         larger, in_doubt = self._overlaps(problem, single)
         if len(larger) == single.n_clusters:
             return single
-        tool, patterns, average = (
-            problem.engine(model, larger.n_clusters),
-            problem.patterns(model, False),
-            averaging(larger),
-        )
-        tool.shared = in_doubt * (larger.card > 1)
+        tool = copy(problem.engine(model, larger.n_clusters))
+        tool.in_doubt = in_doubt * (larger.card > 1)
+        patterns, average = problem.patterns(model, False), averaging(larger)
 
         def reweigh(state: Parameters) -> tuple[float, Parameters]:
             found = tool.gather(patterns, state, average)
@@ -750,7 +520,7 @@ class EGMM(MixtureClusterer):
                 UserWarning,
             )
 
-    def _publish_model(self, problem: _Problem, best: Candidate) -> None:
+    def _publish_model(self, problem: Problem, best: Candidate) -> None:
         parameters, focal_sets = best.best.state, best.focal_sets
         if isinstance(self.init, str) and isinstance(self.focal_sets, str):  # else the caller has fixed the order
             order = _base.largest_first(parameters.weights @ averaging(focal_sets))

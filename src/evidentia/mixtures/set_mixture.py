@@ -11,6 +11,7 @@ Diagonal models keep variances only, (c, d) in place of (c, d, d). Equation numb
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import reduce
 from typing import Any, NamedTuple
@@ -136,7 +137,7 @@ class Floor(NamedTuple):
         return (spanned * np.maximum(values, self.level)) @ spanned.T
 
 
-class Engine:
+class Engine(ABC):
     """One EM iteration for a covariance model, from patterns of rows and the sets that ``average`` describes.
 
     ``average`` has the shape (f, c), with 1/|A| on the members of each set.
@@ -144,7 +145,7 @@ class Engine:
 
     def __init__(self, model: str, prior: Prior | None, floor: Floor | None, ridge: Any):
         self.model, self.prior, self.floor, self.ridge = model, prior, floor, ridge
-        self.shared: np.ndarray | None = None  # objects that a prior gives to each set
+        self.in_doubt: np.ndarray | None = None  # objects that a prior gives to each set
         self.diagonal = model.endswith("I")
 
     def observe(self, Y: np.ndarray, weight: np.ndarray | None = None) -> list[Pattern]:
@@ -161,7 +162,8 @@ class Engine:
         return patterns
 
     def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
-        raise NotImplementedError
+        """What an engine needs of the rows in every pass, block by block."""
+        return []
 
     def step(
         self, patterns: list[Pattern], average: np.ndarray, parameters: Parameters, total: float
@@ -177,32 +179,32 @@ class Engine:
     def cost(self, parameters: Parameters) -> float:
         """Minus the log density of the priors, up to a constant."""
         cost = self.prior.cost(parameters.covariances) if self.prior else 0.0
-        if self.shared is not None:
-            given = self.shared > 0
-            cost -= float(self.shared[given] @ np.log(parameters.weights[given]))
+        if self.in_doubt is not None:
+            given = self.in_doubt > 0
+            cost -= float(self.in_doubt[given] @ np.log(parameters.weights[given]))
         return cost
 
     def weigh(self, size: np.ndarray) -> np.ndarray:
         """Mixing probabilities (25)."""
-        size = size if self.shared is None else size + self.shared
+        size = size if self.in_doubt is None else size + self.in_doubt
         return size / size.sum()
 
+    @abstractmethod
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
         """Expected statistics of the complete data (23), and the log-likelihood (18), for one pattern.
 
         What is missing enters by its mean and covariance given what is observed and the component.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
         """Parameters that raise the expected log-likelihood: (25) to (29)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def evaluate(
         self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Masses (23) and log densities (17) of rows, from the columns that are observed."""
-        raise NotImplementedError
 
     def constrain(self, covariance: np.ndarray) -> np.ndarray:
         """A covariance of the form that a model with one covariance asks for, above the floor."""
@@ -220,9 +222,6 @@ class Engine:
 
 class SharedEngine(Engine):
     """One covariance for all clusters, and so for all sets (EII, EEI, EEE): the mixture of the paper."""
-
-    def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
-        return []
 
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
         set_centers, o = average @ parameters.centers, pattern.observed

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.small_matrices import turned_axes
+from evidentia.solvers.small_matrices import along, diagonal_of, turned_axes, uneven_sum
 
 INNER_TOLERANCE = 1e-10  # relative change of the covariances at which alternating rules end
 INNER_ITERATIONS = 10  # any number of rounds is a valid step; the next one goes on where this one ended
@@ -90,15 +90,6 @@ def _sized(size: np.ndarray, values: np.ndarray) -> np.ndarray:
     return size.reshape(-1, *[1] * (values.ndim - 1))
 
 
-def _diagonal(matrices: np.ndarray) -> np.ndarray:
-    return np.einsum("...jj->...j", matrices)
-
-
-def _along(axes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """D diag(a) D^T."""
-    return (axes * values[..., None, :]) @ axes.swapaxes(-1, -2)
-
-
 def _spectrum(slope: np.ndarray, scatter: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """B and m with B B^T = Q and B^T P B = diag(m): in these coordinates the matrices of the bound are numbers."""
     values, vectors = np.linalg.eigh(scatter)
@@ -110,7 +101,7 @@ def _spectrum(slope: np.ndarray, scatter: np.ndarray) -> tuple[np.ndarray, np.nd
 def _least_matrix(size: np.ndarray, slope: np.ndarray, scatter: np.ndarray) -> np.ndarray:
     """The matrix at which n log|S| + tr(P S) + tr(Q S^-1) is least, for each along the leading axes."""
     base, m = _spectrum(slope, scatter)
-    return _along(base, _least(_sized(np.atleast_1d(size), m) if m.ndim > 1 else size, m, np.ones_like(m)))
+    return along(base, _least(_sized(np.atleast_1d(size), m) if m.ndim > 1 else size, m, np.ones_like(m)))
 
 
 def _equal_volume_sizes(size: np.ndarray, offset: np.ndarray, product: np.ndarray) -> np.ndarray:
@@ -172,7 +163,7 @@ def _evi(found: Bound, _: np.ndarray) -> np.ndarray:
 def _evv(found: Bound, _: np.ndarray) -> np.ndarray:
     base, m = _spectrum(found.slope, found.scatter)
     mu = _equal_volume_sizes(found.size, 2 * np.linalg.slogdet(base)[1], m)
-    return _along(base, _least(mu[:, None], m, np.ones_like(m)))
+    return along(base, _least(mu[:, None], m, np.ones_like(m)))
 
 
 def _vei(found: Bound, previous: np.ndarray) -> np.ndarray:
@@ -210,10 +201,10 @@ def _vee(found: Bound, previous: np.ndarray) -> np.ndarray:
 def _axes_and_variances(found: Bound, previous: np.ndarray, *, rule: Rule, common: bool) -> np.ndarray:
     """Axes, one set of them for all clusters or one each, and variances along them by a diagonal rule, in turn."""
     mixed = previous
-    if common:  # any sum has the common axes; unequal shares keep eigenvalues from tying by symmetry
-        mixed = np.tensordot(0.5 + 0.618 * np.arange(1, len(previous) + 1) % 1, previous, axes=1)
+    if common:
+        mixed = uneven_sum(previous)
     axes = np.broadcast_to(np.linalg.eigh(mixed)[1], previous.shape)
-    variances = _diagonal(axes.swapaxes(-1, -2) @ previous @ axes)
+    variances = diagonal_of(axes.swapaxes(-1, -2) @ previous @ axes)
     for _ in range(INNER_ITERATIONS):
         if common:
             matrices, values = np.concatenate([found.slope, found.scatter]), np.concatenate([variances, 1 / variances])
@@ -221,11 +212,11 @@ def _axes_and_variances(found: Bound, previous: np.ndarray, *, rule: Rule, commo
         else:
             each = zip(np.stack([found.slope, found.scatter], 1), np.stack([variances, 1 / variances], 1), axes)
             axes = np.stack([turned_axes(*cluster) for cluster in each])
-        slope, scatter = (_diagonal(axes.swapaxes(-1, -2) @ part @ axes) for part in found[1:])
+        slope, scatter = (diagonal_of(axes.swapaxes(-1, -2) @ part @ axes) for part in found[1:])
         last, variances = variances, rule(Bound(found.size, slope, scatter), variances)
         if np.abs(variances / last - 1).max() <= INNER_TOLERANCE:
             break
-    return _along(axes, variances)
+    return along(axes, variances)
 
 
 def _eei(found: Bound, _: np.ndarray) -> np.ndarray:

@@ -13,7 +13,27 @@ from evidentia.solvers.compiling import compiled
 
 SWEEPS = 50  # over all pairs of axes, for one matrix; fewer than ten are needed
 COMMON_SWEEPS = 500  # for axes common to several matrices, where progress can be slow
+GOLDEN = (5**0.5 - 1) / 2
 ROUNDING = 1e-15  # an entry off the diagonal smaller than this, relative to the diagonal, is zero
+
+
+def diagonal_of(matrices: np.ndarray) -> np.ndarray:
+    """Of each matrix along the leading axes."""
+    return np.einsum("...jj->...j", matrices)
+
+
+def along(axes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """D diag(a) D^T."""
+    return (axes * values[..., None, :]) @ axes.swapaxes(-1, -2)
+
+
+def uneven_sum(matrices: np.ndarray) -> np.ndarray:
+    """A sum of the matrices along the axis before their own two, which has the axes that they have in common.
+
+    Unequal shares keep its eigenvalues from tying by symmetry.
+    """
+    shares = 0.5 + GOLDEN * np.arange(1, matrices.shape[-3] + 1) % 1
+    return np.einsum("k,...kpq->...pq", shares, matrices)
 
 
 @compiled
