@@ -21,6 +21,7 @@ SOURCE = Path(evidentia.__file__).parent
 LAYERS = [
     {"_warnings"},
     {"belief", "solvers"},
+    {"rows"},
     {"partition"},
     {"_base"},
     {"constraints", "dissimilarities"},

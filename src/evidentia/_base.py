@@ -15,6 +15,7 @@ from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import row_names
+from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.solvers.descent import Run
 
 
@@ -91,6 +92,18 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return check_table(self, X, reset=reset)
+
+    def _check_rows(self, X: Any, sample_weight: Any = None) -> RowSource:
+        """The rows to fit to, wherever they are."""
+        if isinstance(X, RowSource):
+            return X
+        table = self._check_table(X, reset=True)
+        return ArrayRows(table, check_weight(self, sample_weight, len(table)))
+
+    def _publish_rows(self, X: Any, rows: RowSource) -> None:
+        """Masses of the rows that were fitted."""
+        assert isinstance(rows, ArrayRows)
+        self._publish(X, self._masses(rows.table))
 
     def _read_new(self, X: Any) -> Any:
         """New objects, checked, as ``_masses`` takes them."""

@@ -19,6 +19,7 @@ from evidentia.mixtures import set_mixture
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.egmm_problem import data_prior
 from evidentia.mixtures.set_mixture import SHARED, Floor, Parameters, Prior, Statistics, engine, missing_patterns
+from evidentia.rows.source import ArrayRows
 from evidentia.solvers.barycentric import averaging
 
 PAIRS = averaging(FocalSets(3, "pairs", empty=False))
@@ -32,6 +33,11 @@ def groups(n=60, seed=0, apart=1.0):
     centers = np.array([[0.0, 0.0, 1.0], [4.0, 1.0, 0.0], [1.0, 6.0, 2.0], [2.0, 0.5, 0.5]])
     roots = rng.normal(size=(4, 3, 3)) * 0.5 + 0.6 * np.eye(3)
     return apart * centers[which] + np.einsum("npq,nq->np", roots[which], rng.normal(size=(n, 3)))
+
+
+def prepared(tool, X, weight=None, *, keep=True):
+    """Rows as an engine takes them."""
+    return ArrayRows(X, weight).mapped(lambda piece: tool.observe(piece.table, piece.weight, keep=keep))
 
 
 def holes(X, share=0.2, seed=0):
@@ -109,7 +115,7 @@ def test_likelihood_and_masses_are_those_of_the_definition(model, kind):
     X, weight, prior = case(model, kind, n=30)
     parameters, tool = beginning(model, X), engine(model, prior)
     total = 30.0 if weight is None else weight.sum()
-    cost, _ = tool.step(tool.observe(X, weight), PAIRS, parameters, total)
+    cost, _ = tool.step(prepared(tool, X, weight), PAIRS, parameters, total)
     assert -total * cost == pytest.approx(penalized(X, parameters, PAIRS, weight, prior), rel=1e-10)
     expected = log_joint(X, parameters, PAIRS)
     for observed, rows in missing_patterns(X):
@@ -127,7 +133,7 @@ def test_likelihood_and_masses_are_those_of_the_definition(model, kind):
 def test_the_criterion_never_falls(model, kind, seed):
     X, weight, prior = case(model, kind, n=40, seed=seed)
     tool, parameters = engine(model, prior), beginning(model, X, seed)
-    patterns, total, trace = tool.observe(X, weight), 40.0 if weight is None else weight.sum(), []
+    patterns, total, trace = prepared(tool, X, weight), 40.0 if weight is None else weight.sum(), []
     for _ in range(12):
         cost, parameters = tool.step(patterns, PAIRS, parameters, total)
         trace.append(-cost)
@@ -140,7 +146,7 @@ def test_the_criterion_never_falls(model, kind, seed):
 
 def climbed(model, X, weight, prior, average, floor=None, tol=1e-13, n_steps=4000):
     tool, parameters = engine(model, prior, floor), beginning(model, X, seed=3)
-    patterns, total, before = tool.observe(X, weight), float(len(X)) if weight is None else weight.sum(), np.inf
+    patterns, total, before = prepared(tool, X, weight), float(len(X)) if weight is None else weight.sum(), np.inf
     for _ in range(n_steps):
         cost, following = tool.step(patterns, average, parameters, total)
         if before - cost <= tol:
@@ -191,15 +197,13 @@ def test_statistics_of_pieces_add_up_to_those_of_the_whole(model):
 def test_blocks_of_rows_change_nothing(model, monkeypatch):
     X = groups(500)
     parameters, tool = beginning(model, X), engine(model)
-    whole = tool.observe(X)
-    assert len(whole[0].features) == 1
-    a = tool.step(whole, PAIRS, parameters, 500.0)
-    monkeypatch.setattr(set_mixture, "KEPT_FEATURES", 100)
+    assert len(tool.observe(X, keep=True)[0].features) == 1
+    a = tool.step(prepared(tool, X), PAIRS, parameters, 500.0)
     monkeypatch.setattr(set_mixture, "FEATURE_BYTES", 8 * 10 * 64)
     blocks = tool.observe(X)
     assert blocks[0].features == []
     assert len(list(tool._blocks(blocks[0].rows))) > 5
-    b = tool.step(blocks, PAIRS, parameters, 500.0)
+    b = tool.step(prepared(tool, X, keep=False), PAIRS, parameters, 500.0)
     assert a[0] == pytest.approx(b[0], rel=1e-12)
     np.testing.assert_allclose(a[1].covariances, b[1].covariances, rtol=1e-9)
     masses = tool.evaluate(X, np.arange(3), parameters, PAIRS)[0]
@@ -248,13 +252,13 @@ def test_a_cluster_that_lost_all_its_objects_stays_where_it_is(model):
     gone = PAIRS[:, 2] > 0
     weights = np.where(gone, 0, previous.weights)
     previous = previous._replace(weights=weights / weights.sum())
-    cost, after = tool.step(tool.observe(X), PAIRS, previous, 60.0)
+    cost, after = tool.step(prepared(tool, X), PAIRS, previous, 60.0)
     assert np.isfinite(cost)
     assert (after.weights[gone] == 0).all()
     np.testing.assert_allclose(after.centers[2], previous.centers[2], rtol=1e-9)
     assert np.isfinite(after.covariances).all()
     assert tool.collapsed(after, PAIRS, 60.0)
-    assert not tool.collapsed(tool.step(tool.observe(X), PAIRS, beginning(model, X), 60.0)[1], PAIRS, 60.0)
+    assert not tool.collapsed(tool.step(prepared(tool, X), PAIRS, beginning(model, X), 60.0)[1], PAIRS, 60.0)
 
 
 # -- prior and floor --------------------------------------------------------------------------------------------------
@@ -341,7 +345,7 @@ def test_a_cluster_on_equal_rows_stays_above_the_floor(model):
     floor = Floor(1e-4, np.ones(3) if model.endswith("I") else np.eye(3))
     tool, parameters = engine(model, None, floor), beginning(model, X)
     parameters = parameters._replace(centers=np.vstack([X[0], parameters.centers[1:]]))
-    patterns, trace = tool.observe(X), []
+    patterns, trace = prepared(tool, X), []
     for _ in range(60):
         cost, parameters = tool.step(patterns, PAIRS, parameters, 40.0)
         trace.append(-cost)

@@ -30,16 +30,29 @@ from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
 from evidentia.mixtures.covariance_models import MODELS
-from evidentia.mixtures.egmm_problem import KIND, Look, Problem, concentric, growing_steps, n_parameters
+from evidentia.mixtures.egmm_problem import (
+    ALL,
+    FEW,
+    KIND,
+    SAMPLE,
+    Look,
+    Problem,
+    concentric,
+    growing_steps,
+    n_parameters,
+    reduced,
+)
 from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
 from evidentia.mixtures.set_mixture import SHARED, Engine, Parameters, engine, missing_patterns
 from evidentia.partition import CredalPartition
+from evidentia.rows.source import MappedRows
+from evidentia.rows.survey import look_through
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates
 from evidentia.solvers.descent import InterruptedFit, Run, all_runs, descend
 from evidentia.solvers.overlap import least_committed, shared_sets
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
-from evidentia.solvers.starts import START_RULES, sorted_rows
+from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
@@ -213,24 +226,20 @@ class EGMM(MixtureClusterer):
             An object of weight two counts as two objects.
         """
         self.check_parameters()
-        table = self._check_table(X, reset=True)
-        weight = _base.check_weight(self, sample_weight, len(table))
+        rows = self._check_rows(X, sample_weight)
         rng = check_random_state(self.random_state)
-        used, share = (table, None) if weight is None else (table[weight > 0], weight[weight > 0])
-        if len(used) <= START_ROWS:  # sums, and with them ties between merges, then do not depend on the order of rows
-            order = sorted_rows(used)
-            used, share = used[order], None if share is None else share[order]
-        numbers = self._numbers(len(used))
-        self._check_init(numbers, table.shape[1])
-        self._check_prior(table.shape[1])
-        self.reduction_: Principal | Independent | None = self._principal_components(used, share, rng)
-        models = self._models(*self._reduced(used).shape)
+        table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
+        numbers = self._numbers(table.n_rows)
+        self._check_init(numbers, rows.n_features)
+        self._check_prior(rows.n_features)
+        self.reduction_: Principal | Independent | None = self._principal_components(*table.sample, rng)
+        models = self._models(table.n_rows, self._reduced(table.sample.X[:1]).shape[1])
         if self.reduction_ is None:
-            self.reduction_ = self._independent_columns(used, models)
-        problem = Problem(self._reduced(used), share, rng, self)
+            self.reduction_ = self._independent_columns(table.sample.X, models)
+        problem = Problem(reduced(table, self.reduction_), rng, self)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
         self._choose(problem, looks, interrupted)
-        self._publish(X, self._masses(table))
+        self._publish_rows(X, rows)
         return self
 
     # -- what is tried ---------------------------------------------------------------------------------------------
@@ -239,10 +248,20 @@ class EGMM(MixtureClusterer):
     def _automatic_sets(self) -> bool:
         return isinstance(self.focal_sets, str) and self.focal_sets == "auto"
 
+    @property
+    def _automatic_model(self) -> bool:
+        return isinstance(self.model, str) and self.model == "auto"
+
+    def _mixes_columns(self, d: int) -> bool:
+        """Whether some step needs covariances between columns, a matrix of d × d."""
+        if self.reduce is not None or self._automatic_model:
+            return self.reduce is not None or d <= WIDEST_FULL
+        return not all(model.endswith("I") for model in ([self.model] if isinstance(self.model, str) else self.model))
+
     def _models(self, n: int, d: int) -> list[str]:
         """Models that are asked for and that so many rows can carry."""
         carried = [model for model in MODELS if model.endswith("I") or n > d + 1]
-        if isinstance(self.model, str) and self.model == "auto":
+        if self._automatic_model:
             if d == 1:  # in one dimension there is only volume
                 return list(MODELS[:2])
             return carried if d <= WIDEST_FULL else [model for model in carried if model.endswith("I")]
@@ -350,10 +369,10 @@ class EGMM(MixtureClusterer):
         self, problem: Problem, model: str, focal_sets: FocalSets, states: list[Parameters], **limits: Any
     ) -> Look:
         """Some iterations over the sample from each start, and what they promise for the whole table."""
-        runs = self._climb(problem, model, focal_sets, states, sample=True, **limits)
+        runs = self._climb(problem, model, focal_sets, states, FEW, **limits)
         n_free = n_parameters(model, len(focal_sets), focal_sets.n_clusters, problem.coordinates(model).width)
-        size, tool = problem.sample_weight.sum(), problem.engine(model, focal_sets.n_clusters)
-        found = problem.log_likelihood(model, runs[0], tool, sample=True)
+        size, tool = problem.weight_of(FEW), problem.engine(model, focal_sets.n_clusters)
+        found = problem.log_likelihood(model, runs[0], tool, FEW)
         # A maximum over the sample exceeds the truth by about half the number of parameters, and so does that over
         # the table; what is in between grows with the number of rows.
         expected = problem.total / size * (found - n_free / 2) + n_free / 2
@@ -367,15 +386,15 @@ class EGMM(MixtureClusterer):
         model: str,
         focal_sets: FocalSets,
         states: list[Parameters],
+        size: str,
         *,
-        sample: bool,
         tol: float,
         max_iter: int,
     ) -> list[Run]:
-        """EM from every start, the best first, collapsed ones last."""
-        tool, patterns = problem.engine(model, focal_sets.n_clusters), problem.patterns(model, sample)
-        average, total = averaging(focal_sets), sum(pattern.total for pattern in patterns)
-        step = partial(tool.step, patterns, average, total=total)
+        """EM over rows of one size from every start, the best first, collapsed ones last."""
+        tool, rows = problem.engine(model, focal_sets.n_clusters), problem.patterns(model, size)
+        average, total = averaging(focal_sets), problem.weight_of(size)
+        step = partial(tool.step, rows, average, total=total)
         runs = all_runs(
             lambda start, watch: descend(step, start, max_iter=max_iter, tol=tol, watch=watch),
             states,
@@ -388,8 +407,8 @@ class EGMM(MixtureClusterer):
     def _overlaps(self, problem: Problem, single: Candidate) -> tuple[FocalSets, np.ndarray]:
         """Sets of clusters that share objects, and how many of these a choice among the clusters would get wrong."""
         model, average = single.settings["model"], np.eye(single.n_clusters)
-        Y, tool = problem.coordinates(model).to(problem.table), problem.engine(model, len(average))
-        weight = np.ones(len(Y)) if problem.weight is None else problem.weight
+        X, weight = problem.table.sample
+        Y, tool = problem.coordinates(model).to(X), problem.engine(model, len(average))
         posterior = np.empty((len(Y), len(average)))
         for observed, rows in missing_patterns(Y):
             posterior[rows] = tool.evaluate(Y[rows][:, observed], observed, single.best.state, average)[0]
@@ -455,9 +474,12 @@ class EGMM(MixtureClusterer):
         """A model and number of clusters to the end."""
         max_iter = 0 if look_only else self.max_iter
         states = [run.state for run in look.runs]
-        if problem.sampled and look.runs[0].n_iter:  # the look over the sample has told the starts apart
+        if not problem.is_all(FEW) and look.runs[0].n_iter:  # the look over a few rows has told the starts apart
             states = states[:1]
-        runs = self._climb(problem, look.model, look.focal_sets, states, sample=False, tol=self.tol, max_iter=max_iter)
+        runs = look.runs
+        for size in [SAMPLE] * (not problem.is_all(SAMPLE)) + [ALL]:
+            runs = self._climb(problem, look.model, look.focal_sets, states, size, tol=self.tol, max_iter=max_iter)
+            states = [runs[0].state]
         tool = problem.engine(look.model, look.focal_sets.n_clusters)
         found = self._candidate(problem, look.model, look.focal_sets, runs, tool)
         return replace(found, interrupted=found.interrupted or look_only)
@@ -465,7 +487,7 @@ class EGMM(MixtureClusterer):
     def _candidate(self, problem: Problem, model: str, family: FocalSets, runs: list[Run], tool: Engine) -> Candidate:
         best, total = runs[0], problem.total
         n_free = n_parameters(model, len(family), family.n_clusters, problem.coordinates(model).width)
-        gain, log_likelihood = problem.gain(model, False), problem.log_likelihood(model, best, tool, sample=False)
+        gain, log_likelihood = problem.gain(model, ALL), problem.log_likelihood(model, best, tool, ALL)
         return Candidate(
             focal_sets=family,
             best=replace(best, trace=total * best.trace - gain),
@@ -492,15 +514,18 @@ class EGMM(MixtureClusterer):
             return single
         tool = copy(problem.engine(model, larger.n_clusters))
         tool.in_doubt = in_doubt * (larger.card > 1)
-        patterns, average = problem.patterns(model, False), averaging(larger)
+        average = averaging(larger)
 
-        def reweigh(state: Parameters) -> tuple[float, Parameters]:
-            found = tool.gather(patterns, state, average)
+        def reweigh(rows: MappedRows, state: Parameters) -> tuple[float, Parameters]:
+            found = tool.gather(rows, state, average)
             cost = tool.cost(state) - found.log_likelihood
             return cost / problem.total, state._replace(weights=tool.weigh(found.size))
 
-        start = single.best.state._replace(weights=in_doubt / in_doubt.sum())
-        run = descend(reweigh, start, max_iter=self.max_iter, tol=self.tol)
+        state = single.best.state._replace(weights=in_doubt / in_doubt.sum())
+        for size in [SAMPLE] * (not problem.is_all(SAMPLE)) + [ALL]:
+            step = partial(reweigh, problem.patterns(model, size))
+            run = descend(step, state, max_iter=self.max_iter, tol=self.tol)
+            state = run.state
         return self._candidate(problem, model, larger, [run], tool)
 
     def _warn_at_an_end(self, best: Candidate, last: int) -> None:

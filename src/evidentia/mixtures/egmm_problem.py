@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,18 +15,21 @@ from evidentia.belief import FocalSets
 from evidentia.mixtures.covariance_models import n_covariance_parameters
 from evidentia.mixtures.parsimonious import START_ROWS
 from evidentia.mixtures.set_mixture import SHARED, Engine, Floor, Parameters, Pattern, Prior, engine
-from evidentia.solvers.coordinates import ColumnScales, Coordinates, unit_free
+from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource
+from evidentia.rows.survey import Table
+from evidentia.solvers.coordinates import ColumnScales, Coordinates, Moments, coordinates_of, moments_of
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
-from evidentia.solvers.principal import principal_components
+from evidentia.solvers.principal import Independent, Principal, principal_components
 from evidentia.solvers.set_covariances import Bound, minimize_bound
-from evidentia.solvers.starts import START_RULES, representative_rows
+from evidentia.solvers.starts import START_RULES, Rows, representative_rows
 
 if TYPE_CHECKING:
     from evidentia.mixtures.egmm import EGMM
 
 INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
 TREE_WORK = 2e9  # of a merge tree
+FEW, SAMPLE, ALL = "few", "sample", "all"  # rows that a step goes over
 KIND = {
     **dict.fromkeys(("EEE", "VEE", "EVV", "VVV"), "full"),
     **dict.fromkeys(("EVE", "VVE", "EEV", "VEV"), "rotated"),
@@ -119,49 +123,109 @@ class Start(NamedTuple):
     centers: np.ndarray | None = None
 
 
-class Problem:
-    """The table as the models see it: coordinates and patterns of each, of all rows and of a sample of them."""
+class Reduced(RowSource):
+    """Rows of another source in fewer columns."""
 
-    def __init__(self, table: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState, settings: EGMM):
-        self.table, self.weight, self.settings = table, weight, settings
-        self.total = float(len(table) if weight is None else weight.sum())
-        scales = unit_free(table, weight, kind="diag")
+    def __init__(self, source: RowSource, reduction: Principal | Independent):
+        self.source, self.reduction = source, reduction
+        self.in_memory, self.handles, self.n_rows = source.in_memory, source.handles, source.n_rows
+        self.n_features = len(reduction.to(np.zeros((1, source.n_features)))[0])
+
+    def read(self, handle: Any) -> Iterator[Piece]:
+        for piece in self.source.read(handle):
+            yield piece._replace(table=self.reduction.to(piece.table))
+
+    def fingerprint(self) -> str:
+        return self.source.fingerprint()
+
+
+def reduced(table: Table, reduction: Principal | Independent | None) -> Table:
+    """A table in fewer columns, with its moments there."""
+    if reduction is None:
+        return table
+    sample = Rows(reduction.to(table.sample.X), table.sample.weight)
+    if table.complete:
+        assert isinstance(table.rows, ArrayRows)
+        rows = ArrayRows(sample.X, table.rows.weight)
+        mixing = table.moments.squares.ndim == 2
+        return Table(rows, table.n_rows, moments_of(rows.table, rows.weight, mixing), sample, True)
+    known = table.moments
+    moments = Moments(
+        known.total,
+        np.full(sample.X.shape[1], known.total),
+        reduction.to(known.mean[None])[0],
+        reduction.covariance_to(known.squares),
+    )
+    return Table(Reduced(table.rows, reduction), table.n_rows, moments, sample, False)
+
+
+def _observed(tool: Engine, coordinates: Coordinates | ColumnScales, keep: bool, piece: Piece) -> list[Pattern]:
+    return tool.observe(coordinates.to(piece.table), piece.weight, keep=keep)
+
+
+class Problem:
+    """The table as the models see it: coordinates and patterns of each, of all rows and of samples of them.
+
+    There are three sizes: a few rows for starts and first looks, the sample of a large table, and all rows. A table
+    of few rows is all three.
+    """
+
+    def __init__(self, table: Table, rng: np.random.RandomState, settings: EGMM):
+        self.table, self.settings, self.total = table, settings, table.total
+        scales = coordinates_of(table.moments, kind="diag")
         assert isinstance(scales, ColumnScales)
         self.scales = scales
-        self.filled = np.nan_to_num(scales.to(table), copy=False)  # columns of equal spread, as k-means needs them
-        self.picked = np.arange(len(table))  # rows for starts and first looks: all of them, or a sample
-        if len(table) > START_ROWS:
-            some, share = representative_rows(self.filled, weight, rng)
+        # Columns of equal spread, as k-means needs them.
+        self.filled = np.nan_to_num(scales.to(table.sample.X), copy=False)
+        sample = ArrayRows(table.sample.X, table.sample.weight)
+        self.rows = {ALL: table.rows, SAMPLE: table.rows if table.complete else sample}
+        self.picked = np.arange(len(table.sample.X))  # rows of the sample for starts and first looks
+        self.few_weight = table.sample.weight
+        if len(self.picked) > START_ROWS:
+            some, share = representative_rows(self.filled, table.sample.weight, rng)
             steps = (np.arange(START_ROWS) + 0.5) / START_ROWS
             cumulative = np.cumsum(share)
             self.picked = some[np.searchsorted(cumulative, steps * cumulative[-1])]
-        self.sampled = len(table) > START_ROWS
-        self.sample_weight = np.ones(len(self.picked)) if weight is None or self.sampled else weight[self.picked]
+            self.few_weight = np.ones(START_ROWS)
+            self.rows[FEW] = ArrayRows(table.sample.X[self.picked], self.few_weight)
+        else:
+            self.rows[FEW] = self.rows[SAMPLE]
         self.trees: list[MergeTree] = []
         self._coordinates: dict[str, Coordinates | ColumnScales] = {"diag": scales}
-        self._samples: dict[str, np.ndarray] = {}
+        self._few: dict[str, np.ndarray] = {}
         self._engines: dict[tuple[str, int], Engine] = {}
-        self._patterns: dict[tuple[str, bool, bool], list[Pattern]] = {}
+        self._patterns: dict[tuple[str, bool, int], MappedRows] = {}
+
+    def is_all(self, size: str) -> bool:
+        """Whether rows of that size are all rows."""
+        return self.rows[size] is self.rows[ALL]
+
+    def weight_of(self, size: str) -> float:
+        """Sum of the weights of the rows of that size."""
+        return self.total if size != FEW or self.is_all(FEW) else float(len(self.few_weight))
 
     def coordinates(self, model: str) -> Coordinates | ColumnScales:
         kind = KIND[model]
         if kind not in self._coordinates:
-            self._coordinates[kind] = unit_free(self.table, self.weight, kind=kind)
+            self._coordinates[kind] = coordinates_of(self.table.moments, kind=kind)
         return self._coordinates[kind]
 
-    def sample(self, model: str) -> np.ndarray:
-        """Rows of the sample in the coordinates of the model, not to be changed; zero stands for what is missing."""
+    def few(self, model: str) -> np.ndarray:
+        """A few rows in the coordinates of the model, not to be changed; zero stands for what is missing."""
         kind = KIND[model]
-        if kind not in self._samples:
-            self._samples[kind] = np.nan_to_num(self.coordinates(model).to(self.table[self.picked]), copy=False)
-        return self._samples[kind]
+        if kind not in self._few:
+            rows = self.table.sample.X[self.picked]
+            self._few[kind] = np.nan_to_num(self.coordinates(model).to(rows), copy=False)
+        return self._few[kind]
 
-    def patterns(self, model: str, sample: bool) -> list[Pattern]:
-        sample = sample and self.sampled
-        key = (KIND[model], model in SHARED, sample)
+    def patterns(self, model: str, size: str) -> MappedRows:
+        """Rows of one size as the engine of the model takes them."""
+        rows = self.rows[size]
+        key = (KIND[model], model in SHARED, id(rows))
         if key not in self._patterns:
-            rows, weight = (self.table[self.picked], self.sample_weight) if sample else (self.table, self.weight)
-            self._patterns[key] = engine(model).observe(self.coordinates(model).to(rows), weight)
+            tool, coordinates = engine(model), self.coordinates(model)
+            keep = rows.in_memory and rows.n_rows is not None and tool.can_keep(rows.n_rows, coordinates.width)
+            self._patterns[key] = rows.mapped(partial(_observed, tool, coordinates, keep))
         return self._patterns[key]
 
     def engine(self, model: str, n_clusters: int) -> Engine:
@@ -174,7 +238,7 @@ class Problem:
         diagonal = model.endswith("I")
         reference = np.ones(coordinates.width)
         if KIND[model] == "rotated":
-            reference = np.nanvar(coordinates.to(self.table[self.picked]), axis=0)
+            reference = np.nanvar(coordinates.to(self.table.sample.X[self.picked]), axis=0)
         prior = None
         if settings.prior is not None:
             variances = np.square(self.scales.deviation)
@@ -197,19 +261,26 @@ class Problem:
         floor = Floor(settings.reg_covar, reference if diagonal else np.diag(reference))
         return engine(model, prior, floor, ridge)
 
-    def gain(self, model: str, sample: bool) -> float:
+    def gain(self, model: str, size: str) -> float:
         """What the log-likelihood gains when it is expressed in the units of the table."""
-        coordinates = self.coordinates(model)
-        return sum(it.total * coordinates.log_jacobian_of(it.observed) for it in self.patterns(model, sample))
+        coordinates, observed = self.coordinates(model), self.table.moments.observed
+        if isinstance(coordinates, Coordinates):
+            return self.weight_of(size) * coordinates.log_jacobian
+        if not self.is_all(size) and np.isnan(self.table.sample.X.sum()):
+            weight = self.few_weight if size == FEW else self.table.sample.weight
+            rows = self.table.sample.X[self.picked] if size == FEW else self.table.sample.X
+            observed = weight @ ~np.isnan(rows)
+        elif size == FEW:
+            observed = np.full(len(observed), self.weight_of(size))
+        return -float(observed[coordinates.kept] @ np.log(coordinates.scale))
 
-    def log_likelihood(self, model: str, run: Run, tool: Engine, *, sample: bool) -> float:
-        """Of the rows, in the units of the table, without the priors."""
-        total = float(self.sample_weight.sum()) if sample else self.total
-        return tool.cost(run.state) - total * run.objective + self.gain(model, sample)
+    def log_likelihood(self, model: str, run: Run, tool: Engine, size: str) -> float:
+        """Of the rows of one size, in the units of the table, without the priors."""
+        return tool.cost(run.state) - self.weight_of(size) * run.objective + self.gain(model, size)
 
     def grow_trees(self, n_trees: int, rng: np.random.RandomState) -> None:
         """Merge trees of the sample, of as many principal components as their cost, n² d³, allows."""
-        rows, weight = self.filled[self.picked], self.sample_weight
+        rows, weight = self.filled[self.picked], self.few_weight
         most = max(2, int((TREE_WORK / len(rows) ** 2) ** (1 / 3)))
         if rows.shape[1] > most:
             rows = principal_components(rows, weight, most, rng).to(rows)
@@ -226,19 +297,19 @@ class Problem:
             yield from (Start(labels=tree.labels(n_clusters)) for tree in self.trees)
             init, n_init = "k-means", n_init - len(self.trees)
         if n_init > 0:
-            for centers in START_RULES[init](self.filled, n_clusters, n_init, rng, self.weight):
+            for centers in START_RULES[init](self.filled, n_clusters, n_init, rng, self.table.sample.weight):
                 yield Start(centers=self.scales.back(centers))
 
     def begin(self, model: str, start: Start, focal_sets: FocalSets) -> Parameters:
         """Means and covariances within the clusters of the sample; all sets are equally probable (section 3.4)."""
         tool, c = self.engine(model, focal_sets.n_clusters), focal_sets.n_clusters
-        Y = self.sample(model)
+        Y = self.few(model)
         if start.centers is None:
             labels = start.labels
         else:
             centers = self.coordinates(model).to(start.centers)
             labels = pairwise_distances_argmin(Y, centers)
-        member = np.eye(c)[labels] * self.sample_weight[:, None]
+        member = np.eye(c)[labels] * self.few_weight[:, None]
         size = member.sum(axis=0)
         if start.centers is None:
             centers = member.T @ Y / size[:, None]

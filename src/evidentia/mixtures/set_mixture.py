@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from evidentia.rows.passes import add_up
+from evidentia.rows.source import MappedRows
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
 from evidentia.solvers.batched_em import quadratic_coefficients
 from evidentia.solvers.blocks import row_blocks
@@ -148,8 +150,8 @@ class Engine(ABC):
         self.in_doubt: np.ndarray | None = None  # objects that a prior gives to each set
         self.diagonal = model.endswith("I")
 
-    def observe(self, Y: np.ndarray, weight: np.ndarray | None = None) -> list[Pattern]:
-        """Group rows by which of their entries are there (NaN is not)."""
+    def observe(self, Y: np.ndarray, weight: np.ndarray | None = None, *, keep: bool = False) -> list[Pattern]:
+        """Group rows by which of their entries are there (NaN is not); ``keep`` what every pass needs of them."""
         patterns = []
         for observed, rows in missing_patterns(Y):
             seen = with_ones(Y[rows][:, observed])
@@ -158,22 +160,30 @@ class Engine(ABC):
             weighted = X if share is None else share[:, None] * X
             second = np.einsum("ij,ij->j", X, weighted) if self.diagonal else X.T @ weighted
             total = float(len(X) if share is None else share.sum())
-            patterns.append(Pattern(observed, seen, share, total, second, self._kept_features(seen)))
+            patterns.append(Pattern(observed, seen, share, total, second, self._kept_features(seen) if keep else []))
         return patterns
 
     def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
         """What an engine needs of the rows in every pass, block by block."""
         return []
 
+    def can_keep(self, n: int, d: int) -> bool:
+        """Whether that is small for n rows."""
+        return True
+
     def step(
-        self, patterns: list[Pattern], average: np.ndarray, parameters: Parameters, total: float
+        self, rows: MappedRows, average: np.ndarray, parameters: Parameters, total: float
     ) -> tuple[float, Parameters]:
         """Minus the mean penalized log-likelihood of the parameters given, and the next parameters."""
-        found = self.gather(patterns, parameters, average)
+        found = self.gather(rows, parameters, average)
         return (self.cost(parameters) - found.log_likelihood) / total, self.m_step(found, parameters, average)
 
-    def gather(self, patterns: list[Pattern], parameters: Parameters, average: np.ndarray) -> Statistics:
-        """Statistics of all rows."""
+    def gather(self, rows: MappedRows, parameters: Parameters, average: np.ndarray) -> Statistics:
+        """Statistics of all rows, whose pieces are patterns."""
+        return add_up(self.e_steps, rows, parameters, average)
+
+    def e_steps(self, patterns: list[Pattern], parameters: Parameters, average: np.ndarray) -> Statistics:
+        """Statistics of some patterns."""
         return reduce(Statistics.plus, (self.e_step(pattern, parameters, average) for pattern in patterns))
 
     def cost(self, parameters: Parameters) -> float:
@@ -305,8 +315,10 @@ class OwnEngine(Engine):
         return 2 * d + 1 if self.diagonal else (d + 1) * (d + 2) // 2
 
     def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
-        small = len(rows) * self._width(rows.shape[1] - 1) <= KEPT_FEATURES
-        return [self._features(rows[block]) for block in self._blocks(rows)] if small else []
+        return [self._features(rows[block]) for block in self._blocks(rows)]
+
+    def can_keep(self, n: int, d: int) -> bool:
+        return n * self._width(d) <= KEPT_FEATURES
 
     def _blocks(self, rows: np.ndarray) -> Iterator[slice]:
         return row_blocks(len(rows), self._width(rows.shape[1] - 1), FEATURE_BYTES)

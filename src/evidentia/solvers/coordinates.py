@@ -103,25 +103,53 @@ class ColumnScales(NamedTuple):
         return -float(np.log(self.scale[observed]).sum())
 
 
-def _moments(X: np.ndarray, weight: np.ndarray | None, full: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Mean, and covariance (or variances) in two passes over blocks of rows."""
+class Moments(NamedTuple):
+    """Weight and mean of each column over what is observed of it, and sums of squares about the means.
+
+    They add up over parts of a table without loss of digits (Chan, Golub & LeVeque, 1983). ``squares`` has the shape
+    (d, d), or (d,) when products of columns are not wanted, or not known, as entries are missing.
+    """
+
+    total: float
+    observed: np.ndarray
+    mean: np.ndarray
+    squares: np.ndarray
+
+    def plus(self, other: Moments) -> Moments:
+        count = self.observed + other.observed
+        share = np.divide(other.observed, count, out=np.zeros_like(count), where=count > 0)
+        gap = other.mean - self.mean
+        mean = self.mean + share * gap
+        mine, theirs = self.squares, other.squares
+        if mine.ndim < theirs.ndim or theirs.ndim < mine.ndim:
+            mine, theirs = (np.diag(each) if each.ndim == 2 else each for each in (mine, theirs))
+        between = self.observed * share
+        added = between * np.square(gap) if mine.ndim == 1 else between[:, None] * gap[:, None] * gap
+        return Moments(self.total + other.total, count, mean, mine + theirs + added)
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Covariance (d, d), or variances (d,), of the table; a column of which nothing is observed has none."""
+        per = np.where(self.observed > 0, self.observed, 1)
+        return self.squares / (per[:, None] if self.squares.ndim == 2 else per)
+
+
+def moments_of(X: np.ndarray, weight: np.ndarray | None = None, mixing: bool = True) -> Moments:
+    """Moments of a table in two passes over blocks of rows; NaN is a missing entry."""
+    total, d = float(len(X) if weight is None else weight.sum()), X.shape[1]
+    if np.isnan(X.sum()):
+        observed = ~np.isnan(X)
+        share = observed * (1.0 if weight is None else weight[:, None])
+        count, filled = share.sum(axis=0), np.nan_to_num(X)
+        mean = (share * filled).sum(axis=0) / np.where(count > 0, count, 1)
+        return Moments(total, count, mean, (share * np.square(filled - mean)).sum(axis=0))
     mean = np.average(X, axis=0, weights=weight)
-    d = X.shape[1]
-    spread = np.zeros((d, d) if full else d)
+    squares = np.zeros((d, d) if mixing else d)
     for block in row_blocks(len(X), d):
         centered = X[block] - mean
         weighted = centered if weight is None else weight[block, None] * centered
-        spread += centered.T @ weighted if full else np.einsum("ij,ij->j", centered, weighted)
-    return mean, spread / (len(X) if weight is None else weight.sum())
-
-
-def _observed_moments(X: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance over the observed entries of each column."""
-    share = ~np.isnan(X) * (1.0 if weight is None else weight[:, None])
-    total = share.sum(axis=0)
-    filled = np.nan_to_num(X)
-    mean = (share * filled).sum(axis=0) / total
-    return mean, (share * np.square(filled - mean)).sum(axis=0) / total
+        squares += centered.T @ weighted if mixing else np.einsum("ij,ij->j", centered, weighted)
+    return Moments(total, np.full(d, total), mean, squares)
 
 
 def unit_free(X: np.ndarray, weight: np.ndarray | None = None, *, kind: str = "full") -> Coordinates | ColumnScales:
@@ -137,9 +165,15 @@ def unit_free(X: np.ndarray, weight: np.ndarray | None = None, *, kind: str = "f
         Whiten; turn to principal axes and scale all alike; scale each column; or scale all columns alike. A model whose
         covariance is diagonal (spherical) in x is diagonal (spherical) in the coordinates of that name.
     """
-    missing = bool(np.isnan(X.sum()))
-    mixing = kind in ("full", "rotated") and not missing
-    mean, spread = _observed_moments(X, weight) if missing else _moments(X, weight, mixing)
+    return coordinates_of(moments_of(X, weight, kind in ("full", "rotated")), kind=kind)
+
+
+def coordinates_of(moments: Moments, *, kind: str) -> Coordinates | ColumnScales:
+    """Coordinates fit to a table of which the moments are known; see :func:`unit_free`."""
+    mean, spread = moments.mean, moments.spread
+    mixing = kind in ("full", "rotated") and spread.ndim == 2
+    if not mixing and spread.ndim == 2:
+        spread = np.diag(spread)
     deviation = np.sqrt(np.diag(spread) if mixing else spread)
     varies = deviation > 10 * np.finfo(float).eps * np.abs(mean)
     if not varies.any():

@@ -27,6 +27,9 @@ class Principal(NamedTuple):
     def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
         return self.axes @ covariance @ self.axes.T
 
+    def covariance_to(self, covariance: np.ndarray) -> np.ndarray:
+        return self.axes.T @ covariance @ self.axes
+
     def variances_to(self, variances: np.ndarray) -> np.ndarray:
         """Variances of the scores when the columns have these and are not correlated."""
         return variances @ np.square(self.axes)
@@ -84,6 +87,9 @@ class Independent(NamedTuple):
 
     def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
         return self.coefficients.T @ covariance @ self.coefficients
+
+    def covariance_to(self, covariance: np.ndarray) -> np.ndarray:
+        return covariance[np.ix_(self.kept, self.kept)] if covariance.ndim == 2 else covariance[self.kept]
 
     def variances_to(self, variances: np.ndarray) -> np.ndarray:
         return variances[self.kept]

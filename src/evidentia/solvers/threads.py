@@ -1,16 +1,28 @@
-"""One thread for linear algebra while a model is fitted."""
+"""Threads of a fit: those that work on blocks of rows are counted by ``n_jobs``, linear algebra itself uses one.
+
+Our products are many and small, over blocks of rows that fit in the cache. Sharing each among cores gains nothing where
+these are idle, and where another program keeps one busy, all wait for it: a fit took up to ten times as long.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache, wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+from joblib import cpu_count
 from threadpoolctl import ThreadpoolController
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_asked: ContextVar[int | None] = ContextVar("n_jobs", default=None)
+_lock = threading.Lock()
+_limits: list[Any] = []  # one for each fit that is under way, in any thread; the first holds the former setting
 
 
 @lru_cache(maxsize=1)
@@ -19,16 +31,43 @@ def libraries(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """The same function, during which NumPy's and SciPy's products use one core.
+@contextmanager
+def one_blas_thread_here() -> Iterator[None]:
+    """NumPy's and SciPy's products use one core; the setting is the whole process's, so the last to leave restores."""
+    with _lock:
+        _limits.append(None if _limits else libraries(len(sys.modules)).limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with _lock:
+            limit = _limits.pop()  # the first to come is the last to go
+            if limit is not None:
+                limit.restore_original_limits()
 
-    Our products are many and small, over blocks of rows that fit in the cache. Sharing each among cores gains nothing
-    where these are idle, and where another program keeps one busy, all wait for it: a fit took up to ten times as long.
-    """
+
+def n_threads() -> int:
+    """How many threads may work side by side: as many as the running fit was asked to use, else one for each core."""
+    asked = _asked.get()
+    return cpu_count() if asked is None else max(1, cpu_count() + 1 + asked if asked < 0 else asked)
+
+
+@contextmanager
+def threads(n_jobs: int | None) -> Iterator[None]:
+    """What runs inside may use ``n_jobs`` threads, as scikit-learn counts: -1 for all cores; None leaves it open."""
+    token = _asked.set(n_jobs)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
+    """The same method, with one thread for linear algebra and the estimator's ``n_jobs`` for blocks of rows."""
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-        with libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+        n_jobs = getattr(args[0], "n_jobs", None) if args else None
+        with one_blas_thread_here(), threads(_asked.get() if n_jobs is None else n_jobs):
             return function(*args, **kwargs)
 
     return limited

@@ -1,0 +1,109 @@
+"""The first pass over a table: how many rows, whether all numbers are finite, moments, and a sample of the rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evidentia.rows.passes import add_up
+from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
+from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered
+from evidentia.solvers.coordinates import Moments, moments_of
+from evidentia.solvers.starts import Rows, sorted_rows
+
+MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
+
+
+class Survey(NamedTuple):
+    """What one pass says about a table."""
+
+    n_rows: int
+    moments: Moments
+    sketch: Sketch
+
+    def plus(self, other: Survey) -> Survey:
+        return Survey(self.n_rows + other.n_rows, self.moments.plus(other.moments), self.sketch.plus(other.sketch))
+
+
+class Table(NamedTuple):
+    """A source with what a first pass told, and rows that stand for all: every row of a small table."""
+
+    rows: RowSource
+    n_rows: int
+    moments: Moments
+    sample: Rows
+    complete: bool  # whether the sample holds every row
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return self.moments.total
+
+
+def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> Table:
+    """Survey a source.
+
+    Parameters
+    ----------
+    rows : RowSource
+    mixing : bool
+        Whether covariances of the columns are wanted, or variances alone.
+    missing : bool
+        Whether NaN may stand for a missing value.
+    who : str
+        Who asks, for messages.
+    """
+    if rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS:
+        return _small(gathered(rows) if not rows.in_memory else rows, mixing=mixing, missing=missing, who=who)
+    expected = SKETCH_ROWS if rows.n_rows is None else rows.n_rows
+    below = _share_of_hashes(MARGIN * SKETCH_ROWS / expected)
+    found = add_up(_survey, rows, mixing, missing, who, below)
+    if found.n_rows <= SKETCH_ROWS:
+        return _small(gathered(rows), mixing=mixing, missing=missing, who=who)
+    sketch = found.sketch.settled()
+    while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
+        below = _share_of_hashes(float(below) / 2**64 * MARGIN * SKETCH_ROWS / max(len(sketch.rows), 1))
+        sketch = add_up(_sketch, rows, below).settled()
+    share = sketch.weight * (found.moments.total / sketch.weight.sum())
+    return Table(rows, found.n_rows, found.moments, Rows(sketch.rows, share), False)
+
+
+def _small(rows: Any, *, mixing: bool, missing: bool, who: str) -> Table:
+    """A table of which every row is looked at; its order then plays no part."""
+    assert isinstance(rows, ArrayRows)
+    used, weight = rows.table, rows.weight
+    if weight is not None and not weight.all():
+        used, weight = used[weight > 0], weight[weight > 0]
+    order = sorted_rows(used) if len(used) else slice(None)
+    rows = ArrayRows(used[order], None if weight is None else weight[order], rows.names)
+    piece = Piece(rows.table, rows.weight, "row ", 0)
+    _check(piece, missing, who)
+    share = np.ones(len(rows.table)) if rows.weight is None else rows.weight
+    return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
+
+
+def _survey(piece: Piece, mixing: bool, missing: bool, who: str, below: np.uint64) -> Survey:
+    _check(piece, missing, who)
+    moments = moments_of(piece.table, piece.weight, mixing)
+    return Survey(len(piece.table), moments, _sketch(piece, below))
+
+
+def _sketch(piece: Piece, below: np.uint64) -> Sketch:
+    return Sketch.of(piece.table, piece.weight, below)
+
+
+def _share_of_hashes(share: float) -> np.uint64:
+    return EVERYTHING if share >= 1 else np.uint64(share * 2.0**64)
+
+
+def _check(piece: Piece, missing: bool, who: str) -> None:
+    if np.isfinite(piece.table.sum()):  # a finite sum cannot hide NaN or inf
+        return
+    bad = np.isinf(piece.table) if missing else ~np.isfinite(piece.table)
+    for row, column in np.argwhere(bad)[:1]:
+        value = piece.table[row, column]
+        cure = "Drop those rows, or take EGMM, which accepts missing values." if np.isnan(value) else "Replace it."
+        raise ValueError(f"{who} needs finite numbers, but {piece.where(row)}, column {column} holds {value}. {cure}")
+    if missing and (empty := np.isnan(piece.table).all(axis=1)).any():
+        raise ValueError(f"{who} accepts missing values, but {piece.where(int(empty.argmax()))} holds nothing but NaN.")
