@@ -10,7 +10,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
 from evidentia.rows.source import MappedRows, RowSource
@@ -28,18 +28,25 @@ class Additive(Protocol):
 A = TypeVar("A", bound=Additive)
 
 
-def add_up(function: Callable[..., A], rows: RowSource | MappedRows, *shared: Any) -> A:
-    """``function(piece, *shared)`` of every piece, added up in the order of the rows."""
-    found = (part for part in each_handle(partial(_sum_of, function, shared), rows) if part is not None)
-    return reduce(lambda total, part: total.plus(part), found)
+def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
+    """``function(piece, *shared)`` of every piece, added up in the order of the rows; None adds nothing."""
+    total: A | None = None
+    for part in each_handle(partial(_sum_of, function, shared), rows):
+        total = _plus(total, part)
+    if total is None:
+        raise ValueError("There are no rows with a weight above zero.")
+    return total
+
+
+def _plus(total: A | None, found: A | None) -> A | None:
+    return found if total is None else total if found is None else total.plus(found)
 
 
 def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, handle: Any) -> Any:
     """The sum over the pieces of a handle; None when it has no rows."""
     total = None
     for piece in rows.read(handle):
-        found = function(piece, *shared)
-        total = found if total is None else total.plus(found)
+        total = _plus(total, function(piece, *shared))
     return total
 
 
