@@ -1,5 +1,7 @@
 """A source of rows for tests: an array that counts as not being in memory, cut in odd pieces."""
 
+import itertools
+
 import numpy as np
 
 from evidentia.rows.source import Piece, RowSource
@@ -13,7 +15,7 @@ class OddRows(RowSource):
         self.n_features = self.table.shape[1]
         self.n_rows = len(self.table) if known else None
         cuts = [*range(0, len(self.table), size), len(self.table)]
-        self.handles = [(0, 0), *zip(cuts[:-1], cuts[1:])]
+        self.handles = [(0, 0), *itertools.pairwise(cuts)]
 
     def read(self, handle):
         start, stop = handle

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia import methods
-from evidentia._parameters import BOOLEAN, SEED, Check, Choice, Declared, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Check, Choice, Declared, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.partition.profiles import row_names
+from evidentia.rows.checkpoint import Checkpoint, checkpointed
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.solvers.descent import Run
 
@@ -59,6 +63,13 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
     """
 
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
+
+    n_jobs: Any = param(
+        Integer() | NOTHING,
+        """Threads that work side by side; -1 for all cores, and None for all where the table is large enough to gain.
+        The result has the same bits for any number.""",
+        default=None,
+    )
 
     attributes = {
         "partition_": "CredalPartition\nOr a :class:`LazyPartition`, when X is not in memory.",
@@ -122,6 +133,20 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
                 f"{rows.n_features}."
             )
         return rows
+
+    @contextmanager
+    def _kept(self, path: Any, rows: RowSource) -> Iterator[np.random.RandomState]:
+        """Passes over the rows are kept in a checkpoint, if a path is given; what is drawn is drawn from here."""
+        if path is None:
+            yield check_random_state(self.random_state)
+            return
+        settings = "\n".join(
+            [type(self).__name__]
+            + [f"{name}={getattr(self, name)!r}" for name in self.parameters if name not in ("verbose", "n_jobs")]
+        )
+        kept = Checkpoint(path, rows.fingerprint(), settings)
+        with checkpointed(kept):
+            yield check_random_state(kept.seed if self.random_state is None else self.random_state)
 
     def _publish_rows(self, X: Any, rows: RowSource) -> None:
         """Masses of the rows that were fitted, of those that are not in memory when they are asked for."""

@@ -140,7 +140,9 @@ def test_hashes_tell_rows_apart_and_mean_zero_by_either_zero():
 def test_a_large_table_is_known_by_a_sample_of_its_rows():
     X, _ = blobs(120_000)
     table = look_through(ArrayRows(X), mixing=True, missing=False, who="EGMM")
-    assert not table.complete and table.n_rows == 120_000 and table.sample.X.shape == (SKETCH_ROWS, 4)
+    assert not table.complete
+    assert table.n_rows == 120_000
+    assert table.sample.X.shape == (SKETCH_ROWS, 4)
     assert table.sample.weight.sum() == pytest.approx(120_000)
     np.testing.assert_allclose(table.moments.mean, X.mean(axis=0), rtol=1e-11)
     other = look_through(OddRows(X[::-1], known=False), mixing=True, missing=False, who="EGMM")
@@ -162,7 +164,7 @@ def test_rows_that_repeat_are_looked_for_again(monkeypatch):
     np.testing.assert_array_equal(row_hashes(table.sample.X), kept)
 
 
-@pytest.mark.parametrize("value, words", [(np.nan, "row 90000, column 2 holds nan.*EGMM"), (-np.inf, "holds -inf")])
+@pytest.mark.parametrize(("value", "words"), [(np.nan, "row 90000, column 2 holds nan.*EGMM"), (-np.inf, "holds -inf")])
 def test_a_bad_cell_is_named(value, words):
     X, _ = blobs(100_000)
     X[90_000, 2] = value
@@ -273,7 +275,8 @@ def test_a_lazy_partition_answers_as_one_in_memory(tmp_path):
     X[5] = 0.4  # some row is in doubt
     model = EGMM(3, model="VVV", random_state=0).fit(X)
     lazy, plain = model.predict_partition(OddRows(X)), model.partition_
-    assert isinstance(lazy, LazyPartition) and len(lazy) == 60_000
+    assert isinstance(lazy, LazyPartition)
+    assert len(lazy) == 60_000
     np.testing.assert_array_equal(lazy.labels(), model.labels_)
     np.testing.assert_array_equal(model.predict(OddRows(X)), model.labels_)
     assert lazy.summary().replace("row ", "") == plain.summary() == str(plain)
@@ -313,7 +316,9 @@ def test_sources_of_another_width_and_weights_beside_them_are_refused():
 
 
 def test_pieces_of_wide_tables_have_fewer_rows():
-    assert piece_rows(4) == 32_768 and piece_rows(100) == 5_242 and piece_rows(10**6) == 256
+    assert piece_rows(4) == 32_768
+    assert piece_rows(100) == 5_242
+    assert piece_rows(10**6) == 256
 
 
 def test_gathering_keeps_weights_and_order():

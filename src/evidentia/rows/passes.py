@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
+from evidentia.rows import checkpoint
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import n_threads
 
@@ -29,12 +30,21 @@ A = TypeVar("A", bound=Additive)
 
 
 def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
-    """``function(piece, *shared)`` of every piece, added up in the order of the rows; None adds nothing."""
-    total: A | None = None
+    """``function(piece, *shared)`` of every piece, added up in the order of the rows; None adds nothing.
+
+    A fit with a checkpoint keeps the sum, and takes it from there when it is begun again.
+    """
+    kept = None if rows.in_memory else checkpoint.active()
+    digest = "" if kept is None else kept.digest(function, shared, getattr(rows, "prepare", None))
+    total: A | None = None if kept is None else kept.find(digest)
+    if total is not None:
+        return total
     for part in each_handle(partial(_sum_of, function, shared), rows):
         total = _plus(total, part)
     if total is None:
         raise ValueError("There are no rows with a weight above zero.")
+    if kept is not None:
+        kept.keep(digest, total)
     return total
 
 
