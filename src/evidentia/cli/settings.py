@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 
 from evidentia.cli.errors import UserError, closest
 
-SHORTER = {"n_init": "starts"}  # where the command line has a shorter word
+SHORTER = {"n_init": "starts", "n_jobs": "jobs"}  # where the command line has a shorter word
 ELSEWHERE = {"n_clusters", "cluster_range", "random_state", "verbose", "metric"}  # other options speak of these
 
 
