@@ -17,6 +17,7 @@ from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import n_threads
 
 T = TypeVar("T")
+NO_ROWS = "The table has no row of a weight above zero, so there is nothing to find in it."
 
 
 class Additive(Protocol):
@@ -31,7 +32,9 @@ A = TypeVar("A", bound=Additive)
 def add_up(function: Callable[..., A], rows: RowSource | MappedRows, *shared: Any) -> A:
     """``function(piece, *shared)`` of every piece, added up in the order of the rows."""
     found = (part for part in each_handle(partial(_sum_of, function, shared), rows) if part is not None)
-    return reduce(lambda total, part: total.plus(part), found)
+    if (first := next(found, None)) is None:
+        raise ValueError(NO_ROWS)
+    return reduce(lambda total, part: total.plus(part), found, first)
 
 
 def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, handle: Any) -> Any:
