@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
@@ -211,6 +210,8 @@ class CredalPartition(MassFunctions):
                 f"Only partitions of the same objects into as many clusters can be aligned. Got {len(self)} objects in "
                 f"{self.n_clusters} clusters and {len(other)} objects in {other.n_clusters} clusters."
             )
+        from scipy.optimize import linear_sum_assignment
+
         overlap = other.pignistic.T @ self.pignistic
         return self.relabel(linear_sum_assignment(overlap, maximize=True)[1])
 

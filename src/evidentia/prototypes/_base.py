@@ -16,7 +16,7 @@ from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
 from evidentia.partition import CredalPartition
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses, descent_step
-from evidentia.solvers.coordinates import ColumnScales, Coordinates, unit_free
+from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, unit_free
 from evidentia.solvers.descent import Run, Step, best_descent, descend
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.threads import one_blas_thread
@@ -40,7 +40,7 @@ class Objects(NamedTuple):
 
     rows: np.ndarray
     weight: np.ndarray
-    coordinates: Coordinates | ColumnScales
+    coordinates: Coordinates | ColumnScales | SpannedScales
 
     @classmethod
     def of(cls, table: np.ndarray, weight: np.ndarray, *, adaptive: bool) -> Objects:
@@ -53,7 +53,7 @@ class Objects(NamedTuple):
         return float(np.exp(-2 * self.coordinates.log_jacobian / self.coordinates.width))
 
 
-def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales) -> np.ndarray:
+def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales | SpannedScales) -> np.ndarray:
     return np.ascontiguousarray(coordinates.to(table).T)
 
 
@@ -147,7 +147,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self._publish_run(best, runs, objects.unit * self._share(solution.criterion.focal_sets, objects.weight))
         order = self._settle(objects, solution)
         self._publish(X, self._training_masses(objects.rows, self._solution))
-        _base.warn_if_centers_coincide(self, self._solution.prototypes.described(), np.sqrt(len(objects.rows)))
+        _base.warn_if_centers_coincide(self, self._solution.prototypes.described(), np.sqrt(objects.coordinates.width))
         return order
 
     def _family(self, n_clusters: int) -> FocalSets:
@@ -192,6 +192,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         start = self._at(objects.coordinates.to(centers))
         if covariances is None or not self.adaptive:
             return [start]
+        assert not isinstance(objects.coordinates, SpannedScales), "a given start may lie outside of the span"
         covariances = objects.coordinates.covariance_to(covariances)
         if not (np.linalg.eigvalsh(covariances) > 0).all():
             raise ValueError(
@@ -273,10 +274,9 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self.focal_sets_ = solution.criterion.focal_sets
         self.cluster_centers_ = objects.coordinates.back(solution.prototypes.centers)
         self.covariances_ = self.cluster_metrics_ = None
-        if solution.prototypes.covariances is not None:
-            forward = objects.coordinates.forward
+        if solution.prototypes.covariances is not None and solution.prototypes.metric is not None:
             self.covariances_ = objects.coordinates.covariance_back(solution.prototypes.covariances)
-            self.cluster_metrics_ = objects.unit * (forward @ solution.prototypes.metric @ forward.T)
+            self.cluster_metrics_ = objects.unit * objects.coordinates.metric_back(solution.prototypes.metric)
         return order
 
     def _training_masses(self, rows: np.ndarray, solution: Solution) -> np.ndarray:
@@ -311,4 +311,4 @@ def nearest_distance(objects: Objects, prototypes: Prototypes) -> float:
 
 def rho_from(distance: float, objects: Objects) -> float:
     """The default distance to the empty set, from a typical distance to the nearest center."""
-    return RHO_FACTOR * max(distance, RHO_LEAST * np.sqrt(len(objects.rows)))
+    return RHO_FACTOR * max(distance, RHO_LEAST * np.sqrt(objects.coordinates.width))

@@ -10,18 +10,24 @@ import numpy as np
 from evidentia import _base
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
-from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters
+from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters, to_rows
 from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, update_covariances, weighted_sums
+from evidentia.prototypes._wide import WidePrototypes, wide_step
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
+from evidentia.solvers.coordinates import ColumnScales, SpannedScales
 from evidentia.solvers.descent import Step
 from evidentia.solvers.threads import one_blas_thread
+
+WIDE = 16  # columns from which second moments by clusters take less time than all products of columns
 
 
 def fixed_step(
     rows: np.ndarray, weight: np.ndarray, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
     """J of the prototypes, and prototypes with better metrics around the same centers."""
+    if isinstance(prototypes, WidePrototypes):
+        return wide_step(rows, weight, criterion, prototypes)
     objective, sums = weighted_sums(rows, weight, prototypes, criterion)
     if prototypes.covariances is None:
         return objective, prototypes
@@ -147,10 +153,24 @@ class BPEC(EvidentialMeans):
         self._check_numbers(len(table))
         graph = belief_peaks(table, n_neighbors=self.n_neighbors, q=self.q)
         peaks = self._choose(graph)
-        objects = Objects.of(table, np.ones(len(table)), adaptive=self.adaptive)
-        order = self._fit_from(X, objects, [self._at(objects.coordinates.to(table[peaks]))])
+        objects, start = self._begin(table, peaks)
+        order = self._fit_from(X, objects, [start])
         self.graph_, self.peaks_ = graph, peaks[order]
         return self
+
+    def _begin(self, table: np.ndarray, peaks: np.ndarray) -> tuple[Objects, Prototypes]:
+        """The objects, and round clusters around the peaks."""
+        objects = Objects.of(table, np.ones(len(table)), adaptive=self.adaptive)
+        coordinates = objects.coordinates
+        if not self.adaptive or coordinates.width < WIDE:
+            return objects, self._at(coordinates.to(table[peaks]))
+        repeats = np.ones(coordinates.width)
+        if isinstance(coordinates, ColumnScales) and coordinates.width > len(table):
+            coordinates = SpannedScales.of(table, coordinates)
+            objects = objects._replace(rows=to_rows(table, coordinates), coordinates=coordinates)
+            repeats = coordinates.repeats
+        centers = coordinates.to(table[peaks])
+        return objects, WidePrototypes(centers, np.tile(np.eye(len(repeats)), (len(peaks), 1, 1)), repeats=repeats)
 
     def _check_numbers(self, n_samples: int) -> None:
         """What of the parameters depends on the number of objects."""
