@@ -37,7 +37,7 @@ from evidentia.partition import CredalPartition
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates
 from evidentia.solvers.descent import InterruptedFit, Run, all_runs, descend
-from evidentia.solvers.overlap import least_committed, shared_sets
+from evidentia.solvers.overlap import is_automatic, least_committed, shared_sets
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
 from evidentia.solvers.starts import START_RULES, sorted_rows
 from evidentia.solvers.threads import one_blas_thread
@@ -237,7 +237,7 @@ class EGMM(MixtureClusterer):
 
     @property
     def _automatic_sets(self) -> bool:
-        return isinstance(self.focal_sets, str) and self.focal_sets == "auto"
+        return is_automatic(self.focal_sets)
 
     def _models(self, n: int, d: int) -> list[str]:
         """Models that are asked for and that so many rows can carry."""
