@@ -63,9 +63,8 @@ def ellipse_plot_data(model: Any, *, columns: Sequence[int | str] = (0, 1), leve
     drawn = np.flatnonzero(counts)
     means = averaging(focal_sets)[drawn]
     middle = means @ centers[:, at]
-    marginal = np.einsum(
-        "sk,kij->sij", means, covariances[:, at][:, :, at]
-    )  # a set has the mean of its clusters' covariances
+    # A set has the mean of its clusters' covariances.
+    marginal = np.einsum("sk,kij->sij", means, covariances[:, at][:, :, at])
     masks = focal_sets.masks[drawn]
     if hasattr(model, "weights_"):
         weights = np.asarray(model.weights_)[drawn]
