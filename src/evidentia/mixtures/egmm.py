@@ -50,6 +50,8 @@ SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
 PATIENCE = 2  # steps without a better criterion after which the search ends
 # A difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2).
 BARELY = 1.0
+FEW_VALUES = 5  # different ones in a column: it is a category or a grade rather than a measurement
+MANY_ROWS = 50  # from which on that is no chance
 FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 
@@ -227,6 +229,7 @@ class EGMM(MixtureClusterer):
         models = self._models(*self._reduced(used).shape)
         if self.reduction_ is None:
             self.reduction_ = self._independent_columns(used, models)
+        self._warn_of_few_values(used)
         problem = Problem(self._reduced(used), share, rng, self)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
         self._choose(problem, looks, interrupted)
@@ -502,6 +505,20 @@ class EGMM(MixtureClusterer):
         start = single.best.state._replace(weights=in_doubt / in_doubt.sum())
         run = descend(reweigh, start, max_iter=self.max_iter, tol=self.tol)
         return self._candidate(problem, model, larger, [run], tool)
+
+    def _warn_of_few_values(self, table: np.ndarray) -> None:
+        """Say that Gaussians are of little use where half of the columns are categories or grades."""
+        if len(table) < MANY_ROWS:
+            return
+        counts = np.array([len(np.unique(column[~np.isnan(column)])) for column in table.T])
+        few, varied = np.count_nonzero((counts > 1) & (counts <= FEW_VALUES)), np.count_nonzero(counts > 1)
+        if few and 2 * few >= varied:
+            warn_user(
+                f"EGMM: {few} of {varied} columns have at most {FEW_VALUES} different values. Gaussian clusters cannot "
+                "say much about such columns: make them categories and take EVCLUS(metric='gower'), or "
+                "LatentClassMixture where all are.",
+                UserWarning,
+            )
 
     def _warn_at_an_end(self, best: Candidate, last: int) -> None:
         low, high = self.cluster_range

@@ -226,6 +226,11 @@ class CredalPartition(MassFunctions):
         fine = combination.refine(self, refining)
         return self._like(fine.masses, fine.focal_sets, cluster_names=cluster_names)
 
+    def normalized(self, rule: str = "dempster") -> CredalPartition:
+        """Without outliers: the mass of the empty set moved elsewhere, see :func:`evidentia.belief.normalize`."""
+        found = super().normalized(rule)
+        return self._like(found.masses, found.focal_sets)
+
     def combine(self, other: CredalPartition, *, rule: str = "dempster") -> CredalPartition:
         """Fuse two partitions of the same objects over the same clusters.
 
