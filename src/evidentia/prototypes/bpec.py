@@ -57,7 +57,7 @@ class BPEC(EvidentialMeans):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless a list of focal sets fixes them.
     start_criteria_ : ndarray
-        J at the end of the one start (of the first fit for ``"near-pairs"``).
+        J at the end of the one start (over single clusters for ``"auto"``).
 
     Notes
     -----
@@ -118,11 +118,6 @@ class BPEC(EvidentialMeans):
         Kind("array of int") | NOTHING,
         "Take these objects, for instance those chosen by hand with :func:`evidentia.plots.click_peaks`.",
         default=None,
-    )
-    focal_sets: Any = param(
-        _base.focal_families(*ALL_FAMILIES),
-        """Sets of clusters that may hold mass, as in :class:`ECM`. ``"near-pairs"`` suits any number of clusters.""",
-        default="near-pairs",
     )
     rho: Any = param(
         _base.RHO,
