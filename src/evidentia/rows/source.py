@@ -116,6 +116,23 @@ class MappedRows:
         yield from self._kept[handle]
 
 
+class TransformedRows(RowSource):
+    """Rows of another source in other columns, by something that has ``to(table)``."""
+
+    def __init__(self, source: RowSource, change: Any):
+        self.source, self.change = source, change
+        self.in_memory, self.handles, self.n_rows = source.in_memory, source.handles, source.n_rows
+        self.n_features = change.to(np.zeros((1, source.n_features))).shape[1]
+        self.names = source.names if self.n_features == source.n_features else None
+
+    def read(self, handle: Any) -> Iterator[Piece]:
+        for piece in self.source.read(handle):
+            yield piece._replace(table=self.change.to(piece.table))
+
+    def fingerprint(self) -> str:
+        return self.source.fingerprint()
+
+
 class ArrayRows(RowSource):
     """Rows of an array in memory."""
 
