@@ -77,7 +77,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def read(self, handle: Any) -> Iterator[Piece]:
-        """Rows of a handle in pieces of at most :func:`piece_rows` rows; none of weight zero."""
+        """Rows of a handle in pieces of at most ``piece_rows(n_features)`` rows; none of weight zero."""
 
     @abstractmethod
     def fingerprint(self) -> str:
