@@ -82,7 +82,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def read(self, handle: Any) -> Iterator[Piece]:
-        """Rows of a handle in pieces of at most :func:`piece_rows` rows."""
+        """Rows of a handle in pieces of at most ``piece_rows(n_features)`` rows."""
 
     @abstractmethod
     def fingerprint(self) -> str:
