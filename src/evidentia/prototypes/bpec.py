@@ -11,23 +11,38 @@ from evidentia import _base
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
 from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters
-from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, update_covariances, weighted_sums
+from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, piece_sums, update_covariances
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
+from evidentia.rows.passes import add_up
+from evidentia.rows.source import in_memory
+from evidentia.rows.survey import look_through
 from evidentia.solvers.descent import Step
+from evidentia.solvers.starts import Rows
 from evidentia.solvers.threads import one_blas_thread
 
 
 def fixed_step(
-    rows: np.ndarray, weight: np.ndarray, criterion: Criterion, prototypes: Prototypes
+    pieces: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
     """J of the prototypes, and prototypes with better metrics around the same centers."""
-    objective, sums = weighted_sums(rows, weight, prototypes, criterion)
+    objective, sums = add_up(piece_sums, pieces, prototypes, criterion)
     if prototypes.covariances is None:
         return objective, prototypes
-    total_weight = weight.sum()
     covariances = update_covariances(sums, prototypes.centers, criterion, total_weight)
     return objective + guard_cost(prototypes, total_weight), Prototypes(prototypes.centers, covariances)
+
+
+def evenly_drawn(sample: Rows) -> np.ndarray:
+    """As many rows as there are, at even steps of the weight: what stands for several rows is there several times.
+
+    Examples
+    --------
+    >>> evenly_drawn(Rows(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([5.0, 10.0, 0.5, 4.5]))).ravel()
+    array([1., 2., 2., 4.])
+    """
+    n, cumulative = len(sample.X), np.cumsum(sample.weight)
+    return sample.X[np.searchsorted(cumulative, (np.arange(n) + 0.5) / n * cumulative[-1])]
 
 
 class BPEC(EvidentialMeans):
@@ -143,12 +158,14 @@ class BPEC(EvidentialMeans):
             Ignored.
         """
         self.check_parameters()
-        table = self._check_table(X, reset=True)
-        self._check_numbers(len(table))
-        graph = belief_peaks(table, n_neighbors=self.n_neighbors, q=self.q)
+        rows = self._check_rows(X)
+        table = look_through(rows, mixing=False, missing=False, who="BPEC")
+        candidates = in_memory(rows).table if table.complete else evenly_drawn(table.sample)
+        self._check_numbers(len(candidates))
+        graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)
         peaks = self._choose(graph)
-        objects = Objects.of(table, np.ones(len(table)), adaptive=self.adaptive)
-        order = self._fit_from(X, objects, [self._at(objects.coordinates.to(table[peaks]))])
+        objects = Objects.of(table, rows, adaptive=self.adaptive)
+        order = self._fit_from(X, objects, [self._at(objects.coordinates.to(candidates[peaks]))])
         self.graph_, self.peaks_ = graph, peaks[order]
         return self
 
@@ -171,8 +188,8 @@ class BPEC(EvidentialMeans):
         return peaks
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(fixed_step, objects.rows, objects.weight, criterion)
+        return partial(fixed_step, objects.pieces, objects.weight.sum(), criterion)
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        singles = self._step(objects, single_clusters(len(starts[0].centers), self.beta))
+        singles = self._step(objects.sampled(), single_clusters(len(starts[0].centers), self.beta))
         return rho_from(nearest_distance(objects, self._end_of(singles, starts[0])), objects)

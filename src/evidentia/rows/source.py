@@ -115,3 +115,8 @@ def gathered(source: RowSource) -> ArrayRows:
     weights = [np.ones(len(piece.table)) if piece.weight is None else piece.weight for piece in pieces]
     weighted = any(piece.weight is not None for piece in pieces)
     return ArrayRows(table, np.concatenate(weights) if weighted else None, source.names)
+
+
+def in_memory(source: RowSource) -> ArrayRows:
+    """The source itself if it is a table in memory, else all its rows."""
+    return source if isinstance(source, ArrayRows) else gathered(source)
