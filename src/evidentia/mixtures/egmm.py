@@ -45,7 +45,7 @@ from evidentia.mixtures.egmm_problem import (
 from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
 from evidentia.mixtures.set_mixture import SHARED, Engine, Parameters, engine, missing_patterns
 from evidentia.partition import CredalPartition
-from evidentia.rows.source import MappedRows
+from evidentia.rows.source import MappedRows, RowSource
 from evidentia.rows.survey import look_through
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates
@@ -213,21 +213,28 @@ class EGMM(MixtureClusterer):
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             NaN is a missing value.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
         rows = self._check_rows(X, sample_weight)
-        rng = check_random_state(self.random_state)
+        with self._kept(checkpoint, rows) as rng:
+            self._fit_rows(rows, rng)
+        self._publish_rows(X, rows)
+        return self
+
+    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
         table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
         numbers = self._numbers(table.n_rows)
         self._check_init(numbers, rows.n_features)
@@ -239,8 +246,6 @@ class EGMM(MixtureClusterer):
         problem = Problem(reduced(table, self.reduction_), rng, self)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
         self._choose(problem, looks, interrupted)
-        self._publish_rows(X, rows)
-        return self
 
     # -- what is tried ---------------------------------------------------------------------------------------------
 

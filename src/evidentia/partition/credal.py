@@ -15,6 +15,7 @@ from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions
 from evidentia.partition import storage
+from evidentia.partition.counts import WORST, Counts, no_answer_in_words
 from evidentia.partition.explanation import Explainer, Explanation
 from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_blocks
 
@@ -289,43 +290,29 @@ class CredalPartition(MassFunctions):
     def most_doubtful(self, count: int = 10) -> np.ndarray:
         """Indices of the objects that are hardest to place, the hardest first.
 
-        Doubt is the mass that does not speak for a single cluster plus the uncertainty among single clusters:
-        one minus the largest belief in a single cluster.
+        Doubt is the mass that does not speak for a single cluster plus the uncertainty among single clusters.
         """
-        doubt = 1 - self.singleton_belief.max(axis=1)
-        return np.argsort(-doubt, kind="stable")[:count]
+        return np.argsort(-self.doubt, kind="stable")[:count]
+
+    @property
+    def doubt(self) -> np.ndarray:
+        """One minus the largest belief in a single cluster, for each object."""
+        return 1 - self.singleton_belief.max(axis=1)
 
     def summary(self) -> str:
         """What the partition says, in a few lines for a person."""
         if self.no_answer is not None:
-            return f"{len(self)} objects: no answer\n  {self.no_answer}\n  Nobody is sure of a cluster."
-        n = max(len(self), 1)
-        groups: dict[str, list[str]] = {"sure": [], "torn": [], "out": []}
-        totals = dict.fromkeys(groups, 0)
-        for mask, count in self.set_counts.items():
-            kind = "out" if mask == 0 else "sure" if mask.bit_count() == 1 else "torn"
-            totals[kind] += count
-            groups[kind].append(f"{format_mask(mask, self.cluster_names)}: {count}")
+            return no_answer_in_words(len(self), self.no_answer)
+        empty = self.focal_sets.empty_index is not None
+        return self.counts.in_words(self.n_clusters, self.cluster_names, empty=empty)
 
-        def line(kind: str, words: str, detail: bool = True) -> str:
-            listed = groups[kind][:8] + (["..."] if len(groups[kind]) > 8 else [])
-            tail = f"     {', '.join(listed)}" if detail and listed else ""
-            return f"  {totals[kind]:>{len(str(n))}} ({totals[kind] / n:4.0%}) {words}{tail}".replace("%", " %")
-
-        lines = [
-            f"{len(self)} objects in {self.n_clusters} cluster{'s' if self.n_clusters > 1 else ''}",
-            line("sure", "sure of one cluster  "),
-            *([f"     but {self.n_faint} of them with less than half of their mass on it"] if self.n_faint else []),
-            line("torn", "torn between clusters"),
-        ]
-        if self.focal_sets.empty_index is not None:
-            lines.append(line("out", "outliers, in none of them", detail=False))
-        worst = ", ".join(self.name(i) for i in self.most_doubtful(3))
-        lines.append(
-            f"Nonspecificity {self.normalized_nonspecificity:.2f} on average (0: every object sure, 1: nothing known). "
-            f"Most doubtful: {worst}."
-        )
-        return "\n".join(lines)
+    @property
+    def counts(self) -> Counts:
+        """The numbers of :meth:`summary`."""
+        doubt = self.doubt
+        worst = tuple((float(doubt[i]), self.name(i)) for i in self.most_doubtful(WORST).tolist())
+        specific = len(self) * self.normalized_nonspecificity if len(self) else 0.0
+        return Counts(len(self), self.set_counts, self.n_faint, specific, worst)
 
     def explain(
         self,

@@ -20,8 +20,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evidentia._archive import Format, read_archive, write_archive
 from evidentia.belief.focal import FocalSets
-from evidentia.partition._archive import Format, read_archive, write_archive
 
 if TYPE_CHECKING:
     from evidentia.partition.credal import CredalPartition

@@ -10,9 +10,10 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
+from evidentia.rows import checkpoint
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import n_threads
 
@@ -28,18 +29,34 @@ class Additive(Protocol):
 A = TypeVar("A", bound=Additive)
 
 
-def add_up(function: Callable[..., A], rows: RowSource | MappedRows, *shared: Any) -> A:
-    """``function(piece, *shared)`` of every piece, added up in the order of the rows."""
-    found = (part for part in each_handle(partial(_sum_of, function, shared), rows) if part is not None)
-    return reduce(lambda total, part: total.plus(part), found)
+def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
+    """``function(piece, *shared)`` of every piece, added up in the order of the rows; None adds nothing.
+
+    A fit with a checkpoint keeps the sum, and takes it from there when it is begun again.
+    """
+    kept = None if rows.in_memory else checkpoint.active()
+    digest = "" if kept is None else kept.digest(function, shared, getattr(rows, "prepare", None))
+    total: A | None = None if kept is None else kept.find(digest)
+    if total is not None:
+        return total
+    for part in each_handle(partial(_sum_of, function, shared), rows):
+        total = _plus(total, part)
+    if total is None:
+        raise ValueError("There are no rows with a weight above zero.")
+    if kept is not None:
+        kept.keep(digest, total)
+    return total
+
+
+def _plus(total: A | None, found: A | None) -> A | None:
+    return found if total is None else total if found is None else total.plus(found)
 
 
 def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, handle: Any) -> Any:
     """The sum over the pieces of a handle; None when it has no rows."""
     total = None
     for piece in rows.read(handle):
-        found = function(piece, *shared)
-        total = found if total is None else total.plus(found)
+        total = _plus(total, function(piece, *shared))
     return total
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,11 +35,20 @@ class Piece(NamedTuple):
         return f"{self.place}{self.first + row}"
 
 
+def that_count(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Pieces without their rows of weight zero."""
+    for piece in pieces:
+        if piece.weight is None or piece.weight.all():
+            yield piece
+        elif len(used := np.flatnonzero(piece.weight)):
+            yield piece._replace(table=piece.table[used], weight=piece.weight[used])
+
+
 class RowSource(ABC):
     """A table whose rows are read piece by piece, as often as asked, each time the same.
 
-    ``handles`` name parts of the table, in order; :meth:`read` gives the rows of one of them. A source can be pickled,
-    and is small then: another thread, process or machine reads its part by itself.
+    ``handles`` name parts of the table, in order, and are hashable; :meth:`read` gives the rows of one of them. A
+    source can be pickled, and is small then: another thread, process or machine reads its part by itself.
     """
 
     in_memory = False
@@ -50,7 +59,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def read(self, handle: Any) -> Iterator[Piece]:
-        """Rows of a handle in pieces of at most :func:`piece_rows` rows; none of weight zero."""
+        """Rows of a handle in pieces of at most :func:`piece_rows` rows."""
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -63,7 +72,7 @@ class RowSource(ABC):
         return f"{n} of {self.n_features} columns in {len(self.handles)} parts"
 
     def mapped(self, prepare: Callable[[Piece], Any]) -> MappedRows:
-        """The same rows, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
+        """Rows that count, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
         return MappedRows(self, prepare)
 
 
@@ -77,10 +86,10 @@ class MappedRows:
 
     def read(self, handle: Any) -> Iterator[Any]:
         if not self.in_memory:
-            yield from map(self.prepare, self.source.read(handle))
+            yield from map(self.prepare, that_count(self.source.read(handle)))
             return
         if handle not in self._kept:
-            self._kept[handle] = list(map(self.prepare, self.source.read(handle)))
+            self._kept[handle] = list(map(self.prepare, that_count(self.source.read(handle))))
         yield from self._kept[handle]
 
 
@@ -97,12 +106,7 @@ class ArrayRows(RowSource):
 
     def read(self, handle: tuple[int, int]) -> Iterator[Piece]:
         part = slice(*handle)
-        weight = None if self.weight is None else self.weight[part]
-        if weight is None or weight.all():
-            yield Piece(self.table[part], weight, "row ", handle[0])
-        elif weight.any():
-            used = np.flatnonzero(weight)
-            yield Piece(self.table[part][used], weight[used], "row ", handle[0])
+        yield Piece(self.table[part], None if self.weight is None else self.weight[part], "row ", handle[0])
 
     def fingerprint(self) -> str:
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from evidentia.rows.passes import add_up
 from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered
+from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered, that_count
 from evidentia.solvers.coordinates import Moments, moments_of
 from evidentia.solvers.starts import Rows, sorted_rows
 
@@ -83,14 +83,18 @@ def _small(rows: Any, *, mixing: bool, missing: bool, who: str) -> Table:
     return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
 
 
-def _survey(piece: Piece, mixing: bool, missing: bool, who: str, below: np.uint64) -> Survey:
+def _survey(piece: Piece, mixing: bool, missing: bool, who: str, below: np.uint64) -> Survey | None:
     _check(piece, missing, who)
-    moments = moments_of(piece.table, piece.weight, mixing)
-    return Survey(len(piece.table), moments, _sketch(piece, below))
+    for used in that_count([piece]):
+        moments = moments_of(used.table, used.weight, mixing)
+        return Survey(len(used.table), moments, Sketch.of(used.table, used.weight, below))
+    return None
 
 
-def _sketch(piece: Piece, below: np.uint64) -> Sketch:
-    return Sketch.of(piece.table, piece.weight, below)
+def _sketch(piece: Piece, below: np.uint64) -> Sketch | None:
+    for used in that_count([piece]):
+        return Sketch.of(used.table, used.weight, below)
+    return None
 
 
 def _share_of_hashes(share: float) -> np.uint64:
