@@ -144,7 +144,7 @@ class EGMM(MixtureClusterer):
     method = Method(
         name="egmm", title="evidential Gaussian mixture, fourteen covariance models, number of clusters by EBIC",
         papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
-        takes=("weights", "missing values"), number=("given", "searched"),
+        takes=("weights", "missing values", "rows beyond memory"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
         quick={"model": "EEI"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
     )  # fmt: skip

@@ -8,7 +8,6 @@ from functools import partial, reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evidentia import _base
 from evidentia._parameters import Choice, Kind, Number, param
@@ -77,7 +76,7 @@ class Objects(NamedTuple):
         return cls(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, source, whole)
 
     @property
-    def pieces(self) -> MappedRows | Slices:
+    def pieces(self) -> Any:
         """All rows, to go over piece by piece."""
         return Slices(self.rows, self.weight) if self.whole is None else self.whole
 
@@ -195,42 +194,47 @@ class PrototypeClusterer(_base.IterativeClusterer):
     }
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             Numbers, none of them missing.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        return self._fit_rows(X, self._check_rows(X, sample_weight))
+        return self._fit_kept(X, self._check_rows(X, sample_weight), checkpoint)
 
-    def _fit_rows(self, X: Any, rows: RowSource) -> Self:
+    def _fit_kept(self, X: Any, rows: RowSource, checkpoint: Any) -> Self:
         """Fit to rows that were checked; X has their names."""
+        with self._kept(checkpoint, rows) as rng:
+            self._fit_rows(rows, rng)
+        self._publish_rows(X, rows)
+        return self
+
+    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
         table = look_through(rows, mixing=False, missing=False, who=type(self).__name__)
         self._check_start(table.n_rows, rows.n_features)
         objects = Objects.of(table, rows, adaptive=self.adaptive)
         del table  # its rows are not needed any more
-        rng = check_random_state(self.random_state)
-        self._fit_from(X, objects, self._starts(objects, rng), rng)
-        return self
+        self._fit_from(objects, self._starts(objects, rng), rng)
 
     def _fit_from(
-        self, X: Any, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None = None
+        self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None = None
     ) -> np.ndarray:
-        """Descend from the starts and publish the best end; gives the old numbers of the clusters, now in order."""
+        """Descend from the starts and publish the best end but its masses; gives the old numbers of the clusters."""
         focal_sets = self._family(len(starts[0].centers))
         rho = self._distance_to_empty(objects, starts, rng) if focal_sets.empty_index is not None else None
         solution, best, runs = self._search(objects, Criterion(focal_sets, self.alpha, self.beta, rho), starts)
         self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
         self._publish_run(best, runs, objects.unit * self._share(solution.criterion.focal_sets, objects.weight))
         order = self._settle(objects, solution)
-        self._publish_rows(X, objects.source)
         _base.warn_if_centers_coincide(self, self._solution.prototypes.described(), np.sqrt(len(objects.rows)))
         return order
 

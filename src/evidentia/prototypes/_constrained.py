@@ -22,6 +22,8 @@ from evidentia._parameters import Integer, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.partition import CredalPartition, LazyPartition
+from evidentia.partition.lazy import LazyLabels
 from evidentia.prototypes._base import (
     INIT,
     INIT_DOC,
@@ -47,9 +49,9 @@ from evidentia.prototypes._kernel import (
     update_masses,
     update_prototypes,
 )
-from evidentia.rows.numbered import Without, first_numbers, rows_at, rows_without
+from evidentia.rows.numbered import Numbered, rows_apart
 from evidentia.rows.passes import add_up
-from evidentia.rows.source import ArrayRows, RowSource
+from evidentia.rows.source import ArrayRows, Piece, RowSource
 from evidentia.rows.survey import look_through
 from evidentia.solvers.descent import Run
 from evidentia.solvers.threads import one_blas_thread
@@ -101,12 +103,11 @@ class Apart(NamedTuple):
     @classmethod
     def of(cls, objects: Objects, numbers: np.ndarray, who: str) -> Apart:
         """Hold some objects apart, by the numbers of their rows."""
-        source, coordinates = objects.source, objects.coordinates
-        first = None if isinstance(source, ArrayRows) else first_numbers(source)
-        chosen = rows_at(source, numbers, first)
-        weight = np.ones(len(numbers)) if chosen.weight is None else chosen.weight
-        linked, rest = Columns(to_rows(chosen.table, coordinates), weight), rows_without(source, numbers, first)
-        if objects.whole is None and np.count_nonzero(weight) == len(objects.weight):
+        coordinates = objects.coordinates
+        chosen, rest = rows_apart(objects.source, numbers)
+        assert chosen.weight is not None
+        linked = Columns(to_rows(chosen.table, coordinates), chosen.weight)
+        if objects.whole is None and np.count_nonzero(chosen.weight) == len(objects.weight):
             return cls(linked, None)
         table = look_through(rest, mixing=False, missing=False, who=who)
         whole = None if table.complete else rest.mapped(partial(to_columns, coordinates))
@@ -129,6 +130,7 @@ class Bonds:
 
         pairs = np.searchsorted(constraints.objects, constraints.pairs)
         ties = make_ties(pairs, constraints.must, penalty * constraints.certainty, len(constraints.objects))
+        assert linked.weight is not None
         return cls(linked.rows, linked.weight, breaking_tables(focal_sets), ties)
 
     def weakened(self, share: float) -> Bonds:
@@ -155,6 +157,20 @@ def linked_step(
     sums = sums + (bonds.weight[:, None] * np.square(masses)).T @ features.T
     objective += part + guard_cost(state.prototypes, total_weight)
     return objective, Linked(update_prototypes(sums, state.prototypes, criterion, total_weight), masses)
+
+
+class TiedPartition(LazyPartition):
+    """A partition of numbered rows that are not in memory, some of which, the linked objects, have given masses."""
+
+    def __init__(self, other: LazyPartition, numbers: np.ndarray, masses: np.ndarray):
+        super().__init__(other.rows, other._place, other.focal_sets, rule=other.rule, no_answer=other.no_answer)
+        self.numbers, self.masses = numbers, masses
+
+    def _partition(self, piece: Piece) -> CredalPartition:
+        masses = self._place(piece.table)
+        low, high = np.searchsorted(self.numbers, [piece.first, piece.first + len(masses)])
+        masses[self.numbers[low:high] - piece.first] = self.masses[low:high]
+        return CredalPartition(masses, self.focal_sets, copy=False)
 
 
 class ConstrainedClusterer(PrototypeClusterer):
@@ -191,26 +207,38 @@ class ConstrainedClusterer(PrototypeClusterer):
     }
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Find clusters in the rows of X that agree with what is known about pairs of them.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             Numbers, none of them missing. Links by name need a DataFrame whose index holds the names.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects in the geometrical part; its links count once.
         constraints : PairwiseConstraints, optional
-            Hard links that contradict each other are refused; soft ones may.
+            Hard links that contradict each other are refused; soft ones may. Rows that are not in memory are numbered
+            in the order of their source.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        self.constraints_ = resolve_constraints(self, constraints, X).check()
-        return self._fit_rows(X, self._learn_rows(X, self._check_rows(X, sample_weight)))
+        if isinstance(X, RowSource):
+            rows: RowSource = self._check_rows(X, sample_weight)
+            rows = rows if constraints is None else Numbered(rows)
+            self.constraints_ = resolve_constraints(self, constraints, range(rows.n_rows or 0)).check()
+        else:
+            self.constraints_ = resolve_constraints(self, constraints, X).check()
+            rows = self._check_rows(X, sample_weight)
+        rows = self._learn_rows(X, rows)
+        return self._fit_kept(X, rows, checkpoint)
 
     def _learn_rows(self, X: Any, rows: RowSource) -> RowSource:
-        """The rows that are clustered: those of the table, unless a method learns others from the links."""
+        """The rows that are clustered: those given, unless a method learns others from the links."""
         return rows
 
     def _link_strength(self, objects: Objects, criterion: Criterion, start: Prototypes) -> float:
@@ -264,22 +292,25 @@ class ConstrainedClusterer(PrototypeClusterer):
     def _sizes(self, objects: Objects, solution: Solution) -> ClusterSizes:
         if solution.tied is None:
             return super()._sizes(objects, solution)
-        numbers, source, family = self.constraints_.objects, objects.source, solution.criterion.focal_sets
-        first = first_numbers(source)
-        tied = ClusterSizes.of(pignistic(solution.tied, family).T, rows_at(source, numbers, first).weight)
+        numbers, family = self.constraints_.objects, solution.criterion.focal_sets
+        source = objects.source if isinstance(objects.source, Numbered) else Numbered(objects.source)
+        tied = ClusterSizes.of(pignistic(solution.tied, family).T, source.at(numbers).weight)
         tied = tied._replace(at=numbers[tied.at])
-        if len(numbers) == first[-1]:
+        rest = source.without(numbers)
+        if not rest.n_rows:
             return tied
-        rest = Without(source, numbers, first)
         free = add_up(piece_sizes, rest, objects.coordinates, self._blocks(solution), family)
         passed = np.searchsorted(numbers - np.arange(len(numbers)), free.at, side="right")
         return free._replace(at=free.at + passed).beside(tied)
 
     def _publish_rows(self, X: Any, rows: RowSource) -> None:
-        tied = self._solution.tied
-        if tied is None or not isinstance(rows, ArrayRows):
-            super()._publish_rows(X, rows)
+        tied, numbers = self._solution.tied, self.constraints_.objects
+        if tied is not None and isinstance(rows, ArrayRows):
+            masses = self._masses(rows.table)
+            masses[numbers] = tied
+            self._publish(X, masses)
             return
-        masses = self._masses(rows.table)
-        masses[self.constraints_.objects] = tied
-        self._publish(X, masses)
+        super()._publish_rows(X, rows)
+        if tied is not None:
+            self.partition_ = TiedPartition(self.partition_, numbers, tied)
+            self.labels_ = LazyLabels(self.partition_)

@@ -28,7 +28,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -60,12 +60,20 @@ class Sums(NamedTuple):
         return Sums(self.objective + other.objective, self.sums + other.sums)
 
 
+def plain_state(instance: Any) -> dict[str, Any]:
+    """Fields of a dataclass, to pickle it without what it has derived: a pass is known by its arguments."""
+    return {field.name: getattr(instance, field.name) for field in fields(instance)}
+
+
 @dataclass(frozen=True)
 class Prototypes:
     """What the descent moves: centers (c, p) and, when the metric adapts, covariances (c, p, p)."""
 
     centers: np.ndarray
     covariances: np.ndarray | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return plain_state(self)
 
     @cached_property
     def metric(self) -> np.ndarray | None:
@@ -88,6 +96,9 @@ class Criterion:
     alpha: float
     beta: float
     rho: float | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return plain_state(self)
 
     @cached_property
     def average(self) -> np.ndarray:

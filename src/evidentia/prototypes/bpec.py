@@ -15,7 +15,7 @@ from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, piec
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
 from evidentia.rows.passes import add_up
-from evidentia.rows.source import in_memory
+from evidentia.rows.source import RowSource, in_memory
 from evidentia.rows.survey import look_through
 from evidentia.solvers.descent import Step
 from evidentia.solvers.starts import Rows
@@ -60,9 +60,10 @@ class BPEC(EvidentialMeans):
     Attributes
     ----------
     graph_ : BeliefPeaks
-        The δ–Bel graph; :func:`evidentia.plots.plot_belief_peaks` draws it.
+        The δ–Bel graph; :func:`evidentia.plots.plot_belief_peaks` draws it. Of a table of more than 50,000 rows it is
+        that of a sample of so many.
     peaks_ : ndarray of shape (n_clusters,)
-        Objects that are the centers.
+        Objects of the graph that are the centers.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless a list of focal sets fixes them.
     start_criteria_ : ndarray
@@ -89,7 +90,8 @@ class BPEC(EvidentialMeans):
 
     method = Method(
         name="bpec", title="centers from the density, their number too",
-        papers=("Su & Denœux, *IEEE Trans. Fuzzy Systems* 27, 2019",), guide="density", number=("given", "found"),
+        papers=("Su & Denœux, *IEEE Trans. Fuzzy Systems* 27, 2019",), guide="density",
+        takes=("rows beyond memory",), number=("given", "found"),
         families=ALL_FAMILIES, empty_set=True, grows="search for *K* neighbors, then as ECM", memory="*n (K + f)*",
         doubt="sets, outliers", limit="centers do not move; needs one peak a cluster",
     )  # fmt: skip
@@ -125,7 +127,7 @@ class BPEC(EvidentialMeans):
     )
     peaks: Any = param(
         Kind("array of int") | NOTHING,
-        "Take these objects, for instance those chosen by hand with :func:`evidentia.plots.click_peaks`.",
+        "Take these objects of the graph, for instance those chosen with :func:`evidentia.plots.click_peaks`.",
         default=None,
     )
     focal_sets: Any = param(
@@ -147,27 +149,32 @@ class BPEC(EvidentialMeans):
     )
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # objects have no weights
+    def fit(  # type: ignore[override]  # objects have no weights
+        self, X: Any, y: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Find the belief peaks of the rows of X, and a credal partition around them.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             Numbers, none of them missing.
         y : None
             Ignored.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        rows = self._check_rows(X)
+        return self._fit_kept(X, self._check_rows(X), checkpoint)
+
+    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
         table = look_through(rows, mixing=False, missing=False, who="BPEC")
         candidates = in_memory(rows).table if table.complete else evenly_drawn(table.sample)
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)
         peaks = self._choose(graph)
         objects = Objects.of(table, rows, adaptive=self.adaptive)
-        order = self._fit_from(X, objects, [self._at(objects.coordinates.to(candidates[peaks]))])
+        order = self._fit_from(objects, [self._at(objects.coordinates.to(candidates[peaks]))])
         self.graph_, self.peaks_ = graph, peaks[order]
-        return self
 
     def _check_numbers(self, n_samples: int) -> None:
         """What of the parameters depends on the number of objects."""

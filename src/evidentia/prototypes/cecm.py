@@ -96,7 +96,8 @@ class CECM(ConstrainedClusterer):
 
     method = Method(
         name="cecm", title="evidential c-means with must-links and cannot-links",
-        papers=("Antoine, Quost, Masson & Denœux, *CSDA* 56, 2012",), guide="constraints", takes=("links", "weights"),
+        papers=("Antoine, Quost, Masson & Denœux, *CSDA* 56, 2012",), guide="constraints",
+        takes=("links", "weights", "rows beyond memory"),
         families=("full", "pairs", "simple", "singletons"), empty_set=True, labels="pignistic",
         grows="as ECM, plus *f* a link, *f²* a linked object", memory="*n f*",
         doubt="sets; outliers with a `rho` of yours", limit="`xi` depends on units; links make local minima",

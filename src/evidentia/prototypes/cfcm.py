@@ -52,7 +52,7 @@ class CFCM(ConstrainedClusterer):
 
     method = Method(
         name="cfcm", title="fuzzy c-means with links", papers=("Grira et al., *Pattern Recognition* 41, 2008",),
-        guide="constraints", takes=("links", "weights"), grows="as CECM, *f = c*", memory="*n c*",
+        guide="constraints", takes=("links", "weights", "rows beyond memory"), grows="as CECM, *f = c*", memory="*n c*",
         doubt="memberships", limit="no outliers, no sets",
     )  # fmt: skip
 

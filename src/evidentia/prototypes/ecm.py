@@ -142,7 +142,7 @@ class ECM(EvidentialMeans):
     method = Method(
         name="ecm", title="evidential c-means with outliers, Euclidean or with a metric per cluster",
         papers=("Masson & Denœux, *Pattern Recognition* 41, 2008", "Antoine et al., *CSDA* 56, 2012"), guide="ecm",
-        takes=("weights",), families=ALL_FAMILIES, empty_set=True,
+        takes=("weights", "rows beyond memory"), families=ALL_FAMILIES, empty_set=True,
         grows="*n p f* (*n p² f* with a metric per cluster)", memory="*n f*", doubt="sets, outliers",
         limit="`alpha`, `beta`, `rho` are yours to choose; a cluster between two others",
     )  # fmt: skip
