@@ -255,6 +255,7 @@ def is_precomputed(estimator: Any) -> bool:
 def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows as doubles, or an error that names the column, the count and the cure."""
     who = type(estimator).__name__
+    refuse_rows(estimator, X)
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         text = [str(name) for name, kind in zip(X.columns, X.dtypes) if getattr(kind, "kind", "O") not in "biuf"]
         if text:
@@ -269,8 +270,19 @@ def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarr
     return table
 
 
+def refuse_rows(estimator: Described, X: Any) -> None:
+    """A sentence for a method that needs its table in memory and is given rows that are not."""
+    if isinstance(X, RowSource):
+        able = [cls.__name__ for cls in methods.clusterers().values() if "rows beyond memory" in cls.method.takes]
+        raise TypeError(
+            f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "
+            f"or take a method that reads rows piece by piece: {', '.join(able)}."
+        )
+
+
 def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows of categories: text or whole numbers, missing entries kept."""
+    refuse_rows(estimator, X)
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         X = X.astype(object)  # columns of several kinds have no other type in common
     elif isinstance(X, list | tuple):

@@ -18,11 +18,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dtrtri
 
-from evidentia.prototypes._kernel import GUARD, Criterion, Prototypes, block_masses
+from evidentia.prototypes._kernel import GUARD, Columns, Criterion, Prototypes, block_masses
+from evidentia.rows.passes import add_up
 
 
 @dataclass(frozen=True)
@@ -76,23 +78,44 @@ class WidePrototypes(Prototypes):
         return terms
 
 
-def wide_step(
-    rows: np.ndarray, weight: np.ndarray, criterion: Criterion, prototypes: WidePrototypes
-) -> tuple[float, WidePrototypes]:
-    """J of the prototypes, and prototypes with better metrics around the same centers."""
-    centers, total_weight = prototypes.centers, weight.sum()
+class WideSums(NamedTuple):
+    """J of some rows at its best masses, weights and sums of the sets, and second moments of the clusters."""
+
+    objective: float
+    sums: np.ndarray
+    scatter: np.ndarray
+
+    def plus(self, other: WideSums) -> WideSums:
+        return WideSums(self.objective + other.objective, self.sums + other.sums, self.scatter + other.scatter)
+
+
+def piece_moments(piece: Columns, prototypes: WidePrototypes, criterion: Criterion) -> WideSums:
+    """What a better metric needs of a piece of the table."""
+    centers, (rows, weight) = prototypes.centers, piece
     c, p = centers.shape
     share = (criterion.average * criterion.penalty[:, None]).T
     objective, sums, scatter = 0.0, np.zeros((1, 1)), np.zeros((c, p, p))
     for block, features, cost, masses, least in block_masses(rows, prototypes, criterion):
-        least *= weight[block]
+        if weight is not None:
+            least *= weight[block]
         objective += least.sum()
         masses *= least / cost  # m**beta, as cost * m**(beta - 1) is the same for all focal sets
         sums = sums + masses @ features[: 1 + p].T
         for k, part in enumerate(np.sqrt(share @ masses)):
             away = (rows[:, block] - centers[k][:, None]) * part
             scatter[k] += away @ away.T
-    for k in range(c):
+    return WideSums(float(objective), sums, scatter)
+
+
+def wide_step(
+    pieces: Any, total_weight: float, criterion: Criterion, prototypes: WidePrototypes
+) -> tuple[float, WidePrototypes]:
+    """J of the prototypes, and prototypes with better metrics around the same centers."""
+    centers, p = prototypes.centers, prototypes.centers.shape[1]
+    share = (criterion.average * criterion.penalty[:, None]).T
+    objective, sums, scatter = add_up(piece_moments, pieces, prototypes, criterion)
+    scatter = scatter.copy()  # the sum may be kept by a checkpoint
+    for k in range(len(centers)):
         # The sums are around the center of the cluster: those of a larger set move to its barycenter.
         away = criterion.average @ centers - centers[k]
         total = sums[:, 1:] - sums[:, :1] * centers[k]

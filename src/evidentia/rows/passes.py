@@ -93,7 +93,7 @@ def _each_handle(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) ->
         from evidentia.rows.cluster import on_client
 
         return on_client(client, work, rows)
-    workers = min(n_threads(), len(handles))
+    workers = min(n_threads(), len(handles)) if len(handles) > 1 else 1
     return map(here, handles) if workers < 2 else _on_threads(here, handles, workers)
 
 

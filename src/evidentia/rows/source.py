@@ -154,7 +154,7 @@ class ArrayRows(RowSource):
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")
 
 
-def gathered(source: RowSource, check: Callable[[Piece], None]) -> ArrayRows:
+def gathered(source: RowSource, check: Callable[[Piece], None] = lambda piece: None) -> ArrayRows:
     """All rows of a source in memory, each piece after a check."""
     pieces = [piece for handle in source.handles for piece in source.read(handle)]
     for piece in pieces:
@@ -163,3 +163,8 @@ def gathered(source: RowSource, check: Callable[[Piece], None]) -> ArrayRows:
     weights = [np.ones(len(piece.table)) if piece.weight is None else piece.weight for piece in pieces]
     weighted = any(piece.weight is not None for piece in pieces)
     return ArrayRows(table, np.concatenate(weights) if weighted else None, source.names)
+
+
+def in_memory(source: RowSource) -> ArrayRows:
+    """The source itself if it is a table in memory, else all its rows."""
+    return source if isinstance(source, ArrayRows) else gathered(source)
