@@ -134,6 +134,10 @@ Seed = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")]
 Results = Annotated[Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there.")]
 
+TableKind = Annotated[
+    Tables, typer.Option(help="How --out writes masses and table; auto: CSV, above 50,000 rows Parquet.")
+]
+
 
 def _print_version(asked: bool) -> None:
     if asked:
@@ -185,9 +189,7 @@ def fit(
     ] = None,
     seed: Seed = 0,
     out: Results = None,
-    tables: Annotated[
-        Tables, typer.Option(help="How --out writes masses and table; auto: CSV, above 50,000 rows Parquet.")
-    ] = Tables.auto,
+    tables: TableKind = Tables.auto,
     quiet: Quiet = False,
 ) -> None:
     """Cluster the rows of a table and say how sure each one is."""
