@@ -56,7 +56,7 @@ def test_what_needs_all_rows_is_refused(parts, tmp_path, run):
         (["--method", "recm", "--clusters", 2], "recm needs all rows in memory. Methods that do not: egmm"),
         (["--id", "name"], "--id needs all rows in memory"),
         (["--drop", "nothing"], "there is no column of numbers 'nothing'"),
-        (["--columns", "name"], "holds string, not numbers"),
+        (["--columns", "a,name"], "--columns: there is no column of numbers 'name'"),
         (["--scheduler", "tcp://127.0.0.1:1"], "nobody answers there"),
     ):
         code, output = run("fit", where, *words)

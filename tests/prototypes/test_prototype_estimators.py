@@ -472,7 +472,8 @@ def test_sparse_tables_are_explained(blobs):
         ({"adaptive": "mahalanobis"}, "The 'adaptive' parameter of ECM must be a bool. Got 'mahalanobis' instead."),
         (
             {"focal_sets": "triples"},
-            "must be one of 'auto', 'full', 'pairs', 'simple', 'singletons' or list of subsets, FocalSets or callable",
+            "must be one of 'auto', 'full', 'pairs', 'simple', 'singletons', 'near-pairs' or list of subsets, "
+            "FocalSets or callable",
         ),
         ({"focal_sets": [{0}]}, "must mention every cluster, but cluster 1 is in none of: {0}."),
         (

@@ -22,8 +22,9 @@ LARGE = 53_001  # more rows than a sample has
 LINKS = PairwiseConstraints.from_links(must_link=[(3, 7_100), (7_100, 40_000)], cannot_link=[(3, 52_999), (11, 40_000)])
 QUICK = {"n_init": 2, "random_state": 3, "tol": 1e-8, "max_iter": 1_000}
 METHODS = {
-    "ecm": ECM(3, alpha=1.3, beta=1.8, **QUICK),
-    "ecm with metrics": ECM(3, adaptive=True, n_init=1, random_state=3, tol=1e-6),
+    "ecm": ECM(3, focal_sets="full", alpha=1.3, beta=1.8, **QUICK),
+    "ecm, automatic sets": ECM(3, **QUICK),
+    "ecm with metrics": ECM(3, focal_sets="full", adaptive=True, n_init=1, random_state=3, tol=1e-6),
     "ecm, near pairs": ECM(3, focal_sets="near-pairs", n_near=1, **QUICK),
     "fcm": FCM(3, beta=1.7, **QUICK),
     "noise": NoiseClustering(3, **QUICK),

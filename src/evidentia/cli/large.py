@@ -15,6 +15,7 @@ import typer
 from evidentia import methods
 from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError, listing
+from evidentia.cli.tables import split_names
 from evidentia.rows import RowSource, open_rows
 from evidentia.rows.passes import add_up, showing
 from evidentia.rows.source import Piece, TransformedRows
@@ -78,12 +79,14 @@ def fit_large(
 
 def _open(where: str, columns: Sequence[str], drop: Sequence[str]) -> RowSource:
     try:
-        rows = open_rows(where, columns=list(columns) or None)
-        if drop:
-            unknown = [name for name in drop if name not in (rows.names or ())]
-            if unknown:
-                raise UserError(f"--drop: there is no column of numbers {unknown[0]!r}.")
-            rows = open_rows(where, columns=[name for name in rows.names or () if name not in drop])
+        rows = open_rows(where)
+        names = list(rows.names or ())
+        asked, dropped = split_names(columns, names), split_names(drop, names)
+        for option, name in [("columns", name) for name in asked] + [("drop", name) for name in dropped]:
+            if name not in names:
+                raise UserError(f"--{option}: there is no column of numbers {name!r}. These are: {listing(names, 20)}.")
+        if asked or dropped:
+            rows = open_rows(where, columns=[name for name in asked or names if name not in dropped])
     except (ValueError, TypeError, OSError, ImportError) as error:
         raise UserError(str(error)) from error
     return rows

@@ -163,8 +163,9 @@ class TiedPartition(LazyPartition):
     """A partition of numbered rows that are not in memory, some of which, the linked objects, have given masses."""
 
     def __init__(self, other: LazyPartition, numbers: np.ndarray, masses: np.ndarray):
-        kept = {"label_rule": other.label_rule, "no_answer": other.no_answer}
-        super().__init__(other.rows, other._place, other.focal_sets, **kept)
+        super().__init__(
+            other.rows, other._place, other.focal_sets, label_rule=other.label_rule, no_answer=other.no_answer
+        )
         self.numbers, self.masses = numbers, masses
 
     def _partition(self, piece: Piece) -> CredalPartition:

@@ -18,7 +18,7 @@ from evidentia.solvers.descent import Run
 from evidentia.solvers.overlap import is_automatic, is_near_pairs, near_pair_sets, shared_sets
 
 ALL_FAMILIES = ("auto", "full", "pairs", "simple", "singletons", "near-pairs")
-LEAST = 0.25  # objects in a set of clusters: one of odds one to three is enough
+LEAST = 0.2  # objects in a set of clusters: one of odds one to four is enough
 
 
 def shared_plausibility(objects: Objects, solution: Solution) -> np.ndarray:
