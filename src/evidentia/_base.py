@@ -99,12 +99,13 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
             self.focal_sets_,
             object_names=row_names(X),
             no_answer=self._no_answer(),
+            label_rule=self.method.labels,
             copy=False,
         )
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each new row, shape (n_samples,), by the rule of ``labels_``."""
-        return self.predict_partition(X).labels(self.method.labels)
+        return self.predict_partition(X).labels()
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return check_table(self, X, reset=reset)
@@ -162,7 +163,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
         for name in ("partition_", "labels_"):
             alone.__dict__.pop(name, None)
         return LazyPartition(
-            rows, alone._masses, self.focal_sets_, rule=self.method.labels, no_answer=self._no_answer()
+            rows, alone._masses, self.focal_sets_, label_rule=self.method.labels, no_answer=self._no_answer()
         )
 
     def _read_new(self, X: Any) -> Any:
@@ -178,9 +179,14 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def _publish(self, X: Any, masses: np.ndarray) -> None:
         self.partition_ = CredalPartition(
-            masses, self.focal_sets_, object_names=row_names(X), no_answer=self._no_answer(), copy=False
+            masses,
+            self.focal_sets_,
+            object_names=row_names(X),
+            no_answer=self._no_answer(),
+            label_rule=self.method.labels,
+            copy=False,
         )
-        self.labels_ = self.partition_.labels(self.method.labels)
+        self.labels_ = self.partition_.labels()
         self.n_clusters_ = self.partition_.n_clusters
 
     def __sklearn_tags__(self) -> Any:

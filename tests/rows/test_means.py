@@ -24,7 +24,7 @@ QUICK = {"n_init": 2, "random_state": 3, "tol": 1e-8, "max_iter": 1_000}
 METHODS = {
     "ecm": ECM(3, alpha=1.3, beta=1.8, **QUICK),
     "ecm with metrics": ECM(3, adaptive=True, n_init=1, random_state=3, tol=1e-6),
-    "ecm, near pairs": ECM(3, focal_sets="near-pairs", n_near=1, **QUICK),
+    "ecm, full": ECM(3, focal_sets="full", alpha=1.3, **QUICK),
     "fcm": FCM(3, beta=1.7, **QUICK),
     "noise": NoiseClustering(3, **QUICK),
     "gustafson-kessel": GustafsonKessel(3, n_init=1, random_state=3, tol=1e-6),
@@ -168,7 +168,7 @@ def test_rows_by_number():
         some, rest = rows_apart(source, numbers)
         np.testing.assert_array_equal(some.table, X[numbers])
         np.testing.assert_array_equal(some.weight, weight[numbers])
-        left = gathered(rest)
+        left = gathered(rest, lambda piece: None)
         np.testing.assert_array_equal(left.table[left.weight > 0], np.delete(X, numbers, axis=0))
         np.testing.assert_array_equal(left.weight[left.weight > 0], np.delete(weight, numbers))
     counted = Numbered(OddRows(X, size=7, known=False))

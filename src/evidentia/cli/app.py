@@ -13,6 +13,7 @@ import typer
 import evidentia
 from evidentia.cli import terminal
 from evidentia.cli.errors import INTERRUPTED, Commands, UserError
+from evidentia.cli.files import check_file
 from evidentia.cli.settings import MethodCommand
 
 if TYPE_CHECKING:
@@ -75,6 +76,10 @@ class TwoMasks(MethodCommand):
     BETWEEN = "\n"
 
     @staticmethod
+    def look_for(file: Path) -> None:
+        """Images are looked for with their masks."""
+
+    @staticmethod
     def offers(cls: Any) -> bool:
         return "weights" in cls.method.takes and "table" in cls.method.reads
 
@@ -89,6 +94,12 @@ class TwoMasks(MethodCommand):
                     raise UserError("--different takes two masks: --different regionA.png regionB.png.")
                 joined.append(self.BETWEEN.join(two))
         return super().parse_args(ctx, joined)
+
+
+class Tables(StrEnum):
+    auto = "auto"
+    csv = "csv"
+    parquet = "parquet"
 
 
 class Missing(StrEnum):
@@ -174,9 +185,13 @@ def fit(
     ] = None,
     seed: Seed = 0,
     out: Results = None,
+    tables: Annotated[
+        Tables, typer.Option(help="How --out writes masses and table; auto: CSV, above 50,000 rows Parquet.")
+    ] = Tables.auto,
     quiet: Quiet = False,
 ) -> None:
     """Cluster the rows of a table and say how sure each one is."""
+    check_file(file)
     from evidentia.cli import fitting, inputs
     from evidentia.cli.running import check_out, expect, run
 
@@ -198,7 +213,7 @@ def fit(
     )
     estimator, given = given.estimator(count, ctx.meta["settings"], seed, linked=wishes.linked)
     given.check_links(links)
-    check_out(out)
+    check_out(out, tables.value)
     if not quiet:
         given.print_heading()
         given.print_choice(expect(estimator, given.data, count, given.scale))
@@ -208,6 +223,7 @@ def fit(
         count,
         scale=given.scale,
         out=out,
+        tables=tables.value,
         quiet=quiet,
         notes=given.notes,
         object_column=given.id_column,
@@ -246,8 +262,10 @@ def ask(
     out: Results = None,
 ) -> None:
     """Answer questions about pairs of rows, and see the clusters follow; leave and come back at any time."""
+    check_file(file)
     from evidentia.cli import asking, fitting, inputs
-    from evidentia.cli.running import check_out, print_summary
+    from evidentia.cli.running import check_out
+    from evidentia.cli.summary import print_summary
     from evidentia.constraints import ActiveSession
     from evidentia.looking.rules import rescale
     from evidentia.prototypes import CECM
@@ -370,10 +388,12 @@ def show(
     objects: Annotated[int, typer.Option(min=0, metavar="N", help="Also list the N most doubtful objects.")] = 0,
 ) -> None:
     """Print the summary of a finished partition again."""
-    from evidentia.cli.running import print_doubtful, print_summary
+    archive = file / "partition.npz" if file.is_dir() else file
+    check_file(archive, cure="It should be partition.npz.")
+    from evidentia.cli.summary import print_doubtful, print_summary
     from evidentia.partition import CredalPartition
 
-    partition = CredalPartition.load(file / "partition.npz" if file.is_dir() else file)
+    partition = CredalPartition.load(archive)
     print_summary(partition)
     if objects:
         typer.echo()
@@ -394,6 +414,7 @@ def explain(
     ] = None,
 ) -> None:
     """Say why objects are doubtful: which clusters compete, which columns speak for which, what would settle it."""
+    check_file(results / "partition.npz" if results.is_dir() else results)
     from evidentia.cli.explaining import explanations
 
     for at, words in enumerate(explanations(results, objects or (), distances)):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
@@ -50,6 +49,9 @@ class CredalPartition(MassFunctions):
     no_answer : str, optional
         Why the masses are no answer and what to try, of a fit that collapsed for instance: the summary says this and
         calls nobody sure.
+    label_rule : {"plausibility", "belief", "pignistic", "mass"}
+        Rule of ``labels()``, and so of every table and picture, unless another is asked for. Methods give their own, so
+        that ``partition_.labels()`` is ``labels_``.
     copy : bool
         ``False`` takes the array over and freezes it.
 
@@ -70,6 +72,7 @@ class CredalPartition(MassFunctions):
     object_names: tuple[str, ...] | None
     cluster_names: tuple[str, ...] | None
     no_answer: str | None
+    label_rule: str
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class CredalPartition(MassFunctions):
         object_names: Sequence[str] | None = None,
         cluster_names: Sequence[str] | None = None,
         no_answer: str | None = None,
+        label_rule: str = "plausibility",
         copy: bool = True,
     ):
         super().__init__(masses, focal_sets, copy=copy)
@@ -89,24 +93,25 @@ class CredalPartition(MassFunctions):
             if names is not None and len(names) != count:
                 raise ValueError(f"'{what}' must hold {count} names. Got {len(names)}.")
             self.__dict__[what] = None if names is None else tuple(map(str, names))
-        self.__dict__["no_answer"] = no_answer
+        self.__dict__.update(no_answer=no_answer, label_rule=label_rule)
 
     def _like(self, masses: np.ndarray, focal_sets: FocalSets, **changed: Any) -> CredalPartition:
-        kept = {name: getattr(self, name) for name in ("object_names", "cluster_names", "no_answer")}
+        kept = {name: getattr(self, name) for name in ("object_names", "cluster_names", "no_answer", "label_rule")}
         return CredalPartition(masses, focal_sets, **{**kept, **changed}, copy=False)
 
     # -- decisions ----------------------------------------------------------------------------------------------------
 
-    def labels(self, rule: str = "plausibility", *, reject: float | None = None) -> np.ndarray:
+    def labels(self, rule: str | None = None, *, reject: float | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,); -1 where ``reject`` turned the decision down.
 
         Parameters
         ----------
-        rule : {"plausibility", "belief", "pignistic", "mass"}
+        rule : {"plausibility", "belief", "pignistic", "mass"}, optional
+            ``label_rule`` unless given.
         reject : float in [0, 1], optional
             See :func:`evidentia.belief.decide`.
         """
-        return decision.decide(self.masses, self.focal_sets, rule=rule, reject=reject)
+        return decision.decide(self.masses, self.focal_sets, rule=rule or self.label_rule, reject=reject)
 
     def sets(self, rule: str = "mass", *, cautiousness: float = 0.5) -> np.ndarray:
         """The clusters that remain possible for each object, shape (n_samples, n_clusters) of bool.
@@ -211,6 +216,8 @@ class CredalPartition(MassFunctions):
                 f"Only partitions of the same objects into as many clusters can be aligned. Got {len(self)} objects in "
                 f"{self.n_clusters} clusters and {len(other)} objects in {other.n_clusters} clusters."
             )
+        from scipy.optimize import linear_sum_assignment
+
         overlap = other.pignistic.T @ self.pignistic
         return self.relabel(linear_sum_assignment(overlap, maximize=True)[1])
 
@@ -220,6 +227,11 @@ class CredalPartition(MassFunctions):
         """The same knowledge over finer clusters: cluster ``k`` becomes the set ``refining[k]`` of fine clusters."""
         fine = combination.refine(self, refining)
         return self._like(fine.masses, fine.focal_sets, cluster_names=cluster_names)
+
+    def normalized(self, rule: str = "dempster") -> CredalPartition:
+        """Without outliers: the mass of the empty set moved elsewhere, see :func:`evidentia.belief.normalize`."""
+        found = super().normalized(rule)
+        return self._like(found.masses, found.focal_sets)
 
     def combine(self, other: CredalPartition, *, rule: str = "dempster") -> CredalPartition:
         """Fuse two partitions of the same objects over the same clusters.

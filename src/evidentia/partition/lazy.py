@@ -33,10 +33,7 @@ class LazyPartition:
     place : callable
         Masses, shape (n, n_focal), of rows, shape (n, n_features).
     focal_sets : FocalSets
-    rule : str
-        The rule of :meth:`labels`.
-    cluster_names : sequence of str, optional
-    no_answer : str, optional
+    cluster_names, no_answer, label_rule
         As of :class:`CredalPartition`.
     """
 
@@ -46,11 +43,11 @@ class LazyPartition:
         place: Callable[[np.ndarray], np.ndarray],
         focal_sets: FocalSets,
         *,
-        rule: str = "plausibility",
+        label_rule: str = "plausibility",
         cluster_names: Sequence[str] | None = None,
         no_answer: str | None = None,
     ):
-        self.rows, self.focal_sets, self.rule, self.no_answer = rows, focal_sets, rule, no_answer
+        self.rows, self.focal_sets, self.label_rule, self.no_answer = rows, focal_sets, label_rule, no_answer
         self.cluster_names = None if cluster_names is None else tuple(cluster_names)
         self._place = place
 
@@ -72,7 +69,7 @@ class LazyPartition:
 
     def labels(self, rule: str | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,)."""
-        found = list(each_handle(partial(_labels, self, rule or self.rule), self.rows))
+        found = list(each_handle(partial(_labels, self, rule), self.rows))
         return np.concatenate([np.empty(0, dtype=np.int32), *found])
 
     def compute(self) -> CredalPartition:
@@ -80,7 +77,12 @@ class LazyPartition:
         found = list(each_handle(partial(_masses, self), self.rows))
         masses = np.concatenate([np.empty((0, len(self.focal_sets))), *found])
         return CredalPartition(
-            masses, self.focal_sets, cluster_names=self.cluster_names, no_answer=self.no_answer, copy=False
+            masses,
+            self.focal_sets,
+            cluster_names=self.cluster_names,
+            no_answer=self.no_answer,
+            label_rule=self.label_rule,
+            copy=False,
         )
 
     def to_parquet(self, folder: str | os.PathLike[str], *, masses: str | None = None) -> Path:
@@ -148,7 +150,8 @@ class LazyPartition:
             raise ValueError(f"'masses' must be one of {', '.join(map(repr, NUMBERS))} or None. Got {masses!r}.")
 
     def _partition(self, piece: Piece) -> CredalPartition:
-        return CredalPartition(self._place(piece.table), self.focal_sets, copy=False)
+        masses = self._place(piece.table)
+        return CredalPartition(masses, self.focal_sets, label_rule=self.label_rule, copy=False)
 
     def _count(self, piece: Piece) -> Counts:
         return self._count_of(piece, self._partition(piece))
@@ -158,7 +161,7 @@ class LazyPartition:
         return counts._replace(worst=tuple((doubt, piece.where(int(name))) for doubt, name in counts.worst))
 
     def _columns(self, partition: CredalPartition, masses: str | None) -> dict[str, np.ndarray]:
-        labels = partition.labels(self.rule)
+        labels = partition.labels()
         found = {
             "cluster": labels.astype(np.int32),
             "set": partition.hard_masks,
@@ -187,7 +190,7 @@ class LazyLabels:
         return f"LazyLabels of {self._partition!r}; compute() gives them"
 
 
-def _labels(partition: LazyPartition, rule: str, rows: RowSource, handle: Any) -> np.ndarray:
+def _labels(partition: LazyPartition, rule: str | None, rows: RowSource, handle: Any) -> np.ndarray:
     found = [partition._partition(piece).labels(rule).astype(np.int32) for piece in rows.read(handle)]
     return np.concatenate([np.empty(0, dtype=np.int32), *found])
 

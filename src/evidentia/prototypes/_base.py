@@ -16,9 +16,9 @@ from evidentia.belief.focal import canonical_order
 from evidentia.belief.transforms import pignistic
 from evidentia.prototypes._kernel import Columns, Criterion, Prototypes, block_masses, descent_step
 from evidentia.rows.passes import add_up, each_handle
-from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, piece_rows
+from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, cut, piece_rows
 from evidentia.rows.survey import Table, look_through
-from evidentia.solvers.coordinates import ColumnScales, Coordinates, coordinates_of
+from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
 from evidentia.solvers.descent import Run, Step, best_descent, descend
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.threads import one_blas_thread, one_blas_thread_here
@@ -37,6 +37,7 @@ SHAPES = {
 }
 
 
+Frame = Coordinates | ColumnScales | SpannedScales
 # From rows (p, n) to which of them, their features, costs, masses (f, k) and least costs; it can be pickled.
 Blocks = Callable[[np.ndarray], Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]]
 
@@ -48,12 +49,14 @@ class Slices:
 
     def __init__(self, rows: np.ndarray, weight: np.ndarray):
         self.rows, self.weight = rows, weight
-        size, n = piece_rows(len(rows)), len(weight)
-        self.handles = [(start, min(start + size, n)) for start in range(0, n, size)]
+        self.handles = cut(*rows.shape[::-1])
 
     def read(self, handle: tuple[int, int]) -> Iterator[Columns]:
-        part = slice(*handle)
-        yield Columns(self.rows[:, part], self.weight[part])
+        start, stop = handle
+        size = piece_rows(len(self.rows))
+        for first in range(start, stop, size):
+            part = slice(first, min(first + size, stop))
+            yield Columns(self.rows[:, part], self.weight[part])
 
 
 class Objects(NamedTuple):
@@ -65,7 +68,7 @@ class Objects(NamedTuple):
 
     rows: np.ndarray
     weight: np.ndarray
-    coordinates: Coordinates | ColumnScales
+    coordinates: Frame
     source: RowSource
     whole: MappedRows | None = None
 
@@ -90,11 +93,11 @@ class Objects(NamedTuple):
         return float(np.exp(-2 * self.coordinates.log_jacobian / self.coordinates.width))
 
 
-def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales) -> np.ndarray:
+def to_rows(table: np.ndarray, coordinates: Frame | SpannedScales) -> np.ndarray:
     return np.ascontiguousarray(coordinates.to(table).T)
 
 
-def to_columns(coordinates: Coordinates | ColumnScales, piece: Piece) -> Columns:
+def to_columns(coordinates: Frame, piece: Piece) -> Columns:
     """A piece of the source as the kernel takes it."""
     return Columns(to_rows(piece.table, coordinates), piece.weight)
 
@@ -129,9 +132,7 @@ class ClusterSizes(NamedTuple):
         )
 
 
-def piece_sizes(
-    piece: Piece, coordinates: Coordinates | ColumnScales, blocks: Blocks, focal_sets: FocalSets
-) -> ClusterSizes:
+def piece_sizes(piece: Piece, coordinates: Frame, blocks: Blocks, focal_sets: FocalSets) -> ClusterSizes:
     """Sizes of the clusters in a piece of the table."""
     parts = (
         ClusterSizes.of(pignistic(masses.T, focal_sets).T, None if piece.weight is None else piece.weight[block])
@@ -235,7 +236,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
         self._publish_run(best, runs, objects.unit * self._share(solution.criterion.focal_sets, objects.weight))
         order = self._settle(objects, solution)
-        _base.warn_if_centers_coincide(self, self._solution.prototypes.described(), np.sqrt(len(objects.rows)))
+        _base.warn_if_centers_coincide(self, self._solution.prototypes.described(), np.sqrt(objects.coordinates.width))
         return order
 
     def _family(self, n_clusters: int) -> FocalSets:
@@ -280,6 +281,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         start = self._at(objects.coordinates.to(centers))
         if covariances is None or not self.adaptive:
             return [start]
+        assert not isinstance(objects.coordinates, SpannedScales), "a given start may lie outside of the span"
         covariances = objects.coordinates.covariance_to(covariances)
         if not (np.linalg.eigvalsh(covariances) > 0).all():
             raise ValueError(
@@ -364,10 +366,9 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self.focal_sets_ = solution.criterion.focal_sets
         self.cluster_centers_ = objects.coordinates.back(solution.prototypes.centers)
         self.covariances_ = self.cluster_metrics_ = None
-        if solution.prototypes.covariances is not None:
-            forward = objects.coordinates.forward
+        if solution.prototypes.covariances is not None and solution.prototypes.metric is not None:
             self.covariances_ = objects.coordinates.covariance_back(solution.prototypes.covariances)
-            self.cluster_metrics_ = objects.unit * (forward @ solution.prototypes.metric @ forward.T)
+            self.cluster_metrics_ = objects.unit * objects.coordinates.metric_back(solution.prototypes.metric)
         return order
 
     def _sizes(self, objects: Objects, solution: Solution) -> ClusterSizes:
@@ -410,4 +411,4 @@ def nearest_distance(objects: Objects, prototypes: Prototypes) -> float:
 
 def rho_from(distance: float, objects: Objects) -> float:
     """The default distance to the empty set, from a typical distance to the nearest center."""
-    return RHO_FACTOR * max(distance, RHO_LEAST * np.sqrt(len(objects.rows)))
+    return RHO_FACTOR * max(distance, RHO_LEAST * np.sqrt(objects.coordinates.width))

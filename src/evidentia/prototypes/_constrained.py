@@ -163,14 +163,16 @@ class TiedPartition(LazyPartition):
     """A partition of numbered rows that are not in memory, some of which, the linked objects, have given masses."""
 
     def __init__(self, other: LazyPartition, numbers: np.ndarray, masses: np.ndarray):
-        super().__init__(other.rows, other._place, other.focal_sets, rule=other.rule, no_answer=other.no_answer)
+        super().__init__(
+            other.rows, other._place, other.focal_sets, label_rule=other.label_rule, no_answer=other.no_answer
+        )
         self.numbers, self.masses = numbers, masses
 
     def _partition(self, piece: Piece) -> CredalPartition:
         masses = self._place(piece.table)
         low, high = np.searchsorted(self.numbers, [piece.first, piece.first + len(masses)])
         masses[self.numbers[low:high] - piece.first] = self.masses[low:high]
-        return CredalPartition(masses, self.focal_sets, copy=False)
+        return CredalPartition(masses, self.focal_sets, label_rule=self.label_rule, copy=False)
 
 
 class ConstrainedClusterer(PrototypeClusterer):

@@ -28,7 +28,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -79,13 +79,30 @@ class Prototypes:
     def metric(self) -> np.ndarray | None:
         return None if self.covariances is None else adapted_metric(self.covariances)
 
+    def features(self, rows: np.ndarray) -> np.ndarray:
+        """What squared distances to these prototypes are linear in, shape (n_terms, n_rows)."""
+        return lift(rows, self.covariances is not None)
+
+    def distance_terms(self, average: np.ndarray) -> np.ndarray:
+        """Coefficients of the squared distances to means over the clusters, shape (n_focal, n_terms)."""
+        centers = average @ self.centers
+        if self.metric is None:
+            return np.column_stack([np.einsum("jq,jq->j", centers, centers), -2 * centers, np.ones(len(centers))])
+        metric = _mixed(average, self.metric)
+        pulled = np.einsum("jab,jb->ja", metric, centers)
+        a, b = np.triu_indices(centers.shape[1])
+        products = metric[:, a, b] * np.where(a == b, 1, 2)
+        return np.column_stack([np.einsum("jq,jq->j", centers, pulled), -2 * pulled, products])
+
     def described(self) -> np.ndarray:
         """Center and shape of each cluster in one row."""
         c = len(self.centers)
         return self.centers if self.covariances is None else np.c_[self.centers, self.covariances.reshape(c, -1)]
 
     def reordered(self, order: np.ndarray) -> Prototypes:
-        return Prototypes(self.centers[order], None if self.covariances is None else self.covariances[order])
+        return replace(
+            self, centers=self.centers[order], covariances=None if self.covariances is None else self.covariances[order]
+        )
 
 
 @dataclass(frozen=True)
@@ -146,16 +163,7 @@ def adapted_metric(covariances: np.ndarray) -> np.ndarray:
 
 def cost_terms(prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
     r"""Coefficients of the costs :math:`|A_j|^\alpha d_{ij}^2`, :math:`\rho^2` in the features, (n_focal, n_terms)."""
-    average, p = criterion.average, prototypes.centers.shape[1]
-    centers = average @ prototypes.centers
-    if prototypes.metric is None:
-        terms = np.column_stack([np.einsum("jq,jq->j", centers, centers), -2 * centers, np.ones(len(centers))])
-    else:
-        metric = _mixed(average, prototypes.metric)
-        pulled = np.einsum("jab,jb->ja", metric, centers)
-        a, b = np.triu_indices(p)
-        products = metric[:, a, b] * np.where(a == b, 1, 2)
-        terms = np.column_stack([np.einsum("jq,jq->j", centers, pulled), -2 * pulled, products])
+    terms = prototypes.distance_terms(criterion.average)
     terms *= criterion.penalty[:, None]
     if criterion.rho is not None:
         terms[criterion.focal_sets.empty_index] = np.eye(1, terms.shape[1]) * criterion.rho**2
@@ -199,7 +207,7 @@ def block_masses(
     """Block by block: which rows, their features, costs, masses and least costs."""
     terms = cost_terms(prototypes, criterion)
     for block in row_blocks(rows.shape[1], 3 * len(terms) + terms.shape[1]):
-        features = lift(rows[:, block], prototypes.covariances is not None)
+        features = prototypes.features(rows[:, block])
         cost = terms @ features
         np.maximum(cost, LEAST_COST, out=cost)
         yield block, features, cost, *update_masses(cost, criterion.beta)

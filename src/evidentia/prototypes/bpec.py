@@ -10,22 +10,28 @@ import numpy as np
 from evidentia import _base
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
-from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters
+from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters, to_rows
 from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, piece_sums, update_covariances
+from evidentia.prototypes._wide import WidePrototypes, wide_step
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
 from evidentia.rows.passes import add_up
-from evidentia.rows.source import RowSource, in_memory
-from evidentia.rows.survey import look_through
+from evidentia.rows.source import ArrayRows, RowSource, gathered
+from evidentia.rows.survey import Table, look_through
+from evidentia.solvers.coordinates import ColumnScales, SpannedScales
 from evidentia.solvers.descent import Step
 from evidentia.solvers.starts import Rows
 from evidentia.solvers.threads import one_blas_thread
+
+WIDE = 16  # columns from which second moments by clusters take less time than all products of columns
 
 
 def fixed_step(
     pieces: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
     """J of the prototypes, and prototypes with better metrics around the same centers."""
+    if isinstance(prototypes, WidePrototypes):
+        return wide_step(pieces, total_weight, criterion, prototypes)
     objective, sums = add_up(piece_sums, pieces, prototypes, criterion)
     if prototypes.covariances is None:
         return objective, prototypes
@@ -67,7 +73,7 @@ class BPEC(EvidentialMeans):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless a list of focal sets fixes them.
     start_criteria_ : ndarray
-        J at the end of the one start (of the first fit for ``"near-pairs"``).
+        J at the end of the one start (over single clusters for ``"auto"``).
 
     Notes
     -----
@@ -130,11 +136,6 @@ class BPEC(EvidentialMeans):
         "Take these objects of the graph, for instance those chosen with :func:`evidentia.plots.click_peaks`.",
         default=None,
     )
-    focal_sets: Any = param(
-        _base.focal_families(*ALL_FAMILIES),
-        """Sets of clusters that may hold mass, as in :class:`ECM`. ``"near-pairs"`` suits any number of clusters.""",
-        default="near-pairs",
-    )
     rho: Any = param(
         _base.RHO,
         """Distance of every object to the empty set, in the units of X. ``"auto"`` is three times the root mean squared
@@ -168,13 +169,29 @@ class BPEC(EvidentialMeans):
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
         table = look_through(rows, mixing=False, missing=False, who="BPEC")
-        candidates = in_memory(rows).table if table.complete else evenly_drawn(table.sample)
+        candidates = evenly_drawn(table.sample)
+        if table.complete:  # as they were given, so that objects keep their numbers
+            candidates = rows.table if isinstance(rows, ArrayRows) else gathered(rows, lambda piece: None).table
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)
         peaks = self._choose(graph)
-        objects = Objects.of(table, rows, adaptive=self.adaptive)
-        order = self._fit_from(objects, [self._at(objects.coordinates.to(candidates[peaks]))])
+        objects, start = self._begin(table, rows, candidates[peaks])
+        order = self._fit_from(objects, [start])
         self.graph_, self.peaks_ = graph, peaks[order]
+
+    def _begin(self, table: Table, rows: RowSource, peaks: np.ndarray) -> tuple[Objects, Prototypes]:
+        """The objects, and round clusters around the peaks."""
+        objects = Objects.of(table, rows, adaptive=self.adaptive)
+        coordinates = objects.coordinates
+        if not self.adaptive or coordinates.width < WIDE:
+            return objects, self._at(coordinates.to(peaks))
+        repeats = np.ones(coordinates.width)
+        if table.complete and isinstance(coordinates, ColumnScales) and coordinates.width > table.n_rows:
+            coordinates = SpannedScales.of(table.sample.X, coordinates)
+            objects = objects._replace(rows=to_rows(table.sample.X, coordinates), coordinates=coordinates)
+            repeats = coordinates.repeats
+        centers = coordinates.to(peaks)
+        return objects, WidePrototypes(centers, np.tile(np.eye(len(repeats)), (len(peaks), 1, 1)), repeats=repeats)
 
     def _check_numbers(self, n_samples: int) -> None:
         """What of the parameters depends on the number of objects."""

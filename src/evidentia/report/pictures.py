@@ -77,8 +77,7 @@ def _scatter_pictures(partition: CredalPartition, model: Any, columns: Columns) 
             ),
         )
     ]
-    shapes = [getattr(model, name, None) for name in ("covariance_", "covariances_")]
-    if view.columns is not None and columns.numeric.all() and any(shape is not None for shape in shapes):
+    if view.columns is not None and columns.numeric.all() and getattr(model, "covariances_", None) is not None:
         at = view.columns
         found.append(
             _picture(

@@ -18,6 +18,7 @@ from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import n_threads
 
 T = TypeVar("T")
+NO_ROWS = "The table has no row of a weight above zero, so there is nothing to find in it."
 
 
 class Additive(Protocol):
@@ -42,7 +43,7 @@ def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *sha
     for part in each_handle(partial(_sum_of, function, shared), rows):
         total = _plus(total, part)
     if total is None:
-        raise ValueError("There are no rows with a weight above zero.")
+        raise ValueError(NO_ROWS)
     if kept is not None:
         kept.keep(digest, total)
     return total
