@@ -152,7 +152,7 @@ def build(method: str, X: np.ndarray, n_clusters: int, n_init: int, seed: int) -
     """The method with the paper's settings: rho = 5 on z-scored columns, five starts, delta_0 by `quantile`."""
     c, many = n_clusters, len(X) > 1000
     drawn: dict[str, Any] = {"n_init": n_init, "random_state": seed}
-    near: dict[str, Any] = {"focal_sets": "pairs" if c <= 3 else "auto", "rho": 5.0}
+    near: dict[str, Any] = {"focal_sets": "pairs" if c <= 3 else "near-pairs", "rho": 5.0}
     relational: dict[str, Any] = {
         "focal_sets": focal_family(c),
         "delta0": quantile(c),
@@ -171,7 +171,7 @@ def build(method: str, X: np.ndarray, n_clusters: int, n_init: int, seed: int) -
         "CCM": lambda: CCM(c, rho=5.0, tol=1e-6, **drawn),
         "sECMdd": lambda: SECMdd(c, alpha=2.0, beta=2.0, eta=1.0, gamma=1.0, rho=5.0, **drawn),
         "wECMdd": lambda: WECMdd(c, alpha=2.0, beta=2.0, mixing=5.0, psi=2.0, rho=5.0, **drawn),
-        "BPEC": lambda: BPEC(c, **near),
+        "BPEC": lambda: BPEC(c, rho=5.0),
         "Bootclus": lambda: BootGMM(c, model="bic", n_boot=500, n_pairs=200 if many else None, random_state=seed),
     }[method.removesuffix("-bp")]()
 

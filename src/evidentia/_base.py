@@ -21,6 +21,7 @@ from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.partition.profiles import row_names
 from evidentia.rows.checkpoint import Checkpoint, checkpointed
+from evidentia.rows.passes import showing
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.solvers.descent import Run
 
@@ -138,15 +139,17 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
     @contextmanager
     def _kept(self, path: Any, rows: RowSource) -> Iterator[np.random.RandomState]:
         """Passes over the rows are kept in a checkpoint, if a path is given; what is drawn is drawn from here."""
+        bars = bool(getattr(self, "verbose", 0))
         if path is None:
-            yield check_random_state(self.random_state)
+            with showing(bars):
+                yield check_random_state(self.random_state)
             return
         settings = "\n".join(
             [type(self).__name__]
             + [f"{name}={getattr(self, name)!r}" for name in self.parameters if name not in ("verbose", "n_jobs")]
         )
         kept = Checkpoint(path, rows.fingerprint(), settings)
-        with checkpointed(kept):
+        with checkpointed(kept), showing(bars):
             yield check_random_state(kept.seed if self.random_state is None else self.random_state)
 
     def _publish_rows(self, X: Any, rows: RowSource) -> None:

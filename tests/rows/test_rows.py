@@ -323,7 +323,7 @@ def test_pieces_of_wide_tables_have_fewer_rows():
 
 def test_gathering_keeps_weights_and_order():
     X, _ = blobs(20_000)
-    rows = gathered(OddRows(X, np.arange(20_000.0)), lambda piece: None)
+    rows = gathered(OddRows(X, np.arange(20_000.0)))
     np.testing.assert_array_equal(rows.table, X)
     np.testing.assert_array_equal(rows.weight, np.arange(20_000.0))
 

@@ -6,6 +6,15 @@ from pathlib import Path
 
 from evidentia.cli.errors import UserError, closest
 
+LARGE = 1 << 29  # bytes of a table that is not read whole
+
+
+def is_large(path: Path) -> bool:
+    """Whether rows stay where they are: several files, an array on disk, or a file too large to be read whole."""
+    if any(sign in str(path) for sign in "*?[") or path.suffix in (".npy", ".zarr"):
+        return True
+    return path.suffix in (".parquet", ".csv", ".tsv") and path.is_file() and path.stat().st_size > LARGE
+
 
 def check_file(path: Path, *, cure: str = "Name a file: .csv, .tsv, .parquet or .npz.") -> None:
     """Refuse what is no file with something in it; ``cure`` is for a directory."""

@@ -15,7 +15,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 from evidentia.cli.errors import UserError, closest
-from evidentia.cli.files import check_file
+from evidentia.cli.files import check_file, is_large
 
 SHORTER = {"n_init": "starts", "n_jobs": "jobs"}  # where the command line has a shorter word
 ELSEWHERE = {"n_clusters", "cluster_range", "random_state", "verbose", "metric"}  # other options speak of these
@@ -108,8 +108,9 @@ class MethodCommand(TyperCommand):
 
     @staticmethod
     def look_for(file: Path) -> None:
-        """Refuse a file that is not there."""
-        check_file(file)
+        """Refuse a file that is not there; rows that stay in their files are looked for by their reader."""
+        if not is_large(file):
+            check_file(file)
 
     @staticmethod
     def _is_flag(option: str, following: str) -> bool:

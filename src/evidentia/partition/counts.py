@@ -52,9 +52,10 @@ class Counts(NamedTuple):
         ]
         if empty:
             lines.append(line("out", "outliers, in none of them", detail=False))
+        names = [name for _, name in self.worst]
         lines.append(
             f"Nonspecificity {self.nonspecificity / n:.2f} on average (0: every object sure, 1: nothing known). "
-            f"Most doubtful: {', '.join(name for _, name in self.worst)}."
+            f"Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}."
         )
         return "\n".join(lines)
 

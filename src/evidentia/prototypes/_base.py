@@ -37,7 +37,6 @@ SHAPES = {
 }
 
 
-Frame = Coordinates | ColumnScales | SpannedScales
 # From rows (p, n) to which of them, their features, costs, masses (f, k) and least costs; it can be pickled.
 Blocks = Callable[[np.ndarray], Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]]
 
@@ -68,7 +67,7 @@ class Objects(NamedTuple):
 
     rows: np.ndarray
     weight: np.ndarray
-    coordinates: Frame
+    coordinates: Coordinates | ColumnScales | SpannedScales
     source: RowSource
     whole: MappedRows | None = None
 
@@ -93,11 +92,11 @@ class Objects(NamedTuple):
         return float(np.exp(-2 * self.coordinates.log_jacobian / self.coordinates.width))
 
 
-def to_rows(table: np.ndarray, coordinates: Frame | SpannedScales) -> np.ndarray:
+def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales | SpannedScales) -> np.ndarray:
     return np.ascontiguousarray(coordinates.to(table).T)
 
 
-def to_columns(coordinates: Frame, piece: Piece) -> Columns:
+def to_columns(coordinates: Coordinates | ColumnScales | SpannedScales, piece: Piece) -> Columns:
     """A piece of the source as the kernel takes it."""
     return Columns(to_rows(piece.table, coordinates), piece.weight)
 
@@ -132,7 +131,9 @@ class ClusterSizes(NamedTuple):
         )
 
 
-def piece_sizes(piece: Piece, coordinates: Frame, blocks: Blocks, focal_sets: FocalSets) -> ClusterSizes:
+def piece_sizes(
+    piece: Piece, coordinates: Coordinates | ColumnScales, blocks: Blocks, focal_sets: FocalSets
+) -> ClusterSizes:
     """Sizes of the clusters in a piece of the table."""
     parts = (
         ClusterSizes.of(pignistic(masses.T, focal_sets).T, None if piece.weight is None else piece.weight[block])

@@ -79,7 +79,7 @@ class WidePrototypes(Prototypes):
 
 
 class WideSums(NamedTuple):
-    """J of some rows, sums over the sets (f, 1 + p), and second moments around the centers (c, p, p)."""
+    """J of some rows at its best masses, weights and sums of the sets, and second moments of the clusters."""
 
     objective: float
     sums: np.ndarray
@@ -89,10 +89,9 @@ class WideSums(NamedTuple):
         return WideSums(self.objective + other.objective, self.sums + other.sums, self.scatter + other.scatter)
 
 
-def wide_sums(piece: Columns, prototypes: WidePrototypes, criterion: Criterion) -> WideSums:
-    """J and its sums of a piece of the table."""
-    rows, weight = piece
-    centers = prototypes.centers
+def piece_moments(piece: Columns, prototypes: WidePrototypes, criterion: Criterion) -> WideSums:
+    """What a better metric needs of a piece of the table."""
+    centers, (rows, weight) = prototypes.centers, piece
     c, p = centers.shape
     share = (criterion.average * criterion.penalty[:, None]).T
     objective, sums, scatter = 0.0, np.zeros((1, 1)), np.zeros((c, p, p))
@@ -112,12 +111,11 @@ def wide_step(
     pieces: Any, total_weight: float, criterion: Criterion, prototypes: WidePrototypes
 ) -> tuple[float, WidePrototypes]:
     """J of the prototypes, and prototypes with better metrics around the same centers."""
-    centers = prototypes.centers
-    c, p = centers.shape
+    centers, p = prototypes.centers, prototypes.centers.shape[1]
     share = (criterion.average * criterion.penalty[:, None]).T
-    objective, sums, around = add_up(wide_sums, pieces, prototypes, criterion)
-    scatter = around.copy()  # a checkpoint keeps the sums as they are
-    for k in range(c):
+    objective, sums, scatter = add_up(piece_moments, pieces, prototypes, criterion)
+    scatter = scatter.copy()  # the sum may be kept by a checkpoint
+    for k in range(len(centers)):
         # The sums are around the center of the cluster: those of a larger set move to its barycenter.
         away = criterion.average @ centers - centers[k]
         total = sums[:, 1:] - sums[:, :1] * centers[k]

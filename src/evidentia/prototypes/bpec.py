@@ -16,8 +16,8 @@ from evidentia.prototypes._wide import WidePrototypes, wide_step
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
 from evidentia.rows.passes import add_up
-from evidentia.rows.source import ArrayRows, RowSource, gathered
-from evidentia.rows.survey import Table, look_through
+from evidentia.rows.source import RowSource, in_memory
+from evidentia.rows.survey import look_through
 from evidentia.solvers.coordinates import ColumnScales, SpannedScales
 from evidentia.solvers.descent import Step
 from evidentia.solvers.starts import Rows
@@ -73,7 +73,7 @@ class BPEC(EvidentialMeans):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless a list of focal sets fixes them.
     start_criteria_ : ndarray
-        J at the end of the one start (over single clusters for ``"auto"``).
+        J at the end of the one start (over single clusters for ``"auto"`` and ``"near-pairs"``).
 
     Notes
     -----
@@ -136,6 +136,11 @@ class BPEC(EvidentialMeans):
         "Take these objects of the graph, for instance those chosen with :func:`evidentia.plots.click_peaks`.",
         default=None,
     )
+    focal_sets: Any = param(
+        _base.focal_families(*ALL_FAMILIES),
+        """Sets of clusters that may hold mass, as in :class:`ECM`. ``"near-pairs"`` suits any number of clusters.""",
+        default="near-pairs",
+    )
     rho: Any = param(
         _base.RHO,
         """Distance of every object to the empty set, in the units of X. ``"auto"`` is three times the root mean squared
@@ -169,26 +174,24 @@ class BPEC(EvidentialMeans):
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
         table = look_through(rows, mixing=False, missing=False, who="BPEC")
-        candidates = evenly_drawn(table.sample)
-        if table.complete:  # as they were given, so that objects keep their numbers
-            candidates = rows.table if isinstance(rows, ArrayRows) else gathered(rows, lambda piece: None).table
+        candidates = in_memory(rows).table if table.complete else evenly_drawn(table.sample)
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)
         peaks = self._choose(graph)
-        objects, start = self._begin(table, rows, candidates[peaks])
+        objects, start = self._begin(Objects.of(table, rows, adaptive=self.adaptive), candidates[peaks])
         order = self._fit_from(objects, [start])
         self.graph_, self.peaks_ = graph, peaks[order]
 
-    def _begin(self, table: Table, rows: RowSource, peaks: np.ndarray) -> tuple[Objects, Prototypes]:
+    def _begin(self, objects: Objects, peaks: np.ndarray) -> tuple[Objects, Prototypes]:
         """The objects, and round clusters around the peaks."""
-        objects = Objects.of(table, rows, adaptive=self.adaptive)
         coordinates = objects.coordinates
         if not self.adaptive or coordinates.width < WIDE:
             return objects, self._at(coordinates.to(peaks))
         repeats = np.ones(coordinates.width)
-        if table.complete and isinstance(coordinates, ColumnScales) and coordinates.width > table.n_rows:
-            coordinates = SpannedScales.of(table.sample.X, coordinates)
-            objects = objects._replace(rows=to_rows(table.sample.X, coordinates), coordinates=coordinates)
+        if isinstance(coordinates, ColumnScales) and coordinates.width > objects.rows.shape[1]:
+            table = coordinates.back(objects.rows.T)  # fewer rows than columns: all of them are at hand
+            coordinates = SpannedScales.of(table, coordinates)
+            objects = objects._replace(rows=to_rows(table, coordinates), coordinates=coordinates)
             repeats = coordinates.repeats
         centers = coordinates.to(peaks)
         return objects, WidePrototypes(centers, np.tile(np.eye(len(repeats)), (len(peaks), 1, 1)), repeats=repeats)

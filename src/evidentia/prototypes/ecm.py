@@ -9,16 +9,26 @@ import numpy as np
 from scipy.special import softmax
 
 from evidentia._base import ALPHA, RHO, focal_families
-from evidentia._parameters import BOOLEAN, param
+from evidentia._parameters import BOOLEAN, Integer, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.prototypes._base import SHAPES, Objects, PrototypeClusterer, Solution
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses
 from evidentia.solvers.descent import Run
-from evidentia.solvers.overlap import is_automatic, shared_sets
+from evidentia.solvers.overlap import is_automatic, is_near_pairs, near_pair_sets, shared_sets
 
-ALL_FAMILIES = ("auto", "full", "pairs", "simple", "singletons")
+ALL_FAMILIES = ("auto", "full", "pairs", "simple", "singletons", "near-pairs")
 LEAST = 0.25  # objects in a set of clusters: one of odds one to three is enough
+
+
+def shared_plausibility(objects: Objects, solution: Solution) -> np.ndarray:
+    """Similarity of the clusters, ``Pl.T @ Pl`` (c, c): how far the same objects are plausible in both."""
+    member = solution.criterion.focal_sets.member
+    similarity = np.zeros((member.shape[1], member.shape[1]))
+    for block, _, _, masses, _ in block_masses(objects.rows, solution.prototypes, solution.criterion):
+        plausible = member.T @ masses
+        similarity += (objects.weight[block] * plausible) @ plausible.T
+    return similarity
 
 
 def overlapping_sets(objects: Objects, solution: Solution) -> FocalSets:
@@ -46,7 +56,9 @@ class EvidentialMeans(PrototypeClusterer):
         focal_families(*ALL_FAMILIES),
         """Sets of clusters that may hold mass; all named families have the empty set. ``"auto"`` fits single clusters
         and the empty set, then lays over them the sets of clusters that overlap: the clusters stay where they are, and
-        masses are found anew. ``"full"`` is the family of the paper.""",
+        masses are found anew. ``"full"`` is the family of the paper. ``"near-pairs"`` begins with single clusters too,
+        then adds the pairs of clusters that are among each other's ``n_near`` most similar ones (Denœux et al., 2016),
+        and the set of all, and goes on.""",
         default="auto",
     )
     alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
@@ -65,6 +77,7 @@ class EvidentialMeans(PrototypeClusterer):
         of the columns.""",
         default=False,
     )
+    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
 
     attributes = {
         "rho_": "float or None\nDistance to the empty set that was used; None without the empty set.",
@@ -73,13 +86,22 @@ class EvidentialMeans(PrototypeClusterer):
     }
 
     def _family(self, n_clusters: int) -> FocalSets:
-        return FocalSets(n_clusters, "singletons") if is_automatic(self.focal_sets) else super()._family(n_clusters)
+        if is_automatic(self.focal_sets) or is_near_pairs(self.focal_sets):
+            # Not yet the whole frame: its barycenter would make the middle cluster near to all.
+            return FocalSets(n_clusters, "singletons")
+        return super()._family(n_clusters)
 
     def _search(
         self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
     ) -> tuple[Solution, Run, list[Run]]:
         solution, best, runs = super()._search(objects, criterion, starts)
-        if is_automatic(self.focal_sets) and not runs[-1].interrupted:
+        if runs[-1].interrupted:
+            return solution, best, runs
+        if is_near_pairs(self.focal_sets):
+            similarity = shared_plausibility(objects, solution)
+            finer = replace(criterion, focal_sets=near_pair_sets(similarity, self.n_near, empty=True))
+            solution, best, _ = super()._search(objects, finer, [solution.prototypes])
+        if is_automatic(self.focal_sets):
             # With free centers larger sets would take the places of clusters, as they may in any other family.
             finer = replace(criterion, focal_sets=overlapping_sets(objects, solution))
             lowest, _ = self._step(objects, finer)(solution.prototypes)
@@ -109,7 +131,7 @@ class ECM(EvidentialMeans):
         J after each iteration; it never rises. It is the plain sum above, not divided by the number of masses. With
         automatic sets the last value is over them, the others over single clusters.
     start_criteria_ : ndarray
-        J at the end of every start (over single clusters for ``"auto"``).
+        J at the end of every start (over single clusters for ``"auto"`` and ``"near-pairs"``).
 
     Notes
     -----

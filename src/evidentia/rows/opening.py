@@ -49,7 +49,7 @@ def open_rows(
         others.
     weight : str or int, optional
         Column with the weights of the rows, which is not clustered then: a row of weight two counts as two rows, one of
-        weight zero is left out.
+        weight zero has no part in the fit.
 
     Returns
     -------

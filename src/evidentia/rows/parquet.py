@@ -57,31 +57,36 @@ class ParquetRows(FileRows):
         start, stop = handle
         at = int(np.searchsorted(self.ends, start, side="right"))
         while start < stop:
-            end = min(stop, int(self.ends[at]))
-            for group in range(start, end):
-                if self.counts[group]:
-                    yield from self._of_group(at, group - (int(self.ends[at - 1]) if at else 0))
+            end, before = min(stop, int(self.ends[at])), int(self.ends[at - 1]) if at else 0
+            groups = [group - before for group in range(start, end) if self.counts[group]]
+            yield from self._of_file(at, groups)
             start, at = end, at + 1
 
-    def _of_group(self, at: int, group: int) -> Iterator[Block]:
+    def _of_file(self, at: int, groups: Sequence[int]) -> Iterator[Block]:
         pa = pyarrow()
-        what, check = f"{self.files.path(at)}, row group {group},", partial(self.files.check, at)
-        yield from reading(what, check, self._rows(pa, at, group), (pa.ArrowException, OSError))
+        path, check, errors = self.files.path(at), partial(self.files.check, at), (pa.ArrowException, OSError)
 
-    def _rows(self, pa: Any, at: int, group: int) -> Iterator[Block]:
-        path, first = self.files.path(at), 0
-        metadata = _metadata(path, *self.files.stamps[at].tolist())
+        def work() -> Iterator[Block]:
+            metadata = _metadata(path, *self.files.stamps[at].tolist())
+            with pa.parquet.ParquetFile(path, metadata=metadata, buffer_size=BUFFER, pre_buffer=False) as file:
+                for group in groups:
+                    rows = self._of_group(pa, file, f"{self.files.names[at]}, row group {group}, row ", group)
+                    yield from reading(f"{path}, row group {group},", check, rows, errors)
+
+        yield from reading(path, check, work(), errors)
+
+    def _of_group(self, pa: Any, file: Any, place: str, group: int) -> Iterator[Block]:
+        first = 0
         # Threads are ours to start: each reads a handle of its own.
-        with pa.parquet.ParquetFile(path, metadata=metadata, buffer_size=BUFFER, pre_buffer=False) as file:
-            for batch in file.iter_batches(
-                piece_rows(self.n_features), row_groups=[group], columns=self.columns.all, use_threads=False
-            ):
-                table = np.empty((batch.num_rows, self.n_features))
-                for to, name in enumerate(self.columns.names):
-                    table[:, to] = numbers(pa, batch, name)
-                weight = None if self.columns.weight is None else numbers(pa, batch, self.columns.weight)
-                yield Block(table, weight, f"{self.files.names[at]}, row group {group}, row ", first)
-                first += batch.num_rows
+        for batch in file.iter_batches(
+            piece_rows(self.n_features), row_groups=[group], columns=self.columns.all, use_threads=False
+        ):
+            table = np.empty((batch.num_rows, self.n_features))
+            for to, name in enumerate(self.columns.names):
+                table[:, to] = numbers(pa, batch, name)
+            weight = None if self.columns.weight is None else numbers(pa, batch, self.columns.weight)
+            yield Block(table, weight, place, first)
+            first += batch.num_rows
 
 
 def numbers(pa: Any, batch: Any, name: str) -> np.ndarray:

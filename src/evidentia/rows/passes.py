@@ -6,18 +6,24 @@ order, and then the handles, in order: the sum has the same bits on one thread, 
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Protocol, Self, TypeVar
+
+from tqdm.auto import tqdm
 
 from evidentia.rows import checkpoint
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import n_threads
 
 T = TypeVar("T")
+_shown: ContextVar[Iterator[int] | None] = ContextVar("shown", default=None)
 NO_ROWS = "The table has no row of a weight above zero, so there is nothing to find in it."
 
 
@@ -61,8 +67,26 @@ def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, ha
     return total
 
 
+@contextmanager
+def showing(asked: bool) -> Iterator[None]:
+    """Passes over rows that are not in memory show how far they are, and the time left."""
+    token = _shown.set(itertools.count(1) if asked else None)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
+
+
 def each_handle(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
     """``work(rows, handle)`` of every handle, in order; here, on threads, or on the active Dask client."""
+    number = None if rows.in_memory else _shown.get()
+    found = _each_handle(work, rows)
+    if number is None:
+        return found
+    return iter(tqdm(found, desc=f"pass {next(number)}", total=len(rows.handles), unit="part", leave=False))
+
+
+def _each_handle(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
     handles, here = rows.handles, partial(work, rows)
     source = rows.source if isinstance(rows, MappedRows) else rows
     if not source.in_memory and (client := _active_client()) is not None:

@@ -82,7 +82,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def read(self, handle: Any) -> Iterator[Piece]:
-        """Rows of a handle in pieces of at most :func:`piece_rows` rows."""
+        """Rows of a handle in pieces of at most ``piece_rows(n_features)`` rows."""
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -116,6 +116,23 @@ class MappedRows:
         yield from self._kept[handle]
 
 
+class TransformedRows(RowSource):
+    """Rows of another source in other columns, by something that has ``to(table)``."""
+
+    def __init__(self, source: RowSource, change: Any):
+        self.source, self.change = source, change
+        self.in_memory, self.handles, self.n_rows = source.in_memory, source.handles, source.n_rows
+        self.n_features = change.to(np.zeros((1, source.n_features))).shape[1]
+        self.names = source.names if self.n_features == source.n_features else None
+
+    def read(self, handle: Any) -> Iterator[Piece]:
+        for piece in self.source.read(handle):
+            yield piece._replace(table=self.change.to(piece.table))
+
+    def fingerprint(self) -> str:
+        return self.source.fingerprint()
+
+
 class ArrayRows(RowSource):
     """Rows of an array in memory."""
 
@@ -137,7 +154,7 @@ class ArrayRows(RowSource):
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")
 
 
-def gathered(source: RowSource, check: Callable[[Piece], None]) -> ArrayRows:
+def gathered(source: RowSource, check: Callable[[Piece], None] = lambda piece: None) -> ArrayRows:
     """All rows of a source in memory, each piece after a check."""
     pieces = [piece for handle in source.handles for piece in source.read(handle)]
     for piece in pieces:
@@ -146,3 +163,8 @@ def gathered(source: RowSource, check: Callable[[Piece], None]) -> ArrayRows:
     weights = [np.ones(len(piece.table)) if piece.weight is None else piece.weight for piece in pieces]
     weighted = any(piece.weight is not None for piece in pieces)
     return ArrayRows(table, np.concatenate(weights) if weighted else None, source.names)
+
+
+def in_memory(source: RowSource) -> ArrayRows:
+    """The source itself if it is a table in memory, else all its rows."""
+    return source if isinstance(source, ArrayRows) else gathered(source)
