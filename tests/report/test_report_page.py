@@ -199,6 +199,26 @@ def test_a_column_that_repeats_another_is_not_telling():
     assert telling_columns(partition, X) == (0, 3)
 
 
+def test_the_plane_of_a_large_table_is_chosen_by_a_sample_and_shows_all_rows(monkeypatch):
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 3, 400)
+    X = rng.standard_normal((400, 5)) + 6 * np.eye(3)[labels] @ np.eye(5)[[1, 3, 3]] * [1, 1, 1, -1, 1]
+    X[labels == 2, 3] += 12
+    X[5, 1] = np.nan
+    partition = CredalPartition(np.eye(3)[labels], FocalSets(3, "singletons", empty=False, omega=False))
+    columns = read_columns(X)
+    exact = pictures.choose_view(partition, columns)
+    monkeypatch.setattr(pictures, "SAMPLE", 150)
+    asked = []
+    told_by = pictures.telling_columns
+    monkeypatch.setattr(pictures, "telling_columns", lambda p, t: asked.append((len(p), len(t))) or told_by(p, t))
+    view = pictures.choose_view(partition, columns)
+    assert asked == [(150, 150)]
+    assert view.columns == exact.columns == (1, 3)
+    np.testing.assert_array_equal(view.xy, exact.xy)
+    np.testing.assert_array_equal(view.middle, exact.middle)
+
+
 def test_results_are_files_and_the_first_is_the_report(fitted, tmp_path):
     X, selection = fitted
     files = write_results(

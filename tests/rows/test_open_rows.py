@@ -17,6 +17,7 @@ from evidentia.rows import source
 from evidentia.rows.files import Block, grouped, in_pieces
 from evidentia.rows.source import ArrayRows, Piece, cut, piece_rows
 from evidentia.rows.survey import look_through
+from evidentia.solvers.threads import threads
 
 KINDS = ("npy", "parquet", "zarr", "csv", "tsv", "csv.gz")
 
@@ -379,6 +380,20 @@ def test_small_files_are_the_table_in_memory(kind):
     assert seen.complete
     np.testing.assert_array_equal(seen.sample.X, memory.sample.X)
     np.testing.assert_array_equal(seen.moments.squares, memory.moments.squares)
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet", "zarr"])
+def test_any_number_of_threads_sees_the_same(kind):
+    X = np.random.default_rng(1).normal(size=(300_000, 2))
+    options = {"parquet": {"row_group_size": 40_000}, "zarr": {"chunks": (30_000, 1)}}.get(kind, {})
+    rows = open_rows(write(f"a.{kind}", X, **options))
+    assert len(rows.handles) > 1
+    seen = []
+    for n_jobs in (1, 3):
+        with threads(n_jobs):
+            seen.append(look_through(rows, mixing=True, missing=False, who="ECM"))
+    np.testing.assert_array_equal(seen[0].moments.squares, seen[1].moments.squares)
+    np.testing.assert_array_equal(seen[0].sample.X, seen[1].sample.X)
 
 
 def test_it_is_exported():

@@ -133,8 +133,9 @@ Seed = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")]
 Results = Annotated[Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there.")]
-
-
+TableKind = Annotated[
+    Tables, typer.Option(help="How --out writes masses and table; auto: CSV, above 50,000 rows Parquet.")
+]
 MethodName = Annotated[
     str, typer.Option(metavar="NAME", help="Clustering method, see below; auto: what suits the columns.")
 ]
@@ -158,9 +159,6 @@ Holes = Annotated[
         help="Rows with missing values: stop, leave out, or use what is there.",
         show_default="em for methods that can, else error",
     ),
-]
-Written = Annotated[
-    Tables, typer.Option(help="How --out writes masses and table; auto: CSV, above 50,000 rows Parquet.")
 ]
 Kept = Annotated[
     Path | None,
@@ -203,7 +201,7 @@ def fit(
     missing: Holes = None,
     seed: Seed = 0,
     out: Results = None,
-    tables: Written = Tables.auto,
+    tables: TableKind = Tables.auto,
     checkpoint: Kept = None,
     scheduler: Scheduler = None,
     quiet: Quiet = False,
