@@ -16,7 +16,7 @@ from evidentia.belief.focal import canonical_order
 from evidentia.belief.transforms import pignistic
 from evidentia.prototypes._kernel import Columns, Criterion, Prototypes, block_masses, descent_step
 from evidentia.rows.passes import add_up, each_handle
-from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, piece_rows
+from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, cut, piece_rows
 from evidentia.rows.survey import Table, look_through
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
 from evidentia.solvers.descent import Run, Step, best_descent, descend
@@ -48,12 +48,14 @@ class Slices:
 
     def __init__(self, rows: np.ndarray, weight: np.ndarray):
         self.rows, self.weight = rows, weight
-        size, n = piece_rows(len(rows)), len(weight)
-        self.handles = [(start, min(start + size, n)) for start in range(0, n, size)]
+        self.handles = cut(*rows.shape[::-1])
 
     def read(self, handle: tuple[int, int]) -> Iterator[Columns]:
-        part = slice(*handle)
-        yield Columns(self.rows[:, part], self.weight[part])
+        start, stop = handle
+        size = piece_rows(len(self.rows))
+        for first in range(start, stop, size):
+            part = slice(first, min(first + size, stop))
+            yield Columns(self.rows[:, part], self.weight[part])
 
 
 class Objects(NamedTuple):
