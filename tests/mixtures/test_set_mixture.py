@@ -15,7 +15,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from covariance_forms import is_member, neighbor, random_member
 from evidentia import EGMM, FocalSets, ParsimoniousGaussianMixture
-from evidentia.mixtures import set_mixture
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.egmm_problem import data_prior
 from evidentia.mixtures.set_mixture import SHARED, Floor, Parameters, Prior, Statistics, engine, missing_patterns
@@ -185,25 +184,6 @@ def test_statistics_of_pieces_add_up_to_those_of_the_whole(model):
     for a, b in zip(whole, parts):
         np.testing.assert_allclose(a, b, rtol=1e-11)
     assert whole.size.sum() == pytest.approx(weight.sum())
-
-
-@pytest.mark.parametrize("model", ["VVV", "VEI"])
-def test_blocks_of_rows_change_nothing(model, monkeypatch):
-    X = groups(500)
-    parameters, tool = beginning(model, X), engine(model)
-    whole = tool.observe(X)
-    assert len(whole[0].features) == 1
-    a = tool.step(whole, PAIRS, parameters, 500.0)
-    monkeypatch.setattr(set_mixture, "KEPT_FEATURES", 100)
-    monkeypatch.setattr(set_mixture, "FEATURE_BYTES", 8 * 10 * 64)
-    blocks = tool.observe(X)
-    assert blocks[0].features == []
-    assert len(list(tool._blocks(blocks[0].rows))) > 5
-    b = tool.step(blocks, PAIRS, parameters, 500.0)
-    assert a[0] == pytest.approx(b[0], rel=1e-12)
-    np.testing.assert_allclose(a[1].covariances, b[1].covariances, rtol=1e-9)
-    masses = tool.evaluate(X, np.arange(3), parameters, PAIRS)[0]
-    np.testing.assert_allclose(masses.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize(("shared", "own"), [("EEE", "VVV"), ("EEI", "VVI")])

@@ -21,14 +21,11 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
 from evidentia.solvers.batched_em import quadratic_coefficients
-from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.set_covariances import bound, minimize_bound
 from evidentia.solvers.shared_covariance import linear_scores, log_weights, posteriors, statistics, with_ones
 from evidentia.solvers.small_matrices import inverses
 
 SHARED = ("EII", "EEI", "EEE")
-KEPT_FEATURES = 1 << 23  # numbers; the squares of a larger table are made anew in each pass
-FEATURE_BYTES = 1 << 22  # of the squares of a block of rows, otherwise
 SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -52,7 +49,6 @@ class Pattern(NamedTuple):
     weight: np.ndarray | None
     total: float
     second: np.ndarray  # sum of x_observed x_observed^T, or of the squares
-    features: list[np.ndarray]  # of all blocks of rows, if they are few enough to be kept
 
 
 class Statistics(NamedTuple):
@@ -158,12 +154,8 @@ class Engine(ABC):
             weighted = X if share is None else share[:, None] * X
             second = np.einsum("ij,ij->j", X, weighted) if self.diagonal else X.T @ weighted
             total = float(len(X) if share is None else share.sum())
-            patterns.append(Pattern(observed, seen, share, total, second, self._kept_features(seen)))
+            patterns.append(Pattern(observed, seen, share, total, second))
         return patterns
-
-    def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
-        """What an engine needs of the rows in every pass, block by block."""
-        return []
 
     def step(
         self, patterns: list[Pattern], average: np.ndarray, parameters: Parameters, total: float
@@ -289,28 +281,6 @@ class SharedEngine(Engine):
 class OwnEngine(Engine):
     """Covariances that differ between clusters: those of sets are means of them (the paper's future work)."""
 
-    def _features(self, rows: np.ndarray) -> np.ndarray:
-        """Rows ``(x, squares, 1)``; the squares are all products x_p x_q with p <= q, or x² for diagonal models."""
-        X, d = rows[:, :-1], rows.shape[1] - 1
-        found = np.empty((len(rows), self._width(d)))
-        found[:, :d], found[:, -1] = X, rows[:, -1]
-        if self.diagonal:
-            np.square(X, out=found[:, d:-1])
-        else:
-            low, high = np.triu_indices(d)
-            np.multiply(X[:, low], X[:, high], out=found[:, d:-1])
-        return found
-
-    def _width(self, d: int) -> int:
-        return 2 * d + 1 if self.diagonal else (d + 1) * (d + 2) // 2
-
-    def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
-        small = len(rows) * self._width(rows.shape[1] - 1) <= KEPT_FEATURES
-        return [self._features(rows[block]) for block in self._blocks(rows)] if small else []
-
-    def _blocks(self, rows: np.ndarray) -> Iterator[slice]:
-        return row_blocks(len(rows), self._width(rows.shape[1] - 1), FEATURE_BYTES)
-
     def _of_sets(self, parameters: Parameters, average: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Centers and covariances of the sets."""
         return average @ parameters.centers, np.tensordot(average, parameters.covariances, axes=1)
@@ -338,11 +308,7 @@ class OwnEngine(Engine):
         centers, covariances = self._of_sets(parameters, average)
         within = covariances[:, o] if self.diagonal else covariances[:, o[:, None], o]
         theta, precisions = self._coefficients(parameters.weights, centers[:, o], within)
-        size, sums, log_likelihood = np.zeros(len(theta)), np.zeros((len(theta), theta.shape[1] - 1)), 0.0
-        for at, block in enumerate(self._blocks(pattern.rows)):
-            features = pattern.features[at] if pattern.features else self._features(pattern.rows[block])
-            found = statistics(features, theta, None if pattern.weight is None else pattern.weight[block])
-            size, sums, log_likelihood = size + found[0], sums + found[1], log_likelihood + found[2]
+        size, sums, log_likelihood = statistics(pattern.rows, theta, pattern.weight)
         seen = Statistics(size, sums[:, : len(o)], self._second(sums[:, len(o) :], len(o)), log_likelihood)
         return seen if len(o) == d else self._complete(seen, o, centers, covariances, precisions)
 
@@ -432,8 +398,4 @@ class OwnEngine(Engine):
         centers, covariances = self._of_sets(parameters, average)
         within = covariances[:, observed] if self.diagonal else covariances[:, observed[:, None], observed]
         theta, _ = self._coefficients(parameters.weights, centers[:, observed], within)
-        masses, log_density = np.empty((len(seen), len(theta))), np.empty(len(seen))
-        rows = with_ones(seen)
-        for block in self._blocks(rows):
-            masses[block], log_density[block] = posteriors(self._features(rows[block]), theta)
-        return masses, log_density
+        return posteriors(with_ones(seen), theta)
