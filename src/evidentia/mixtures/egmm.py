@@ -32,7 +32,7 @@ from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer,
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.egmm_problem import KIND, Look, Problem, concentric, growing_steps, n_parameters
 from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
-from evidentia.mixtures.set_mixture import SHARED, Engine, Parameters, engine, missing_patterns
+from evidentia.mixtures.set_mixture import SHARED, WEIGHTS, Engine, Parameters, engine, missing_patterns
 from evidentia.partition import CredalPartition
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates
@@ -376,8 +376,10 @@ class EGMM(MixtureClusterer):
         tool, patterns = problem.engine(model, focal_sets.n_clusters), problem.patterns(model, sample)
         average, total = averaging(focal_sets), sum(pattern.total for pattern in patterns)
         step = partial(tool.step, patterns, average, total=total)
+        # With larger sets a likelihood has many ends near each other, and a guess may come to another one.
+        vectors = tool.vectors() if len(average) == focal_sets.n_clusters else None
         runs = all_runs(
-            lambda start, watch: descend(step, start, max_iter=max_iter, tol=tol, watch=watch),
+            lambda start, watch: descend(step, start, max_iter=max_iter, tol=tol, watch=watch, vectors=vectors),
             states,
             name=f"EGMM, {model}, {focal_sets.n_clusters} clusters",
             n_starts=len(states),
@@ -500,7 +502,7 @@ class EGMM(MixtureClusterer):
             return cost / problem.total, state._replace(weights=tool.weigh(found.size))
 
         start = single.best.state._replace(weights=in_doubt / in_doubt.sum())
-        run = descend(reweigh, start, max_iter=self.max_iter, tol=self.tol)
+        run = descend(reweigh, start, max_iter=self.max_iter, tol=self.tol, vectors=WEIGHTS)
         return self._candidate(problem, model, larger, [run], tool)
 
     def _warn_at_an_end(self, best: Candidate, last: int) -> None:

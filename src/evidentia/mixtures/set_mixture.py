@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from evidentia.solvers.acceleration import Vectors, exponentials, logarithms
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
 from evidentia.solvers.batched_em import quadratic_coefficients
 from evidentia.solvers.set_covariances import bound, minimize_bound
@@ -26,6 +27,8 @@ from evidentia.solvers.shared_covariance import linear_scores, log_weights, post
 from evidentia.solvers.small_matrices import inverses
 
 SHARED = ("EII", "EEI", "EEE")
+ROTATED = ("EVE", "VVE", "EEV", "VEV")  # orientations are shared, or shapes are while orientations differ
+LATE = 1e-4  # gain of an iteration, per object, below which the next ones are guessed
 SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -84,6 +87,14 @@ class Prior(NamedTuple):
             return 0.5 * float((self.objects * np.log(covariances) + self.scale / covariances).sum())
         precisions, log_det = inverses(np.ascontiguousarray(covariances))
         return 0.5 * float(self.objects * log_det.sum() + (self.scale * precisions).sum())
+
+
+def reweighed(roots: np.ndarray, like: Parameters) -> Parameters:
+    """Parameters with other mixing probabilities, from their square roots."""
+    return like._replace(weights=np.square(roots) / np.square(roots).sum())
+
+
+WEIGHTS = Vectors(lambda state: np.sqrt(state.weights), reweighed, np.inf)  # alone they have one maximum
 
 
 def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
@@ -197,6 +208,30 @@ class Engine(ABC):
         self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Masses (23) and log densities (17) of rows, from the columns that are observed."""
+
+    def vectors(self) -> Vectors | None:
+        """Parameters as vectors for :func:`evidentia.solvers.descent.descend`; None if that is not possible.
+
+        Square roots of mixing probabilities, means, logarithms of covariances. Sums of logarithms keep volumes and
+        shapes that are equal or trivial, but not orientations that clusters share, or shapes where these differ.
+        """
+        if self.model in ROTATED or np.any(self.ridge):
+            return None
+
+        def to(state: Parameters) -> np.ndarray:
+            logs = np.log(state.covariances) if self.diagonal else logarithms(state.covariances)
+            return np.concatenate([np.sqrt(state.weights), state.centers.ravel(), logs.ravel()])
+
+        def back(vector: np.ndarray, like: Parameters) -> Parameters | None:
+            roots, centers, logs = np.split(vector, np.cumsum([like.weights.size, like.centers.size]))
+            logs = logs.reshape(like.covariances.shape)
+            covariances = np.exp(logs) if self.diagonal else exponentials(logs)
+            if not np.isfinite(covariances).all() or (self.floor and self.floor.reached(covariances)):
+                return None
+            weights = np.square(roots)
+            return Parameters(weights / weights.sum(), centers.reshape(like.centers.shape), covariances)
+
+        return Vectors(to, back, LATE)
 
     def constrain(self, covariance: np.ndarray) -> np.ndarray:
         """A covariance of the form that a model with one covariance asks for, above the floor."""

@@ -15,13 +15,15 @@ from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
 from evidentia.partition import CredalPartition
-from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses, descent_step
+from evidentia.prototypes._kernel import Criterion, Prototypes, as_vector, block_masses, descent_step, from_vector
+from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, unit_free
 from evidentia.solvers.descent import Run, Step, best_descent, descend
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.threads import one_blas_thread
 
 RHO_FACTOR = 3.0
+LATE = 1e-5  # gain of an iteration, as a share of the criterion, below which the next ones are guessed
 RHO_LEAST = 1e-6  # of the spread of the table: with an object on every center, rounding errors are no yardstick
 
 INIT = Choice(*START_RULES) | Kind("array of shape (n_clusters, n_features)")
@@ -241,10 +243,14 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
     ) -> tuple[Solution, Run, list[Run]]:
         """The solution, the best run, and the runs from all starts."""
-        best, runs = self._descend(self._step(objects, criterion), starts, len(starts))
+        best, runs = self._descend(
+            self._step(objects, criterion), starts, len(starts), Vectors(as_vector, from_vector, LATE)
+        )
         return Solution(best.state, criterion), best, runs
 
-    def _descend(self, step: Step, starts: Iterable[Any], n_starts: int) -> tuple[Run, list[Run]]:
+    def _descend(
+        self, step: Step, starts: Iterable[Any], n_starts: int, vectors: Vectors | None = None
+    ) -> tuple[Run, list[Run]]:
         return best_descent(
             step,
             starts,
@@ -254,6 +260,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
             relative=True,
             n_starts=n_starts,
             verbose=self.verbose,
+            vectors=vectors,
         )
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:

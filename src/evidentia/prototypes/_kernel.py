@@ -33,10 +33,12 @@ from functools import cached_property
 import numpy as np
 
 from evidentia.belief.focal import FocalSets
+from evidentia.solvers.acceleration import exponentials, logarithms
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 from evidentia.solvers.blocks import row_blocks
 
 LEAST_COST = 1e-150  # of an object sitting on a prototype: its inverse and products of the two are finite
+LARGEST_LOG = 100.0  # of a covariance: the guard keeps those of the descent far within
 GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's metric finite
 
 
@@ -58,6 +60,22 @@ class Prototypes:
 
     def reordered(self, order: np.ndarray) -> Prototypes:
         return Prototypes(self.centers[order], None if self.covariances is None else self.covariances[order])
+
+
+def as_vector(prototypes: Prototypes) -> np.ndarray:
+    """Centers and logarithms of the covariances."""
+    centers = prototypes.centers.ravel()
+    return centers if prototypes.covariances is None else np.r_[centers, logarithms(prototypes.covariances).ravel()]
+
+
+def from_vector(vector: np.ndarray, like: Prototypes) -> Prototypes | None:
+    """Prototypes from what :func:`as_vector` gives; None if a covariance is not of this world."""
+    centers, logs = np.split(vector, [like.centers.size])
+    centers = centers.reshape(like.centers.shape)
+    if like.covariances is None:
+        return Prototypes(centers)
+    values = np.linalg.eigvalsh(logs := logs.reshape(like.covariances.shape))
+    return Prototypes(centers, exponentials(logs)) if np.abs(values).max() < LARGEST_LOG else None
 
 
 @dataclass(frozen=True)
