@@ -46,8 +46,8 @@ def test_a_slow_linear_descent_comes_to_its_end_in_far_fewer_steps():
 
 
 def test_nothing_is_guessed_before_gains_are_small_and_shrink_steadily():
-    early = descend(linear_step, np.zeros(3), max_iter=40, tol=0.0)
-    late = descend(linear_step, np.zeros(3), max_iter=40, tol=0.0, vectors=PLAIN._replace(late=1e-9))
+    early = descend(linear_step, np.zeros(3), max_iter=40, tol=1e-300)
+    late = descend(linear_step, np.zeros(3), max_iter=40, tol=1e-300, vectors=PLAIN._replace(late=1e-9))
     np.testing.assert_array_equal(early.trace, late.trace)
 
     def unsteady(x):  # gains 1, 1/2, 1/8, 1/64, …: faster than linear
@@ -55,20 +55,25 @@ def test_nothing_is_guessed_before_gains_are_small_and_shrink_steadily():
 
     guesses = []
     watched = Vectors(lambda state: state, lambda vector, like: guesses.append(vector), np.inf)
-    descend(unsteady, np.zeros(1), max_iter=10, tol=0.0, vectors=watched)
+    descend(unsteady, np.zeros(1), max_iter=10, tol=1e-300, vectors=watched)
     assert not guesses
 
 
 def test_guesses_that_lead_uphill_are_dropped_and_become_rare():
     steps = counted(linear_step)
     astray = PLAIN._replace(back=lambda vector, like: like + 100.0)
-    run = descend(steps, np.zeros(3), max_iter=300, tol=0.0, vectors=astray)
-    np.testing.assert_array_equal(run.trace, descend(linear_step, np.zeros(3), max_iter=300, tol=0.0).trace)
+    run = descend(steps, np.zeros(3), max_iter=300, tol=1e-300, vectors=astray)
+    np.testing.assert_array_equal(run.trace, descend(linear_step, np.zeros(3), max_iter=300, tol=1e-300).trace)
     assert 301 < steps.calls < 312
 
 
+def test_a_number_of_steps_without_tolerance_is_that_of_plain_steps():
+    plain = descend(linear_step, np.zeros(3), max_iter=60)
+    np.testing.assert_array_equal(descend(linear_step, np.zeros(3), max_iter=60, vectors=PLAIN).trace, plain.trace)
+
+
 def test_guesses_count_as_iterations():
-    assert descend(linear_step, np.zeros(3), max_iter=8, tol=0.0, vectors=PLAIN).n_iter == 8
+    assert descend(linear_step, np.zeros(3), max_iter=8, tol=1e-300, vectors=PLAIN).n_iter == 8
 
 
 @pytest.mark.parametrize("at", [3, 9, 10, 11, 12])
@@ -80,7 +85,7 @@ def test_an_interrupt_keeps_a_state_with_its_objective(at):
         return linear_step(state)
 
     step.left = at
-    run = descend(step, np.zeros(3), max_iter=100, tol=0.0, vectors=PLAIN)
+    run = descend(step, np.zeros(3), max_iter=100, tol=1e-300, vectors=PLAIN)
     assert run.interrupted
     assert run.objective == linear_step(run.state)[0]
 
@@ -102,6 +107,7 @@ def test_logarithms_of_matrices():
     matrices = root @ root.swapaxes(1, 2) + np.eye(3)
     np.testing.assert_allclose(exponentials(logarithms(matrices)), matrices, rtol=1e-10)
     np.testing.assert_allclose(logarithms(np.diag([1.0, np.e, np.e**2])), np.diag([0.0, 1.0, 2.0]), atol=1e-14)
+    assert exponentials(np.diag([0.0, 101.0])) is None
 
 
 def test_parameters_as_vectors_and_back():

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from evidentia.solvers.acceleration import Vectors, exponentials, logarithms
+from evidentia.solvers.acceleration import LARGEST_LOG, Vectors, exponentials, logarithms
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
 from evidentia.solvers.batched_em import quadratic_coefficients
 from evidentia.solvers.set_covariances import bound, minimize_bound
@@ -225,8 +225,8 @@ class Engine(ABC):
         def back(vector: np.ndarray, like: Parameters) -> Parameters | None:
             roots, centers, logs = np.split(vector, np.cumsum([like.weights.size, like.centers.size]))
             logs = logs.reshape(like.covariances.shape)
-            covariances = np.exp(logs) if self.diagonal else exponentials(logs)
-            if not np.isfinite(covariances).all() or (self.floor and self.floor.reached(covariances)):
+            covariances = np.exp(np.minimum(logs, LARGEST_LOG)) if self.diagonal else exponentials(logs)
+            if covariances is None or (self.floor and self.floor.reached(covariances)):
                 return None
             weights = np.square(roots)
             return Parameters(weights / weights.sum(), centers.reshape(like.centers.shape), covariances)

@@ -38,7 +38,6 @@ from evidentia.solvers.barycentric import averaging, solve_centers, solve_semide
 from evidentia.solvers.blocks import row_blocks
 
 LEAST_COST = 1e-150  # of an object sitting on a prototype: its inverse and products of the two are finite
-LARGEST_LOG = 100.0  # of a covariance: the guard keeps those of the descent far within
 GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's metric finite
 
 
@@ -69,13 +68,13 @@ def as_vector(prototypes: Prototypes) -> np.ndarray:
 
 
 def from_vector(vector: np.ndarray, like: Prototypes) -> Prototypes | None:
-    """Prototypes from what :func:`as_vector` gives; None if a covariance is not of this world."""
+    """Prototypes from what :func:`as_vector` gives; None if a covariance is beyond all bounds."""
     centers, logs = np.split(vector, [like.centers.size])
     centers = centers.reshape(like.centers.shape)
     if like.covariances is None:
         return Prototypes(centers)
-    values = np.linalg.eigvalsh(logs := logs.reshape(like.covariances.shape))
-    return Prototypes(centers, exponentials(logs)) if np.abs(values).max() < LARGEST_LOG else None
+    covariances = exponentials(logs.reshape(like.covariances.shape))
+    return None if covariances is None else Prototypes(centers, covariances)
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,9 @@ import numpy as np
 DEPTH = 6  # pairs beyond the last that a guess is made of
 SLOW = 0.5  # ratio of successive gains below which steps are few anyway
 STEADY = 0.05  # by which the ratio may still change when convergence is called linear
-REACH = 1.5
+REACH = 1.5  # times as far as steps that shrink by a constant ratio would go in the end
 FARTHEST = 100.0  # plain steps that a guess may be ahead
+LARGEST_LOG = 100.0  # of a variance in units of the table
 PRECISION = 1e-7  # relative size below which directions among residuals are noise
 
 
@@ -119,7 +120,9 @@ def logarithms(matrices: np.ndarray) -> np.ndarray:
     return (vectors * np.log(values)[..., None, :]) @ vectors.swapaxes(-1, -2)
 
 
-def exponentials(matrices: np.ndarray) -> np.ndarray:
-    """Positive definite matrices from their logarithms."""
+def exponentials(matrices: np.ndarray) -> np.ndarray | None:
+    """Positive definite matrices from their logarithms; None if some are beyond all bounds."""
     values, vectors = np.linalg.eigh(matrices)
+    if np.abs(values).max() > LARGEST_LOG:
+        return None
     return (vectors * np.exp(values)[..., None, :]) @ vectors.swapaxes(-1, -2)

@@ -55,12 +55,13 @@ def descend(
 
     Ends when a step lowers the objective by no more than ``tol`` (times its own size when ``relative``), or instead
     when ``rests(state before, state)``; after ``max_iter`` states; or on an interrupt from the keyboard, in which case
-    the last complete state is kept. With ``vectors`` late steps are longer (:mod:`evidentia.solvers.acceleration`).
+    the last complete state is kept. With ``vectors`` late steps are longer (:mod:`evidentia.solvers.acceleration`),
+    unless ``tol`` is zero: who asks for a number of steps gets them.
     """
     trace: list[float] = []
     kept = before = state
     converged = interrupted = False
-    guesses = None if vectors is None else Guesses(vectors)
+    guesses = Guesses(vectors) if vectors is not None and tol else None
 
     def note(objective: float) -> None:
         trace.append(objective)

@@ -102,7 +102,8 @@ def _exponentials(
             top[i] = scores[j, i] if scores[j, i] > top[i] else top[i]
     for j in range(len(scores)):
         for i in range(BLOCK):
-            x = scores[j, i] - top[i]
+            below = scores[j, i] - top[i]
+            x = below if below > LEAST else 0.0
             shifted = x * PER_LOG2 + SHIFT
             k = shifted - SHIFT
             r = (x - k * LOG2_HIGH) - k * LOG2_LOW
@@ -110,8 +111,8 @@ def _exponentials(
             r4 = r2 * r2
             low = ((1.0 + r) + (0.5 + C3 * r) * r2) + ((C4 + C5 * r) + (C6 + C7 * r) * r2) * r4
             high = ((C8 + C9 * r) + (C10 + C11 * r) * r2) + (C12 + C13 * r) * r4
-            scores[j, i] = low + high * (r4 * r4) if x > LEAST else 0.0
-            scaled[i] = shifted if x > LEAST else SHIFT
+            scores[j, i] = low + high * (r4 * r4) if below > LEAST else 0.0
+            scaled[i] = shifted
         for i in range(BLOCK):
             bits[j, i] += power[i] << 52
         for i in range(BLOCK):
