@@ -22,6 +22,9 @@ from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyo
 from evidentia import EGMM, FocalSets
 from evidentia.cli import app
 from evidentia.mixtures import ParsimoniousGaussianMixture
+from evidentia.mixtures.set_mixture import Parameters, engine
+from evidentia.solvers.barycentric import averaging
+from evidentia.solvers.threads import one_blas_thread
 
 PAPER = {"model": "EEE", "focal_sets": "full", "prior": None}
 
@@ -125,6 +128,44 @@ def digits_seconds() -> float:
         return stopwatch(lambda: quietly(lambda: app(command, standalone_mode=False)), repeats=1)
 
 
+def limits_of_the_machine() -> tuple[float, float, float]:
+    """Seconds of one core for a flop (a large product), an exponential (in the cache) and a byte read from memory."""
+    rng = np.random.default_rng(0)
+    a, b, near, far = rng.random((1000, 1000)), rng.random((1000, 1000)), -rng.random(1 << 12), rng.random(1 << 23)
+    into, nearby = np.empty_like(a), np.empty_like(near)
+    product = stopwatch(lambda: np.matmul(a, b, out=into), repeats=7) / 2e9
+    exponential = stopwatch(lambda: [np.exp(near, out=nearby) for _ in range(500)], repeats=7) / (500 * near.size)
+    return product, exponential, stopwatch(far.sum, repeats=7) / far.nbytes
+
+
+@one_blas_thread
+def pass_lines(quick: bool) -> Iterator[Line]:
+    """One pass over the rows, and its share of the time below which no program could do it on this core.
+
+    Every score and every sum is a product and an addition for each feature, every posterior an exponential, and every
+    row has to be read; reading may go on beside computing.
+    """
+    shapes = [(1_000_000, 10, 3, "full", "EEE"), (1_000_000, 10, 3, "singletons", "EEE")]
+    shapes += [(200_000, 50, 6, "full", "EEE"), (100_000, 10, 3, "full", "VVV")]
+    for n, d, n_clusters, family, model in shapes:
+        n = n // 20 if quick else n
+        X, start = table(n, d, n_clusters)
+        sets = FocalSets(n_clusters, family, empty=False)
+        tool, average = engine(model), averaging(sets)
+        within = np.stack([np.eye(d)] * (1 if model == "EEE" else n_clusters))
+        parameters = Parameters(np.full(len(sets), 1 / len(sets)), start, within)
+        (pattern,) = tool.observe(X)
+        tool.e_step(pattern, parameters, average)
+        flop, exponential, byte = limits_of_the_machine()  # beside each pass, as other programs come and go
+        seconds = stopwatch(partial(tool.e_step, pattern, parameters, average), repeats=7)
+        n_terms = d + 1 if model == "EEE" else (d + 1) * (d + 2) // 2
+        work = n * len(sets) * (4 * n_terms * flop + exponential)
+        limit = max(work, pattern.rows.nbytes * byte)
+        what, size = f"EGMM {model}, a pass (peer: limit of the core)", f"{n:,} x {d}, f={len(sets)}"
+        share = limit / seconds
+        yield Line(what, size, duration(seconds), duration(limit), f"{100 * share:.0f} %", ">= 60 %", share >= 0.6)
+
+
 def model_lines(quick: bool) -> Iterator[Line]:
     """Covariances that differ, and the search over models and numbers."""
     n, d, n_clusters = (5_000 if quick else 100_000), 10, 3
@@ -156,6 +197,7 @@ def model_lines(quick: bool) -> Iterator[Line]:
 
 
 def lines(quick: bool) -> Iterator[Line]:
+    yield from pass_lines(quick)
     yield from model_lines(quick)
     sizes = [(19_020, 10, 2, 3.0), (100_000, 10, 3, 5.0), (300_000, 20, 4, 8.0)]
     for n, d, n_clusters, target in [(5_000, 10, 2, 3.0)] if quick else sizes:

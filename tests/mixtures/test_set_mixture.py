@@ -15,7 +15,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from covariance_forms import is_member, neighbor, random_member
 from evidentia import EGMM, FocalSets, ParsimoniousGaussianMixture
-from evidentia.mixtures import set_mixture
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.egmm_problem import data_prior
 from evidentia.mixtures.set_mixture import SHARED, Floor, Parameters, Prior, Statistics, engine, missing_patterns
@@ -35,9 +34,9 @@ def groups(n=60, seed=0, apart=1.0):
     return apart * centers[which] + np.einsum("npq,nq->np", roots[which], rng.normal(size=(n, 3)))
 
 
-def prepared(tool, X, weight=None, *, keep=True):
+def prepared(tool, X, weight=None):
     """Rows as an engine takes them."""
-    return ArrayRows(X, weight).mapped(lambda piece: tool.observe(piece.table, piece.weight, keep=keep))
+    return ArrayRows(X, weight).mapped(lambda piece: tool.observe(piece.table, piece.weight))
 
 
 def holes(X, share=0.2, seed=0):
@@ -191,23 +190,6 @@ def test_statistics_of_pieces_add_up_to_those_of_the_whole(model):
     for a, b in zip(whole, parts):
         np.testing.assert_allclose(a, b, rtol=1e-11)
     assert whole.size.sum() == pytest.approx(weight.sum())
-
-
-@pytest.mark.parametrize("model", ["VVV", "VEI"])
-def test_blocks_of_rows_change_nothing(model, monkeypatch):
-    X = groups(500)
-    parameters, tool = beginning(model, X), engine(model)
-    assert len(tool.observe(X, keep=True)[0].features) == 1
-    a = tool.step(prepared(tool, X), PAIRS, parameters, 500.0)
-    monkeypatch.setattr(set_mixture, "FEATURE_BYTES", 8 * 10 * 64)
-    blocks = tool.observe(X)
-    assert blocks[0].features == []
-    assert len(list(tool._blocks(blocks[0].rows))) > 5
-    b = tool.step(prepared(tool, X, keep=False), PAIRS, parameters, 500.0)
-    assert a[0] == pytest.approx(b[0], rel=1e-12)
-    np.testing.assert_allclose(a[1].covariances, b[1].covariances, rtol=1e-9)
-    masses = tool.evaluate(X, np.arange(3), parameters, PAIRS)[0]
-    np.testing.assert_allclose(masses.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize(("shared", "own"), [("EEE", "VVV"), ("EEI", "VVI")])
@@ -364,16 +346,18 @@ def test_single_clusters_are_the_parsimonious_mixture(model):
     shared = {"focal_sets": "singletons", "prior": None, "init": X[[3, 20, 40]], "model": model, "reg_covar": 1e-14}
     with pytest.warns(ConvergenceWarning):
         first = EGMM(3, **shared, max_iter=1, tol=0).fit(X)
-    mine = EGMM(3, **shared, max_iter=20_000, tol=1e-14).fit(X)
+    with pytest.warns(ConvergenceWarning):
+        plain = EGMM(3, **shared, max_iter=19, tol=0).fit(X)
+    mine = EGMM(3, **shared, max_iter=20_000, tol=1e-16).fit(X)
     theirs = ParsimoniousGaussianMixture(
-        3, model=model, init=first.partition_.masses, reg_covar=1e-14, tol=1e-14, max_iter=20_000
+        3, model=model, init=first.partition_.masses, reg_covar=1e-14, tol=1e-16, max_iter=20_000
     ).fit(X)
     assert mine.log_likelihood_ == pytest.approx(theirs.criterion_, rel=0, abs=1e-8)
     searched = model in ("EVE", "VVE")  # common axes are found step by step
     np.testing.assert_allclose(
-        mine.criterion_trace_[2:20], theirs.criterion_trace_[:18], rtol=0, atol=1e-3 if searched else 1e-7
+        plain.criterion_trace_[2:20], theirs.criterion_trace_[:18], rtol=0, atol=1e-3 if searched else 1e-7
     )
-    # the last step of EM may leave 1e-14 of the mean log-likelihood, which is its square
+    # the last step of EM may leave 1e-16 of the mean log-likelihood, which is its square
     np.testing.assert_allclose(mine.weights_, theirs.weights_, atol=1e-6)
     np.testing.assert_allclose(mine.cluster_centers_, theirs.cluster_centers_, atol=1e-6)
     np.testing.assert_allclose(mine.covariances_, theirs.covariances_, atol=1e-5)

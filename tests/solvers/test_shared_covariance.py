@@ -2,7 +2,6 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from evidentia.solvers import blocks
 from evidentia.solvers.shared_covariance import linear_scores, posteriors, statistics, with_ones
 
 
@@ -17,8 +16,7 @@ def case(n=50, seed=0):
     )
 
 
-def test_posteriors_and_statistics_match_the_densities(monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 8)  # the smallest blocks, so that 700 rows need several
+def test_posteriors_and_statistics_match_the_densities():
     X, weights, centers, covariance = case(700)
     coefficients, precision, normalizer = linear_scores(weights, centers, covariance)
     np.testing.assert_allclose(precision @ covariance, np.eye(3), atol=1e-12)

@@ -43,7 +43,7 @@ from evidentia.mixtures.egmm_problem import (
     reduced,
 )
 from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
-from evidentia.mixtures.set_mixture import SHARED, Engine, Parameters, engine, missing_patterns
+from evidentia.mixtures.set_mixture import SHARED, WEIGHTS, Engine, Parameters, engine, missing_patterns
 from evidentia.partition import CredalPartition
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.rows.survey import look_through
@@ -403,8 +403,10 @@ class EGMM(MixtureClusterer):
         tool, rows = problem.engine(model, focal_sets.n_clusters), problem.patterns(model, size)
         average, total = averaging(focal_sets), problem.weight_of(size)
         step = partial(tool.step, rows, average, total=total)
+        # With larger sets a likelihood has many ends near each other, and a guess may come to another one.
+        vectors = tool.vectors() if len(average) == focal_sets.n_clusters else None
         runs = all_runs(
-            lambda start, watch: descend(step, start, max_iter=max_iter, tol=tol, watch=watch),
+            lambda start, watch: descend(step, start, max_iter=max_iter, tol=tol, watch=watch, vectors=vectors),
             states,
             name=f"EGMM, {model}, {focal_sets.n_clusters} clusters",
             n_starts=len(states),
@@ -532,7 +534,7 @@ class EGMM(MixtureClusterer):
         state = single.best.state._replace(weights=in_doubt / in_doubt.sum())
         for size in [SAMPLE] * (not problem.is_all(SAMPLE)) + [ALL]:
             step = partial(reweigh, problem.patterns(model, size))
-            run = descend(step, state, max_iter=self.max_iter, tol=self.tol)
+            run = descend(step, state, max_iter=self.max_iter, tol=self.tol, vectors=WEIGHTS)
             state = run.state
         return self._candidate(problem, model, larger, [run], tool)
 

@@ -143,8 +143,8 @@ def reduced(table: Table, reduction: Principal | Independent | None) -> Table:
     return Table(TransformedRows(table.rows, reduction), table.n_rows, moments, sample, False)
 
 
-def _observed(tool: Engine, coordinates: Coordinates | ColumnScales, keep: bool, piece: Piece) -> list[Pattern]:
-    return tool.observe(coordinates.to(piece.table), piece.weight, keep=keep)
+def _observed(tool: Engine, coordinates: Coordinates | ColumnScales, piece: Piece) -> list[Pattern]:
+    return tool.observe(coordinates.to(piece.table), piece.weight)
 
 
 class Problem:
@@ -207,9 +207,7 @@ class Problem:
         rows = self.rows[size]
         key = (KIND[model], model in SHARED, id(rows))
         if key not in self._patterns:
-            tool, coordinates = engine(model), self.coordinates(model)
-            keep = rows.in_memory and rows.n_rows is not None and tool.can_keep(rows.n_rows, coordinates.width)
-            self._patterns[key] = rows.mapped(partial(_observed, tool, coordinates, keep))
+            self._patterns[key] = rows.mapped(partial(_observed, engine(model), self.coordinates(model)))
         return self._patterns[key]
 
     def engine(self, model: str, n_clusters: int) -> Engine:

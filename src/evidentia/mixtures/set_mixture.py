@@ -21,16 +21,16 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from evidentia.rows.passes import add_up
 from evidentia.rows.source import MappedRows
+from evidentia.solvers.acceleration import LARGEST_LOG, Vectors, exponentials, logarithms
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
 from evidentia.solvers.batched_em import quadratic_coefficients
-from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.set_covariances import bound, minimize_bound
 from evidentia.solvers.shared_covariance import linear_scores, log_weights, posteriors, statistics, with_ones
 from evidentia.solvers.small_matrices import inverses
 
 SHARED = ("EII", "EEI", "EEE")
-KEPT_FEATURES = 1 << 23  # numbers; the squares of a larger table are made anew in each pass
-FEATURE_BYTES = 1 << 22  # of the squares of a block of rows, otherwise
+ROTATED = ("EVE", "VVE", "EEV", "VEV")  # orientations are shared, or shapes are while orientations differ
+LATE = 1e-4  # gain of an iteration, per object, below which the next ones are guessed
 SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -54,7 +54,6 @@ class Pattern(NamedTuple):
     weight: np.ndarray | None
     total: float
     second: np.ndarray  # sum of x_observed x_observed^T, or of the squares
-    features: list[np.ndarray]  # of all blocks of rows, if they are few enough to be kept
 
 
 class Statistics(NamedTuple):
@@ -90,6 +89,14 @@ class Prior(NamedTuple):
             return 0.5 * float((self.objects * np.log(covariances) + self.scale / covariances).sum())
         precisions, log_det = inverses(np.ascontiguousarray(covariances))
         return 0.5 * float(self.objects * log_det.sum() + (self.scale * precisions).sum())
+
+
+def reweighed(roots: np.ndarray, like: Parameters) -> Parameters:
+    """Parameters with other mixing probabilities, from their square roots."""
+    return like._replace(weights=np.square(roots) / np.square(roots).sum())
+
+
+WEIGHTS = Vectors(lambda state: np.sqrt(state.weights), reweighed, np.inf)  # alone they have one maximum
 
 
 def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
@@ -150,8 +157,8 @@ class Engine(ABC):
         self.in_doubt: np.ndarray | None = None  # objects that a prior gives to each set
         self.diagonal = model.endswith("I")
 
-    def observe(self, Y: np.ndarray, weight: np.ndarray | None = None, *, keep: bool = False) -> list[Pattern]:
-        """Group rows by which of their entries are there (NaN is not); ``keep`` what every pass needs of them."""
+    def observe(self, Y: np.ndarray, weight: np.ndarray | None = None) -> list[Pattern]:
+        """Group rows by which of their entries are there (NaN is not)."""
         patterns = []
         for observed, rows in missing_patterns(Y):
             seen = with_ones(Y[rows][:, observed])
@@ -160,16 +167,8 @@ class Engine(ABC):
             weighted = X if share is None else share[:, None] * X
             second = np.einsum("ij,ij->j", X, weighted) if self.diagonal else X.T @ weighted
             total = float(len(X) if share is None else share.sum())
-            patterns.append(Pattern(observed, seen, share, total, second, self._kept_features(seen) if keep else []))
+            patterns.append(Pattern(observed, seen, share, total, second))
         return patterns
-
-    def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
-        """What an engine needs of the rows in every pass, block by block."""
-        return []
-
-    def can_keep(self, n: int, d: int) -> bool:
-        """Whether that is small for n rows."""
-        return True
 
     def step(
         self, rows: MappedRows, average: np.ndarray, parameters: Parameters, total: float
@@ -215,6 +214,30 @@ class Engine(ABC):
         self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Masses (23) and log densities (17) of rows, from the columns that are observed."""
+
+    def vectors(self) -> Vectors | None:
+        """Parameters as vectors for :func:`evidentia.solvers.descent.descend`; None if that is not possible.
+
+        Square roots of mixing probabilities, means, logarithms of covariances. Sums of logarithms keep volumes and
+        shapes that are equal or trivial, but not orientations that clusters share, or shapes where these differ.
+        """
+        if self.model in ROTATED or np.any(self.ridge):
+            return None
+
+        def to(state: Parameters) -> np.ndarray:
+            logs = np.log(state.covariances) if self.diagonal else logarithms(state.covariances)
+            return np.concatenate([np.sqrt(state.weights), state.centers.ravel(), logs.ravel()])
+
+        def back(vector: np.ndarray, like: Parameters) -> Parameters | None:
+            roots, centers, logs = np.split(vector, np.cumsum([like.weights.size, like.centers.size]))
+            logs = logs.reshape(like.covariances.shape)
+            covariances = np.exp(np.minimum(logs, LARGEST_LOG)) if self.diagonal else exponentials(logs)
+            if covariances is None or (self.floor and self.floor.reached(covariances)):
+                return None
+            weights = np.square(roots)
+            return Parameters(weights / weights.sum(), centers.reshape(like.centers.shape), covariances)
+
+        return Vectors(to, back, LATE)
 
     def constrain(self, covariance: np.ndarray) -> np.ndarray:
         """A covariance of the form that a model with one covariance asks for, above the floor."""
@@ -299,30 +322,6 @@ class SharedEngine(Engine):
 class OwnEngine(Engine):
     """Covariances that differ between clusters: those of sets are means of them (the paper's future work)."""
 
-    def _features(self, rows: np.ndarray) -> np.ndarray:
-        """Rows ``(x, squares, 1)``; the squares are all products x_p x_q with p <= q, or x² for diagonal models."""
-        X, d = rows[:, :-1], rows.shape[1] - 1
-        found = np.empty((len(rows), self._width(d)))
-        found[:, :d], found[:, -1] = X, rows[:, -1]
-        if self.diagonal:
-            np.square(X, out=found[:, d:-1])
-        else:
-            low, high = np.triu_indices(d)
-            np.multiply(X[:, low], X[:, high], out=found[:, d:-1])
-        return found
-
-    def _width(self, d: int) -> int:
-        return 2 * d + 1 if self.diagonal else (d + 1) * (d + 2) // 2
-
-    def _kept_features(self, rows: np.ndarray) -> list[np.ndarray]:
-        return [self._features(rows[block]) for block in self._blocks(rows)]
-
-    def can_keep(self, n: int, d: int) -> bool:
-        return n * self._width(d) <= KEPT_FEATURES
-
-    def _blocks(self, rows: np.ndarray) -> Iterator[slice]:
-        return row_blocks(len(rows), self._width(rows.shape[1] - 1), FEATURE_BYTES)
-
     def _of_sets(self, parameters: Parameters, average: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Centers and covariances of the sets."""
         return average @ parameters.centers, np.tensordot(average, parameters.covariances, axes=1)
@@ -350,11 +349,7 @@ class OwnEngine(Engine):
         centers, covariances = self._of_sets(parameters, average)
         within = covariances[:, o] if self.diagonal else covariances[:, o[:, None], o]
         theta, precisions = self._coefficients(parameters.weights, centers[:, o], within)
-        size, sums, log_likelihood = np.zeros(len(theta)), np.zeros((len(theta), theta.shape[1] - 1)), 0.0
-        for at, block in enumerate(self._blocks(pattern.rows)):
-            features = pattern.features[at] if pattern.features else self._features(pattern.rows[block])
-            found = statistics(features, theta, None if pattern.weight is None else pattern.weight[block])
-            size, sums, log_likelihood = size + found[0], sums + found[1], log_likelihood + found[2]
+        size, sums, log_likelihood = statistics(pattern.rows, theta, pattern.weight)
         seen = Statistics(size, sums[:, : len(o)], self._second(sums[:, len(o) :], len(o)), log_likelihood)
         return seen if len(o) == d else self._complete(seen, o, centers, covariances, precisions)
 
@@ -444,8 +439,4 @@ class OwnEngine(Engine):
         centers, covariances = self._of_sets(parameters, average)
         within = covariances[:, observed] if self.diagonal else covariances[:, observed[:, None], observed]
         theta, _ = self._coefficients(parameters.weights, centers[:, observed], within)
-        masses, log_density = np.empty((len(seen), len(theta))), np.empty(len(seen))
-        rows = with_ones(seen)
-        for block in self._blocks(rows):
-            masses[block], log_density[block] = posteriors(self._features(rows[block]), theta)
-        return masses, log_density
+        return posteriors(with_ones(seen), theta)

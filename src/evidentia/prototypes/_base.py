@@ -14,16 +14,26 @@ from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
 from evidentia.belief.transforms import pignistic
-from evidentia.prototypes._kernel import Columns, Criterion, Prototypes, block_masses, descent_step
+from evidentia.prototypes._kernel import (
+    Columns,
+    Criterion,
+    Prototypes,
+    as_vector,
+    block_masses,
+    descent_step,
+    from_vector,
+)
 from evidentia.rows.passes import add_up, each_handle
 from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, cut, piece_rows
 from evidentia.rows.survey import Table, look_through
+from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
 from evidentia.solvers.descent import Run, Step, best_descent, descend
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.threads import one_blas_thread, one_blas_thread_here
 
 RHO_FACTOR = 3.0
+LATE = 1e-5  # gain of an iteration, as a share of the criterion, below which the next ones are guessed
 RHO_LEAST = 1e-6  # of the spread of the table: with an object on every center, rounding errors are no yardstick
 
 INIT = Choice(*START_RULES) | Kind("array of shape (n_clusters, n_features)")
@@ -334,12 +344,15 @@ class PrototypeClusterer(_base.IterativeClusterer):
 
         Those of a large table are over its sample; the best of them goes on over all rows.
         """
-        best, runs = self._descend(self._step(objects.sampled(), criterion), starts, len(starts))
+        vectors = Vectors(as_vector, from_vector, LATE)
+        best, runs = self._descend(self._step(objects.sampled(), criterion), starts, len(starts), vectors)
         if objects.whole is not None and not runs[-1].interrupted:
-            best, _ = self._descend(self._step(objects, criterion), [best.state], 1)
+            best, _ = self._descend(self._step(objects, criterion), [best.state], 1, vectors)
         return Solution(best.state, criterion), best, runs
 
-    def _descend(self, step: Step, starts: Iterable[Any], n_starts: int) -> tuple[Run, list[Run]]:
+    def _descend(
+        self, step: Step, starts: Iterable[Any], n_starts: int, vectors: Vectors | None = None
+    ) -> tuple[Run, list[Run]]:
         return best_descent(
             step,
             starts,
@@ -349,6 +362,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
             relative=True,
             n_starts=n_starts,
             verbose=self.verbose,
+            vectors=vectors,
         )
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:

@@ -36,6 +36,7 @@ import numpy as np
 
 from evidentia.belief.focal import FocalSets
 from evidentia.rows.passes import add_up
+from evidentia.solvers.acceleration import exponentials, logarithms
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 from evidentia.solvers.blocks import row_blocks
 
@@ -103,6 +104,22 @@ class Prototypes:
         return replace(
             self, centers=self.centers[order], covariances=None if self.covariances is None else self.covariances[order]
         )
+
+
+def as_vector(prototypes: Prototypes) -> np.ndarray:
+    """Centers and logarithms of the covariances."""
+    centers = prototypes.centers.ravel()
+    return centers if prototypes.covariances is None else np.r_[centers, logarithms(prototypes.covariances).ravel()]
+
+
+def from_vector(vector: np.ndarray, like: Prototypes) -> Prototypes | None:
+    """Prototypes from what :func:`as_vector` gives; None if a covariance is beyond all bounds."""
+    centers, logs = np.split(vector, [like.centers.size])
+    centers = centers.reshape(like.centers.shape)
+    if like.covariances is None:
+        return replace(like, centers=centers)
+    covariances = exponentials(logs.reshape(like.covariances.shape))
+    return None if covariances is None else replace(like, centers=centers, covariances=covariances)
 
 
 @dataclass(frozen=True)

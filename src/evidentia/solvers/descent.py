@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tqdm.auto import tqdm
 
 from evidentia._warnings import warn_user
+from evidentia.solvers.acceleration import Guesses, Vectors
 
 Step = Callable[[Any], tuple[float, Any]]
 Watch = Callable[[int, float], None]
@@ -48,29 +49,45 @@ def descend(
     relative: bool = False,
     rests: Rests | None = None,
     watch: Watch | None = None,
+    vectors: Vectors | None = None,
 ) -> Run:
     """Follow ``step(state) -> (objective of state, next state)`` downhill.
 
-    Ends when the objective falls by no more than ``tol`` (times its own size when ``relative``), or instead when
-    ``rests(state before, state)``; after ``max_iter`` steps; or on an interrupt from the keyboard, in which case the
-    last complete state is kept.
+    Ends when a step lowers the objective by no more than ``tol`` (times its own size when ``relative``), or instead
+    when ``rests(state before, state)``; after ``max_iter`` states; or on an interrupt from the keyboard, in which case
+    the last complete state is kept. With ``vectors`` late steps are longer (:mod:`evidentia.solvers.acceleration`),
+    unless ``tol`` is zero: who asks for a number of steps gets them.
     """
     trace: list[float] = []
     kept = before = state
     converged = interrupted = False
+    guesses = Guesses(vectors) if vectors is not None and tol else None
+
+    def note(objective: float) -> None:
+        trace.append(objective)
+        if watch is not None:
+            watch(len(trace) - 1, objective)
+
     try:
-        for iteration in range(max_iter + 1):
+        while len(trace) <= max_iter:
             objective, following = step(state)
             before, kept, state = kept, state, following
-            trace.append(objective)
-            if watch is not None:
-                watch(iteration, objective)
-            if not iteration:
+            note(objective)
+            if len(trace) == 1:
                 continue
+            gain, scale = trace[-2] - objective, abs(objective) if relative else 1.0
             if rests is None:
-                converged = bool(trace[-2] - objective <= tol * (abs(objective) if relative else 1.0))
+                converged = bool(gain <= tol * scale)
             else:
                 converged = rests(before, kept)
+            if guesses is not None and len(trace) < max_iter:
+                guess = guesses.after_plain(gain, scale, kept, following, resting=converged)
+                if guess is not None:
+                    objective, following = step(guess)
+                    if guesses.judge(trace[-1] - objective, tol * scale if converged else 0.0):
+                        kept, state, converged = guess, following, False
+                        guesses.remember(kept, following)
+                        note(objective)
             if converged:
                 break
     except KeyboardInterrupt:
@@ -137,6 +154,7 @@ def best_descent(
     n_starts: int | None = None,
     verbose: int = 0,
     warn: bool = True,
+    vectors: Vectors | None = None,
 ) -> tuple[Run, list[Run]]:
     """:func:`descend` from every start; :func:`best_of` the runs, and all of them.
 
@@ -145,7 +163,9 @@ def best_descent(
     """
 
     def run(start: Any, watch: Watch) -> Run:
-        return descend(step, start, max_iter=max_iter, tol=tol, relative=relative, rests=rests, watch=watch)
+        return descend(
+            step, start, max_iter=max_iter, tol=tol, relative=relative, rests=rests, watch=watch, vectors=vectors
+        )
 
     runs = all_runs(run, starts, name=name, n_starts=n_starts, verbose=verbose)
     if warn:

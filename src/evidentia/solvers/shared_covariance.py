@@ -1,19 +1,18 @@
 r"""Gaussian components that share one covariance: posteriors and sufficient statistics in one pass over the rows.
 
 With a common :math:`\Sigma` the term :math:`x^T \Sigma^{-1} x` is the same for all components, so up to a constant per
-row the log density of component j is *linear* in the row, :math:`w_j \cdot (x, 1)`. An E-step is then two matrix
-products and one exponential, and what the M-step needs of n rows is the size and the sum of every component.
-Both add up over blocks of rows, so that memory, a file or a cluster of machines can hold the rows.
+row the log density of component j is *linear* in the row, :math:`w_j \cdot (x, 1)`. An E-step is then two products and
+one exponential (:mod:`evidentia.solvers.posterior_sums`), and what the M-step needs of n rows is the size and the sum
+of every component. Both add up over blocks of rows, so that memory, a file or a cluster of machines can hold the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.posterior_sums import add_posterior_sums, write_posteriors
 
 NEVER = -1e300  # score of a component of weight zero: finite, since an infinity in a product makes NaN on some machines
 
@@ -78,18 +77,6 @@ def _living(coefficients: np.ndarray) -> slice | np.ndarray:
     return slice(None) if alive.all() else np.flatnonzero(alive)
 
 
-def _posterior_blocks(rows: np.ndarray, coefficients: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Posteriors of a block with components as ROWS (max and sum then run along long contiguous rows), and log sums."""
-    for block in row_blocks(len(rows), len(coefficients)):
-        scores = coefficients @ rows[block].T
-        top = scores.max(axis=0)
-        scores -= top
-        np.exp(scores, out=scores)
-        total = scores.sum(axis=0)
-        scores /= total
-        yield block, scores, top + np.log(total)
-
-
 def statistics(
     rows: np.ndarray, coefficients: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, float]:
@@ -103,24 +90,29 @@ def statistics(
     rows : ndarray of shape (n_samples, n_features + 1)
         From :func:`with_ones`.
     coefficients : ndarray of shape (n_components, n_features + 1)
-        From :func:`linear_scores`.
+        From :func:`linear_scores`. With more of them, scores are linear in squares or products of the columns too,
+        see :mod:`evidentia.solvers.posterior_sums`; the sums are then of those as well.
     weight : ndarray of shape (n_samples,), optional
     """
-    moments, alive, log_likelihood = np.zeros_like(coefficients), _living(coefficients), 0.0
-    for block, posterior, log_sum in _posterior_blocks(rows, coefficients[alive]):
-        if weight is not None:
-            posterior *= weight[block]
-            log_sum *= weight[block]
-        moments[alive] += posterior @ rows[block]
-        log_likelihood += float(log_sum.sum())
-    return moments[:, -1], moments[:, :-1], log_likelihood
+    alive = _living(coefficients)
+    living = np.ascontiguousarray(coefficients[alive])
+    sums = np.zeros_like(living)
+    log_likelihood = add_posterior_sums(rows, living, np.empty(0) if weight is None else weight, sums)
+    if len(living) < len(coefficients):
+        found = np.zeros_like(coefficients)
+        found[alive] = sums
+        sums = found
+    return sums[:, -1], sums[:, :-1], float(log_likelihood)
 
 
 def posteriors(rows: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Posterior of every row and component, shape (n_samples, n_components), and the linear part of its log density."""
-    masses, alive = np.zeros((len(rows), len(coefficients))), _living(coefficients)
-    log_density = np.empty(len(rows))
-    for block, posterior, log_sum in _posterior_blocks(rows, coefficients[alive]):
-        masses[block, alive] = posterior.T
-        log_density[block] = log_sum
+    alive, log_density = _living(coefficients), np.empty(len(rows))
+    living = np.ascontiguousarray(coefficients[alive])
+    masses = np.empty((len(rows), len(living)))
+    write_posteriors(rows, living, masses, log_density)
+    if len(living) < len(coefficients):
+        found = np.zeros((len(rows), len(coefficients)))
+        found[:, alive] = masses
+        masses = found
     return masses, log_density

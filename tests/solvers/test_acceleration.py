@@ -1,0 +1,154 @@
+"""Descents with guesses: the same end as without, sooner, and never uphill."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from evidentia import ECM, EGMM
+from evidentia.mixtures import set_mixture
+from evidentia.mixtures.set_mixture import Floor, Parameters, engine
+from evidentia.solvers.acceleration import Guesses, Vectors, exponentials, logarithms
+from evidentia.solvers.descent import descend
+
+PLAIN = Vectors(lambda state: state, lambda vector, like: vector, np.inf)
+SLOW = np.array([0.97, 0.9, 0.3])  # what a step leaves of the error in each direction
+END = np.array([2.0, -1.0, 5.0])
+
+
+def linear_step(x):
+    """A quadratic bowl, and a step that converges linearly."""
+    return 3.0 + np.sum((x - END) ** 2 / (1 - SLOW)), END + SLOW * (x - END)
+
+
+def counted(step):
+    def counting(state):
+        counting.calls += 1
+        return step(state)
+
+    counting.calls = 0
+    return counting
+
+
+def test_a_slow_linear_descent_comes_to_its_end_in_far_fewer_steps():
+    runs, calls = [], []
+    for vectors in (None, PLAIN):
+        step = counted(linear_step)
+        runs.append(descend(step, np.zeros(3), max_iter=2000, tol=1e-10, vectors=vectors))
+        calls.append(step.calls)
+    plain, faster = runs
+    assert plain.converged
+    assert faster.converged
+    assert calls[1] < calls[0] / 4
+    assert faster.objective <= plain.objective + 1e-10
+    np.testing.assert_allclose(faster.state, END, atol=1e-4)
+    assert (np.diff(faster.trace) <= 0).all()
+    assert faster.objective == linear_step(faster.state)[0]
+
+
+def test_nothing_is_guessed_before_gains_are_small_and_shrink_steadily():
+    early = descend(linear_step, np.zeros(3), max_iter=40, tol=1e-300)
+    late = descend(linear_step, np.zeros(3), max_iter=40, tol=1e-300, vectors=PLAIN._replace(late=1e-9))
+    np.testing.assert_array_equal(early.trace, late.trace)
+
+    def unsteady(x):  # gains 1, 1/2, 1/8, 1/64, …: faster than linear
+        return 2.0 ** -(x[0] ** 2), x + 0.5
+
+    guesses = []
+    watched = Vectors(lambda state: state, lambda vector, like: guesses.append(vector), np.inf)
+    descend(unsteady, np.zeros(1), max_iter=10, tol=1e-300, vectors=watched)
+    assert not guesses
+
+
+def test_guesses_that_lead_uphill_are_dropped_and_become_rare():
+    steps = counted(linear_step)
+    astray = PLAIN._replace(back=lambda vector, like: like + 100.0)
+    run = descend(steps, np.zeros(3), max_iter=300, tol=1e-300, vectors=astray)
+    np.testing.assert_array_equal(run.trace, descend(linear_step, np.zeros(3), max_iter=300, tol=1e-300).trace)
+    assert 301 < steps.calls < 312
+
+
+def test_a_number_of_steps_without_tolerance_is_that_of_plain_steps():
+    plain = descend(linear_step, np.zeros(3), max_iter=60)
+    np.testing.assert_array_equal(descend(linear_step, np.zeros(3), max_iter=60, vectors=PLAIN).trace, plain.trace)
+
+
+def test_guesses_count_as_iterations():
+    assert descend(linear_step, np.zeros(3), max_iter=8, tol=1e-300, vectors=PLAIN).n_iter == 8
+
+
+@pytest.mark.parametrize("at", [3, 9, 10, 11, 12])
+def test_an_interrupt_keeps_a_state_with_its_objective(at):
+    def step(state):
+        if step.left == 0:
+            raise KeyboardInterrupt
+        step.left -= 1
+        return linear_step(state)
+
+    step.left = at
+    run = descend(step, np.zeros(3), max_iter=100, tol=1e-300, vectors=PLAIN)
+    assert run.interrupted
+    assert run.objective == linear_step(run.state)[0]
+
+
+def test_a_resting_descent_is_asked_for_a_last_guess_only_if_one_helped():
+    guesses = Guesses(PLAIN)
+    x = np.zeros(3)
+    for gain in (1.0, 0.9, 0.81, 0.729, 0.6561):
+        guess = guesses.after_plain(gain, 1.0, x, linear_step(x)[1], resting=False)
+        x = linear_step(x)[1]
+    assert guess is not None
+    assert guesses.after_plain(0.5, 1.0, x, linear_step(x)[1], resting=True) is None
+    assert guesses.judge(gain=1.0, least=0.0)
+    assert guesses.after_plain(0.5, 1.0, x, linear_step(x)[1], resting=True) is not None
+
+
+def test_logarithms_of_matrices():
+    root = np.random.default_rng(0).normal(size=(4, 3, 3))
+    matrices = root @ root.swapaxes(1, 2) + np.eye(3)
+    np.testing.assert_allclose(exponentials(logarithms(matrices)), matrices, rtol=1e-10)
+    np.testing.assert_allclose(logarithms(np.diag([1.0, np.e, np.e**2])), np.diag([0.0, 1.0, 2.0]), atol=1e-14)
+    assert exponentials(np.diag([0.0, 101.0])) is None
+
+
+def test_parameters_as_vectors_and_back():
+    tool = engine("VVI", None, Floor(1e-3, np.ones(2)))
+    state = Parameters(np.array([0.7, 0.3, 0.0]), np.arange(6.0).reshape(3, 2), np.full((3, 2), 0.5))
+    to, back, _ = tool.vectors()
+    again = back(to(state), state)
+    for found, expected in zip(again, state):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    far = back(to(state) + 7.0, state)  # any vector gives probabilities and variances
+    assert far.weights.sum() == pytest.approx(1)
+    assert (far.covariances > 0).all()
+    assert back(np.r_[to(state)[:-1], -8.0], state) is None  # below the floor
+    assert engine("EVE").vectors() is None
+    assert engine("EEE", ridge=0.1).vectors() is None
+
+
+def test_sets_of_weight_zero_stay_so():
+    state = Parameters(np.array([0.6, 0.0, 0.4]), np.zeros((2, 1)), np.ones((1, 1, 1)))
+    moved = set_mixture.WEIGHTS.back(2 * set_mixture.WEIGHTS.to(state), state)
+    np.testing.assert_allclose(moved.weights, state.weights)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        EGMM(3, model="VVV", random_state=0),
+        EGMM(4, model="VEI", random_state=0),
+        ECM(3, adaptive=True, n_init=2, random_state=0),
+        ECM(3, n_init=2, random_state=0),
+    ],
+)
+def test_estimators_end_no_worse_than_without(model, monkeypatch):
+    X = load_iris().data
+    faster = model.fit(X)
+    trace = np.asarray(faster.criterion_trace_)
+    best = faster.criterion_
+    with monkeypatch.context() as without:
+        without.setattr(Guesses, "after_plain", lambda *args, **kwargs: None)
+        plain = model.fit(X)
+    sign = 1 if model.method.criterion == "maximized" else -1
+    scale = len(X) if sign == 1 else abs(plain.criterion_)
+    assert sign * best >= sign * plain.criterion_ - model.tol * scale
+    assert (sign * np.diff(trace) >= -1e-12 * abs(best)).all()
