@@ -15,6 +15,7 @@ from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import row_names
+from evidentia.rows import as_rows
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.solvers.descent import Run
 
@@ -95,8 +96,14 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def _check_rows(self, X: Any, sample_weight: Any = None) -> RowSource:
         """The rows to fit to, wherever they are."""
-        if isinstance(X, RowSource):
-            return X
+        rows = as_rows(X)
+        if rows is not None:
+            if sample_weight is not None:
+                raise ValueError(
+                    f"'sample_weight' of {type(self).__name__} goes with a table in memory, and the rows of X are read "
+                    "from elsewhere."
+                )
+            return rows
         table = self._check_table(X, reset=True)
         return ArrayRows(table, check_weight(self, sample_weight, len(table)))
 

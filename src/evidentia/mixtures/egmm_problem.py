@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.stats import chi2
@@ -134,6 +134,15 @@ class Reduced(RowSource):
     def read(self, handle: Any) -> Iterator[Piece]:
         for piece in self.source.read(handle):
             yield piece._replace(table=self.reduction.to(piece.table))
+
+    def bare(self) -> Self:
+        other = super().bare()
+        other.source = self.source.bare()
+        return other
+
+    @property
+    def working_bytes(self) -> int:
+        return self.source.working_bytes
 
     def fingerprint(self) -> str:
         return self.source.fingerprint()
