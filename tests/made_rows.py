@@ -66,6 +66,18 @@ def sums_of(piece, power):
     return Sums(len(piece.table), (np.abs(piece.table) ** power).sum(axis=0))
 
 
+def sum_alone(rows, power):
+    """The sum of a pass in plain loops."""
+    total = None
+    for handle in rows.handles:
+        part = None
+        for piece in rows.read(handle):
+            part = sums_of(piece, power) if part is None else part.plus(sums_of(piece, power))
+        if part is not None:
+            total = part if total is None else total.plus(part)
+    return total
+
+
 def same(a, b):
     return a.size == b.size and a.total.tobytes() == b.total.tobytes()
 

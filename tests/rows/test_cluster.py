@@ -13,7 +13,7 @@ from evidentia.rows import cluster, passes
 from evidentia.rows.passes import add_up, each_handle
 from evidentia.rows.source import ArrayRows
 from evidentia.rows.survey import look_through
-from made_rows import MadeRows, client_of_a_task, handle_of, note_and_sleep, same, slow_if_even, sums_of
+from made_rows import MadeRows, client_of_a_task, handle_of, note_and_sleep, same, slow_if_even, sum_alone, sums_of
 
 
 @pytest.fixture(scope="module")
@@ -28,20 +28,6 @@ def client(workers):
         yield one
 
 
-@pytest.fixture
-def in_process():
-    """The sum of the same rows before any client is there."""
-    return lambda rows, power=1.7: _alone(rows, power)
-
-
-def _alone(rows, power):
-    parts = [part for handle in rows.handles if (part := passes._sum_of(sums_of, (power,), rows, handle)) is not None]
-    total = parts[0]
-    for part in parts[1:]:
-        total = total.plus(part)
-    return total
-
-
 def submissions(client, monkeypatch):
     seen, real = [], client.submit
 
@@ -54,11 +40,11 @@ def submissions(client, monkeypatch):
 
 
 @pytest.mark.parametrize("tasks", [1, 2, 4, 50])
-def test_the_grouping_changes_no_bit(client, in_process, monkeypatch, tasks):
+def test_the_grouping_changes_no_bit(client, monkeypatch, tasks):
     monkeypatch.setattr(cluster, "TASKS", tasks)
     seen = submissions(client, monkeypatch)
     rows = MadeRows(13)
-    assert same(add_up(sums_of, rows, 1.7), in_process(rows))
+    assert same(add_up(sums_of, rows, 1.7), sum_alone(rows, 1.7))
     assert len(seen) == min(13, 2 * tasks)
 
 
@@ -100,9 +86,9 @@ def test_rows_that_are_refused_are_named_and_not_read_again(client, tmp_path):
     assert len(list(tmp_path.glob("5-*"))) == 1
 
 
-def test_rows_that_could_not_be_read_are_read_again(client, in_process, tmp_path):
+def test_rows_that_could_not_be_read_are_read_again(client, tmp_path):
     found = add_up(sums_of, MadeRows(8, diary=tmp_path, broken=4), 1.7)
-    assert same(found, in_process(MadeRows(8)))
+    assert same(found, sum_alone(MadeRows(8), 1.7))
     assert len(list(tmp_path.glob("4-*"))) == 2
 
 
@@ -170,9 +156,9 @@ def test_tasks_that_another_program_cancels(client):
         list(results)
 
 
-def test_a_fit_inside_a_task_waits_for_nobody(client, in_process):
+def test_a_fit_inside_a_task_waits_for_nobody(client):
     rows = MadeRows(5)
-    assert same(client.submit(add_up, sums_of, rows, 1.7).result(), in_process(rows))
+    assert same(client.submit(add_up, sums_of, rows, 1.7).result(), sum_alone(rows, 1.7))
     found = client.submit(client_of_a_task, pure=False).result()
     assert found is None
 
