@@ -20,6 +20,7 @@ from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.partition.profiles import row_names
+from evidentia.rows import as_rows
 from evidentia.rows.checkpoint import Checkpoint, checkpointed
 from evidentia.rows.passes import showing
 from evidentia.rows.source import ArrayRows, RowSource
@@ -93,8 +94,8 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
             Or a :class:`LazyPartition` of rows that are not in memory.
         """
         check_is_fitted(self)
-        if isinstance(X, RowSource):
-            return self._lazily(self._check_source(X, reset=False))
+        if (rows := as_rows(X)) is not None:
+            return self._lazily(self._check_source(rows, reset=False))
         return CredalPartition(
             self._masses(self._read_new(X)),
             self.focal_sets_,
@@ -113,7 +114,8 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def _check_rows(self, X: Any, sample_weight: Any = None) -> RowSource:
         """The rows to fit to, wherever they are."""
-        if not isinstance(X, RowSource):
+        rows = as_rows(X)
+        if rows is None:
             table = self._check_table(X, reset=True)
             return ArrayRows(table, check_weight(self, sample_weight, len(table)))
         if sample_weight is not None:
@@ -121,7 +123,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
                 f"{type(self).__name__} takes the weights of rows that are not in memory from one of their columns: "
                 "open_rows(..., weight='its name')."
             )
-        return self._check_source(X, reset=True)
+        return self._check_source(rows, reset=True)
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         """Rows as many columns wide as those fitted; ``reset``: these are fitted now."""
@@ -272,7 +274,7 @@ def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarr
 
 def refuse_rows(estimator: Described, X: Any) -> None:
     """A sentence for a method that needs its table in memory and is given rows that are not."""
-    if isinstance(X, RowSource):
+    if as_rows(X) is not None:
         able = [cls.__name__ for cls in methods.clusterers().values() if "rows beyond memory" in cls.method.takes]
         raise TypeError(
             f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "

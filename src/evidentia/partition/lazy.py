@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property, partial, reduce
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class LazyPartition:
     @cached_property
     def counts(self) -> Counts:
         """The numbers of :meth:`summary`."""
-        return add_up(self._count, self.rows)
+        return add_up(self._bare()._count, self.rows)
 
     def __len__(self) -> int:
         return self.rows.n_rows if self.rows.n_rows is not None else self.counts.n
@@ -69,12 +70,12 @@ class LazyPartition:
 
     def labels(self, rule: str | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,)."""
-        found = list(each_handle(partial(_labels, self, rule), self.rows))
+        found = list(each_handle(partial(_labels, self._bare(), rule), self.rows))
         return np.concatenate([np.empty(0, dtype=np.int32), *found])
 
     def compute(self) -> CredalPartition:
         """The partition in memory: as many numbers as objects times focal sets."""
-        found = list(each_handle(partial(_masses, self), self.rows))
+        found = list(each_handle(partial(_masses, self._bare()), self.rows))
         masses = np.concatenate([np.empty((0, len(self.focal_sets))), *found])
         return CredalPartition(
             masses,
@@ -103,8 +104,8 @@ class LazyPartition:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("part-*.parquet"):
             old.unlink()
-        places = {handle: at for at, handle in enumerate(self.rows.handles)}
-        parts = each_handle(partial(_write_part, self, folder, masses, places), self.rows)
+        places = {_key(handle): at for at, handle in enumerate(self.rows.handles)}
+        parts = each_handle(partial(_write_part, self._bare(), folder, masses, places), self.rows)
         self.__dict__["counts"] = reduce(Counts.plus, (part for part in parts if part is not None))
         return folder
 
@@ -124,7 +125,7 @@ class LazyPartition:
         group = zarr.open_group(folder, mode="w")
         group.create_array("focal_sets", data=self.focal_sets.masks)
         arrays: dict[str, Any] = {}
-        for part in each_handle(partial(_columns_of_handle, self, masses), self.rows):
+        for part in each_handle(partial(_columns_of_handle, self._bare(), masses), self.rows):
             for name, column in part.items():
                 if name not in arrays:
                     chunks, shape = (65_536, *column.shape[1:]), (0, *column.shape[1:])
@@ -144,6 +145,12 @@ class LazyPartition:
 
     def __repr__(self) -> str:
         return f"LazyPartition({self.rows.words}, {self.n_clusters} clusters, {len(self.focal_sets)} focal sets)"
+
+    def _bare(self) -> Self:
+        """A copy to be sent elsewhere, with the few handles that are worked on there."""
+        other = copy(self)
+        other.rows = self.rows.bare()
+        return other
 
     def _check_numbers(self, masses: str | None) -> None:
         if masses is not None and masses not in NUMBERS:
@@ -190,6 +197,11 @@ class LazyLabels:
         return f"LazyLabels of {self._partition!r}; compute() gives them"
 
 
+def _key(handle: Any) -> Any:
+    """What a handle is known by; that of a block of a Dask collection holds its rows where it is worked on."""
+    return getattr(handle, "number", handle)
+
+
 def _labels(partition: LazyPartition, rule: str | None, rows: RowSource, handle: Any) -> np.ndarray:
     found = [partition._partition(piece).labels(rule).astype(np.int32) for piece in rows.read(handle)]
     return np.concatenate([np.empty(0, dtype=np.int32), *found])
@@ -221,7 +233,7 @@ def _write_part(
         return None
     total: Counts | None = None
     writer: Any = None
-    with whole_file(folder / f"part-{places[handle]:05d}.parquet") as file:
+    with whole_file(folder / f"part-{places[_key(handle)]:05d}.parquet") as file:
         for piece in chain([first], pieces):
             found = partition._partition(piece)
             columns: dict[str, Any] = partition._columns(found, masses)

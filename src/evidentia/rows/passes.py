@@ -89,7 +89,7 @@ def each_handle(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> 
 def _each_handle(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
     handles, here = rows.handles, partial(work, rows)
     source = rows.source if isinstance(rows, MappedRows) else rows
-    if not source.in_memory and (client := _active_client()) is not None:
+    if not source.in_memory and (client := active_client()) is not None:
         from evidentia.rows.cluster import on_client
 
         return on_client(client, work, rows)
@@ -112,11 +112,16 @@ def _on_threads(work: Callable[[Any], T], handles: Iterable[Any], workers: int) 
         pool.shutdown(cancel_futures=True)
 
 
-def _active_client() -> Any:
+def active_client() -> Any:
     """The user's Dask client, if there is one; Dask is not imported for this."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
+    try:
+        distributed.get_worker()
+        return None  # a fit that is itself a task: waiting for others could be waiting for itself
+    except ValueError:
+        pass
     try:
         return distributed.default_client()
     except ValueError:

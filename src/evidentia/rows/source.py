@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 PIECE_ROWS = 32_768
 PIECE_BYTES = 4 << 20  # a wide table has pieces of fewer rows
 MOST_HANDLES = 2_000  # a pass over more of them would be spent on handing them out
+PIECES_AT_WORK = 8  # as much memory as so many pieces is needed to work on one
 
 
 def piece_rows(n_features: int) -> int:
@@ -94,6 +96,17 @@ class RowSource(ABC):
         n = "rows" if self.n_rows is None else f"{self.n_rows:,} rows"
         return f"{n} of {self.n_features} columns in {len(self.handles)} parts"
 
+    @property
+    def working_bytes(self) -> int:
+        """Memory that one who reads and works on a handle needs: some pieces, and what is made of them."""
+        return PIECES_AT_WORK * 8 * piece_rows(self.n_features) * self.n_features
+
+    def bare(self) -> Self:
+        """A copy that does not list the handles: what is sent elsewhere, together with a few of them."""
+        other = copy(self)
+        other.handles = ()
+        return other
+
     def mapped(self, prepare: Callable[[Piece], Any]) -> MappedRows:
         """Rows that count, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
         return MappedRows(self, prepare)
@@ -106,6 +119,13 @@ class MappedRows:
         self.source, self.prepare, self.handles = source, prepare, source.handles
         self.in_memory = source.in_memory
         self._kept: dict[Any, list[Any]] = {}
+
+    @property
+    def working_bytes(self) -> int:
+        return self.source.working_bytes
+
+    def bare(self) -> MappedRows:
+        return MappedRows(self.source.bare(), self.prepare)
 
     def read(self, handle: Any) -> Iterator[Any]:
         if not self.in_memory:
@@ -128,6 +148,15 @@ class TransformedRows(RowSource):
     def read(self, handle: Any) -> Iterator[Piece]:
         for piece in self.source.read(handle):
             yield piece._replace(table=self.change.to(piece.table))
+
+    def bare(self) -> Self:
+        other = super().bare()
+        other.source = self.source.bare()
+        return other
+
+    @property
+    def working_bytes(self) -> int:
+        return self.source.working_bytes
 
     def fingerprint(self) -> str:
         return self.source.fingerprint()

@@ -59,8 +59,8 @@ def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> T
     check = partial(_check, missing=missing, who=who, names=rows.names)
     if rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS:
         return _small(rows if rows.in_memory else gathered(rows, check), mixing, check)
-    expected = SKETCH_ROWS if rows.n_rows is None else rows.n_rows
-    below = _share_of_hashes(MARGIN * SKETCH_ROWS / expected)
+    expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
+    below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
     found = add_up(_survey, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
         return _small(gathered(rows, check), mixing, check)
@@ -70,6 +70,14 @@ def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> T
         sketch = add_up(_sketch, rows, below).settled()
     share = sketch.weight * (found.moments.total / sketch.weight.sum())
     return Table(rows, found.n_rows, found.moments, Rows(sketch.rows, share), False)
+
+
+def _expected_rows(rows: RowSource) -> int:
+    """Where nobody has counted: as many in every part as in the first that has any; of one part, none too many."""
+    for handle in rows.handles[:-1]:
+        if length := sum(len(piece.table) for piece in rows.read(handle)):
+            return length * len(rows.handles)
+    return 0
 
 
 def _small(rows: Any, mixing: bool, check: Callable[[Piece], None]) -> Table:
