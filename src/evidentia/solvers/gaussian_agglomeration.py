@@ -93,8 +93,12 @@ def scaled_svd(rows: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray
 
 
 @compiled
-def _determinant(matrix):
-    """Of a positive semi-definite matrix, which is destroyed; zero when it is singular."""
+def _reduce(matrix):
+    """Gaussian elimination of a positive semi-definite matrix, of which the upper triangle is read and written.
+
+    Row j ends as the j-th row of the triangle: pivot and what stands to its right. Gives the determinant, zero when the
+    matrix is singular.
+    """
     d = len(matrix)
     product = 1.0
     for j in range(d):
@@ -103,39 +107,89 @@ def _determinant(matrix):
             return 0.0
         product *= pivot
         for i in range(j + 1, d):
-            factor = matrix[i, j] / pivot
-            for k in range(j + 1, i + 1):
-                matrix[i, k] -= factor * matrix[k, j]
+            factor = matrix[j, i] / pivot
+            for k in range(i, d):
+                matrix[i, k] -= factor * matrix[j, k]
     return product
 
 
 @compiled
-def _term(size, scatter, spread, work):
-    """What one group of any shape adds to the criterion; of ``scatter`` only the lower triangle is read."""
-    d = len(scatter)
-    trace = 0.0
-    for i in range(d):
-        trace += scatter[i, i]
-        for j in range(i + 1):
-            work[i, j] = scatter[i, j] / size
-    return size * np.log(_determinant(work) + trace / size + spread)
+def _squared_length(triangle, gap):
+    """g^T M^-1 g from what :func:`_reduce` leaves of M; ``gap`` is destroyed."""
+    d = len(gap)
+    total = 0.0
+    for j in range(d):
+        factor = gap[j] / triangle[j, j]
+        total += factor * gap[j]
+        for k in range(j + 1, d):
+            gap[k] -= factor * triangle[j, k]
+    return total
 
 
 @compiled
-def _cost(i, j, size, mean, scatter, term, free, spread, joint, work):
-    """Rise of the criterion when groups i and j merge."""
-    total = size[i] + size[j]
-    shrink = size[i] * size[j] / total
-    if not free:  # what the trace gains: no scatter is needed
-        gap = 0.0
-        for p in range(mean.shape[1]):
-            gap += (mean[i, p] - mean[j, p]) * (mean[i, p] - mean[j, p])
-        return shrink * gap
+def _join(i, j, size, mean, scatter, joint):
+    """Scatter of two groups together, its upper triangle."""
+    shrink = size[i] * size[j] / (size[i] + size[j])
+    d = mean.shape[1]
+    for p in range(d):
+        gap = shrink * (mean[i, p] - mean[j, p])
+        for q in range(p, d):
+            joint[p, q] = scatter[i, p, q] + scatter[j, p, q] + gap * (mean[i, q] - mean[j, q])
+
+
+@compiled
+def _distance(i, j, mean):
+    """Squared, between two means."""
+    total = 0.0
     for p in range(mean.shape[1]):
-        for q in range(p + 1):
-            gap = (mean[i, p] - mean[j, p]) * (mean[i, q] - mean[j, q])
-            joint[p, q] = scatter[i, p, q] + scatter[j, p, q] + shrink * gap
-    return _term(total, joint, spread, work) - term[i] - term[j]
+        total += (mean[i, p] - mean[j, p]) * (mean[i, p] - mean[j, p])
+    return total
+
+
+@compiled
+def _free_costs(i, first, alive, size, count, mean, scatter, trace, term, spread, costs):
+    """Rise of the criterion when group i, of any shape, merges with each of those alive from ``first`` on, put into ``costs``.
+
+    A group of no more than d rows has no determinant. With a single row the determinant grows by
+    det(W + s g g^T) = det(W) (1 + s g^T W^-1 g): so that only groups of several rows that are more than d together
+    need a determinant of their own, and a whole tree costs about n² d.
+    """
+    d = mean.shape[1]
+    triangle, joint, gap = np.empty((d, d)), np.empty((d, d)), np.empty(d)
+    own = 0.0
+    if count[i] > d:
+        for p in range(d):
+            for q in range(p, d):
+                triangle[p, q] = scatter[i, p, q] / size[i]
+        own = _reduce(triangle)
+    for k in range(first, len(size)):
+        if k == i or not alive[k]:
+            continue
+        total = size[i] + size[k]
+        shrink = size[i] * size[k] / total
+        variance = (trace[i] + trace[k] + shrink * _distance(i, k, mean)) / total
+        determinant = 0.0
+        if count[k] == 1 and own > 0.0:
+            for p in range(d):
+                gap[p] = mean[i, p] - mean[k, p]
+            longer = 1.0 + shrink / size[i] * _squared_length(triangle, gap)
+            determinant = own * longer * (size[i] / total) ** d
+        elif count[i] + count[k] > d:
+            _join(i, k, size, mean, scatter, joint)
+            for p in range(d):
+                for q in range(p, d):
+                    joint[p, q] /= total
+            determinant = _reduce(joint)
+        cost = total * np.log(determinant + variance + spread) - term[i] - term[k]
+        costs[min(i, k), max(i, k)] = cost
+
+
+@compiled
+def _sphere_costs(i, first, alive, size, mean, costs):
+    """Rise of the summed squares when group i merges with each of those alive from ``first`` on."""
+    for k in range(first, len(size)):
+        if k != i and alive[k]:
+            costs[min(i, k), max(i, k)] = size[i] * size[k] / (size[i] + size[k]) * _distance(i, k, mean)
 
 
 @compiled
@@ -143,17 +197,18 @@ def _merge_all(mean, size, free, spread):
     """Greedy merges. Each row of the table of costs remembers its cheapest partner of higher number."""
     n, d = mean.shape
     side = d if free else 0
-    scatter, joint, work = np.zeros((n, side, side)), np.zeros((side, side)), np.zeros((side, side))
-    term, costs = np.zeros(n), np.empty((n, n))
+    scatter = np.zeros((n, side, side))
+    count, trace, term, costs = np.ones(n, np.int64), np.zeros(n), np.empty(n), np.empty((n, n))
     partner, cheapest = np.zeros(n, np.int64), np.empty(n)
     name, alive = np.arange(n), np.ones(n, np.bool_)
     merges, paid = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    if free:
-        for i in range(n):
-            term[i] = _term(size[i], scatter[i], spread, work)
     for i in range(n):
-        for j in range(i + 1, n):
-            costs[i, j] = _cost(i, j, size, mean, scatter, term, free, spread, joint, work)
+        term[i] = size[i] * np.log(spread)
+    for i in range(n):
+        if free:
+            _free_costs(i, i + 1, alive, size, count, mean, scatter, trace, term, spread, costs)
+        else:
+            _sphere_costs(i, i + 1, alive, size, mean, costs)
         cheapest[i] = _look(i, costs, alive, partner)
     for t in range(n - 1):
         i = 0
@@ -162,21 +217,22 @@ def _merge_all(mean, size, free, spread):
                 i = k
         j, paid[t] = partner[i], cheapest[i]
         merges[t, 0], merges[t, 1] = min(name[i], name[j]), max(name[i], name[j])
-        _cost(i, j, size, mean, scatter, term, free, spread, joint, work)  # leaves the joint scatter
+        total = size[i] + size[j]
+        trace[i] += trace[j] + size[i] * size[j] / total * _distance(i, j, mean)
+        if free:
+            _join(i, j, size, mean, scatter, scatter[i])
         for p in range(d):
-            mean[i, p] = (size[i] * mean[i, p] + size[j] * mean[j, p]) / (size[i] + size[j])
-        for p in range(side):
-            for q in range(p + 1):
-                scatter[i, p, q] = joint[p, q]
-        size[i] += size[j]
+            mean[i, p] = (size[i] * mean[i, p] + size[j] * mean[j, p]) / total
+        size[i], count[i] = total, count[i] + count[j]
         term[i] += term[j] + paid[t]
         name[i], alive[j], cheapest[j] = n + t, False, np.inf
-        for k in range(n):
-            if alive[k] and k != i:
-                cost = _cost(i, k, size, mean, scatter, term, free, spread, joint, work)
-                costs[min(i, k), max(i, k)] = cost
-                if k < i and cost < cheapest[k]:
-                    cheapest[k], partner[k] = cost, i
+        if free:
+            _free_costs(i, 0, alive, size, count, mean, scatter, trace, term, spread, costs)
+        else:
+            _sphere_costs(i, 0, alive, size, mean, costs)
+        for k in range(i):
+            if alive[k] and costs[k, i] < cheapest[k]:
+                cheapest[k], partner[k] = costs[k, i], i
         for k in range(n):  # whose cheapest partner has changed or gone
             if alive[k] and (k == i or partner[k] == i or partner[k] == j):
                 cheapest[k] = _look(k, costs, alive, partner)
