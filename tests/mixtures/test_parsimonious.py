@@ -373,7 +373,7 @@ def test_a_component_that_lies_over_most_others_is_said_and_a_bound_takes_it_awa
     assert (np.diff(bounded.criterion_trace_) >= -1e-8).all()
     assert bounded.criterion_ < model.criterion_
     weights = np.random.default_rng(0).multinomial(len(X), np.full(len(X), 1 / len(X)), size=5).astype(float)
-    values = np.linalg.eigvalsh(bounded.fit_replicates(X, weights).parameters[0].covariances).reshape(-1, 12)
+    values = np.linalg.eigvalsh(bounded.fit_replicates(X, weights).parameters[0].matrices).reshape(-1, 12)
     assert (values.max(axis=1) / values.min(axis=1) <= 12 * (1 + 1e-9)).all()
 
 

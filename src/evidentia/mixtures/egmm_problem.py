@@ -16,8 +16,7 @@ from evidentia.mixtures.parsimonious import START_ROWS
 from evidentia.mixtures.set_mixture import SHARED, Engine, Floor, Parameters, Pattern, Prior, engine
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, unit_free
 from evidentia.solvers.descent import Run
-from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
-from evidentia.solvers.principal import principal_components
+from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
 from evidentia.solvers.set_covariances import Bound, minimize_bound
 from evidentia.solvers.starts import START_RULES, representative_rows
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from evidentia.mixtures.egmm import EGMM
 
 INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
-TREE_WORK = 2e9  # of a merge tree
 KIND = {
     **dict.fromkeys(("EEE", "VEE", "EVV", "VVV"), "full"),
     **dict.fromkeys(("EVE", "VVE", "EEV", "VEV"), "rotated"),
@@ -207,15 +205,9 @@ class Problem:
         total = float(self.sample_weight.sum()) if sample else self.total
         return tool.cost(run.state) - total * run.objective + self.gain(model, sample)
 
-    def grow_trees(self, n_trees: int, rng: np.random.RandomState) -> None:
-        """Merge trees of the sample, of as many principal components as their cost, n² d³, allows."""
-        rows, weight = self.filled[self.picked], self.sample_weight
-        most = max(2, int((TREE_WORK / len(rows) ** 2) ** (1 / 3)))
-        if rows.shape[1] > most:
-            rows = principal_components(rows, weight, most, rng).to(rows)
-        halfway = scaled_svd(rows, weight)
-        ways = [(halfway, "VVV"), (rows, "VVV"), (halfway, "EII")]
-        self.trees = [agglomerate(at, weight, model=kind) for at, kind in ways[:n_trees]]
+    def grow_trees(self, n_trees: int) -> None:
+        """Merge trees of the sample."""
+        self.trees = start_trees(self.filled[self.picked], self.sample_weight, n_trees)
 
     def starts(self, n_clusters: int, init: Any, n_init: int, rng: np.random.RandomState) -> Iterator[Start]:
         """Clusters to begin from."""
