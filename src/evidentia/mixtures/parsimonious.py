@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -412,9 +412,11 @@ class ParsimoniousGaussianMixture(ClassMixture):
         self.means_ = np.tile(table[0], (len(weights), 1))
         self.means_[:, columns] = means[order]
         self.cluster_centers_ = self.means_
+        self.__dict__.pop("covariances_", None)  # of an earlier fit
 
-    @property
+    @cached_property
     def covariances_(self) -> np.ndarray:
+        """Made when asked for: those of a diagonal model on many columns would be most of a fit."""
         within, columns, d = self._parameters.matrices[0], self._varying, self.means_.shape[1]
         found = np.zeros((len(within), d, d))
         found[:, columns[:, None], columns] = within

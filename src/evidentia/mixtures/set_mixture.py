@@ -20,8 +20,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
-from evidentia.solvers.batched_em import quadratic_coefficients
 from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.em_kernels import quadratic_coefficients
 from evidentia.solvers.set_covariances import bound, minimize_bound
 from evidentia.solvers.shared_covariance import linear_scores, log_weights, posteriors, statistics, with_ones
 from evidentia.solvers.small_matrices import inverses

@@ -9,6 +9,7 @@ are whitened first, so that the squares lose no digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,8 @@ SMALL = 1 << 18  # numbers of features × components up to which the whole of EM
 CovarianceRule = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
 
 
-class ModelRule(NamedTuple):
+@dataclass(frozen=True)
+class ModelRule:
     """The M-step of a covariance model with what the solver can make use of.
 
     ``diagonal``: scatters and covariances are diagonals of shape (m, c, d, 1). ``compiled`` are letters and limits of

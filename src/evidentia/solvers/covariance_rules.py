@@ -1,7 +1,7 @@
 r"""Compiled M-steps of the fourteen covariance models (Celeux & Govaert, 1995).
 
-A model is three letters, volume, shape and orientation, each of which is trivial (``I``), equal for all clusters (``E``)
-or varies (``V``); here they are numbers. Models without orientation see only the diagonals of the scatters: a
+A model is three letters, volume, shape and orientation, each of which is trivial (``I``), equal for all clusters
+(``E``) or varies (``V``); here they are numbers. Models without orientation see only the diagonals of the scatters: a
 matrix of theirs is kept as its diagonal, an array of shape (d, 1), and no d × d matrix is made.
 """
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from evidentia.solvers.compiling import compiled
 
-
 TREE_WORK = 2e9  # of a merge tree, at most
 
 
@@ -64,8 +63,8 @@ def agglomerate(rows: np.ndarray, weight: np.ndarray | None = None, *, model: st
 
     Notes
     -----
-    Memory is 8 n² bytes (32 MB for 2,000 rows) for equal spheres, 8 n (n + d²) for groups of any shape: take a sample of
-    a large table. Time is about n² d; for groups of any shape n² d³ when many of them are large early.
+    Memory is 8 n² bytes (32 MB for 2,000 rows) for equal spheres, 8 n (n + d²) for groups of any shape: take a sample
+    of a large table. Time is about n² d; for groups of any shape n² d³ when many of them are large early.
 
     References
     ----------
@@ -181,7 +180,7 @@ def _distance(i, j, mean):
 
 @compiled
 def _free_costs(i, first, alive, size, count, mean, scatter, trace, term, spread, costs):
-    """Rise of the criterion when group i, of any shape, merges with each of those alive from ``first`` on, put into ``costs``.
+    """Rise of the criterion when group i, of any shape, merges with each of those alive from ``first`` on.
 
     A group of no more than d rows has no determinant. With a single row the determinant grows by
     det(W + s g g^T) = det(W) (1 + s g^T W^-1 g): so that only groups of several rows that are more than d together

@@ -63,10 +63,10 @@ def _cholesky(matrix, factor):
 
 @compiled
 def _all_positive(column):
+    positive = True
     for j in range(len(column)):
-        if not column[j, 0] > 0.0:
-            return False
-    return True
+        positive = positive and column[j, 0] > 0.0
+    return positive
 
 
 @compiled
