@@ -173,3 +173,15 @@ def test_one_step_from_given_classes_is_that_of_the_reference(reference, model):
     else:  # it iterates to 1e-8 where there is no closed form, which leaves the last digits open
         tolerance = {"VEE": 1e-5, "EVE": 1e-3}.get(model, 1e-8)
         np.testing.assert_allclose(found.covariances[0], expected["sigma"], atol=tolerance)
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if model[2] == "I"])
+def test_models_without_orientation_take_diagonals(model):
+    scatter, size = problem(m=4, seed=6)
+    narrow = np.einsum("mkjj->mkj", scatter)[..., None]
+    for rule in (covariances, partial(bounded_covariances, max_ratio=1.7)):
+        before = rule(model, *problem(m=4, seed=7))
+        wide = rule(model, scatter, size, before)
+        found = rule(model, narrow, size, np.einsum("mkjj->mkj", before)[..., None])
+        assert found.shape == narrow.shape
+        np.testing.assert_allclose(found[..., 0], np.einsum("mkjj->mkj", wide), rtol=1e-12)

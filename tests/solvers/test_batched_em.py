@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import multivariate_normal
 from sklearn.mixture import GaussianMixture
 
-from evidentia.mixtures.covariance_models import MODELS, covariances
+from evidentia.mixtures.covariance_models import MODELS, covariances, rule_of
 from evidentia.solvers import batched_em
 from evidentia.solvers.batched_em import (
     MixtureParameters,
@@ -203,3 +203,61 @@ def test_whitening_gives_unit_covariance_and_its_jacobian():
     np.testing.assert_allclose(np.cov(frame.to(X).T, bias=True), np.eye(3), atol=1e-9)
     np.testing.assert_allclose(frame.back(frame.to(X)), X, rtol=1e-10)
     assert frame.log_jacobian == pytest.approx(np.log(np.abs(np.linalg.det(frame.forward))))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_small_tables_in_compiled_loops_go_the_way_of_the_batches(model, monkeypatch):
+    X, labels = table(n=120, d=3, seed=2)
+    rule, plain, weight = rule_of(model), partial(covariances, model), draws(len(X), 5)
+    start, broad = start_of(X, labels, rule), start_of(X, labels, plain)
+    np.testing.assert_allclose(start.matrices, broad.covariances, rtol=1e-9)
+    assert start.diagonal == (model[2] == "I")
+    found, batched = fit_replicates(X, weight, start, rule), fit_replicates(X, weight, broad, plain)
+    monkeypatch.setattr(batched_em, "SMALL", 0)
+    narrow = fit_replicates(X, weight, start, rule)  # in batches, and diagonals if the model has them
+    assert len(set(found.n_iter.tolist())) > 1
+    for other in (batched, narrow):
+        np.testing.assert_array_equal(found.n_iter, other.n_iter)
+        np.testing.assert_array_equal(found.converged, other.converged)
+        np.testing.assert_allclose(found.trace, other.trace, rtol=1e-9)
+        np.testing.assert_allclose(found.log_likelihood, other.log_likelihood, rtol=1e-10)
+        np.testing.assert_allclose(found.parameters.matrices, other.parameters.matrices, rtol=1e-5, atol=1e-7)
+    ours, theirs = (evaluate(X, one.parameters) for one in (found, batched))
+    np.testing.assert_allclose(ours[0], theirs[0], atol=1e-6)
+    np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-6)
+
+
+def test_a_component_that_collapses_is_flagged_in_compiled_loops_too():
+    X, labels = table()
+    labels = labels.copy()
+    labels[labels == 2], labels[7] = 0, 2
+    lonely = np.stack([np.eye(3)[labels], np.eye(3)[table()[1]]])
+    for model in ("VVV", "VVI"):
+        rule = rule_of(model)
+        found = fit_replicates(X, None, from_posteriors(X, None, lonely, rule), rule)
+        assert found.degenerate.tolist() == [True, False]
+        assert found.converged.tolist() == [False, True]
+        assert all(np.isfinite(part).all() for part in found.parameters)
+
+
+def test_too_few_iterations_are_counted_in_compiled_loops():
+    X, labels = table()
+    found = fit_replicates(X, None, start_of(X, labels, rule_of("VEV")), rule_of("VEV"), tol=0, max_iter=3)
+    assert found.n_iter.tolist() == [3]
+    assert found.trace.shape == (4, 1)
+    assert not found.converged.any()
+
+
+def test_exponentials_of_posteriors_have_thirteen_digits():
+    scores = np.zeros((1, 2, 500))
+    scores[0, 1] = -np.linspace(0, 45, 500)
+    weight = np.linspace(0, 2, 500)[None]
+    expected = np.exp(scores[0])
+    found = scores.copy()
+    log_density = batched_em.normalize(found, weight)
+    np.testing.assert_allclose(log_density[0, 1:], np.log(expected.sum(axis=0))[1:], rtol=1e-12, atol=1e-15)
+    kept = scores[0, 1] > -40
+    share = weight[0] * expected / expected.sum(axis=0)
+    np.testing.assert_allclose(found[0][:, kept], share[:, kept], rtol=1e-13)
+    assert not found[0, 1, ~kept].any()
+    assert log_density[0, 0] == 0

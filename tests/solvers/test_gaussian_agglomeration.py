@@ -10,7 +10,8 @@ from scipy.cluster.hierarchy import fcluster, ward
 from sklearn.metrics import adjusted_rand_score
 
 from evidentia.datasets import load
-from evidentia.solvers.gaussian_agglomeration import agglomerate, scaled_svd
+from evidentia.solvers import gaussian_agglomeration
+from evidentia.solvers.gaussian_agglomeration import agglomerate, scaled_svd, start_trees
 
 
 def table(n=14, d=2, seed=0):
@@ -51,8 +52,9 @@ def slow_labels(rows, weight, model):
 
 @pytest.mark.parametrize("model", ["VVV", "EII"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_merges_are_those_of_a_search_over_all_pairs(model, weighted):
-    rows = table()
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_merges_are_those_of_a_search_over_all_pairs(model, weighted, d):
+    rows = table(n=14 if d < 4 else 22, d=d)  # groups of more and of fewer rows than columns
     weight = np.random.default_rng(1).uniform(0.5, 3, size=len(rows)) if weighted else np.ones(len(rows))
     tree = agglomerate(rows, weight if weighted else None, model=model)
     partitions, paid = slow_labels(rows, weight, model)
@@ -131,3 +133,37 @@ def test_equal_spheres_need_no_matrix_of_the_columns():
         "print(*agglomerate(X, model='EII').labels(3))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == list("012" * 4)
+
+
+def test_groups_on_a_plane_have_no_volume_whatever_their_number():
+    rows = table(n=30, d=2)
+    flat = np.column_stack([rows, rows @ [0.3, -0.7]])
+    tree = agglomerate(flat)
+    partitions, _ = slow_labels(flat, np.ones(30), "VVV")
+    for n_groups in (2, 3, 6):
+        assert adjusted_rand_score(tree.labels(n_groups), partitions[n_groups]) == 1.0
+
+
+def test_coordinates_of_more_columns_than_rows_are_those_of_the_rows():
+    X = np.random.default_rng(3).normal(size=(12, 40)) * np.linspace(1, 9, 40)
+    weight = np.random.default_rng(4).uniform(0.5, 2, size=12)
+    Z = scaled_svd(X, weight)
+    share = weight / weight.sum()
+    standard = (X - share @ X) / np.sqrt(share @ np.square(X - share @ X))
+    values = np.linalg.eigvalsh(standard.T @ (share[:, None] * standard))[-11:]
+    assert Z.shape == (12, 11)
+    np.testing.assert_allclose(Z.T @ (share[:, None] * Z), np.diag(np.sqrt(values)), atol=1e-9)
+    np.testing.assert_allclose((Z * np.sqrt(values) ** 0.5) @ (Z * np.sqrt(values) ** 0.5).T, standard @ standard.T)
+
+
+def test_trees_of_many_columns_are_those_of_their_principal_components(monkeypatch):
+    X = np.random.default_rng(5).normal(size=(40, 9)) * [9, 5, 3, 1, 1, 1, 1, 1, 1]
+    X[:20, 0] += 30
+    monkeypatch.setattr(gaussian_agglomeration, "TREE_WORK", 40**2 * 3.5**3)
+    trees = start_trees(X, np.ones(40), 3)
+    centered = X - X.mean(axis=0)
+    scores = centered @ np.linalg.svd(centered)[2][:3].T
+    for tree, rows, model in zip(trees, (scaled_svd(scores), scores, scaled_svd(scores)), ("VVV", "VVV", "EII")):
+        np.testing.assert_allclose(tree.cost, agglomerate(rows, model=model).cost, rtol=1e-7)
+    assert len(start_trees(X, np.ones(40), 2)) == 2
+    assert not np.allclose(trees[1].cost, agglomerate(X).cost)

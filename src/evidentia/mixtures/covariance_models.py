@@ -15,11 +15,13 @@ over the covariances the model allows, for :math:`W_k = \sum_i w_i r_{ik} (x_i-\
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from evidentia.solvers.small_matrices import along, common_axes, diagonal_of, eigenvectors, inverses, uneven_sum
+from evidentia.solvers.batched_em import ModelRule
+from evidentia.solvers.covariance_rules import LETTERS, solve
+from evidentia.solvers.small_matrices import along, diagonal_of, eigenvectors, inverses, uneven_sum
 
 MODELS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV")
 INNER_TOLERANCE = 1e-9  # relative change of volumes at which inner iterations end
@@ -31,6 +33,22 @@ NEWTON_STEPS = 30  # at most, for each weight
 HALVINGS = 60  # of a range that is searched
 
 
+def rule_of(model: str, max_ratio: float | None = None) -> ModelRule:
+    """The M-step of a model for :mod:`evidentia.solvers.batched_em`, bounded or not; spheres and such as diagonals."""
+    if max_ratio is not None:
+        return ModelRule(partial(bounded_covariances, model, max_ratio=max_ratio), diagonal=model[2] == "I")
+    return ModelRule(partial(covariances, model), model[2] == "I", (_letters(model), _limits()))
+
+
+def _letters(model: str) -> tuple[int, int, int]:
+    volume, shape, orientation = (LETTERS[letter] for letter in model)
+    return volume, shape, orientation
+
+
+def _limits() -> tuple[float, int, float]:
+    return INNER_TOLERANCE, INNER_ITERATIONS, TURN_TOLERANCE
+
+
 def covariances(model: str, scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None = None) -> np.ndarray:
     """Covariances of highest likelihood under a model.
 
@@ -39,14 +57,14 @@ def covariances(model: str, scatter: np.ndarray, size: np.ndarray, previous: np.
     model : str
         One of ``MODELS``.
     scatter : ndarray of shape (m, c, d, d)
-        Positive definite.
+        Positive definite. Models without orientation may be given diagonals, shape (m, c, d, 1).
     size : ndarray of shape (m, c)
-    previous : ndarray of shape (m, c, d, d), optional
+    previous : ndarray of the shape of ``scatter``, optional
         Covariances of the same model to start inner iterations from.
 
     Returns
     -------
-    ndarray of shape (m, c, d, d)
+    ndarray of the shape of ``scatter``
 
     Examples
     --------
@@ -55,7 +73,15 @@ def covariances(model: str, scatter: np.ndarray, size: np.ndarray, previous: np.
     array([[2., 0.],
            [0., 3.]])
     """
-    return _RULES[model](scatter, size, previous)
+    if model[2] == "I" and scatter.shape[-1] > 1:
+        narrow = None if previous is None else diagonal_of(previous)[..., None]
+        return _matrices(covariances(model, diagonal_of(scatter)[..., None], size, narrow)[..., 0])
+    scatter = np.ascontiguousarray(scatter)
+    last = scatter[:0] if previous is None else np.ascontiguousarray(previous)
+    size = np.ascontiguousarray(size, dtype=float)
+    found = np.empty(scatter.shape)
+    solve(_letters(model), scatter, size, last, _limits(), found)
+    return found
 
 
 def bounded_covariances(
@@ -80,7 +106,8 @@ def bounded_covariances(
            [0.  , 2.75]])
     """
     found = covariances(model, scatter, size, previous)
-    values = _eigenvectors(found)[0].reshape(len(found), -1)
+    narrow = found.shape[-1] < found.shape[-2]
+    values = (found if narrow else _eigenvectors(found)[0]).reshape(len(found), -1)
     beyond = np.flatnonzero(values.max(axis=1) > max_ratio * values.min(axis=1))
     if not beyond.size:
         return found
@@ -101,23 +128,26 @@ def bounded_covariances(
 def _deviance(matrices: np.ndarray, scatter: np.ndarray, size: np.ndarray) -> np.ndarray:
     """What the rules minimize, for each problem."""
     inverse, root = _inverses(matrices)
-    d = matrices.shape[-1]
+    d = matrices.shape[-2]
     return (size * d * np.log(root) + (inverse * scatter).sum(axis=(2, 3))).sum(axis=1)
 
 
-def _axes(model: str, scatter: np.ndarray, solution: np.ndarray) -> np.ndarray:
-    """Axes of each cluster, (m, c, d, d): the columns', the clusters' own, or those that a solution has in common."""
+def _axes(model: str, scatter: np.ndarray, solution: np.ndarray) -> np.ndarray | None:
+    """Axes of each cluster, (m, c, d, d): the columns' (None), the clusters' own, or those that a solution shares."""
     if model[2] == "I":
-        return np.broadcast_to(np.eye(scatter.shape[-1]), scatter.shape)
+        return None
     if model[2] == "V":
         return _eigenvectors(scatter)[1]
     return np.broadcast_to(_eigenvectors(uneven_sum(solution))[1][:, None], scatter.shape)
 
 
-def _within(model: str, axes: np.ndarray, scatter: np.ndarray, size: np.ndarray, width: float) -> np.ndarray:
+def _within(model: str, axes: np.ndarray | None, scatter: np.ndarray, size: np.ndarray, width: float) -> np.ndarray:
     """The most likely covariances along given axes whose log eigenvalues span no more than ``width``."""
-    m, c, d = scatter.shape[:3]
-    spread = np.einsum("mkpj,mkpq,mkqj->mkj", axes, scatter, axes, optimize=True)
+    m, c, d, side = scatter.shape
+    if axes is None:
+        spread = scatter[..., 0] if side < d else diagonal_of(scatter)
+    else:
+        spread = np.einsum("mkpj,mkpq,mkqj->mkj", axes, scatter, axes, optimize=True)
     count = np.broadcast_to(size[:, :, None], spread.shape)
     if model[:2] in ("VE", "EV") and d > 1:
         logs = _structured(model[:2], spread, count, width)
@@ -126,6 +156,8 @@ def _within(model: str, axes: np.ndarray, scatter: np.ndarray, size: np.ndarray,
         if over:
             spread, count = spread.sum(axis=over, keepdims=True), count.sum(axis=over, keepdims=True)
         logs = np.broadcast_to(_clipped(spread, count, width), (m, c, d))
+    if axes is None:
+        return np.exp(logs)[..., None] if side < d else _matrices(np.exp(logs))
     return along(axes, np.exp(logs))
 
 
@@ -210,135 +242,13 @@ def _matrices(diagonal: np.ndarray) -> np.ndarray:
     return diagonal[..., None] * np.eye(diagonal.shape[-1])
 
 
-def _geometric_mean(diagonal: np.ndarray) -> np.ndarray:
-    """Of the last axis, kept."""
-    return np.exp(np.log(diagonal).mean(axis=-1, keepdims=True))
-
-
 def _inverses(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inverses, and the d-th roots of the determinants: the volumes."""
-    d = matrices.shape[-1]
-    inverse, log_det = inverses(np.ascontiguousarray(matrices).reshape(-1, d, d))
+    d = matrices.shape[-2]
+    inverse, log_det = inverses(np.ascontiguousarray(matrices).reshape(-1, *matrices.shape[-2:]))
     return inverse.reshape(matrices.shape), np.exp(log_det / d).reshape(matrices.shape[:-2])
 
 
 def _eigenvectors(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, vectors = eigenvectors(np.ascontiguousarray(matrices).reshape(-1, *matrices.shape[-2:]))
     return values.reshape(matrices.shape[:-1]), vectors.reshape(matrices.shape)
-
-
-def _pooled(matrices: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Sum over the components, divided by their total size, for every component."""
-    total = size.sum(axis=1).reshape(-1, *[1] * (matrices.ndim - 1))
-    return np.broadcast_to(matrices.sum(axis=1, keepdims=True) / total, matrices.shape)
-
-
-def _own(matrices: np.ndarray, size: np.ndarray) -> np.ndarray:
-    return matrices / size.reshape(*size.shape, *[1] * (matrices.ndim - 2))
-
-
-def _equal_volume(shape: np.ndarray, volume: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Scatters (or their eigenvalues) rescaled to one volume: W_k / |W_k|^(1/d) times the mean of |W_k|^(1/d)."""
-    return shape * (_pooled(volume, size) / volume).reshape(*size.shape, *[1] * (shape.ndim - 2))
-
-
-def _volumes(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
-    """Where the search for volumes starts."""
-    d = scatter.shape[-1]
-    return diagonal_of(scatter).sum(axis=-1) / (d * size) if previous is None else _inverses(previous)[1]
-
-
-def _equal_shape(values: np.ndarray, size: np.ndarray, volume: np.ndarray) -> np.ndarray:
-    """λ_k a_j from the eigenvalues of W_k: λ_k = Σ_j values_kj / a_j / (d n_k) and a ∝ Σ_k values_k / λ_k in turn."""
-    for _ in range(INNER_ITERATIONS):
-        shape = (values / volume[..., None]).sum(axis=1, keepdims=True)
-        shape /= _geometric_mean(shape)
-        last, volume = volume, (values / shape).mean(axis=-1) / size
-        if np.abs(volume / last - 1).max() <= INNER_TOLERANCE:
-            break
-    return volume[..., None] * shape
-
-
-def _vee(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
-    """λ_k C: λ_k = tr(W_k C^-1) / (d n_k) and C ∝ Σ_k W_k / λ_k in turn."""
-    d, volume = scatter.shape[-1], _volumes(scatter, size, previous)
-    for _ in range(INNER_ITERATIONS):
-        common = (scatter / volume[..., None, None]).sum(axis=1, keepdims=True)
-        inverse, root = _inverses(common)
-        last, volume = volume, (scatter * (inverse * root[..., None, None])).sum(axis=(2, 3)) / (d * size)
-        if np.abs(volume / last - 1).max() <= INNER_TOLERANCE:
-            break
-    return common * (volume / root)[..., None, None]
-
-
-def _common_axes(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None, equal_volume: bool) -> np.ndarray:
-    if previous is None:
-        mixed = scatter.sum(axis=1)
-    else:
-        mixed = uneven_sum(previous)
-    start = _eigenvectors(mixed)[1]
-    return common_axes(np.ascontiguousarray(scatter), size, equal_volume, start, TURN_TOLERANCE)[:, None]
-
-
-def _eve(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
-    axes = _common_axes(scatter, size, previous, True)
-    values = diagonal_of(axes.swapaxes(-1, -2) @ scatter @ axes)
-    return along(axes, _equal_volume(values, _geometric_mean(values)[..., 0], size))
-
-
-def _vve(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
-    axes = _common_axes(scatter, size, previous, False)
-    return along(axes, _own(diagonal_of(axes.swapaxes(-1, -2) @ scatter @ axes), size))
-
-
-def _eei(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return _matrices(_pooled(diagonal_of(scatter), size))
-
-
-def _eii(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return _pooled(diagonal_of(scatter).mean(axis=-1), size)[..., None, None] * np.eye(scatter.shape[-1])
-
-
-def _vii(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return (diagonal_of(scatter).mean(axis=-1) / size)[..., None, None] * np.eye(scatter.shape[-1])
-
-
-def _vei(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
-    return _matrices(_equal_shape(diagonal_of(scatter), size, _volumes(scatter, size, previous)))
-
-
-def _evi(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    values = diagonal_of(scatter)
-    return _matrices(_equal_volume(values, _geometric_mean(values)[..., 0], size))
-
-
-def _vvi(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return _matrices(_own(diagonal_of(scatter), size))
-
-
-def _eee(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return _pooled(scatter, size)
-
-
-def _eev(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    values, axes = _eigenvectors(scatter)
-    return along(axes, _pooled(values, size))
-
-
-def _vev(scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None) -> np.ndarray:
-    values, axes = _eigenvectors(scatter)
-    return along(axes, _equal_shape(values, size, _volumes(scatter, size, previous)))
-
-
-def _evv(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return _equal_volume(scatter, _inverses(scatter)[1], size)
-
-
-def _vvv(scatter: np.ndarray, size: np.ndarray, _: np.ndarray | None) -> np.ndarray:
-    return _own(scatter, size)
-
-
-Rule = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
-_RULES: dict[str, Rule] = dict(
-    zip(MODELS, (_eii, _vii, _eei, _vei, _evi, _vvi, _eee, _vee, _eve, _vve, _eev, _vev, _evv, _vvv))
-)

@@ -336,7 +336,7 @@ class EGMM(MixtureClusterer):
         limits = {"tol": 0.0, "max_iter": 0} if only else LOOK
         try:
             if isinstance(self.init, str) and self.init == "hierarchical":
-                problem.grow_trees(self.n_init, rng)
+                problem.grow_trees(self.n_init)
             with tqdm(desc="EGMM", unit="size", disable=not self.verbose) as bar:
                 coarse = growing_steps(numbers)
                 for at, number in enumerate(coarse):

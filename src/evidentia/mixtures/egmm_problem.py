@@ -19,8 +19,8 @@ from evidentia.rows.source import ArrayRows, MappedRows, Piece, TransformedRows
 from evidentia.rows.survey import Table
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, Moments, coordinates_of, moments_of
 from evidentia.solvers.descent import Run
-from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
-from evidentia.solvers.principal import Independent, Principal, principal_components
+from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
+from evidentia.solvers.principal import Independent, Principal
 from evidentia.solvers.set_covariances import Bound, minimize_bound
 from evidentia.solvers.starts import START_RULES, Rows, representative_rows
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from evidentia.mixtures.egmm import EGMM
 
 INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
-TREE_WORK = 2e9  # of a merge tree
 FEW, SAMPLE, ALL = "few", "sample", "all"  # rows that a step goes over
 KIND = {
     **dict.fromkeys(("EEE", "VEE", "EVV", "VVV"), "full"),
@@ -260,15 +259,9 @@ class Problem:
         """Of the rows of one size, in the units of the table, without the priors."""
         return tool.cost(run.state) - self.weight_of(size) * run.objective + self.gain(model, size)
 
-    def grow_trees(self, n_trees: int, rng: np.random.RandomState) -> None:
-        """Merge trees of the sample, of as many principal components as their cost, n² d³, allows."""
-        rows, weight = self.filled[self.picked], self.few_weight
-        most = max(2, int((TREE_WORK / len(rows) ** 2) ** (1 / 3)))
-        if rows.shape[1] > most:
-            rows = principal_components(rows, weight, most, rng).to(rows)
-        halfway = scaled_svd(rows, weight)
-        ways = [(halfway, "VVV"), (rows, "VVV"), (halfway, "EII")]
-        self.trees = [agglomerate(at, weight, model=kind) for at, kind in ways[:n_trees]]
+    def grow_trees(self, n_trees: int) -> None:
+        """Merge trees of a few rows."""
+        self.trees = start_trees(self.filled[self.picked], self.few_weight, n_trees)
 
     def starts(self, n_clusters: int, init: Any, n_init: int, rng: np.random.RandomState) -> Iterator[Start]:
         """Clusters to begin from."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,18 +24,18 @@ from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import Candidate, ClassMixture, information_criteria
 from evidentia.mixtures.bootstrap import side_by_side
-from evidentia.mixtures.covariance_models import MODELS, bounded_covariances, covariances, n_covariance_parameters
+from evidentia.mixtures.covariance_models import MODELS, n_covariance_parameters, rule_of
 from evidentia.solvers.batched_em import (
-    CovarianceRule,
     MixtureParameters,
+    ModelRule,
     evaluate,
     fit_replicates,
     from_posteriors,
     posteriors,
 )
 from evidentia.solvers.descent import Run
-from evidentia.solvers.gaussian_agglomeration import MergeTree, agglomerate, scaled_svd
-from evidentia.solvers.starts import Rows, kmeans_starts, representatives
+from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
+from evidentia.solvers.starts import Rows, kmeans_starts, representatives, sorted_rows
 from evidentia.solvers.threads import one_blas_thread
 
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
@@ -89,6 +89,11 @@ def covers(parameters: MixtureParameters) -> np.ndarray:
     """
     _, means, within = (part[0] for part in parameters)
     gap = means[None] - means[:, None]
+    if parameters.diagonal:
+        distance = np.einsum("klp,kp->kl", np.square(gap), 1 / within[..., 0])
+        distance += (1 / within[..., 0]) @ within[..., 0].T
+        inside = distance <= chi2.ppf(COVERED, means.shape[1])
+        return inside & ~inside.T
     precision = np.linalg.inv(within)
     distance = np.einsum("klp,kpq,klq->kl", gap, precision, gap, optimize=True)
     distance += np.einsum("kpq,lqp->kl", precision, within)  # of the objects of l from the mean of k, on average
@@ -137,6 +142,7 @@ class _Start(NamedTuple):
 
     rows: Rows
     posterior: np.ndarray
+    which: np.ndarray  # start of those above that each one asked for is
 
 
 class _Problem(NamedTuple):
@@ -274,11 +280,9 @@ class ParsimoniousGaussianMixture(ClassMixture):
         other._publish(X, other._masses(table))
         return other
 
-    def _rule(self, model: str) -> CovarianceRule:
+    def _rule(self, model: str) -> ModelRule:
         """The M-step of a model."""
-        if self.max_eigenvalue_ratio is None:
-            return partial(covariances, model)
-        return partial(bounded_covariances, model, max_ratio=self.max_eigenvalue_ratio)
+        return rule_of(model, self.max_eigenvalue_ratio)
 
     def _models(self, n_features: int) -> list[str]:
         """Models to try, each after those it contains."""
@@ -323,11 +327,10 @@ class ParsimoniousGaussianMixture(ClassMixture):
             )
         rows = Rows(table[:, varying], weight)
         if given is not None:
-            return _Problem(varying, rows, _Start(rows, given[used][None]), rows, [])
+            return _Problem(varying, rows, _Start(rows, given[used][None], np.zeros(1, int)), rows, [])
         sample, trees = start_rows(rows, rng), []
         if self.init == "hierarchical":
-            kinds = ((scaled_svd, "VVV"), (standardized, "VVV"), (scaled_svd, "EII"))[: self.n_init]
-            trees = [agglomerate(kind(*sample), sample.weight, model=model) for kind, model in kinds]
+            trees = start_trees(standardized(*sample), sample.weight, self.n_init)
         return _Problem(varying, rows, None, sample, trees)
 
     def _start(self, problem: _Problem, number: int, rng: np.random.RandomState) -> _Start:
@@ -338,7 +341,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
             Z = standardized(*problem.sample)  # k-means is not blind to scale
             centers_of_starts = kmeans_starts(Z, number, self.n_init - len(labels), rng, problem.sample.weight)
             labels += [pairwise_distances_argmin(Z, centers) for centers in centers_of_starts]
-        return _Start(problem.sample, np.eye(number)[np.stack(labels)])
+        different, which = np.unique(np.stack(labels), axis=0, return_inverse=True)  # trees often agree
+        return _Start(problem.sample, np.eye(number)[different], which.ravel())
 
     def _fit_number(self, problem: _Problem, rng: np.random.RandomState, number: int) -> Iterator[Candidate]:
         """Every model with one number of clusters."""
@@ -346,6 +350,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
         solved: dict[str, MixtureParameters] = {}
         for model in self._models(problem.rows.X.shape[1]):
             within = [solved[other] for other in just_below(model) if other in solved]
+            if model[2] != "I":
+                within = [one._replace(covariances=one.matrices) for one in within]
             found = self._fit_model(problem.rows, start, within, model)
             if not found.collapsed:
                 solved[model] = found.best.state
@@ -375,7 +381,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         return Candidate(
             focal_sets=FocalSets(n_clusters, "singletons", empty=False),
             best=runs[at],
-            runs=runs,
+            runs=[runs[which] for which in start.which] + runs[len(start.posterior) :],
             log_likelihood=log_likelihood,
             n_parameters=n_free,
             n_objects=float(rows.weight.sum()),
@@ -398,7 +404,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         )
 
     def _publish_model(self, table: np.ndarray, columns: np.ndarray, best: Candidate) -> None:
-        weights, means, within = (part[0] for part in best.best.state)
+        weights, means, _ = (part[0] for part in best.best.state)
         order = _base.largest_first(weights) if isinstance(self.init, str) else np.arange(len(weights))
         self._parameters = MixtureParameters(*(part[:, order] for part in best.best.state))
         self._varying = columns
@@ -406,8 +412,15 @@ class ParsimoniousGaussianMixture(ClassMixture):
         self.means_ = np.tile(table[0], (len(weights), 1))
         self.means_[:, columns] = means[order]
         self.cluster_centers_ = self.means_
-        self.covariances_ = np.zeros((len(weights), table.shape[1], table.shape[1]))
-        self.covariances_[:, columns[:, None], columns] = within[order]
+        self.__dict__.pop("covariances_", None)  # of an earlier fit
+
+    @cached_property
+    def covariances_(self) -> np.ndarray:
+        """Made when asked for: those of a diagonal model on many columns would be most of a fit."""
+        within, columns, d = self._parameters.matrices[0], self._varying, self.means_.shape[1]
+        found = np.zeros((len(within), d, d))
+        found[:, columns[:, None], columns] = within
+        return found
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         posterior, log_density = evaluate(table[:, self._varying], self._parameters)
@@ -446,8 +459,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
         found = fit(weights, rule=self._rule(model))
         parameters, lost = found.parameters, found.degenerate.copy()
         if lost.any() and self.max_eigenvalue_ratio is None:
-            values = np.linalg.eigvalsh(start.covariances)
-            rule = partial(bounded_covariances, model, max_ratio=HELD * values.max() / values.min())
+            values = start.covariances if start.diagonal else np.linalg.eigvalsh(start.covariances)
+            rule = rule_of(model, HELD * float(values.max() / values.min()))
             again = fit(weights[lost], rule=rule)
             for part, held in zip(parameters, again.parameters):
                 part[lost] = held
@@ -465,10 +478,13 @@ class ParsimoniousGaussianMixture(ClassMixture):
         check_is_fitted(self)
         rng = check_random_state(random_state)
         component = rng.choice(self.n_clusters_, size=n_samples, p=self.weights_ / self.weights_.sum())
-        roots = np.linalg.cholesky(self._parameters.covariances[0])
+        within = self._parameters.covariances[0]
         noise = rng.standard_normal((n_samples, len(self._varying)))
         X = self.means_[component]
-        X[:, self._varying] += np.einsum("npq,nq->np", roots[component], noise)
+        if self._parameters.diagonal:
+            X[:, self._varying] += np.sqrt(within[component, :, 0]) * noise
+        else:
+            X[:, self._varying] += np.einsum("npq,nq->np", np.linalg.cholesky(within)[component], noise)
         return X, component
 
 
@@ -481,7 +497,7 @@ def standardized(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def start_rows(rows: Rows, rng: np.random.RandomState) -> Rows:
     """All rows in lexical order, so that ties do not depend on the order of the table; or a sample of a large one."""
     if len(rows.X) <= START_ROWS:
-        order = np.lexsort(rows.X.T)
+        order = sorted_rows(rows.X)
         return Rows(rows.X[order], rows.weight[order])
     some = representatives(*rows, rng)
     cumulative = np.cumsum(some.weight)

@@ -23,7 +23,7 @@ from evidentia.rows.passes import add_up
 from evidentia.rows.source import MappedRows
 from evidentia.solvers.acceleration import LARGEST_LOG, Vectors, exponentials, logarithms
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
-from evidentia.solvers.batched_em import quadratic_coefficients
+from evidentia.solvers.em_kernels import quadratic_coefficients
 from evidentia.solvers.set_covariances import bound, minimize_bound
 from evidentia.solvers.shared_covariance import linear_scores, log_weights, posteriors, statistics, with_ones
 from evidentia.solvers.small_matrices import inverses

@@ -9,30 +9,59 @@ are whitened first, so that the squares lose no digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
 from evidentia.solvers.coordinates import Coordinates
+from evidentia.solvers.em_kernels import SMALLEST_SIZE, climb, moments, normalize, quadratic_coefficients
 from evidentia.solvers.small_matrices import inverses
 
 TILE = 1 << 17  # numbers in a tile of replicates × components × rows: one megabyte, which stays in the cache
 ROWS = 1024  # rows of a tile, at most
 KEPT_FEATURES = 1 << 23  # numbers; the features of a larger table are made anew in each pass
-SMALLEST_SIZE = 0.5  # rows: a component that holds less has vanished
 SMALLEST_SPREAD = 1e-4  # of the correlation matrix: a direction with less is not stretched to unit variance
-NEGLIGIBLE = -40.0  # log of a ratio of densities too small to change their sum
+SMALL = 1 << 18  # numbers of features × components up to which the whole of EM is compiled: calls would cost more
 
 CovarianceRule = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
 
 
+@dataclass(frozen=True)
+class ModelRule:
+    """The M-step of a covariance model with what the solver can make use of.
+
+    ``diagonal``: scatters and covariances are diagonals of shape (m, c, d, 1). ``compiled`` are letters and limits of
+    :func:`evidentia.solvers.covariance_rules.solve`, if that is all of it.
+    """
+
+    apply: CovarianceRule
+    diagonal: bool = False
+    compiled: tuple[tuple[int, int, int], tuple[float, int, float]] | None = None
+
+    def __call__(self, scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None = None) -> np.ndarray:
+        return self.apply(scatter, size, previous)
+
+
 class MixtureParameters(NamedTuple):
-    """Gaussian mixtures along the leading axis: shapes (m, c), (m, c, d) and (m, c, d, d)."""
+    """Gaussian mixtures along the leading axis: shapes (m, c), (m, c, d) and (m, c, d, d).
+
+    Diagonal covariances may be kept as their diagonals, shape (m, c, d, 1).
+    """
 
     weights: np.ndarray
     means: np.ndarray
     covariances: np.ndarray
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether covariances are kept as diagonals."""
+        return self.covariances.shape[-1] < self.covariances.shape[-2]
+
+    @property
+    def matrices(self) -> np.ndarray:
+        """Covariances, shape (m, c, d, d), however they are kept."""
+        return self.covariances * np.eye(self.means.shape[-1]) if self.diagonal else self.covariances
 
     def take(self, which: np.ndarray | slice) -> MixtureParameters:
         """Some of the mixtures."""
@@ -95,9 +124,11 @@ def fit_replicates(
     """
     weight = _lines(weight, len(rows))
     m, c = max(len(weight), len(start.weights)), start.weights.shape[1]
-    table = _Table.whitened(rows, weight)
+    table = _Table.whitened(rows, weight, start.diagonal)
     kept = MixtureParameters(*(np.array(np.broadcast_to(part, (m, *part.shape[1:]))) for part in start))
     result = Replicates(kept, np.empty(m), np.empty((0, m)), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
+    if isinstance(rule, ModelRule) and rule.compiled is not None and table.n * table.width * c <= SMALL:
+        return table.climb(weight, result, rule.compiled, (float(tol), max_iter, float(reg_covar)))
     active, state, last, trace = np.arange(m), kept, np.full(m, -np.inf), []
     for iteration in range(max_iter + 1):
         theta, narrowness = table.coefficients(state)
@@ -135,7 +166,7 @@ def from_posteriors(
 ) -> MixtureParameters:
     """One M-step from given probabilities of the components, shape (m, n, c): a start for :func:`fit_replicates`."""
     weight = _lines(weight, len(rows))
-    table = _Table.whitened(rows, weight)
+    table = _Table.whitened(rows, weight, isinstance(rule, ModelRule) and rule.diagonal)
     share = posterior * weight[:, :, None]
     statistics = sum(share[:, block].swapaxes(1, 2) @ features for block, features in table.blocks())
     return table.m_step(statistics, rule, reg_covar)
@@ -149,11 +180,11 @@ def posteriors(rows: np.ndarray, parameters: MixtureParameters) -> np.ndarray:
 def evaluate(rows: np.ndarray, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
     """Posterior probabilities (m, n, c) and log densities (m, n) of rows that need not be those of the fit."""
     m, c = parameters.weights.shape
-    table = _Table(rows, whitening(*_overall(parameters)))
+    table = _Table(rows, _overall(parameters))
     theta = table.coefficients(parameters)[0]
     posterior, log_density = np.empty((m, table.n, c)), np.empty((m, table.n))
     for group, block, features, scores in table.tiles(theta, c):
-        log_density[group, block] = _normalize(scores, np.ones((1, len(features))))
+        log_density[group, block] = normalize(scores, np.ones((1, len(features))))
         posterior[group, block] = scores.swapaxes(1, 2)
     return posterior, log_density
 
@@ -169,14 +200,35 @@ def whitening(mean: np.ndarray, covariance: np.ndarray) -> Coordinates:
     return Coordinates(mean, vectors / root / deviation[:, None], (vectors * root).T * deviation, log_jacobian)
 
 
-def _overall(parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and covariance of all mixtures taken together."""
+class Scaling(NamedTuple):
+    """Coordinates of columns that are scaled one by one: ``y = (x - origin) * forward``; factors have shape (d, 1)."""
+
+    origin: np.ndarray
+    forward: np.ndarray
+    backward: np.ndarray
+    log_jacobian: float
+
+    @classmethod
+    def to_unit(cls, mean: np.ndarray, variance: np.ndarray) -> Scaling:
+        deviation = np.sqrt(np.where(variance == 0, 1, variance))
+        return cls(mean, 1 / deviation[:, None], deviation[:, None], -float(np.log(deviation).sum()))
+
+    def to(self, X: np.ndarray) -> np.ndarray:
+        return (X - self.origin) * self.forward[:, 0]
+
+    def back(self, Y: np.ndarray) -> np.ndarray:
+        return Y * self.backward[:, 0] + self.origin
+
+
+def _overall(parameters: MixtureParameters) -> Coordinates | Scaling:
+    """Coordinates by mean and covariance of all mixtures taken together."""
     weights, means, covariances = parameters
     share = weights / weights.sum()
     mean = np.einsum("mk,mkp->p", share, means)
-    gap = means - mean
-    between = np.einsum("mk,mkp,mkq->pq", share, gap, gap, optimize=True)
-    return mean, between + np.einsum("mk,mkpq->pq", share, covariances)
+    gap, within = means - mean, np.einsum("mk,mkpq->pq", share, covariances)
+    if parameters.diagonal:
+        return Scaling.to_unit(mean, within[:, 0] + np.einsum("mk,mkp,mkp->p", share, gap, gap))
+    return whitening(mean, within + np.einsum("mk,mkp,mkq->pq", share, gap, gap, optimize=True))
 
 
 def _lines(weight: np.ndarray | None, n: int) -> np.ndarray:
@@ -184,21 +236,28 @@ def _lines(weight: np.ndarray | None, n: int) -> np.ndarray:
 
 
 class _Table:
-    """Rows in whitened coordinates, served as blocks of features, and the two steps of EM on them."""
+    """Rows in coordinates of unit covariance, or variances, served as blocks of features; the two steps of EM on them.
 
-    def __init__(self, rows: np.ndarray, frame: Coordinates):
+    For diagonal covariances columns are scaled one by one, and of the products y y^T only the squares are features.
+    """
+
+    def __init__(self, rows: np.ndarray, frame: Coordinates | Scaling):
         self.frame, self.rows, (self.n, self.d) = frame, rows, rows.shape
-        self.low, self.high = np.triu_indices(self.d)
+        self.side = frame.forward.shape[1]
+        self.low, self.high = np.triu_indices(self.d) if self.side == self.d else (np.arange(self.d),) * 2
         self.width = 1 + self.d + len(self.low)
-        self.spread = frame.backward.T @ frame.backward
+        full = self.side == self.d
+        self.spread = frame.backward.T @ frame.backward if full else np.square(frame.backward)
         self._kept = list(self._make_blocks()) if self.n * self.width <= KEPT_FEATURES else None
 
     @classmethod
-    def whitened(cls, rows: np.ndarray, weight: np.ndarray) -> _Table:
+    def whitened(cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool) -> _Table:
         """By the covariance of the rows; replicates have one frame, whichever of them are fitted together."""
         share = weight[0] if len(weight) == 1 else np.ones(len(rows))
         mean = np.average(rows, axis=0, weights=share)
         centered = rows - mean
+        if diagonal:
+            return cls(rows, Scaling.to_unit(mean, share @ np.square(centered) / share.sum()))
         return cls(rows, whitening(mean, centered.T @ (share[:, None] * centered) / share.sum()))
 
     def _make_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
@@ -208,7 +267,7 @@ class _Table:
             yield block, np.hstack([np.ones((len(Y), 1)), Y, Y[:, self.low] * Y[:, self.high]])
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """``(rows, features (rows, width))``, the features being (1, y, vech(y y^T))."""
+        """``(rows, features (rows, width))``, the features being (1, y, vech(y y^T)) or (1, y, y²)."""
         return self._make_blocks() if self._kept is None else iter(self._kept)
 
     def tiles(self, theta: np.ndarray, c: int) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray]]:
@@ -223,7 +282,7 @@ class _Table:
     def coefficients(self, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
         """Theta (m c, width), and the trace of each precision in whitened coordinates, (m, c)."""
         weights, means, covariances = parameters
-        within = _congruent(covariances.reshape(-1, self.d, self.d), self.frame.forward)
+        within = _congruent(covariances.reshape(-1, self.d, self.side), self.frame.forward)
         centers = self.frame.to(means.reshape(-1, self.d))
         constant = self.frame.log_jacobian - 0.5 * self.d * np.log(2 * np.pi)
         theta, narrowness = quadratic_coefficients(np.log(weights.ravel()) + constant, centers, *inverses(within))
@@ -235,7 +294,7 @@ class _Table:
         statistics, log_likelihood = np.zeros((m, c, self.width)), np.zeros(m)
         for group, block, features, scores in self.tiles(theta, c):
             share = weight[group if len(weight) > 1 else slice(None), block]
-            log_likelihood[group] += (share * _normalize(scores, share)).sum(axis=1)
+            log_likelihood[group] += (share * normalize(scores, share)).sum(axis=1)
             statistics[group] += (scores.reshape(-1, len(features)) @ features).reshape(-1, c, self.width)
         return statistics, log_likelihood
 
@@ -246,88 +305,40 @@ class _Table:
         m, c, _ = statistics.shape
         size = statistics[:, :, 0]
         total = size.sum(axis=1, keepdims=True)
-        centers, scatter = _moments(statistics.reshape(m * c, self.width), self.d)
+        centers, scatter = moments(statistics.reshape(m * c, self.width), self.d, self.side < self.d)
         means = self.frame.back(centers).reshape(m, c, self.d)
-        scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.d)
+        scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.side)
         scatter += (reg_covar / self.n * total)[:, :, None, None] * self.spread
         return MixtureParameters(size / total, means, rule(scatter, size, previous))
 
+    def climb(
+        self,
+        weight: np.ndarray,
+        result: Replicates,
+        rule: tuple[tuple[int, int, int], tuple[float, int, float]],
+        settings: tuple[float, int, float],
+    ) -> Replicates:
+        """All iterations in compiled loops, from the parameters of the result, which are replaced."""
+        features = np.ascontiguousarray(np.concatenate([block for _, block in self.blocks()]))
+        trace = np.full((settings[1] + 1, len(result.n_iter)), np.nan)
+        frame = tuple(np.ascontiguousarray(part) for part in self.frame[:3])
+        _, log_likelihood, _, *counts = result
+        climb(
+            features,
+            np.ascontiguousarray(weight),
+            (*frame, self.frame.log_jacobian),
+            tuple(result.parameters),
+            rule,
+            settings,
+            (log_likelihood, trace, *counts),
+        )
+        return result._replace(trace=trace[: result.n_iter.max() + 1])
+
 
 def _congruent(matrices: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """F^T M F for symmetric M, by two large products."""
-    d = len(factor)
+    """F^T M F for symmetric M, by two large products; of diagonals (m, d, 1) with a diagonal factor (d, 1)."""
+    d, side = factor.shape
+    if side < d:
+        return matrices * np.square(factor)
     half = (np.ascontiguousarray(matrices).reshape(-1, d) @ factor).reshape(-1, d, d)
     return (half.swapaxes(1, 2).reshape(-1, d) @ factor).reshape(-1, d, d)
-
-
-@compiled
-def quadratic_coefficients(constant, centers, precision, log_det):
-    """Coefficients of (1, y, vech(y y^T)) in the joint log densities, (m, width), and the traces of the precisions.
-
-    An infinite precision has no coefficients; its trace tells.
-    """
-    m, d = centers.shape
-    theta, trace = np.zeros((m, 1 + d + d * (d + 1) // 2)), np.zeros(m)
-    for r in range(m):
-        if log_det[r] == -np.inf:
-            trace[r] = np.inf
-            continue
-        theta[r, 0] = constant[r] - 0.5 * log_det[r]
-        at = 1 + d
-        for p in range(d):
-            linear = 0.0
-            for q in range(d):
-                linear += precision[r, p, q] * centers[r, q]
-            theta[r, 1 + p] = linear
-            theta[r, 0] -= 0.5 * linear * centers[r, p]
-            theta[r, at] = -0.5 * precision[r, p, p]
-            for q in range(p + 1, d):
-                theta[r, at + q - p] = -precision[r, p, q]
-            at += d - p
-            trace[r] += precision[r, p, p]
-    return theta, trace
-
-
-@compiled
-def _moments(statistics, d):
-    """Means (m, d) and scatters about them (m, d, d) from sums of (1, y, vech(y y^T))."""
-    m = len(statistics)
-    centers, scatter = np.empty((m, d)), np.empty((m, d, d))
-    for r in range(m):
-        at = 1 + d
-        for p in range(d):
-            centers[r, p] = statistics[r, 1 + p] / statistics[r, 0]
-        for p in range(d):
-            for q in range(p, d):
-                scatter[r, p, q] = scatter[r, q, p] = statistics[r, at] - statistics[r, 1 + p] * centers[r, q]
-                at += 1
-    return centers, scatter
-
-
-@compiled
-def _normalize(scores, weight):
-    """Log densities (m, n) from joint ones (m, c, n), which turn into posterior probabilities times weights.
-
-    ``weight`` has m lines, or one for all. A row of weight zero costs nothing.
-    """
-    m, c, n = scores.shape
-    log_density = np.zeros((m, n))
-    for r in range(m):
-        share = weight[r if len(weight) > 1 else 0]
-        for i in range(n):
-            if share[i] == 0.0:
-                for k in range(c):
-                    scores[r, k, i] = 0.0
-                continue
-            top = scores[r, 0, i]
-            for k in range(1, c):
-                top = max(top, scores[r, k, i])
-            total = 0.0
-            for k in range(c):
-                gap = scores[r, k, i] - top
-                scores[r, k, i] = np.exp(gap) if gap > NEGLIGIBLE else 0.0
-                total += scores[r, k, i]
-            for k in range(c):
-                scores[r, k, i] *= share[i] / total
-            log_density[r, i] = top + np.log(total)
-    return log_density

@@ -32,8 +32,16 @@ def uneven_sum(matrices: np.ndarray) -> np.ndarray:
 
     Unequal shares keep its eigenvalues from tying by symmetry.
     """
-    shares = 0.5 + GOLDEN * np.arange(1, matrices.shape[-3] + 1) % 1
-    return np.einsum("k,...kpq->...pq", shares, matrices)
+    return np.einsum("k,...kpq->...pq", uneven_shares(matrices.shape[-3]), matrices)
+
+
+@compiled
+def uneven_shares(n):
+    """Shares between one half and three halves, no two of them equal."""
+    shares = np.empty(n)
+    for k in range(n):
+        shares[k] = 0.5 + GOLDEN * (k + 1) % 1
+    return shares
 
 
 @compiled
@@ -54,20 +62,34 @@ def _cholesky(matrix, factor):
 
 
 @compiled
+def _all_positive(column):
+    positive = True
+    for j in range(len(column)):
+        positive = positive and column[j, 0] > 0.0
+    return positive
+
+
+@compiled
 def inverses(matrices):
     """Inverses and log determinants of positive definite matrices, shapes (m, d, d) and (m,).
 
-    A matrix that is not positive definite has an infinite inverse and log determinant -inf.
+    A matrix that is not positive definite has an infinite inverse and log determinant -inf. Diagonal matrices may be
+    given by their diagonals, shape (m, d, 1), as are then their inverses.
     """
-    m, d, _ = matrices.shape
-    inverse, log_det = np.empty((m, d, d)), np.zeros(m)
-    factor, column = np.zeros((d, d)), np.zeros(d)
+    m, d, width = matrices.shape
+    inverse, log_det = np.empty((m, d, width)), np.zeros(m)
+    factor, column = np.zeros((width, width)), np.zeros(d)
     for r in range(m):
-        if not _cholesky(matrices[r], factor):
+        if not (_all_positive(matrices[r]) if width < d else _cholesky(matrices[r], factor)):
             log_det[r] = -np.inf
             for i in range(d):
-                for j in range(d):
+                for j in range(width):
                     inverse[r, i, j] = np.inf
+            continue
+        if width < d:
+            for i in range(d):
+                log_det[r] += np.log(matrices[r, i, 0])
+                inverse[r, i, 0] = 1.0 / matrices[r, i, 0]
             continue
         for j in range(d):
             log_det[r] += 2.0 * np.log(factor[j, j])

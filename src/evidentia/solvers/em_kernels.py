@@ -1,0 +1,247 @@
+r"""Compiled parts of EM for Gaussian mixtures, and the whole of it for tables so small that calls would cost more.
+
+With the features :math:`\phi(y) = (1, y, \mathrm{vech}(yy^T))`, or :math:`(1, y, y^2)` for diagonal covariances, a log
+density is linear; see :mod:`evidentia.solvers.batched_em`. A diagonal matrix is an array of shape (d, 1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidentia.solvers.compiling import compiled
+from evidentia.solvers.covariance_rules import solve
+from evidentia.solvers.small_matrices import inverses
+
+NEGLIGIBLE = -40.0  # log of a ratio of densities too small to change their sum
+SMALLEST_SIZE = 0.5  # rows: a component that holds less has vanished
+
+
+@compiled
+def quadratic_coefficients(constant, centers, precision, log_det):
+    """Coefficients of (1, y, vech(y y^T)) in the joint log densities, (m, width), and the traces of the precisions.
+
+    An infinite precision has no coefficients; its trace tells. Precisions that are diagonals, shape (m, d, 1), have
+    coefficients of (1, y, y²).
+    """
+    m, d, side = precision.shape
+    theta, trace = np.zeros((m, 1 + d + side * (2 * d - side + 1) // 2)), np.zeros(m)
+    for r in range(m):
+        if log_det[r] == -np.inf:
+            trace[r] = np.inf
+            continue
+        theta[r, 0] = constant[r] - 0.5 * log_det[r]
+        at = 1 + d
+        for p in range(d):
+            linear = 0.0
+            if side < d:
+                linear = precision[r, p, 0] * centers[r, p]
+            else:
+                for q in range(d):
+                    linear += precision[r, p, q] * centers[r, q]
+            theta[r, 1 + p] = linear
+            theta[r, 0] -= 0.5 * linear * centers[r, p]
+            own = precision[r, p, min(p, side - 1)]
+            theta[r, at] = -0.5 * own
+            for q in range(p + 1, side):
+                theta[r, at + q - p] = -precision[r, p, q]
+            at += max(side - p, 1)
+            trace[r] += own
+    return theta, trace
+
+
+@compiled
+def moments(statistics, d, diagonal):
+    """Means (m, d) and scatters about them (m, d, d) from sums of (1, y, vech(y y^T)).
+
+    Or their diagonals, (m, d, 1), from sums of (1, y, y²).
+    """
+    m = len(statistics)
+    centers, scatter = np.empty((m, d)), np.empty((m, d, 1 if diagonal else d))
+    for r in range(m):
+        at = 1 + d
+        for p in range(d):
+            centers[r, p] = statistics[r, 1 + p] / statistics[r, 0]
+        for p in range(d):
+            if diagonal:
+                scatter[r, p, 0] = statistics[r, at + p] - statistics[r, 1 + p] * centers[r, p]
+                continue
+            for q in range(p, d):
+                scatter[r, p, q] = scatter[r, q, p] = statistics[r, at] - statistics[r, 1 + p] * centers[r, q]
+                at += 1
+    return centers, scatter
+
+
+@compiled
+def _exp(gap):
+    """exp of a number in [-40, 0], to thirteen digits: a series for a small part of it, squared seven times.
+
+    Loops over this become vector instructions, which those over the exp of the library do not.
+    """
+    x = gap / 128.0
+    series = 1.0
+    for n in range(13, 0, -1):
+        series = 1.0 + series * (x * (1.0 / n))
+    for _ in range(7):
+        series *= series
+    return series
+
+
+@compiled
+def normalize(scores, weight):
+    """Log densities (m, n) from joint ones (m, c, n), which turn into posterior probabilities times weights.
+
+    ``weight`` has m lines, or one for all; the log density of a row of weight zero is put to zero.
+    """
+    m, c, n = scores.shape
+    log_density, total = np.empty((m, n)), np.empty(n)
+    for r in range(m):
+        share, top = weight[r if len(weight) > 1 else 0], log_density[r]
+        for i in range(n):
+            top[i], total[i] = scores[r, 0, i], 0.0
+        for k in range(1, c):
+            for i in range(n):
+                top[i] = max(top[i], scores[r, k, i])
+        for k in range(c):
+            for i in range(n):
+                gap = scores[r, k, i] - top[i]
+                ratio = _exp(max(gap, NEGLIGIBLE))
+                scores[r, k, i] = ratio if gap > NEGLIGIBLE else 0.0
+                total[i] += scores[r, k, i]
+        for i in range(n):
+            top[i] = top[i] + np.log(total[i]) if share[i] > 0.0 else 0.0
+            total[i] = share[i] / total[i]
+        for k in range(c):
+            for i in range(n):
+                scores[r, k, i] *= total[i]
+    return log_density
+
+
+@compiled
+def congruent(matrices, factor):
+    """F^T M F for symmetric M, (m, d, d); of diagonals, (m, d, 1), with a diagonal factor (d, 1)."""
+    m, d, side = matrices.shape
+    result, half = np.zeros((m, d, side)), np.empty(d)
+    for r in range(m):
+        if side < d:
+            for p in range(d):
+                result[r, p, 0] = factor[p, 0] * matrices[r, p, 0] * factor[p, 0]
+            continue
+        for i in range(d):
+            for q in range(d):
+                half[q] = 0.0
+            for k in range(d):
+                for q in range(d):
+                    half[q] += matrices[r, i, k] * factor[k, q]
+            for p in range(d):
+                for q in range(d):
+                    result[r, p, q] += factor[i, p] * half[q]
+    return result
+
+
+@compiled
+def _affine(rows, before, factor, after, result):
+    """(x - before) F + after, with a factor (d, d), or (d, 1) if it is diagonal, put into ``result``."""
+    m, d = rows.shape
+    for r in range(m):
+        for q in range(d):
+            if factor.shape[1] < d:
+                result[r, q] = (rows[r, q] - before[q]) * factor[q, 0] + after[q]
+                continue
+            result[r, q] = after[q]
+            for p in range(d):
+                result[r, q] += (rows[r, p] - before[p]) * factor[p, q]
+
+
+@compiled
+def _e_step(features, share, frame, state, scores, statistics):
+    """Statistics (c, width) are written; gives the log-likelihood and the traces of the precisions."""
+    weights, means, covariances = state
+    origin, forward, _, log_jacobian = frame
+    c, d = means.shape
+    offset = np.empty(c)
+    for k in range(c):
+        offset[k] = np.log(weights[k]) + log_jacobian - 0.5 * d * np.log(2 * np.pi)
+    precision, log_det = inverses(congruent(covariances, forward))
+    centers = np.empty((c, d))
+    _affine(means, origin, forward, np.zeros(d), centers)
+    theta, narrowness = quadratic_coefficients(offset, centers, precision, log_det)
+    np.dot(theta, features.T, scores)
+    log_density = normalize(scores.reshape(1, c, len(features)), share)
+    np.dot(scores, features, statistics)
+    log_likelihood = 0.0
+    for i in range(len(features)):
+        log_likelihood += share[0, i] * log_density[0, i]
+    return log_likelihood, narrowness
+
+
+@compiled
+def _expected(statistics, floor, frame, weights, means, covariances):
+    """Scatters (1, c, d, side) and sizes (1, c), in the units of the rows; weights and means are replaced."""
+    origin, _, backward, _ = frame
+    c, d, side = covariances.shape
+    size, total = np.empty((1, c)), statistics[:, 0].sum()
+    centers, scatter = moments(statistics, d, side < d)
+    scatter = congruent(scatter, backward)
+    for k in range(c):
+        size[0, k] = statistics[k, 0]
+        weights[k] = statistics[k, 0] / total
+        for p in range(d):
+            for q in range(side):
+                scatter[k, p, q] += floor * total * _covariance(backward, p, q)
+    _affine(centers, np.zeros(d), backward, origin, means)
+    return scatter.reshape(1, c, d, side), size
+
+
+@compiled
+def _covariance(backward, p, q):
+    """An entry of B^T B, the covariance of the table, or of its diagonal."""
+    d, side = backward.shape
+    if side < d:
+        return backward[p, 0] * backward[p, 0]
+    total = 0.0
+    for k in range(d):
+        total += backward[k, p] * backward[k, q]
+    return total
+
+
+@compiled
+def climb(features, weight, frame, start, rule, settings, outcome):
+    """EM from every start to its end, one after the other, on a table whose features are kept.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, width)
+        Of rows in the coordinates of the frame.
+    weight : ndarray of shape (m, n), or (1, n) for several starts on the same rows
+    frame : tuple
+        Origin (d,), forward and backward (d, d) or (d, 1), log Jacobian.
+    start : tuple of ndarray
+        Weights, means and covariances of m mixtures, which are replaced by what is found.
+    rule : tuple
+        Letters and limits of :func:`evidentia.solvers.covariance_rules.solve`.
+    settings : tuple
+        tol, max_iter, reg_covar.
+    outcome : tuple of ndarray
+        Log-likelihood, trace (max_iter + 1, m), iterations, converged, degenerate, to be written to.
+    """
+    tol, max_iter, reg_covar = settings
+    log_likelihood, trace, n_iter, converged, degenerate = outcome
+    m, c, _ = start[1].shape
+    n, width = features.shape
+    scores, statistics = np.empty((c, n)), np.empty((c, width))
+    for r in range(m):
+        share = weight[r : r + 1] if len(weight) > 1 else weight
+        state = (start[0][r], start[1][r], start[2][r])
+        total, last = share.sum(), -np.inf
+        for iteration in range(max_iter + 1):
+            now, narrowness = _e_step(features, share, frame, state, scores, statistics)
+            trace[iteration, r], n_iter[r], log_likelihood[r] = now, iteration, now
+            for k in range(c):
+                if not (statistics[k, 0] >= SMALLEST_SIZE / n * total and narrowness[k] * reg_covar < SMALLEST_SIZE):
+                    degenerate[r] = True
+            converged[r] = not degenerate[r] and now - last <= tol * total
+            if degenerate[r] or converged[r] or iteration == max_iter:
+                break
+            last = now
+            scatter, size = _expected(statistics, reg_covar / n, frame, state[0], state[1], state[2])
+            solve(rule[0], scatter, size, start[2][r : r + 1], rule[1], start[2][r : r + 1])
