@@ -85,7 +85,7 @@ def _units(plan: dict[str, dict[str, Any]], columns: tuple[int, ...], quick: boo
                 "n_features": n_features,
                 "settings": settings,
                 "n_datasets": 2 if quick else BLOCK,
-                "n_boot": 100 if quick else 300,
+                "n_boot": 100 if quick else 200,
                 "seed": 1000 * seed + block,
             },
         )
