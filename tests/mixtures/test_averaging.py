@@ -121,7 +121,7 @@ def test_the_summary_says_which_clusters_may_be_one_and_what_hard_labels_make_of
     said = found.summary()
     both = " and ".join(map(str, sorted([virginica, versicolor])))
     percent = round(100 * share[virginica, versicolor])
-    assert f"Clusters that may be one, with the share of replicates in which they are: {both} ({percent}%)." in said
+    assert f"Clusters that may be one, with the share of replicates in which they are: {both} ({percent} %)." in said
     (without,) = set(range(3)) - set(found.labels_)
     assert f"No object has label {without}: hard labels make one of such clusters" in said
     sure = BootGMM(model="EEE", cluster_range=(1, 4), n_boot=40, random_state=0)

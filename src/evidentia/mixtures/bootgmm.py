@@ -339,7 +339,7 @@ class BootGMM(_base.IterativeClusterer):
         some = [at for at in likeliest if share[at] > (1 - self.confidence) / 2]
         if not some:
             return []
-        listed = ", ".join(f"{first[at]} and {second[at]} ({share[at]:.0%})" for at in some)
+        listed = ", ".join(f"{first[at]} and {second[at]} ({100 * share[at]:.0f} %)" for at in some)
         lines = [f"Clusters that may be one, with the share of replicates in which they are: {listed}."]
         without = np.setdiff1d(np.arange(self.n_clusters_), self.labels_)
         if len(without):
