@@ -147,7 +147,7 @@ def notes(results: Results) -> list[str]:
         for cell in [*known_cells(results), *unknown_cells(results)]
         if cell.column == "coverage" and cell.ours
     ]
-    return [f"{sum(counts)} tables in all; the largest standard error of a mean coverage is {max(errors):.3f}."]
+    return [f"{sum(counts)} fits in all; the largest standard error of a mean coverage is {max(errors):.3f}."]
 
 
 WORDS = (
