@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DIGITS = 5
+PAPER_TOL = 1e-5  # `boot_tol` of the papers' bootGMM: mclust ends the EM of a replicate early, earlier still than this
 WIDTHS = (0.5, 0.8, 0.95, 1.0)  # a pair at each of these quantiles of the widths of the intervals
 
 

@@ -25,7 +25,7 @@ UNKNOWN = {
     "number averaged": {"n_clusters": "auto", "cluster_range": [1, 5]},
     "number by BIC": {"n_clusters": "bic", "cluster_range": [1, 5]},
 }
-BLOCK = 10  # tables of one unit
+KNOWN_BLOCKS, UNKNOWN_BLOCKS = (10, 2), (5, 2)  # tables of one unit, and units of a mixture, in a full run
 MEASURES = ("ci_coverage", "coverage", "ci_length", "length")
 
 
@@ -75,7 +75,10 @@ def measure_fresh(
     return {"rows": rows, "seconds": perf_counter() - begin}
 
 
-def _units(plan: dict[str, dict[str, Any]], columns: tuple[int, ...], quick: bool, seed: int) -> list[Unit]:
+def _units(
+    plan: dict[str, dict[str, Any]], columns: tuple[int, ...], blocks: tuple[int, int], quick: bool, seed: int
+) -> list[Unit]:
+    n_datasets, n_blocks = (2, 1) if quick else blocks
     return [
         Unit(
             f"fresh/{n_features} columns/{model}/{name}/{block}",
@@ -84,12 +87,12 @@ def _units(plan: dict[str, dict[str, Any]], columns: tuple[int, ...], quick: boo
                 "model": model,
                 "n_features": n_features,
                 "settings": settings,
-                "n_datasets": 2 if quick else BLOCK,
-                "n_boot": 100 if quick else 300,
+                "n_datasets": n_datasets,
+                "n_boot": 100 if quick else 200,
                 "seed": 1000 * seed + block,
             },
         )
-        for block in range(1 if quick else 10)  # of every mixture one before the second of any
+        for block in range(n_blocks)  # of every mixture one before the second of any
         for n_features in columns
         for model in MODELS
         for name, settings in plan.items()
@@ -97,11 +100,11 @@ def _units(plan: dict[str, dict[str, Any]], columns: tuple[int, ...], quick: boo
 
 
 def known_units(quick: bool, seed: int) -> list[Unit]:
-    return _units(KNOWN, COLUMNS, quick, seed)
+    return _units(KNOWN, COLUMNS, KNOWN_BLOCKS, quick, seed)
 
 
 def unknown_units(quick: bool, seed: int) -> list[Unit]:
-    return _units(UNKNOWN, COLUMNS[:2], quick, seed)
+    return _units(UNKNOWN, COLUMNS[:2], UNKNOWN_BLOCKS, quick, seed)
 
 
 def _cells(plan: dict[str, dict[str, Any]], columns: tuple[int, ...], results: Results) -> list[Cell]:
@@ -144,7 +147,7 @@ def notes(results: Results) -> list[str]:
         for cell in [*known_cells(results), *unknown_cells(results)]
         if cell.column == "coverage" and cell.ours
     ]
-    return [f"{sum(counts)} tables in all; the largest standard error of a mean coverage is {max(errors):.3f}."]
+    return [f"{sum(counts)} fits in all; the largest standard error of a mean coverage is {max(errors):.3f}."]
 
 
 WORDS = (
@@ -159,7 +162,7 @@ EXHIBITS = [
         known_units,
         known_cells,
         notes=notes,
-        minutes=(1, 60),
+        minutes=(0.6, 8),
         words=WORDS,
     ),
     Exhibit(
@@ -168,7 +171,7 @@ EXHIBITS = [
         unknown_units,
         unknown_cells,
         notes=notes,
-        minutes=(3, 150),
+        minutes=(1, 12),
         words=(*WORDS, "Numbers of clusters from 1 to 5 are tried, and averaged over or chosen once by BIC."),
     ),
 ]

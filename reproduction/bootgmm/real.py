@@ -15,6 +15,7 @@ from evidentia.datasets import load
 from reproduction.bootgmm import printed
 from reproduction.bootgmm.calibration import StoppedEarly
 from reproduction.bootgmm.fits import (
+    PAPER_TOL,
     bootstrapped,
     class_order,
     draw_fit,
@@ -81,7 +82,7 @@ def measure_selection(data: str, n_components: int | None, seed: int) -> Result:
 def measure_bootgmm(data: str, model: str, n_boot: int, seed: int) -> Result:
     begin = perf_counter()
     X, target = table_of(data)
-    fitted = BootGMM(3, model=model, n_boot=n_boot, random_state=seed).fit(X)
+    fitted = BootGMM(3, model=model, n_boot=n_boot, boot_tol=PAPER_TOL, random_state=seed).fit(X)
     order, names = class_order(fitted.partition_, target, CLASSES[data])
     found = bootstrapped(fitted, order, names)
     hard, soft = unpacked(found["hard"]), unpacked(found["partition"])

@@ -12,6 +12,7 @@ from evidentia.datasets import make_bootgmm_mixture, make_butterfly
 from evidentia.scores import KnownMixture
 from reproduction.bootgmm.calibration import truth_of
 from reproduction.bootgmm.fits import (
+    PAPER_TOL,
     as_model,
     bootstrapped,
     draw_fit,
@@ -130,7 +131,7 @@ def draw_butterfly_pairs(results: Results) -> Figure:
 def measure_example(n_samples: int, n_boot: int, seed: int) -> Result:
     begin = perf_counter()
     X, _ = EXAMPLE.sample(n_samples, random_state=seed)
-    model = BootGMM(3, model="EII", n_boot=n_boot, random_state=seed).fit(X)
+    model = BootGMM(3, model="EII", n_boot=n_boot, boot_tol=PAPER_TOL, random_state=seed).fit(X)
     order = nearest_order(model.mixture_.means_, EXAMPLE.means)
     truth = true_pairs(EXAMPLE.predict_proba(X), model.intervals_.pairs)
     found = bootstrapped(model, order, ["1", "2", "3"], truth)
@@ -197,7 +198,7 @@ def draw_example(results: Results) -> Figure:
 def measure_mixture_2(n_boot: int, seed: int) -> Result:
     begin = perf_counter()
     X = np.asarray(make_bootgmm_mixture(2, random_state=seed).data)
-    model = BootGMM(3, model="EEE", n_boot=n_boot, random_state=seed).fit(X)
+    model = BootGMM(3, model="EEE", n_boot=n_boot, boot_tol=PAPER_TOL, random_state=seed).fit(X)
     truth = true_pairs(truth_of(2).predict_proba(X), model.intervals_.pairs)
     return {**bootstrapped(model, truth=truth), "seconds": perf_counter() - begin}
 

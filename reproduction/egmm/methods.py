@@ -32,6 +32,7 @@ from evidentia.datasets import load
 from evidentia.mixtures import EGMM, BootGMM, ParsimoniousGaussianMixture
 from evidentia.prototypes import BPEC, ECM, FCM
 from evidentia.selection import CRITERIA
+from reproduction.bootgmm.fits import PAPER_TOL
 
 FILES = {
     "Ecoli": "ecoli_egmm",
@@ -131,7 +132,8 @@ def bpec(X: np.ndarray, n_clusters: int | str, seed: int) -> BPEC:
 
 def boot_gmm(X: np.ndarray, n_clusters: int, seed: int, *, model: str, n_boot: int) -> BootGMM:
     partners = PARTNERS if len(X) > LARGE else None
-    return BootGMM(n_clusters, model=model, n_boot=n_boot, n_pairs=partners, random_state=seed).fit(X)
+    settings: dict[str, Any] = {"n_boot": n_boot, "boot_tol": PAPER_TOL, "n_pairs": partners}
+    return BootGMM(n_clusters, model=model, **settings, random_state=seed).fit(X)
 
 
 def best_gaussian(X: np.ndarray, n_clusters: int | str, seed: int) -> ParsimoniousGaussianMixture:

@@ -14,6 +14,7 @@ from evidentia.mixtures import BootGMM
 from evidentia.partition import CredalPartition
 from evidentia.plots import plot_masses, plot_partition
 from evidentia.prototypes import ECM
+from reproduction.bootgmm.fits import PAPER_TOL
 from reproduction.egmm import paper
 from reproduction.egmm.methods import paper_egmm
 from reproduction.exhibit import Cell, Exhibit, Result, Results, Unit
@@ -140,7 +141,9 @@ def measure_two_class(seed: int, n_boot: int) -> Result:
     X = drawn("Two-class", seed).data
     models: dict[str, Any] = {
         "ECM": ECM(2, focal_sets="full", random_state=seed).fit(X),
-        "bootGMM": BootGMM(2, model="bic", n_boot=n_boot, focal_sets="full", random_state=seed).fit(X),
+        "bootGMM": BootGMM(2, model="bic", n_boot=n_boot, boot_tol=PAPER_TOL, focal_sets="full", random_state=seed).fit(
+            X
+        ),
         "EGMM": paper_egmm(X, 2, seed),
     }
     found = {name: kept(model.partition_, getattr(model, "cluster_centers_", [])) for name, model in models.items()}

@@ -16,6 +16,7 @@ from evidentia.datasets import load
 from evidentia.experimental import WECMdd
 from evidentia.prototypes import belief_peaks
 from evidentia.scores import credal_rand_index, pair_nonspecificity
+from reproduction.bootgmm.fits import PAPER_TOL
 from reproduction.exhibit import Cell, Exhibit, Result, Results, Unit
 
 if TYPE_CHECKING:
@@ -172,7 +173,9 @@ def build(method: str, X: np.ndarray, n_clusters: int, n_init: int, seed: int) -
         "sECMdd": lambda: SECMdd(c, alpha=2.0, beta=2.0, eta=1.0, gamma=1.0, rho=5.0, **drawn),
         "wECMdd": lambda: WECMdd(c, alpha=2.0, beta=2.0, mixing=5.0, psi=2.0, rho=5.0, **drawn),
         "BPEC": lambda: BPEC(c, rho=5.0),
-        "Bootclus": lambda: BootGMM(c, model="bic", n_boot=500, n_pairs=200 if many else None, random_state=seed),
+        "Bootclus": lambda: BootGMM(
+            c, model="bic", n_boot=500, boot_tol=PAPER_TOL, n_pairs=200 if many else None, random_state=seed
+        ),
     }[method.removesuffix("-bp")]()
 
 

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from evidentia import BootGMM, ParsimoniousGaussianMixture
 from evidentia.datasets import load, make_bootgmm_mixture
-from evidentia.mixtures.averaging import GaussianAverage, number_support, shares
+from evidentia.mixtures.averaging import GaussianAverage, merge_share, number_support, shares
 from evidentia.mixtures.bootstrap import Refits, draw_weights, side_by_side
 from evidentia.mixtures.covariance_models import covariances
 from evidentia.mixtures.parsimonious import n_parameters
@@ -41,7 +41,8 @@ def test_each_model_starts_from_the_clusters_of_the_chosen_one_and_gets_its_shar
     for b in (0, 70, 199):  # each replicate is the plain fit of its model to its draw
         number = int(found.valid[:b].sum())
         rival = next(rival for rival in average.rivals if rival.model == found.models[number])
-        alone = fit_replicates(X, weights[b : b + 1], rival.parameters, partial(covariances, rival.model))
+        rule = partial(covariances, rival.model)
+        alone = fit_replicates(X, weights[b : b + 1], rival.parameters, rule, tol=mixture.tol)
         np.testing.assert_allclose(found.posteriors(X)[:, :, number].T, evaluate(X, alone.parameters)[0][0], atol=1e-6)
 
 
@@ -104,8 +105,46 @@ def test_doubt_about_the_number_of_clusters_is_in_the_intervals_and_in_the_masse
     assert said.startswith("150 objects in 3 clusters")
     support = found.number_support_[[2, 3]].round(2)
     assert f"support by exp(BIC / 4) of the best model: 2 ({support[2]}), 3 ({support[3]})." in said
-    assert "The partition is over 3, the largest number with half the best support or more" in said
+    assert "The partition is over 3, the largest number with half the best support or more." in said
     assert "support" not in once.summary()
+    assert once.merge_share_ is None
+
+
+def test_the_summary_says_which_clusters_may_be_one_and_what_hard_labels_make_of_them():
+    found = BootGMM(model="VEV", cluster_range=(2, 4), n_boot=200, random_state=0).fit(IRIS)
+    share = found.merge_share_
+    numbers = np.concatenate([chunk.n_clusters for chunk in found.bootstrap_.chunks])
+    setosa, virginica = found.mixture_.labels_[[0, 120]]
+    versicolor = 3 - setosa - virginica
+    assert share[virginica, versicolor] == pytest.approx((numbers == 2).mean(), abs=0.03)
+    assert share[setosa, virginica] == share[setosa, versicolor] == 0
+    said = found.summary()
+    both = " and ".join(map(str, sorted([virginica, versicolor])))
+    percent = round(100 * share[virginica, versicolor])
+    assert f"Clusters that may be one, with the share of replicates in which they are: {both} ({percent} %)." in said
+    (without,) = set(range(3)) - set(found.labels_)
+    assert f"No object has label {without}: hard labels make one of such clusters" in said
+    sure = BootGMM(model="EEE", cluster_range=(1, 4), n_boot=40, random_state=0)
+    said = sure.fit(np.vstack([IRIS[:50], IRIS[:50] + 30, IRIS[:50] - 30])).summary()
+    assert "may be one" not in said
+    assert "No object" not in said
+
+
+def test_two_clusters_are_one_where_their_objects_share_a_class_more_likely_than_not():
+    rng = np.random.default_rng(0)
+    replicated, posterior = rng.dirichlet([0.9, 0.3], (7, 9)).transpose(2, 0, 1), rng.dirichlet([0.2] * 3, 7)
+    expected = np.zeros((3, 3))
+    for k in range(3):
+        for other in range(3):
+            for b in range(9):
+                weight = same = 0.0
+                for i in range(7):
+                    for j in range(7):
+                        pair = posterior[i, k] * posterior[j, other]
+                        weight, same = weight + pair, same + pair * (replicated[:, i, b] @ replicated[:, j, b])
+                expected[k, other] += (same > weight / 2) / 9
+    assert 0 < expected[0, 1] < 1
+    np.testing.assert_allclose(merge_share(replicated, posterior), expected)
 
 
 def test_a_number_beyond_doubt_is_the_only_one():
@@ -179,3 +218,17 @@ class Absent(ParsimoniousGaussianMixture):
         kept = weights[:, -1] > 1
         part = found.parameters[0].take(kept[found.valid])
         return found._replace(parameters=(part,), models=found.models[kept[found.valid]], valid=found.valid & kept)
+
+
+def test_replicates_run_on_until_they_rest():
+    """EM of a replicate begins at the estimate of the whole table: one that ends early makes intervals too short."""
+    X = make_bootgmm_mixture(3, 150, random_state=2).data
+    model = BootGMM(3, model="VVV", n_boot=60, random_state=0, warm_start=True).fit(X)
+    length = (model.intervals_.upper - model.intervals_.lower).mean()
+    mixture, weights = model.mixture_, draw_weights(150, range(60), 0)
+    own = mixture.fit_replicates(X, weights).parameters[0]
+    np.testing.assert_array_equal(own.means, mixture.fit_replicates(X, weights, tol=mixture.tol).parameters[0].means)
+    for tol, most in ((1e-4, 0.9), (1e-5, 0.97)):
+        with pytest.warns(UserWarning, match="had other boot_tol"):
+            model.set_params(boot_tol=tol).fit(X)
+        assert (model.intervals_.upper - model.intervals_.lower).mean() < most * length

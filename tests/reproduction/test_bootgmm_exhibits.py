@@ -211,4 +211,4 @@ def test_a_unit_of_fresh_tables_for_real():
     cell = cells["2 columns, EII, number by BIC", "coverage"]
     assert cell.ours == pytest.approx(np.mean([row["coverage"] for row in found["rows"]]))
     assert cell.runs == 2
-    assert "2 tables in all" in exhibit.notes({unit.key: found})[0]
+    assert "2 fits in all" in exhibit.notes({unit.key: found})[0]

@@ -100,6 +100,32 @@ def finest_number(support: pd.Series) -> int:
     return int(support.index[support >= NEARLY * support.max()].max())
 
 
+def merge_share(replicated: np.ndarray, posterior: np.ndarray) -> np.ndarray:
+    """In which share of the replicates two clusters are one, shape (n_clusters, n_clusters).
+
+    They are when an object of the first and one of the second, both taken by their probabilities of these clusters,
+    share a class more likely than not.
+
+    Parameters
+    ----------
+    replicated : ndarray of shape (n_classes, n_samples, n_replicates)
+        Posterior probabilities under the replicates, whose classes need not be the clusters.
+    posterior : ndarray of shape (n_samples, n_clusters)
+        Of the mixture whose clusters are meant.
+
+    Examples
+    --------
+    Two clusters of one object each. The first replicate has them in one class, the others do not.
+
+    >>> first_class = np.array([[1.0, 1.0, 0.0], [0.9, 0.0, 0.8]])
+    >>> merge_share(np.stack([first_class, 1 - first_class]), np.eye(2)).round(2)
+    array([[1.  , 0.33],
+           [0.33, 1.  ]])
+    """
+    of_cluster = np.einsum("ik,lib->kbl", posterior / posterior.sum(axis=0), replicated, optimize=True)
+    return (np.einsum("jbl,kbl->jkb", of_cluster, of_cluster) > 0.5).mean(axis=2)
+
+
 class GaussianAverage:
     """Replicates of a fitted mixture, shared out among models and numbers of clusters; see the head of this module.
 
@@ -113,12 +139,20 @@ class GaussianAverage:
         Share of each number of clusters.
     models : bool
         Whether to average over models too, and not only over the best one of each number.
+    tol : float, optional
+        When EM of a replicate ends; that of the mixture by default.
     """
 
     def __init__(
-        self, mixture: ParsimoniousGaussianMixture, table: np.ndarray, support: pd.Series, *, models: bool = True
+        self,
+        mixture: ParsimoniousGaussianMixture,
+        table: np.ndarray,
+        support: pd.Series,
+        *,
+        models: bool = True,
+        tol: float | None = None,
     ):
-        self.mixture, self.models = mixture, models
+        self.mixture, self.models, self.tol = mixture, models, tol
         self.rivals: list[Rival] = []
         for number, weight in support[support > 0].items():
             near = self._near(table[:, mixture._varying], [c for c in mixture._candidates if c.n_clusters == number])
@@ -148,7 +182,7 @@ class GaussianAverage:
         ends = np.cumsum([rival.share for rival in self.rivals])
         chosen = np.searchsorted(ends[:-1], steps)  # even steps: the shares hold in any number of replicates
         parts = [
-            self.mixture.repeat(X, weights[chosen == number], rival.model, rival.parameters)
+            self.mixture.repeat(X, weights[chosen == number], rival.model, rival.parameters, tol=self.tol)
             for number, rival in enumerate(self.rivals)
             if (chosen == number).any()
         ]

@@ -23,7 +23,7 @@ from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE
-from evidentia.mixtures.averaging import GaussianAverage, finest_number, number_support
+from evidentia.mixtures.averaging import GaussianAverage, finest_number, merge_share, number_support
 from evidentia.mixtures.bootstrap import Bootstrap, bootstrap
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.parsimonious import MAX_EIGENVALUE_RATIO, MODEL_LIST, ParsimoniousGaussianMixture
@@ -122,6 +122,8 @@ class BootGMM(_base.IterativeClusterer):
         The mixture fitted to all rows.
     number_support_ : Series or None
         How much the table supports each number of clusters, when ``n_clusters="auto"``; it sums to one.
+    merge_share_ : ndarray of shape (n_clusters, n_clusters) or None
+        In which share of the replicates two clusters are one, when ``n_clusters="auto"``.
     selection_ : DataFrame or None
         What the mixture tried before its number of clusters and its model were chosen.
     intervals_ : PairIntervals
@@ -146,6 +148,10 @@ class BootGMM(_base.IterativeClusterer):
     probabilities. The partition is over the largest number with at least half the support of the best, since clusters
     that may be one can be named together, while a cluster that may be two cannot be split over fewer.
     :mod:`evidentia.mixtures.averaging` has the details.
+
+    The paper's replicates are fitted by mclust, which ends EM when the log-likelihood rises by less than 1e-5 of
+    itself. EM is slow where clusters overlap, so that such replicates stay near the estimate they start from and
+    differ too little. ``boot_tol`` has them run on.
 
     All replicates are fitted together, as products of large matrices. The intervals cost O(n² B c) time and a sweep of
     the descent O(n² f); memory holds 16 n² bytes, or O(n k) with ``n_pairs=k``.
@@ -218,6 +224,13 @@ class BootGMM(_base.IterativeClusterer):
         default=None,
     )
     parametric: bool = param(BOOLEAN, "Resample from the fitted mixture instead of from the rows.", default=False)
+    boot_tol: float = param(
+        Number(low=0),
+        """EM of a replicate of the Gaussian mixture ends when an iteration lifts its log-likelihood per row by no more
+        than this. It begins at the estimate of the whole table, so that one that ends early stays near it, and
+        intervals come out too short. The paper's ended early, about as with ``1e-5`` (see Notes).""",
+        default=1e-6,
+    )
     n_init = 1
     select_by = "bic"  # as its mixture does
     max_iter: int = param(Integer(low=1), "Most sweeps of the descent.", default=1000)
@@ -230,8 +243,8 @@ class BootGMM(_base.IterativeClusterer):
     warm_start: bool = param(
         BOOLEAN,
         """Keep the mixture and the replicates of an earlier, perhaps interrupted, fit, and draw what lacks up to
-        ``n_boot``. On other rows, or with another ``n_clusters``, ``model``, ``mixture``, ``parametric`` or
-        ``random_state``, or with fewer replicates, everything is fitted anew, with a warning.""",
+        ``n_boot``. On other rows, or with another ``n_clusters``, ``model``, ``mixture``, ``parametric``,
+        ``boot_tol`` or ``random_state``, or with fewer replicates, everything is fitted anew, with a warning.""",
         default=False,
     )
     random_state: Any = param(
@@ -283,6 +296,7 @@ class BootGMM(_base.IterativeClusterer):
         self._warn_of_collapses(replicates)
         self.selection_ = getattr(mixture, "selection_", None)  # a mixture of another kind need not have it
         self.number_support_ = number_support(mixture.selection_) if self._over_numbers else None
+        self.merge_share_ = merge_share(replicates.posteriors(table), posterior) if self._over_numbers else None
         self.focal_sets_ = self._family(posterior)
         self.intervals_ = self._find_intervals(table, rng)
         run = self._find_masses(posterior)
@@ -307,15 +321,33 @@ class BootGMM(_base.IterativeClusterer):
         """The partition in words, and what the table says of the number of clusters."""
         check_is_fitted(self)
         lines = [self.partition_.summary()]
-        if self.number_support_ is not None:
+        if self.number_support_ is not None and self.merge_share_ is not None:
             support = self.number_support_[self.number_support_ > 0]
             listed = ", ".join(f"{number} ({share:.2f})" for number, share in support.items())
             lines += [
                 f"Number of clusters, with its support by exp(BIC / 4) of the best model: {listed}.",
-                f"The partition is over {self.n_clusters_}, the largest number with half the best support or more; "
-                "sets name clusters that may be one.",
+                f"The partition is over {self.n_clusters_}, the largest number with half the best support or more.",
+                *self._mergers_in_words(self.merge_share_),
             ]
         return "\n".join(lines)
+
+    def _mergers_in_words(self, merge_share: np.ndarray) -> list[str]:
+        """Clusters that may be one, by as many replicates as an interval leaves out at one end, and their labels."""
+        first, second = np.triu_indices(self.n_clusters_, 1)
+        share = merge_share[first, second]
+        likeliest = np.argsort(-share, kind="stable")
+        some = [at for at in likeliest if share[at] > (1 - self.confidence) / 2]
+        if not some:
+            return []
+        listed = ", ".join(f"{first[at]} and {second[at]} ({100 * share[at]:.0f} %)" for at in some)
+        lines = [f"Clusters that may be one, with the share of replicates in which they are: {listed}."]
+        without = np.setdiff1d(np.arange(self.n_clusters_), self.labels_)
+        if len(without):
+            lines.append(
+                f"No object has label {' or '.join(map(str, without))}: hard labels make one of such clusters, where "
+                "the sets leave it open. mixture_.labels_ keeps them apart."
+            )
+        return lines
 
     def _origin_of(self, table: np.ndarray) -> dict[str, Any]:
         """What the mixture and the replicates depend on."""
@@ -328,6 +360,7 @@ class BootGMM(_base.IterativeClusterer):
             "max_eigenvalue_ratio": self.max_eigenvalue_ratio,
             "mixture": digest(mixture),
             "parametric": self.parametric,
+            "boot_tol": self.boot_tol,
             "random_state": self.random_state,
         }
 
@@ -414,7 +447,7 @@ class BootGMM(_base.IterativeClusterer):
             return mixture
         once = {mixture.n_clusters_: 1.0}
         support = number_support(mixture.selection_) if self._over_numbers else pd.Series(once)
-        return GaussianAverage(mixture, table, support, models=not self._model_chosen_once)
+        return GaussianAverage(mixture, table, support, models=not self._model_chosen_once, tol=self.boot_tol)
 
     def _family(self, posterior: np.ndarray) -> FocalSets:
         n_clusters = posterior.shape[1]

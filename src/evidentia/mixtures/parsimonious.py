@@ -426,7 +426,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         posterior, log_density = evaluate(table[:, self._varying], self._parameters)
         return posterior[0], log_density[0]
 
-    def fit_replicates(self, X: Any, weights: np.ndarray, *, tol: float = 1e-5) -> GaussianReplicates:
+    def fit_replicates(self, X: Any, weights: np.ndarray, *, tol: float | None = None) -> GaussianReplicates:
         """Repeat the fit for many weightings of the rows at once, each from the present estimate.
 
         Parameters
@@ -434,14 +434,15 @@ class ParsimoniousGaussianMixture(ClassMixture):
         X : array-like of shape (n_samples, n_features)
         weights : ndarray of shape (n_replicates, n_samples)
             Such as how often each row was drawn in a bootstrap sample.
-        tol : float
-            As for the estimator; the default is the looser one that suits a bootstrap.
+        tol : float, optional
+            As for the estimator, whose own it is by default. EM that stops early stays near the present estimate, so
+            that the replicates differ too little.
         """
         check_is_fitted(self)
         return self.repeat(self._check_table(X, reset=False), weights, self.model_, self._parameters, tol=tol)
 
     def repeat(
-        self, table: np.ndarray, weights: np.ndarray, model: str, start: MixtureParameters, *, tol: float = 1e-5
+        self, table: np.ndarray, weights: np.ndarray, model: str, start: MixtureParameters, *, tol: float | None = None
     ) -> GaussianReplicates:
         """As :meth:`fit_replicates`, with checked rows, for another model and from another mixture than the chosen.
 
@@ -452,7 +453,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
             fit_replicates,
             table[:, self._varying],
             start=start,
-            tol=tol,
+            tol=self.tol if tol is None else tol,
             max_iter=self.max_iter,
             reg_covar=self.reg_covar,
         )
