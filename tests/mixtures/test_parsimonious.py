@@ -435,3 +435,13 @@ def test_diagonal_models_need_no_matrix_of_the_columns(model):
     )
     labels = np.array(subprocess.check_output([sys.executable, "-c", code], text=True).split(), int)
     assert adjusted_rand_score(labels, np.arange(30) % 3) == 1.0
+
+
+def test_covariances_are_those_of_the_last_fit_and_of_the_number_asked_for():
+    X = numbers("iris")
+    model = ParsimoniousGaussianMixture(cluster_range=(2, 3), model="VVI", random_state=0).fit(X)
+    assert model.covariances_.shape == (model.n_clusters_, 4, 4)
+    other = model.at_number(X, 5 - model.n_clusters_)
+    assert other.covariances_.shape == (5 - model.n_clusters_, 4, 4)
+    before = model.covariances_
+    np.testing.assert_allclose(model.fit(10 * X).covariances_, 100 * before, rtol=1e-6)
