@@ -36,7 +36,7 @@ ANY_ORDER = {"nogil": True, "fastmath": {"contract", "reassoc"}}  # sums over a 
 
 @compiled(**LINEAR)
 def _lay_out(rows: np.ndarray, start: int, count: int, features: np.ndarray) -> None:
-    """Features of rows ``start`` to ``start + count`` as columns; zeros beyond."""
+    """Features of rows ``start`` to ``start + count`` as columns; zeros beyond, which add nothing to any sum."""
     n_columns, n_terms = rows.shape[1] - 1, len(features)
     for i in range(count):
         for p in range(n_columns):
@@ -207,7 +207,6 @@ def add_posterior_sums(rows: np.ndarray, theta: np.ndarray, weight: np.ndarray, 
             log_likelihood += _log_likelihood(top, total)
             for i in range(BLOCK):
                 total[i] = 1 / total[i]
-        total[count:] = 0.0
         for j in range(len(scores)):
             for i in range(BLOCK):
                 scores[j, i] *= total[i]
