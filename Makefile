@@ -59,11 +59,11 @@ test-bare:                          ## demo and tests in a fresh clone of HEAD, 
 	ci/bare.sh make demo test
 
 # What every user has: the tests of the families whose floors ci/oldest.txt pins. PyTorch is not among them.
-CORE := belief partition solvers prototypes mixtures relational hierarchy scores selection
+CORE := belief rows partition solvers prototypes mixtures relational hierarchy scores selection
 OLDEST_PYTHON ?= python3.11
 .venv-oldest/.installed: pyproject.toml ci/oldest.txt
 	$(OLDEST_PYTHON) -m venv --clear .venv-oldest
-	.venv-oldest/bin/python $(PIP) --constraint ci/oldest.txt --editable ".[parquet,anndata]" pytest pytest-xdist hypothesis
+	.venv-oldest/bin/python $(PIP) --constraint ci/oldest.txt --editable ".[parquet,zarr,dask,anndata]" pytest pytest-xdist hypothesis
 	@touch $@
 
 test-oldest: .venv-oldest/.installed   ## core tests with the oldest versions allowed; any warning is an error

@@ -8,6 +8,7 @@ from types import ModuleType
 
 from benchmarks import (
     bootgmm,
+    command_line,
     constrained,
     credal_rand,
     density,
@@ -39,6 +40,7 @@ FAMILIES: dict[str, ModuleType] = {
         evclust_methods,
         relational,
         density,
+        command_line,
     )
 }
 BESIDE_EVCLUST = (ecm, evclust_methods, relational, density)

@@ -21,6 +21,7 @@ LARGE = {  # seconds and megabytes; a matrix of all pairs would need 20 GB and 8
     "BPEC": (50_000, 30.0, 1000.0),
     "EkNNclus": (100_000, 60.0, 1000.0),
 }
+MANY_COLUMNS = (500, 1000)
 ITERATIONS = 20
 
 
@@ -103,6 +104,10 @@ def lines(quick: bool, peer_python: str) -> Iterator[Line]:
     X = np.asarray(load("s2").data)
     yield speed("delta-Bel graph (peer: R)", "S2", stopwatch(lambda: belief_peaks(X)), R_GRAPH, 50)
     yield speed("BPEC, adaptive metric (peer: R)", "S2, c=15", stopwatch(lambda: BPEC(15).fit(X)), R_BPEC, 50)
+    n, p = (100, 200) if quick else MANY_COLUMNS
+    table = blobs(n, p, 3)
+    seconds = stopwatch(lambda: BPEC().fit(table), repeats=2)
+    yield Line("BPEC, more columns than rows", f"{n} x {p:,}", duration(seconds), "", "", "< 2 s", seconds < 2)
     for method, (n, most_seconds, most_megabytes) in LARGE.items():
         n = n // 20 if quick else n
         size = f"{n:,} x 5" + (", K=50" if method == "EkNNclus" else "")

@@ -32,7 +32,7 @@ def fit(X: np.ndarray, start: np.ndarray) -> None:
 
     from evidentia import ECM
 
-    model = ECM(len(start), init=start, rho=RHO, max_iter=ITERATIONS, tol=0)
+    model = ECM(len(start), focal_sets="full", init=start, rho=RHO, max_iter=ITERATIONS, tol=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of iterations is fixed on purpose
         model.fit(X)

@@ -23,6 +23,7 @@ HOMES = {
     "PairwiseConstraints": "constraints",
     "choose": "looking",
     "look": "looking",
+    "open_rows": "rows",
     "select": "selection",
 }
 MORE = {  # what a family has beside its methods

@@ -24,7 +24,7 @@ def main(path: str) -> None:
     data = make_cecm_two_class(random_state=2)
     links = PairwiseConstraints.sample(data.target, 10, random_state=0)
     models = {
-        "ECM, no links": ECM(2, adaptive=True, alpha=1, rho=10.0, random_state=0).fit(data.data),
+        "ECM, no links": ECM(2, focal_sets="full", adaptive=True, alpha=1, rho=10.0, random_state=0).fit(data.data),
         "CECM, ten links": CECM(2, adaptive=True, random_state=0).fit(data.data, constraints=links),
     }
     _, axes = plt.subplots(1, 2, figsize=(12, 5.5), layout="constrained")

@@ -203,18 +203,11 @@ def lost_file(client):
 # -- interrupts --------------------------------------------------------------------------------------------------------
 
 
-class Unpublished(EGMM):
-    """Clusters, without masses of all rows."""
-
-    def _publish_rows(self, X, rows):
-        pass
-
-
 def fit_for_long(diary):
     """A fit whose passes over all rows take long; a note of every part that is read."""
     with local_cluster(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = Unpublished(2, model="VVV", init="k-means", n_init=1, tol=1e-13, random_state=0)
+        model = EGMM(2, model="VVV", init="k-means", n_init=1, tol=1e-13, random_state=0)
         model.fit(MadeRows(40, 2000, pause=0.05, diary=diary))
         print(any(issubclass(one.category, InterruptedFit) for one in caught), *model.cluster_centers_[:, 0])
 

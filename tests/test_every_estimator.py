@@ -73,6 +73,8 @@ def test_masses_of_any_table_are_valid(name, X):
     model = fit(build(name), X)
     check(model.partition_, ROWS)
     assert isinstance(model.focal_sets_, FocalSets)
+    if name != "BeliefHierarchical":  # its labels are those of the tree
+        np.testing.assert_array_equal(model.partition_.labels(), model.labels_)
     assert model.labels_.shape == (ROWS,)
     assert set(model.labels_) <= set(range(-1, model.partition_.n_clusters))
 

@@ -64,7 +64,14 @@ def test_files_that_name_a_method_are_counted_outside_of_its_family(house, tmp_p
 
 def test_the_oldest_versions_in_ci_are_those_that_the_package_allows(project):
     extras = project["project"]["optional-dependencies"]
-    required = [*project["project"]["dependencies"], *extras["parquet"], *extras["anndata"], *extras["test"]]
+    required = [
+        *project["project"]["dependencies"],
+        *extras["parquet"],
+        *extras["zarr"],
+        *extras["dask"],
+        *extras["anndata"],
+        *extras["test"],
+    ]
     floors = dict(
         re.fullmatch(r"([\w-]+)>=([\d.]+)", one).groups() for one in required if not one.startswith("evidentia[")
     )

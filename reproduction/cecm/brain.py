@@ -43,7 +43,7 @@ def segmented(size: int, radii: Sequence[float], seed: int) -> Result:
     gray = brain.to_image(brain.data[:, 1])
     gray = (gray - np.nanmin(gray)) / (np.nanmax(gray) - np.nanmin(gray))
     truth = brain.to_image(brain.target, fill=-1).astype(int)
-    methods: dict[str, tuple[Any, dict[str, Any]]] = {"ECM": (ECM(2, alpha=2, rho=RHO), {})}
+    methods: dict[str, tuple[Any, dict[str, Any]]] = {"ECM": (ECM(2, focal_sets="full", alpha=2, rho=RHO), {})}
     for radius in radii:
         lesion, normal = regions(truth, radius)
         masks: dict[str, Any] = {"same": [lesion, normal], "different": [(lesion, normal)]}

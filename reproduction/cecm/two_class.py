@@ -24,7 +24,9 @@ def points(seed: int, draw: int) -> Dataset:
 
 
 def without_links(data: Dataset, metric: str, seed: int) -> ECM:
-    return ECM(2, adaptive=metric == "mahalanobis", alpha=1, rho=RHO, n_init=10, random_state=seed).fit(data.data)
+    return ECM(
+        2, focal_sets="full", adaptive=metric == "mahalanobis", alpha=1, rho=RHO, n_init=10, random_state=seed
+    ).fit(data.data)
 
 
 def with_links(data: Dataset, links: PairwiseConstraints, seed: int) -> CECM:

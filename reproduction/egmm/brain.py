@@ -26,8 +26,8 @@ NAMES = ("pathology", "ventricles and fluid", "tissue")
 # What the dark and the bright cluster of each contrast stand for.
 MEANING = {"T1": [{FLUID}, {PATHOLOGY, TISSUE}], "T2": [{FLUID, TISSUE}, {PATHOLOGY}]}
 METHODS: dict[str, Any] = {
-    "ECM": lambda X, c, seed: ECM(c, rho=10.0, random_state=seed).fit(X),
-    "BPEC": lambda X, c, seed: BPEC(c, adaptive=False).fit(X),
+    "ECM": lambda X, c, seed: ECM(c, rho=10.0, focal_sets="full", random_state=seed).fit(X),
+    "BPEC": lambda X, c, seed: BPEC(c, adaptive=False, focal_sets="full").fit(X),
     "EGMM": paper_egmm,
 }
 OTHER_IMAGE = "Another image: BrainWeb's is not to be had, and a drawn phantom takes its place."

@@ -139,7 +139,7 @@ def measure_diamond(seed: int) -> Result:
 def measure_two_class(seed: int, n_boot: int) -> Result:
     X = drawn("Two-class", seed).data
     models: dict[str, Any] = {
-        "ECM": ECM(2, random_state=seed).fit(X),
+        "ECM": ECM(2, focal_sets="full", random_state=seed).fit(X),
         "bootGMM": BootGMM(2, model="bic", n_boot=n_boot, focal_sets="full", random_state=seed).fit(X),
         "EGMM": paper_egmm(X, 2, seed),
     }

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         SECMdd,
     )
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
+    from evidentia.rows import open_rows
     from evidentia.selection import select
 
 _NAMES = {
@@ -51,6 +52,7 @@ _NAMES = {
     "prototypes": ["BPEC", "CCM", "CECM", "CFCM", "ECM", "FCM", "MECM", "COPKMeans", "GustafsonKessel",
         "NoiseClustering", "SECMdd"],
     "relational": ["CEVCLUS", "EVCLUS", "RECM", "EkNNclus"],
+    "rows": ["open_rows"],
     "selection": ["select"],
 }  # fmt: skip
 
@@ -58,7 +60,8 @@ __all__ = [
     "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
     "MECM", "NNEVCLUS", "PCCA", "RECM", "ActiveSession", "BeliefHierarchical", "BootGMM", "COPKMeans",
     "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel", "LatentClassMixture", "MassFunctions",
-    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "look", "select",
+    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "look", "open_rows",
+    "select",
 ]  # fmt: skip
 # end of exports
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia import methods
-from evidentia._parameters import BOOLEAN, SEED, Check, Choice, Declared, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Check, Choice, Declared, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
-from evidentia.partition import CredalPartition
+from evidentia.partition import CredalPartition, LazyPartition
+from evidentia.partition.lazy import LazyLabels
 from evidentia.partition.profiles import row_names
 from evidentia.rows import as_rows
+from evidentia.rows.checkpoint import Checkpoint, checkpointed
+from evidentia.rows.dask import is_collection
+from evidentia.rows.passes import showing
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.solvers.descent import Run
 
@@ -23,8 +31,8 @@ from evidentia.solvers.descent import Run
 class Fitted:
     """What ``fit`` of every clusterer leaves behind."""
 
-    partition_: CredalPartition
-    labels_: np.ndarray
+    partition_: Any  # a CredalPartition, or a LazyPartition of rows that are not in memory
+    labels_: Any
     focal_sets_: FocalSets
     n_clusters_: int
     collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
@@ -59,58 +67,110 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
 
+    n_jobs: Any = param(
+        Integer() | NOTHING,
+        """Threads that work side by side; -1 for all cores, and None for all where the table is large enough to gain.
+        The result has the same bits for any number.""",
+        default=None,
+    )
+
     attributes = {
-        "partition_": "CredalPartition",
+        "partition_": "CredalPartition\nOr a :class:`LazyPartition`, when X is not in memory.",
         "labels_": f"ndarray of shape (n_samples,)\nCluster of each object by {RULE}; ``partition_.labels(rule)`` has "
         "those of another rule.",
         "focal_sets_": "FocalSets",
         "n_clusters_": "int",
     }
 
-    def predict_partition(self, X: Any) -> CredalPartition:
+    def predict_partition(self, X: Any) -> Any:
         """Credal partition of new rows, over the clusters found by ``fit``.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
 
         Returns
         -------
         CredalPartition
+            Or a :class:`LazyPartition` of rows that are not in memory.
         """
         check_is_fitted(self)
+        if (lazy := as_rows(X)) is not None:
+            return self._lazily(self._check_source(lazy, reset=False))
         return CredalPartition(
             self._masses(self._read_new(X)),
             self.focal_sets_,
             object_names=row_names(X),
             no_answer=self._no_answer(),
+            label_rule=self.method.labels,
             copy=False,
         )
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each new row, shape (n_samples,), by the rule of ``labels_``."""
-        return self.predict_partition(X).labels(self.method.labels)
+        return self.predict_partition(X).labels()
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return check_table(self, X, reset=reset)
 
     def _check_rows(self, X: Any, sample_weight: Any = None) -> RowSource:
         """The rows to fit to, wherever they are."""
-        rows = as_rows(X)
-        if rows is not None:
-            if sample_weight is not None:
-                raise ValueError(
-                    f"'sample_weight' of {type(self).__name__} goes with a table in memory, and the rows of X are read "
-                    "from elsewhere."
-                )
-            return rows
-        table = self._check_table(X, reset=True)
-        return ArrayRows(table, check_weight(self, sample_weight, len(table)))
+        lazy = as_rows(X)
+        if lazy is None:
+            table = self._check_table(X, reset=True)
+            return ArrayRows(table, check_weight(self, sample_weight, len(table)))
+        if sample_weight is not None:
+            raise TypeError(
+                f"{type(self).__name__} takes the weights of rows that are not in memory from one of their columns: "
+                "open_rows(..., weight='its name')."
+            )
+        return self._check_source(lazy, reset=True)
+
+    def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
+        """Rows as many columns wide as those fitted; ``reset``: these are fitted now."""
+        if reset:
+            self.n_features_in_ = rows.n_features
+            if rows.names is not None:
+                self.feature_names_in_ = np.array(rows.names, dtype=object)
+        elif rows.n_features != self.n_features_in_:
+            raise ValueError(
+                f"{type(self).__name__} was fitted to {self.n_features_in_} columns, but the rows have "
+                f"{rows.n_features}."
+            )
+        return rows
+
+    @contextmanager
+    def _kept(self, path: Any, rows: RowSource) -> Iterator[np.random.RandomState]:
+        """Passes over the rows are kept in a checkpoint, if a path is given; what is drawn is drawn from here."""
+        bars = bool(getattr(self, "verbose", 0))
+        if path is None:
+            with showing(bars):
+                yield check_random_state(self.random_state)
+            return
+        settings = "\n".join(
+            [type(self).__name__]
+            + [f"{name}={getattr(self, name)!r}" for name in self.parameters if name not in ("verbose", "n_jobs")]
+        )
+        kept = Checkpoint(path, rows.fingerprint(), settings)
+        with checkpointed(kept), showing(bars):
+            yield check_random_state(kept.seed if self.random_state is None else self.random_state)
 
     def _publish_rows(self, X: Any, rows: RowSource) -> None:
-        """Masses of the rows that were fitted."""
-        assert isinstance(rows, ArrayRows)
-        self._publish(X, self._masses(rows.table))
+        """Masses of the rows that were fitted, of those that are not in memory when they are asked for."""
+        if isinstance(rows, ArrayRows):
+            self._publish(X, self._masses(rows.table))
+            return
+        self.partition_ = self._lazily(rows)
+        self.labels_ = LazyLabels(self.partition_)
+        self.n_clusters_ = self.focal_sets_.n_clusters
+
+    def _lazily(self, rows: RowSource) -> LazyPartition:
+        alone = copy(self)  # what places rows needs no partition, and must not hold one that needs it
+        for name in ("partition_", "labels_"):
+            alone.__dict__.pop(name, None)
+        return LazyPartition(
+            rows, alone._masses, self.focal_sets_, label_rule=self.method.labels, no_answer=self._no_answer()
+        )
 
     def _read_new(self, X: Any) -> Any:
         """New objects, checked, as ``_masses`` takes them."""
@@ -125,9 +185,14 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def _publish(self, X: Any, masses: np.ndarray) -> None:
         self.partition_ = CredalPartition(
-            masses, self.focal_sets_, object_names=row_names(X), no_answer=self._no_answer(), copy=False
+            masses,
+            self.focal_sets_,
+            object_names=row_names(X),
+            no_answer=self._no_answer(),
+            label_rule=self.method.labels,
+            copy=False,
         )
-        self.labels_ = self.partition_.labels(self.method.labels)
+        self.labels_ = self.partition_.labels()
         self.n_clusters_ = self.partition_.n_clusters
 
     def __sklearn_tags__(self) -> Any:
@@ -193,6 +258,7 @@ def is_precomputed(estimator: Any) -> bool:
 def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows as doubles, or an error that names the column, the count and the cure."""
     who = type(estimator).__name__
+    refuse_rows(estimator, X)
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         text = [str(name) for name, kind in zip(X.columns, X.dtypes) if getattr(kind, "kind", "O") not in "biuf"]
         if text:
@@ -207,8 +273,19 @@ def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarr
     return table
 
 
+def refuse_rows(estimator: Described, X: Any) -> None:
+    """A sentence for a method that needs its table in memory and is given rows that are not."""
+    if isinstance(X, RowSource) or is_collection(X):
+        able = [cls.__name__ for cls in methods.clusterers().values() if "rows beyond memory" in cls.method.takes]
+        raise TypeError(
+            f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "
+            f"or take a method that reads rows piece by piece: {', '.join(able)}."
+        )
+
+
 def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows of categories: text or whole numbers, missing entries kept."""
+    refuse_rows(estimator, X)
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         X = X.astype(object)  # columns of several kinds have no other type in common
     elif isinstance(X, list | tuple):

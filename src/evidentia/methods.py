@@ -27,7 +27,7 @@ __all__ = ["Method", "all_methods", "clusterers", "find", "record", "register"]
 FAMILIES = ("mixtures", "prototypes", "relational", "neural", "hierarchy", "metric_learning", "experimental")
 
 READS = ("table", "dissimilarities", "categories", "mass functions")
-TAKES = ("links", "labels", "weights", "missing values")
+TAKES = ("links", "labels", "weights", "missing values", "rows beyond memory")
 NUMBER = ("given", "searched", "found")
 
 
@@ -46,8 +46,9 @@ class Method:
         Its page in the user guide.
     reads : tuple of {"table", "dissimilarities", "categories", "mass functions"}
         What X may be.
-    takes : tuple of {"links", "labels", "weights", "missing values"}
-        What ``fit`` takes beside it, as ``constraints``, ``y`` or ``labels``, ``sample_weight``, and NaN in X.
+    takes : tuple of {"links", "labels", "weights", "missing values", "rows beyond memory"}
+        What ``fit`` takes beside it, as ``constraints``, ``y`` or ``labels``, ``sample_weight``; NaN in X; and rows of
+        ``open_rows`` as X.
     number : tuple of {"given", "searched", "found"}
         Ways to the number of clusters: ``n_clusters`` says it; ``n_clusters="auto"`` tries those of ``cluster_range``
         and takes the best by a criterion; it comes out of a single fit.

@@ -11,14 +11,14 @@ MASSES = [*np.eye(3)[[0, 0, 0, 1, 1, 1]], [0.2, 0.1, 0.7]]
 NAMES = ["007", "NA", "c", "d", "e", "f", "Una"]
 
 
-@pytest.fixture
-def results(tmp_path):
+@pytest.fixture(params=["csv", "parquet"])
+def results(tmp_path, request):
     partition = CredalPartition(MASSES, FocalSets(2, [{0}, {1}, {0, 1}]), object_names=NAMES)
     frame = pd.DataFrame(
         {"age": [20, 22, 24, 60, 62, 64, 44.0], "color": ["red", "red", "red", "blue", "blue", None, "red"]},
         index=NAMES,
     )
-    write_results(tmp_path / "out", partition=partition, X=frame, object_column="who")
+    write_results(tmp_path / "out", partition=partition, X=frame, object_column="who", tables=request.param)
     return tmp_path / "out", partition, frame
 
 
@@ -77,3 +77,8 @@ def test_mistakes_are_sentences(run, results, tmp_path):
     code, said = run("explain", out, "Una")
     assert code == 2
     assert "table.csv cannot be read" in said
+    (out / "table.csv").unlink()
+    (out / "table.parquet").write_bytes(b"PAR1")
+    code, said = run("explain", out, "Una")
+    assert code == 2
+    assert "table.parquet cannot be read" in said

@@ -13,6 +13,7 @@ from evidentia.cli import fitting
 from evidentia.cli.errors import UserError
 from evidentia.looking.rules import SCALERS
 from evidentia.prototypes import _base as prototypes
+from evidentia.report import results
 from evidentia.solvers import descent
 
 FILES = [
@@ -84,6 +85,30 @@ def test_the_same_command_gives_the_same_bytes(run, table, tmp_path):
     for name in ("a", "b"):
         assert run("fit", table, "--method", "ecm", "--clusters", 3, "--out", tmp_path / name)[0] == 0
     assert (tmp_path / "a" / "masses.csv").read_bytes() == (tmp_path / "b" / "masses.csv").read_bytes()
+
+
+def test_many_rows_are_written_as_parquet_unless_text_is_asked_for(run, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "MANY", 30)
+    command = ["fit", table, "--method", "fcm", "--clusters", 2, "--id", "patient", "--out", tmp_path]
+    code, said = run(*command)
+    assert code == 0
+    assert "masses.parquet, table.parquet, partition.npz" in said
+    assert "So many rows are written as Parquet, which is quicker; --tables csv writes text." in said
+    assert pd.read_parquet(tmp_path / "masses.parquet").index.name == "patient"
+    assert run("explain", tmp_path)[0] == 0
+    code, said = run(*command, "--tables", "csv")
+    assert code == 0
+    assert "masses.csv, table.csv, partition.npz" in said
+    assert "Parquet" not in said
+    assert not (tmp_path / "masses.parquet").exists()
+
+
+def test_parquet_is_refused_before_the_fit_when_it_cannot_be_written(run, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "find_spec", lambda name: None)
+    code, said = run("fit", table, "--clusters", 2, "--out", tmp_path / "out", "--tables", "parquet")
+    assert code == 2
+    assert said == "error: Parquet files need pyarrow: pip install 'evidentia[parquet]'. CSV needs nothing.\n"
+    assert not (tmp_path / "out").exists()
 
 
 def test_quiet_prints_the_summary_alone(run, table):

@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from evidentia import CredalPartition, FocalSets
 
 COMMAND = str(Path(sys.executable).with_name("evidentia"))
 
@@ -52,6 +55,40 @@ def test_version_and_help():
     assert done.returncode == 0
     for command in ("fit", "show", "demo", "datasets"):
         assert command in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [
+        (["fit", "missing.csv"], ["numpy", "pandas", "sklearn", "numba", "scipy", "matplotlib"]),
+        (["fit", "missing.csv", "--starts", "2", "--method", "ecm"], ["numpy", "pandas", "sklearn", "numba", "scipy"]),
+        (["ask", "missing.csv", "--clusters", "2"], ["numpy", "pandas", "sklearn", "numba", "scipy", "matplotlib"]),
+        (["show", "missing"], ["numpy", "pandas", "sklearn", "numba", "scipy", "matplotlib"]),
+        (["explain", "missing"], ["numpy", "pandas", "sklearn", "numba", "scipy", "matplotlib"]),
+    ],
+)
+def test_a_file_is_looked_for_before_anything_heavy_is_imported(arguments, heavy, tmp_path):
+    done = modules_after(arguments, heavy, tmp_path)
+    assert done.stderr.startswith("error: There is no file missing")
+    assert done.stdout == "2 []\n"
+
+
+def modules_after(arguments, heavy, directory):
+    """Runs the command; it prints its exit code and which of some modules were imported."""
+    code = (
+        "import sys\nfrom evidentia.cli import main\n"
+        f"sys.argv = ['evidentia', *{[str(word) for word in arguments]!r}]\n"
+        "try:\n    main()\nexcept SystemExit as end:\n"
+        f"    print(end.code, sorted(set({heavy!r}) & set(sys.modules)))"
+    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=directory)
+
+
+def test_show_needs_no_more_than_the_partition(tmp_path):
+    CredalPartition(np.eye(4)[[1, 2, 3, 1]], FocalSets(2)).save(tmp_path / "partition.npz")
+    done = modules_after(["show", tmp_path, "--objects", "1"], ["pandas", "sklearn", "numba", "scipy"], tmp_path)
+    assert done.stdout.startswith("4 objects in 2 clusters")
+    assert done.stdout.endswith("0 []\n")
 
 
 def test_help_loads_nothing_heavy():

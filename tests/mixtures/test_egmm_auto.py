@@ -405,3 +405,14 @@ def test_a_sample_of_a_large_table_does_not_depend_on_the_order_of_its_rows():
     with pytest.warns(ConvergenceWarning):
         base, other = EGMM(3, **settings).fit(X), EGMM(3, **settings).fit(X[shuffle])
     np.testing.assert_allclose(other.partition_.masses, base.partition_.masses[shuffle], atol=1e-9)
+
+
+def test_columns_with_few_values_are_warned_of():
+    rng = np.random.default_rng(2)
+    flags = rng.integers(0, 2, size=(80, 1))
+    grades, sizes = rng.integers(1, 6, size=(80, 1)), rng.normal(size=(80, 2)) + 4 * flags
+    said = r"EGMM: 2 of 4 columns have at most 5 different values.*EVCLUS\(metric='gower'\), or LatentClassMixture"
+    with pytest.warns(UserWarning, match=said):
+        EGMM(2, model="EII", random_state=0).fit(np.hstack([sizes, grades, flags + 0.0, np.ones((80, 1))]))
+    EGMM(2, model="EII", random_state=0).fit(np.hstack([sizes, rng.normal(size=(80, 1)), grades]))
+    EGMM(2, model="EII", random_state=0).fit(np.hstack([sizes, grades, flags + 0.0])[:49])

@@ -208,6 +208,20 @@ def test_a_tie_is_broken_alike_everywhere():
     assert partition.lower(1).tolist() == [0]
 
 
+def test_labels_follow_one_rule_wherever_they_are_shown(tmp_path):
+    focal_sets = FocalSets(3, [{0}, {1}, {2}, {1, 2}])
+    masses = [[0.45, 0, 0, 0.55], [0.1, 0.5, 0.4, 0]]  # the first by plausibility is 1, by pignistic probability 0
+    plain = CredalPartition(masses, focal_sets)
+    assert plain.labels().tolist() == [1, 1]
+    partition = CredalPartition(masses, focal_sets, label_rule="pignistic")
+    copies = (partition, partition[[0, 1]], CredalPartition.load(partition.save(tmp_path / "p.npz")))
+    for one in copies:
+        assert one.label_rule == "pignistic"
+        assert one.labels().tolist() == one.to_pandas()["cluster"].tolist() == [0, 1]
+        assert one.labels("plausibility").tolist() == [1, 1]
+    assert partition.relabel([2, 1, 0]).labels().tolist() == [2, 1]
+
+
 def test_what_is_no_answer_calls_nobody_sure(tmp_path):
     why = "EGMM collapsed. Ask for fewer clusters."
     partition = CredalPartition(np.eye(2)[[0, 0, 1]], FocalSets(2, [{0}, {1}]), no_answer=why)

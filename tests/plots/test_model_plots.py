@@ -36,7 +36,7 @@ def mixture(weights):
     """A model by hand: two clusters, a shared covariance, {0}, {1}, {0,1}."""
     return SimpleNamespace(
         cluster_centers_=np.array([[0.0, 5.0, 1.0], [4.0, 9.0, 3.0]]),
-        covariance_=np.array([[4.0, 0.5, 1.0], [0.5, 3.0, 0.2], [1.0, 0.2, 1.0]]),
+        covariances_=np.array([[[4.0, 0.5, 1.0], [0.5, 3.0, 0.2], [1.0, 0.2, 1.0]]] * 2),
         weights_=np.array(weights),
         partition_=CredalPartition([[1, 0, 0]], FocalSets(2, [{0}, {1}, {0, 1}])),
     )
@@ -76,7 +76,7 @@ def test_a_set_has_the_mean_of_the_covariances_of_its_clusters():
 
 def test_ellipses_of_a_flat_covariance_are_segments():
     model = mixture([0.5, 0.3, 0.2])
-    model.covariance_ = np.outer([1, 2, 0], [1, 2, 0])
+    model.covariances_ = np.array([np.outer([1, 2, 0], [1, 2, 0])] * 2)
     steps = ellipse_plot_data(model).outlines[0] - [0, 5]
     np.testing.assert_allclose(steps[:, 1], 2 * steps[:, 0], atol=1e-7)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial import ConvexHull
 
 from evidentia.plots.hull import convex_hull
 from evidentia.plots.table import choose_plane, column_names, column_numbers, fill_missing, to_table
@@ -137,3 +138,20 @@ def test_hull_does_not_depend_on_units():
 )
 def test_hulls_of_too_few_or_collinear_points(points, corners):
     np.testing.assert_allclose(convex_hull(np.array(points)), corners)
+
+
+@pytest.mark.parametrize("shape", ["disc", "square", "line", "triangle", "far away"])
+def test_the_hull_of_many_points_is_that_of_all_of_them(shape):
+    rng = np.random.default_rng(4)
+    points = rng.standard_normal((5000, 2)) * [1e-3, 1e4]
+    if shape == "square":
+        points = rng.integers(0, 9, (5000, 2)).astype(float)
+    elif shape == "line":
+        points = np.linspace(-3, 8, 5000)[:, None] * [2.0, 0.0]
+    elif shape == "triangle":
+        points = rng.dirichlet([1, 1, 1], 5000) @ np.array([[0.0, 0], [9, 1], [3, 7]])
+    elif shape == "far away":
+        points += [1e5, -1e9]
+    found = convex_hull(np.vstack([points, [[np.nan, 0]]]))
+    expected = points[[0, -1]] if shape == "line" else points[ConvexHull(points).vertices]
+    assert {tuple(corner) for corner in found} == {tuple(corner) for corner in expected}

@@ -219,3 +219,47 @@ def test_a_fit_leaves_the_parameters_as_they_were(blobs, n_clusters):
 def test_bpec_says_when_it_did_not_converge(blobs):
     with pytest.warns(ConvergenceWarning, match="BPEC reached max_iter=1"):
         BPEC(max_iter=1, rho=5.0).fit(blobs[0] * [4, 1])
+
+
+# -- many columns -----------------------------------------------------------------------------------------------------
+
+
+def groups_in_many_columns(n, p, seed=5):
+    rng = np.random.default_rng(seed)
+    table = rng.standard_normal((n, p)) * rng.uniform(0.3, 40, p) + rng.uniform(-5, 5, p)
+    table[: n // 3] += 8 * table.std(axis=0) * rng.standard_normal(p)
+    table[-n // 4 :] -= 6 * table.std(axis=0) * rng.standard_normal(p)
+    return table
+
+
+@pytest.mark.filterwarnings("ignore:BPEC reached max_iter")
+@pytest.mark.parametrize(("n", "p"), [(90, 17), (41, 40), (40, 40), (26, 40)])
+@pytest.mark.parametrize("focal_sets", ["full", "near-pairs"])
+def test_many_columns_by_clusters_are_what_products_of_columns_give(monkeypatch, n, p, focal_sets):
+    X = groups_in_many_columns(n, p)
+    X[:, 3] = 7.5  # a column without spread has no part in it
+    beside = X[:12] + 1e-4 * X.std(axis=0) * np.random.default_rng(7).standard_normal((12, p))  # out of the span too
+    new = np.vstack([groups_in_many_columns(15, p, seed=6), beside])
+    settings = {"n_clusters": 3, "focal_sets": focal_sets, "alpha": 1.4, "beta": 1.8, "max_iter": 3, "tol": 0}
+    found = []
+    for wide in (2, 1000):
+        monkeypatch.setattr(bpec, "WIDE", wide)
+        found.append(BPEC(**settings).fit(X))
+    fast, slow = found
+    assert fast.criterion_ == pytest.approx(slow.criterion_, rel=1e-6)
+    assert fast.rho_ == pytest.approx(slow.rho_, rel=1e-6)
+    np.testing.assert_allclose(fast.partition_.masses, slow.partition_.masses, atol=1e-6)
+    np.testing.assert_allclose(fast.predict_partition(new).masses, slow.predict_partition(new).masses, atol=1e-6)
+    np.testing.assert_array_equal(fast.peaks_, slow.peaks_)
+    np.testing.assert_allclose(fast.cluster_centers_, slow.cluster_centers_, rtol=1e-9)
+    for name in ("covariances_", "cluster_metrics_"):
+        ours, theirs = getattr(fast, name), getattr(slow, name)
+        np.testing.assert_allclose(ours, theirs, atol=1e-6 * np.abs(theirs).max())
+
+
+def test_in_many_columns_the_metric_has_determinant_one_and_the_fitted_rows_keep_their_masses():
+    X = groups_in_many_columns(30, 60)
+    model = BPEC(3).fit(X)
+    np.testing.assert_allclose(np.linalg.slogdet(model.cluster_metrics_)[1], 0, atol=1e-4)
+    np.testing.assert_allclose(model.predict_partition(X).masses, model.partition_.masses, atol=1e-12)
+    assert (np.diff(model.criterion_trace_) <= 1e-9 * model.criterion_).all()

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
 from evidentia import (
     BPEC,
@@ -32,8 +33,8 @@ ALL = [
     FCM(3, **SETTLED),
     NoiseClustering(3, **SETTLED),
     GustafsonKessel(3, **SETTLED),
-    ECM(3, **SETTLED),
-    ECM(3, adaptive=True, **SETTLED),
+    ECM(3, focal_sets="full", **SETTLED),
+    ECM(3, focal_sets="full", adaptive=True, **SETTLED),
 ]
 EVERY = pytest.mark.parametrize("model", ALL, ids=["FCM", "NC", "GK", "ECM", "ECM-adaptive"])
 
@@ -206,7 +207,7 @@ def test_every_method_tells_how_its_search_went(blobs, kind):
     assert model.converged_ is True
     assert len(model.start_criteria_) == model.n_init
     assert model.criterion_ == model.criterion_trace_[-1]
-    if kind is not BPEC:  # its default family is found by a first fit
+    if kind not in (ECM, BPEC):  # their default family is laid over a first fit
         assert model.criterion_ == model.start_criteria_.min()
     assert kind.method.criterion == "minimized"
 
@@ -471,7 +472,8 @@ def test_sparse_tables_are_explained(blobs):
         ({"adaptive": "mahalanobis"}, "The 'adaptive' parameter of ECM must be a bool. Got 'mahalanobis' instead."),
         (
             {"focal_sets": "triples"},
-            "must be one of 'full', 'pairs', 'simple', 'singletons', 'near-pairs' or list of subsets, FocalSets or",
+            "must be one of 'auto', 'full', 'pairs', 'simple', 'singletons', 'near-pairs' or list of subsets, "
+            "FocalSets or callable",
         ),
         ({"focal_sets": [{0}]}, "must mention every cluster, but cluster 1 is in none of: {0}."),
         (
@@ -483,7 +485,6 @@ def test_sparse_tables_are_explained(blobs):
         ({"n_init": 0}, "The 'n_init' parameter of ECM must be an integer >= 1."),
         ({"max_iter": 2.5}, "The 'max_iter' parameter of ECM must be an integer >= 1."),
         ({"tol": -1}, "The 'tol' parameter of ECM must be a number >= 0."),
-        ({"n_near": 0}, "The 'n_near' parameter of ECM must be an integer >= 1."),
     ],
     ids=lambda case: next(iter(case)) if isinstance(case, dict) else "",
 )
@@ -500,29 +501,71 @@ def test_unusable_weights_are_explained(blobs):
         FCM().fit(blobs, sample_weight=np.eye(len(blobs))[0])
 
 
-# -- many clusters ----------------------------------------------------------------------------------------------------
+# -- automatic sets ---------------------------------------------------------------------------------------------------
 
 
-def test_near_pairs_are_those_of_neighboring_clusters():
+def chain(spread, n_clusters=7):
+    """Clusters on a line, four apart, the larger first."""
     rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(200 - 20 * k, 2)) * 0.6 + [4 * k, 0] for k in range(7)])
-    model = ECM(7, focal_sets="near-pairs", n_near=2, random_state=0).fit(X)
+    rows = [rng.normal(size=(200 - 20 * k, 2)) * spread + [4 * k, 0] for k in range(n_clusters)]
+    return np.concatenate(rows)
+
+
+def test_automatic_sets_are_pairs_of_neighbors_along_a_chain():
+    model = ECM(7, random_state=0).fit(chain(1.0))
     assert model.cluster_centers_[:, 0] == pytest.approx(4 * np.arange(7), abs=0.5)  # sizes fall along the chain
     assert model.pairs_ == [(k, k + 1) for k in range(6)]
-    assert len(model.focal_sets_) == 1 + 7 + 6 + 1
+    assert len(model.focal_sets_) == 1 + 7 + 6
     between = model.predict_partition([[6.0, 0.0]])
     assert between.sets()[0].tolist() == [False, True, True, False, False, False, False]
-    assert (np.diff(model.criterion_trace_) <= 1e-12 * model.criterion_).all()
 
 
-def test_near_pairs_of_two_clusters_are_all_subsets(blobs):
-    model = ECM(2, focal_sets="near-pairs", random_state=0).fit(blobs)
-    assert model.focal_sets_ == FocalSets(2, "full")
-    assert model.pairs_ == [(0, 1)]
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_clusters_far_apart_share_no_set(adaptive):
+    model = ECM(7, adaptive=adaptive, random_state=0).fit(chain(0.3))
+    assert model.focal_sets_ == FocalSets(7, "singletons")
+    assert model.criterion_ == model.start_criteria_.min()
 
 
-def test_near_pairs_keep_the_order_of_given_centers(blobs):
-    model = ECM(3, focal_sets="near-pairs", n_near=1, init=blobs[[100, 5, 70]]).fit(blobs)
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_no_iris_may_be_setosa_or_another_kind(adaptive):
+    X, y = load_iris(return_X_y=True)
+    model = ECM(3, adaptive=adaptive, random_state=0).fit(X)
+    setosa = np.bincount(model.labels_[y == 0]).argmax()
+    assert len(model.pairs_) == 1
+    assert not model.partition_.sets()[y != 0, setosa].any()
+    assert adjusted_rand_score(y, model.labels_) > 0.75  # 0.52 with all sets, of which one takes the place of a kind
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_automatic_sets_are_laid_over_clusters_that_stay(adaptive):
+    X, settings = chain(1.0, 4), {"adaptive": adaptive, "alpha": 1.3, "beta": 1.7, "rho": 5, "random_state": 0}
+    model = ECM(4, **settings).fit(X)
+    single = ECM(4, focal_sets="singletons", **settings).fit(X)
+    np.testing.assert_allclose(model.cluster_centers_, single.cluster_centers_)
+    np.testing.assert_array_equal(model.start_criteria_, single.start_criteria_)
+    assert model.criterion_ < single.criterion_
+    assert (np.diff(model.criterion_trace_) <= 0).all()
+    again = ECM(4, focal_sets=model.focal_sets_, init=(single.cluster_centers_, single.covariances_)
+                if adaptive else single.cluster_centers_, max_iter=1, tol=1, **settings).fit(X)  # fmt: skip
+    assert model.criterion_ == pytest.approx(again.criterion_trace_[0], rel=1e-9)
+    np.testing.assert_array_equal(model.predict_partition(X).masses, model.partition_.masses)
+
+
+def test_automatic_sets_count_weights_as_copies_and_do_not_look_at_outliers():
+    X = chain(0.7, 3)
+    assert ECM(3, random_state=0).fit(X).pairs_ == []
+    between = np.tile([[1.9, 0.0]], (12, 1))
+    copies = ECM(3, random_state=0).fit(np.vstack([X, between]))
+    weighted = ECM(3, random_state=0).fit(np.vstack([X, between[:1]]), sample_weight=np.append(np.ones(len(X)), 12))
+    assert copies.pairs_ == weighted.pairs_ == [(0, 1)]
+    far = np.tile([[2.0, 60.0]], (12, 1)) + np.arange(12)[:, None]
+    assert ECM(3, rho=3, random_state=0).fit(np.vstack([X, far])).pairs_ == []
+    assert ECM(3, rho=1e-9, random_state=0).fit(X).pairs_ == []  # all are outliers
+
+
+def test_automatic_sets_keep_the_order_of_given_centers(blobs):
+    model = ECM(3, init=blobs[[100, 5, 70]]).fit(blobs)
     assert np.bincount(model.labels_).argmin() == 0
     assert len(model.start_criteria_) == 1
 
@@ -542,13 +585,13 @@ def interrupt_after(monkeypatch, calls):
     monkeypatch.setattr(_base, "descent_step", interrupted)
 
 
-@pytest.mark.parametrize("focal_sets", ["full", "near-pairs"])
+@pytest.mark.parametrize("focal_sets", ["full", "auto"])
 def test_an_interrupt_keeps_the_best_solution_so_far(blobs, monkeypatch, focal_sets):
     interrupt_after(monkeypatch, 6)
     with pytest.warns(ConvergenceWarning, match="ECM was interrupted in start 1; the best solution so far is kept"):
         model = ECM(3, focal_sets=focal_sets, rho=2, tol=0, random_state=0).fit(blobs)
     assert model.n_iter_ == 5
-    assert len(model.pairs_) == (3 if focal_sets == "full" else 0)  # the search of pairs was not begun
+    assert len(model.pairs_) == (3 if focal_sets == "full" else 0)  # the search of sets was not begun
     np.testing.assert_array_equal(model.predict_partition(blobs).masses, model.partition_.masses)
 
 

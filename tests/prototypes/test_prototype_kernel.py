@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidentia.belief import FocalSets
+from evidentia.prototypes._base import Slices
 from evidentia.prototypes._kernel import (
     GUARD,
     Criterion,
@@ -219,7 +220,7 @@ def test_the_criterion_never_rises(adaptive, alpha, beta, family):
     criterion = replace(criterion, alpha=alpha, beta=beta)
     trace = []
     for _ in range(60):
-        objective, prototypes = descent_step(X.T, weight, criterion, prototypes)
+        objective, prototypes = descent_step(Slices(X.T, weight), weight.sum(), criterion, prototypes)
         trace.append(objective)
     assert (np.diff(trace) <= 1e-12 * trace[0]).all()
     assert trace[-1] < 0.95 * trace[0]
@@ -231,7 +232,7 @@ def test_the_criterion_never_rises_where_clusters_are_flat():
     prototypes = Prototypes(X[[3, 70]], np.tile(np.eye(3), (2, 1, 1)))
     criterion, trace = Criterion(FocalSets(2), 1.0, 2.0, 1.0), []
     for _ in range(80):
-        objective, prototypes = descent_step(X.T, np.ones(80), criterion, prototypes)
+        objective, prototypes = descent_step(Slices(X.T, np.ones(80)), 80.0, criterion, prototypes)
         trace.append(objective)
     assert np.isfinite(prototypes.metric).all()
     assert (np.diff(trace) <= 1e-9 * trace[0]).all()
@@ -242,7 +243,7 @@ def test_covariances_of_flat_clusters_minimize_the_guarded_criterion():
     X = np.c_[t, 0 * t]  # nothing but the guard keeps the second direction
     criterion = Criterion(FocalSets(1, [{0}]), 1.0, 2.0)
     prototypes = Prototypes(np.zeros((1, 2)), np.array([np.diag([1.0, 1e-8])]))
-    objective, following = descent_step(X.T, np.ones(30), criterion, prototypes)
+    objective, following = descent_step(Slices(X.T, np.ones(30)), 30.0, criterion, prototypes)
     pure, _ = weighted_sums(X.T, np.ones(30), prototypes, criterion)
     assert objective - pure == pytest.approx(GUARD * 30 * (1e4 + 1e-4), rel=1e-6)  # the metric is diag(1e-4, 1e4)
 

@@ -1,5 +1,7 @@
 """RECM against an independent program, against ECM on coordinates, and on dissimilarities that are not Euclidean."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,8 @@ from evidentia import ECM, FocalSets
 from evidentia.datasets import load
 from evidentia.dissimilarities import gower_distances
 from evidentia.relational import RECM
-from evidentia.relational.recm import euclidean_shift
+from evidentia.relational.recm import euclidean_shift, recm_step
+from evidentia.solvers.descent import descend
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +49,23 @@ def run_of(reference, kind, **changed):
     return run, model, expected
 
 
+def plain_descents(model, D, *, tol):
+    """The descents of a model step by step, without mixing."""
+    square = D if model.squared else D**2
+    problem = model._problem(square, euclidean_shift(square) if model.shift == "auto" else model.shift)
+    starts = model._starts(problem, np.random.RandomState(3))
+    return [descend(partial(recm_step, problem), start, max_iter=5000, tol=tol, relative=True) for start in starts]
+
+
 @pytest.mark.needs_data("protein")
 def test_the_criterion_follows_the_reference(protein, reference):
     run, model, expected = run_of(reference, "full", tol=1e-15)
-    model.fit(protein[0])
     trace = np.array(run["tight"]["trace_J_DeltaM"])[:, 0]
-    shared = min(len(trace), len(model.criterion_trace_))
+    plain = plain_descents(model, protein[0], tol=1e-15)[0].trace
+    shared = min(len(trace), len(plain))
     assert shared > 20
-    np.testing.assert_allclose(model.criterion_trace_[:shared], trace[:shared], rtol=1e-6)
+    np.testing.assert_allclose(plain[:shared], trace[:shared], rtol=1e-6)
+    model.fit(protein[0])
     assert model.criterion_ == pytest.approx(run["tight"]["crit"], rel=1e-9)
     np.testing.assert_allclose(model.partition_.masses, expected, atol=2e-6)
     assert adjusted_rand_score(protein[1], model.labels_) == pytest.approx(run["ARI"])
@@ -100,6 +112,28 @@ def test_on_euclidean_distances_it_is_ecm(blobs, family, alpha, beta):
     np.testing.assert_allclose(again.masses, model.partition_.masses, atol=1e-9)
     new = blobs[[0, 31, 55]] + 0.7
     np.testing.assert_allclose(model.predict_partition(new).masses, ecm.predict_partition(new).masses, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "settings", [{}, {"beta": 1.1, "alpha": 0.2}, {"beta": 1.5, "focal_sets": "singletons"}], ids=str
+)
+def test_mixed_descents_end_where_plain_ones_do_in_fewer_iterations(seed, settings):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((90, 3)) + 2 * rng.standard_normal((3, 3))[rng.integers(3, size=90)]
+    D = cdist(X, X, metric="cityblock" if seed == 2 else "euclidean")
+    model = RECM(3, metric="precomputed", n_init=4, **settings)
+    model.set_params(shift=euclidean_shift(D**2))
+    problem = model._problem(D**2, model.shift)
+    plain = plain_descents(model, D, tol=model.tol)
+    mixed = model._descend(problem, np.random.RandomState(3))
+    for ours, slow in zip(mixed, plain, strict=True):
+        assert ours.converged
+        assert ours.objective <= slow.objective * (1 + 1e-12)
+        assert ours.objective == pytest.approx(slow.objective, rel=1e-7)  # not another minimum
+        assert (np.diff(ours.trace) <= 0).all()
+        np.testing.assert_allclose(ours.state.sum(axis=1), 1)
+    assert sum(run.n_iter for run in mixed) < sum(run.n_iter for run in plain)
 
 
 def bent(X):

@@ -199,6 +199,26 @@ def test_a_column_that_repeats_another_is_not_telling():
     assert telling_columns(partition, X) == (0, 3)
 
 
+def test_the_plane_of_a_large_table_is_chosen_by_a_sample_and_shows_all_rows(monkeypatch):
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 3, 400)
+    X = rng.standard_normal((400, 5)) + 6 * np.eye(3)[labels] @ np.eye(5)[[1, 3, 3]] * [1, 1, 1, -1, 1]
+    X[labels == 2, 3] += 12
+    X[5, 1] = np.nan
+    partition = CredalPartition(np.eye(3)[labels], FocalSets(3, "singletons", empty=False, omega=False))
+    columns = read_columns(X)
+    exact = pictures.choose_view(partition, columns)
+    monkeypatch.setattr(pictures, "SAMPLE", 150)
+    asked = []
+    told_by = pictures.telling_columns
+    monkeypatch.setattr(pictures, "telling_columns", lambda p, t: asked.append((len(p), len(t))) or told_by(p, t))
+    view = pictures.choose_view(partition, columns)
+    assert asked == [(150, 150)]
+    assert view.columns == exact.columns == (1, 3)
+    np.testing.assert_array_equal(view.xy, exact.xy)
+    np.testing.assert_array_equal(view.middle, exact.middle)
+
+
 def test_results_are_files_and_the_first_is_the_report(fitted, tmp_path):
     X, selection = fitted
     files = write_results(
@@ -212,6 +232,55 @@ def test_results_are_files_and_the_first_is_the_report(fitted, tmp_path):
         assert file.read_bytes().startswith(b"\x89PNG")
     table = pd.read_csv(tmp_path / "masses.csv", index_col="who")
     assert table.index.tolist() == X.index.tolist()
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    monkeypatch.setattr(results, "MANY", 20)
+
+
+def test_many_rows_are_written_as_parquet_and_can_be_read_again(fitted, tmp_path, few_are_many):
+    X, selection = fitted
+    partition = selection.estimator_.partition_
+    write_results(tmp_path, partition=partition, X=X, tables="csv")
+    files = write_results(tmp_path, partition=partition, X=X, object_column="who")
+    assert [file.name for file in files[1:4]] == ["masses.parquet", "table.parquet", "partition.npz"]
+    assert sorted(files) == sorted(tmp_path.iterdir())  # no CSV of an earlier fit is left beside them
+    masses = pd.read_parquet(tmp_path / "masses.parquet")
+    assert masses.index.name == "who"
+    pd.testing.assert_frame_equal(masses, partition.to_pandas(), check_names=False)
+    table = results.read_table(results.find_table(tmp_path))
+    np.testing.assert_array_equal(table, X)
+    assert table.index.tolist() == [str(name) for name in X.index]
+
+
+@pytest.mark.parametrize("by_pyarrow", [True, False])
+def test_text_of_many_rows_has_six_decimals_of_masses_and_all_of_the_table(
+    fitted, tmp_path, few_are_many, by_pyarrow, monkeypatch
+):
+    if not by_pyarrow:
+        monkeypatch.setattr(results, "find_spec", lambda name: None)
+    X, selection = fitted
+    X = (X + 1 / 3).set_axis([f'"{i}", é' for i in range(len(X))], axis=0)
+    partition = CredalPartition(selection.estimator_.partition_.masses, selection.estimator_.focal_sets_)
+    files = write_results(tmp_path, partition=partition, X=X, tables="csv" if by_pyarrow else "auto")
+    assert [file.name for file in files[1:3]] == ["masses.csv", "table.csv"]
+    masses = pd.read_csv(tmp_path / "masses.csv", index_col=0, float_precision="round_trip")
+    np.testing.assert_array_equal(masses.filter(like="m{"), partition.masses.round(6))
+    assert masses.index.name == "object"
+    assert masses.columns.tolist() == partition.to_pandas().columns.tolist()
+    assert masses["set"].tolist() == partition.to_pandas()["set"].tolist()
+    table = pd.read_csv(tmp_path / "table.csv", index_col=0, float_precision="round_trip")
+    np.testing.assert_array_equal(table, X)
+    assert table.index.tolist() == X.index.tolist()
+
+
+def test_parquet_without_pyarrow_and_unknown_kinds_of_tables_are_refused(monkeypatch):
+    monkeypatch.setattr(results, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"Parquet files need pyarrow: pip install 'evidentia\[parquet\]'"):
+        results.table_kind("parquet", 3)
+    with pytest.raises(ValueError, match=r"'tables' must be one of 'auto', 'csv', 'parquet'. Got 'xlsx'."):
+        results.table_kind("xlsx", 3)
 
 
 def test_a_picture_that_fails_does_not_lose_the_result(fitted, tmp_path, monkeypatch):

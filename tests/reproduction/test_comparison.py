@@ -164,8 +164,8 @@ def test_many_clusters_and_many_objects_get_smaller_problems():
 def test_a_fit_gives_scores_doubt_and_seconds(monkeypatch):
     rng = np.random.RandomState(0)
     y = np.repeat([0, 1], 20)
-    X = rng.normal(size=(40, 2)) + 8 * y[:, None]
-    X[0] = [4, 4]  # halfway
+    X = rng.normal(size=(40, 2)) + 7 * y[:, None]
+    X[0] = [3.5, 3.5]  # halfway
     X[1] = [-60, 60]  # far from both
     monkeypatch.setattr(comparison, "table", lambda name: (X, y))
     plain = comparison.measure("made", "k-means", runs=1, seed=0)

@@ -137,3 +137,16 @@ def test_bad_input_is_named():
         credal_rand_index(p, [0, 1, np.nan, 1, 0])
     with pytest.raises(ValueError, match=r"'p' must be a partition of at least two objects. Got 1"):
         credal_rand_index(p[:1], [0])
+
+
+def test_the_empty_set_agrees_with_nothing_and_normalized_partitions_leave_it_out():
+    names = ["a", "b", "c"]
+    partition = CredalPartition(
+        [[0.5, 0.5, 0, 0], [0, 1, 0, 0], [0.2, 0, 0.8, 0]], FocalSets(2), object_names=names, label_rule="pignistic"
+    )
+    proper = partition.normalized()
+    assert (proper.object_names, proper.label_rule) == (partition.object_names, "pignistic")
+    np.testing.assert_allclose(proper.masses, [[1, 0, 0], [1, 0, 0], [0, 1, 0]])
+    assert credal_rand_index(proper, [0, 0, 1]) == pytest.approx(1)
+    # The pairs hold 0.5, 0.4 and 0.8 beside the empty set.
+    assert credal_rand_index(partition, [0, 0, 1]) == pytest.approx((0.5 + 0.4 + 0.8) / 3)

@@ -43,6 +43,9 @@ def test_criteria_say_nothing_where_they_do_not_apply():
     fuzzy = model([[0.6, 0.4]], FocalSets(2, [{0}, {1}]))
     assert np.isnan(CRITERIA["ebic"].evaluate(fuzzy))
     assert np.isnan(CRITERIA["normalized_nonspecificity"].evaluate(fuzzy))
+    found_none = model([[0.6, 0.4]], FocalSets(2, [{0}, {1}]))
+    found_none.focal_sets = "auto"
+    assert CRITERIA["normalized_nonspecificity"].evaluate(found_none) == 0  # no two clusters overlap: no doubt
     single = model([[1.0]], FocalSets(1, [{0}]), ebic_=-3.5)
     assert np.isnan(CRITERIA["mpc"].evaluate(single))
     assert np.isnan(CRITERIA["normalized_nonspecificity"].evaluate(single))

@@ -218,6 +218,10 @@ class FocalSets:
             return NotImplemented
         return self.n_clusters == other.n_clusters and np.array_equal(self.masks, other.masks)
 
+    def __getstate__(self) -> dict[str, object]:
+        """What it is, without the tables it has derived: equal families are pickled to the same bytes."""
+        return {"n_clusters": self.n_clusters, "masks": self.masks}
+
     def __hash__(self) -> int:
         return hash((self.n_clusters, self.masks.tobytes()))
 

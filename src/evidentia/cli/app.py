@@ -13,6 +13,7 @@ import typer
 import evidentia
 from evidentia.cli import terminal
 from evidentia.cli.errors import INTERRUPTED, Commands, UserError
+from evidentia.cli.files import check_file, is_large
 from evidentia.cli.settings import MethodCommand
 
 if TYPE_CHECKING:
@@ -75,6 +76,10 @@ class TwoMasks(MethodCommand):
     BETWEEN = "\n"
 
     @staticmethod
+    def look_for(file: Path) -> None:
+        """Images are looked for with their masks."""
+
+    @staticmethod
     def offers(cls: Any) -> bool:
         return "weights" in cls.method.takes and "table" in cls.method.reads
 
@@ -89,6 +94,12 @@ class TwoMasks(MethodCommand):
                     raise UserError("--different takes two masks: --different regionA.png regionB.png.")
                 joined.append(self.BETWEEN.join(two))
         return super().parse_args(ctx, joined)
+
+
+class Tables(StrEnum):
+    auto = "auto"
+    csv = "csv"
+    parquet = "parquet"
 
 
 class Missing(StrEnum):
@@ -122,6 +133,40 @@ Seed = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")]
 Results = Annotated[Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there.")]
+TableKind = Annotated[
+    Tables, typer.Option(help="How --out writes masses and table; auto: CSV, above 50,000 rows Parquet.")
+]
+MethodName = Annotated[
+    str, typer.Option(metavar="NAME", help="Clustering method, see below; auto: what suits the columns.")
+]
+LinksFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs known to belong together or apart.")]
+HowMany = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|INT|FROM-TO",
+        help="How many clusters, or the range to choose from; auto: as the method does it, else 2-6.",
+    ),
+]
+FitOn = Annotated[
+    FitScale, typer.Option(help="Bring the columns to a common scale first; auto: when their spreads differ.")
+]
+Columns = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all that can be.")
+]
+Holes = Annotated[
+    Missing | None,
+    typer.Option(
+        help="Rows with missing values: stop, leave out, or use what is there.",
+        show_default="em for methods that can, else error",
+    ),
+]
+Kept = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="For many rows: where the fit is kept, and goes on from, should it be cut."),
+]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="For many rows: a Dask scheduler whose workers do the work.")
+]
 
 
 def _print_version(asked: bool) -> None:
@@ -144,39 +189,34 @@ def main_options(
 def fit(
     ctx: typer.Context,
     file: TableFile,
-    method: Annotated[
-        str, typer.Option(metavar="NAME", help="Clustering method, see below; auto: what suits the columns.")
-    ] = "auto",
+    method: MethodName = "auto",
     distances: Distances = None,
-    links: Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs known to belong together or apart.")] = None,
-    clusters: Annotated[
-        str,
-        typer.Option(
-            metavar="auto|INT|FROM-TO",
-            help="How many clusters, or the range to choose from; auto: as the method does it, else 2-6.",
-        ),
-    ] = "auto",
-    scale: Annotated[
-        FitScale, typer.Option(help="Bring the columns to a common scale first; auto: when their spreads differ.")
-    ] = FitScale.auto,
+    links: LinksFile = None,
+    clusters: HowMany = "auto",
+    scale: FitOn = FitScale.auto,
     id_column: IdColumn = None,
     drop: Drop = None,
-    columns: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all that can be.")
-    ] = None,
+    columns: Columns = None,
     keep: Keep = None,
-    missing: Annotated[
-        Missing | None,
-        typer.Option(
-            help="Rows with missing values: stop, leave out, or use what is there.",
-            show_default="em for methods that can, else error",
-        ),
-    ] = None,
+    missing: Holes = None,
     seed: Seed = 0,
     out: Results = None,
+    tables: TableKind = Tables.auto,
+    checkpoint: Kept = None,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster the rows of a table and say how sure each one is."""
+    """Cluster the rows of a table and say how sure each one is; many rows stay in their files."""
+    if is_large(file):
+        alone = {"--distances": distances, "--links": links, "--id": id_column, "--keep": keep, "--missing": missing}
+        _fit_large(ctx, file, method, clusters, seed, alone, checkpoint=checkpoint, scheduler=scheduler, quiet=quiet,
+                   columns=columns or (), drop=drop or (), scale=scale.value, out=out)  # fmt: skip
+        return
+    check_file(file)
+    if checkpoint or scheduler:
+        raise UserError(
+            "--checkpoint and --scheduler are for rows that stay in their files: 'data/*.parquet', .npy, .zarr."
+        )
     from evidentia.cli import fitting, inputs
     from evidentia.cli.running import check_out, expect, run
 
@@ -198,7 +238,7 @@ def fit(
     )
     estimator, given = given.estimator(count, ctx.meta["settings"], seed, linked=wishes.linked)
     given.check_links(links)
-    check_out(out)
+    check_out(out, tables.value)
     if not quiet:
         given.print_heading()
         given.print_choice(expect(estimator, given.data, count, given.scale))
@@ -208,6 +248,7 @@ def fit(
         count,
         scale=given.scale,
         out=out,
+        tables=tables.value,
         quiet=quiet,
         notes=given.notes,
         object_column=given.id_column,
@@ -217,6 +258,22 @@ def fit(
         code=given.recipe(estimator, count, links),
         title=file.name,
     )
+
+
+def _fit_large(
+    ctx: Any, file: Path, method: str, clusters: str, seed: int, alone: dict[str, Any], **given: Any
+) -> None:
+    """Rows stay where they are; what can be done only with all of them at hand is refused."""
+    from evidentia.cli import fitting
+    from evidentia.cli.large import fit_large
+    from evidentia.cli.running import check_out
+
+    for option in (option for option, value in alone.items() if value):
+        raise UserError(f"{option} needs all rows in memory, and those of {file} stay on disk.")
+    check_out(given["out"])
+    name = "egmm" if method == "auto" else method
+    wish = fitting.Wish(name, fitting.parse_clusters(clusters), ctx.meta["settings"], seed)
+    fit_large(str(file), wish, command=_command(ctx), title=file.name, **given)
 
 
 @app.command()
@@ -246,8 +303,10 @@ def ask(
     out: Results = None,
 ) -> None:
     """Answer questions about pairs of rows, and see the clusters follow; leave and come back at any time."""
+    check_file(file)
     from evidentia.cli import asking, fitting, inputs
-    from evidentia.cli.running import check_out, print_summary
+    from evidentia.cli.running import check_out
+    from evidentia.cli.summary import print_summary
     from evidentia.constraints import ActiveSession
     from evidentia.looking.rules import rescale
     from evidentia.prototypes import CECM
@@ -370,10 +429,17 @@ def show(
     objects: Annotated[int, typer.Option(min=0, metavar="N", help="Also list the N most doubtful objects.")] = 0,
 ) -> None:
     """Print the summary of a finished partition again."""
-    from evidentia.cli.running import print_doubtful, print_summary
+    if (file / "summary.txt").is_file():  # of rows that stayed in their files
+        typer.echo((file / "summary.txt").read_text(encoding="utf-8").rstrip())
+        file = file / "sample"
+        if not objects:
+            return
+    archive = file / "partition.npz" if file.is_dir() else file
+    check_file(archive, cure="It should be partition.npz.")
+    from evidentia.cli.summary import print_doubtful, print_summary
     from evidentia.partition import CredalPartition
 
-    partition = CredalPartition.load(file / "partition.npz" if file.is_dir() else file)
+    partition = CredalPartition.load(archive)
     print_summary(partition)
     if objects:
         typer.echo()
@@ -394,6 +460,7 @@ def explain(
     ] = None,
 ) -> None:
     """Say why objects are doubtful: which clusters compete, which columns speak for which, what would settle it."""
+    check_file(results / "partition.npz" if results.is_dir() else results)
     from evidentia.cli.explaining import explanations
 
     for at, words in enumerate(explanations(results, objects or (), distances)):

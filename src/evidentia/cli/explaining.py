@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from evidentia.cli.errors import UserError
 from evidentia.cli.tables import read_distances
 from evidentia.cli.terminal import note
 from evidentia.partition import CredalPartition
 from evidentia.partition.explanation import Explainer
+from evidentia.report.results import find_table, read_table
 
 DOUBTFUL = 10  # objects told about when none is named
 
@@ -20,7 +19,7 @@ def explanations(results: Path, objects: Sequence[str], distances: Path | None) 
     """What there is to say about each object named; without any, a sentence about each of the most doubtful."""
     directory = results if results.is_dir() else results.parent
     partition = CredalPartition.load(directory / "partition.npz" if results.is_dir() else results)
-    explainer = _explainer(partition, directory / "table.csv", distances)
+    explainer = _explainer(partition, directory, distances)
     if objects:
         for which in objects:
             yield str(explainer.explain(which))
@@ -32,17 +31,18 @@ def explanations(results: Path, objects: Sequence[str], distances: Path | None) 
     )
 
 
-def _explainer(partition: CredalPartition, table: Path, distances: Path | None) -> Explainer:
+def _explainer(partition: CredalPartition, directory: Path, distances: Path | None) -> Explainer:
     if distances is not None:
         return Explainer(partition, dissimilarities=read_distances(distances)[0].to_numpy())
-    if not table.is_file():
+    table = find_table(directory)
+    if table is None:
         note(
-            f"There is no {table}, so which columns speak for which cluster is not known. A fit of a table writes it; "
-            "--distances FILE gives the dissimilarities that were clustered."
+            f"There is no {directory / 'table.csv'}, so which columns speak for which cluster is not known. A fit of a "
+            "table writes it; --distances FILE gives the dissimilarities that were clustered."
         )
         return Explainer(partition)
     try:
-        frame = pd.read_csv(table, converters={0: str})  # a name such as NA or 007 stays one
-    except (ValueError, OSError) as error:
+        frame = read_table(table)
+    except (ValueError, OSError, ImportError) as error:
         raise UserError(f"{table} cannot be read: {error}. Fit again, or leave the file out.") from error
-    return Explainer(partition, frame.set_index(frame.columns[0]))
+    return Explainer(partition, frame)

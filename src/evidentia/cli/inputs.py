@@ -16,9 +16,9 @@ from evidentia.cli.errors import UserError, listing
 from evidentia.cli.fitting import Wish
 from evidentia.cli.recipe import recipe
 from evidentia.cli.terminal import heading, labeled
-from evidentia.looking import Choice, Look, choose, look
+from evidentia.looking import Choice, Look, look
 from evidentia.looking.numbers import Clusters
-from evidentia.looking.rules import of_dissimilarities
+from evidentia.looking.rules import choose_for, of_dissimilarities
 from evidentia.looking.table import are_dissimilarities
 
 SHOWN = 30  # names of columns
@@ -153,7 +153,7 @@ def of_table(
     _check_kept(seen, table.kept)
     if not seen.of_kind():
         raise UserError(_nothing_left(seen, table.left_out))
-    choice = _chosen(table.frame, wishes, table.kept)
+    choice = _chosen(table.frame, seen, wishes, table.kept)
     record = methods.find(choice.method).method
     able = "missing values" in record.takes or choice.settings.get("metric") == "gower"
     if wishes.missing == "em" and not able:
@@ -162,7 +162,7 @@ def of_table(
     data, holes = tables.check_values(choice.rows(table.frame), missing=missing, cures=cures)
     left_out, gone = {**_with_cures(choice, wishes), **table.left_out}, len(data) < len(table.frame)
     if gone:  # fewer rows carry less, and without holes a wide table can be reduced
-        choice = _chosen(data, wishes, choice.columns)
+        choice = _chosen(data, look(data, keep=choice.columns), wishes, choice.columns)
     return Input(
         title,
         source,
@@ -175,8 +175,8 @@ def of_table(
     )
 
 
-def _chosen(frame: pd.DataFrame, wishes: Wishes, kept: Sequence[str]) -> Choice:
-    choice = choose(frame, method=wishes.method, scale=wishes.scale, keep=kept, linked=wishes.linked, square=False)
+def _chosen(frame: pd.DataFrame, seen: Look, wishes: Wishes, kept: Sequence[str]) -> Choice:
+    choice = choose_for(frame, seen, method=wishes.method, scale=wishes.scale, linked=wishes.linked)
     unread = [name for name in kept if name in choice.left_out]
     if unread:
         option = "--columns" if wishes.columns else "--keep"

@@ -13,6 +13,7 @@ import typer
 from evidentia._base import is_precomputed
 from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError
+from evidentia.cli.summary import print_summary
 from evidentia.looking import expected_cost
 from evidentia.looking.numbers import Clusters, numbers_to_try
 from evidentia.looking.rules import rescale
@@ -26,6 +27,7 @@ def run(
     *,
     scale: str = "none",
     out: Path | None,
+    tables: str = "auto",
     quiet: bool,
     notes: Sequence[str] = (),
     remark: Callable[[CredalPartition], str] | None = None,
@@ -67,6 +69,7 @@ def run(
             X=_numbers(estimator, data),
             selection=fitted.selection,
             object_column=object_column,
+            tables=tables,
             notes=notes,
             remark=sentence,
             **words,
@@ -75,6 +78,8 @@ def run(
             typer.echo()
             terminal.labeled("written", f"{written[0]}  (open it in a browser)")
             terminal.labeled("", ", ".join(path.name for path in written[1:]))
+            if tables == "auto" and written[1].suffix == ".parquet":
+                terminal.labeled("", "So many rows are written as Parquet, which is quicker; --tables csv writes text.")
     if fitted.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -93,33 +98,17 @@ def expect(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str) -
     return str(cost)
 
 
-def check_out(out: Path | None) -> None:
-    """Refuse a place that cannot be written to before the work is done, not after it."""
+def check_out(out: Path | None, tables: str = "auto") -> None:
+    """Refuse a place that cannot be written to, or a format, before the work is done, not after it."""
     if out is None:
         return
+    if tables == "parquet":
+        from evidentia.report.results import table_kind
+
+        table_kind(tables, 0)
     if out.exists() and not out.is_dir():
         raise UserError(f"--out {out} is a file. Name a directory; it is made if it is not there.")
     out.mkdir(parents=True, exist_ok=True)
-
-
-def print_summary(partition: CredalPartition) -> None:
-    first, *rest = partition.summary().splitlines()
-    terminal.heading(first)
-    typer.echo("\n".join(rest))
-
-
-def print_doubtful(partition: CredalPartition, count: int) -> None:
-    """The objects that are hardest to place, and where their mass goes."""
-    names = partition.focal_sets.names(partition.cluster_names)
-    order, masses = partition.largest(4)
-    rows = [("object", "set", "masses")]
-    for i in partition.most_doubtful(count).tolist():
-        shared = [f"{names[j]} {m:.2f}" for j, m in zip(order[i], masses[i]) if m >= 0.005]
-        rows.append((partition.name(i), names[order[i, 0]], "  ".join(shared)))
-    widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
-    for at, (name, best, shared_text) in enumerate(rows):
-        line = f"  {name:<{widths[0]}}  {best:<{widths[1]}}  {shared_text}"
-        typer.echo(terminal.styled(line, fg="cyan") if at == 0 else line)
 
 
 def _numbers(estimator: Any, data: pd.DataFrame) -> pd.DataFrame | None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from typer.core import TyperCommand
 
 from evidentia.cli.errors import UserError, closest
+from evidentia.cli.files import check_file, is_large
 
-SHORTER = {"n_init": "starts"}  # where the command line has a shorter word
+SHORTER = {"n_init": "starts", "n_jobs": "jobs"}  # where the command line has a shorter word
 ELSEWHERE = {"n_clusters", "cluster_range", "random_state", "verbose", "metric"}  # other options speak of these
 
 
@@ -88,6 +90,8 @@ class MethodCommand(TyperCommand):
     """A command that leaves unknown options to the method (``ctx.meta["settings"]``), and tells of them in its help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and not args[0].startswith("-") and not {"-h", "--help"}.intersection(args):
+            self.look_for(Path(args[0]))  # options of methods are looked up in all of them, which takes seconds
         known = {name for parameter in self.get_params(ctx) for name in (*parameter.opts, *parameter.secondary_opts)}
         rest, settings, words = [], [], list(args)
         while words:
@@ -101,6 +105,12 @@ class MethodCommand(TyperCommand):
         ctx.meta["settings"] = settings
         ctx.meta["method"] = dict(pairwise(rest)).get("--method")  # for the help, which is printed at once
         return super().parse_args(ctx, rest)
+
+    @staticmethod
+    def look_for(file: Path) -> None:
+        """Refuse a file that is not there; rows that stay in their files are looked for by their reader."""
+        if not is_large(file):
+            check_file(file)
 
     @staticmethod
     def _is_flag(option: str, following: str) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from evidentia.cli.errors import UserError, closest, listing
+from evidentia.cli.files import check_file
 from evidentia.looking.columns import is_numeric
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
@@ -67,13 +68,7 @@ class Table:
 
 def read_table(path: Path, *, id_column: str | None = None) -> Source:
     """Read a file by the kind its name promises; values of ``id_column`` stay text, so that ``007`` stays ``007``."""
-    if path.is_dir():
-        raise UserError(f"{path} is a directory. Name a file: .csv, .tsv, .parquet or .npz.")
-    if not path.is_file():
-        neighbors = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
-        raise UserError(f"There is no file {path}.{closest(path.name, neighbors)}")
-    if path.stat().st_size == 0:
-        raise UserError(f"{path} is empty (0 bytes). Was it written to the end?")
+    check_file(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else "".join(suffixes[-1:])
     kind = KINDS.get(suffix)

@@ -51,7 +51,8 @@ class BCM(CredalMeans):
 
     method = Method(
         name="bcm", title="belief c-means: sets are for objects far from clusters that are near to each other",
-        papers=("Liu et al., *Pattern Recognition Letters* 33, 2012",), guide="density", takes=("weights",),
+        papers=("Liu et al., *Pattern Recognition Letters* 33, 2012",), guide="density",
+        takes=("weights", "rows beyond memory"),
         families=FAMILIES, empty_set=True, grows="*n p f*", memory="*n f*", doubt="sets, outliers",
         limit="halfway between two is not torn; [experimental](density.md#what-rests-on-what)",
     )  # fmt: skip

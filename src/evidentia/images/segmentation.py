@@ -82,7 +82,7 @@ class Segmentation:
         """One value per vector as an image, ``outside`` where nothing was segmented."""
         return np.append(values, np.asarray(outside, dtype=np.asarray(values).dtype))[self.index]
 
-    def labels(self, rule: str = "plausibility") -> np.ndarray:
+    def labels(self, rule: str | None = None) -> np.ndarray:
         """Cluster of each pixel, -1 outside; see :meth:`evidentia.partition.CredalPartition.labels`."""
         return self.map(self.partition.labels(rule).astype(np.int16), -1)
 

@@ -158,6 +158,11 @@ def choose(
     seen = look(frame, keep=keep)
     if square and seen.dissimilarities and method == "auto":
         return of_dissimilarities(seen, linked=linked)
+    return choose_for(frame, seen, method=method, scale=scale, linked=linked)
+
+
+def choose_for(frame: pd.DataFrame, seen: Look, *, method: str, scale: str, linked: bool) -> Choice:
+    """:func:`choose` for a table of columns that was looked at before."""
     _check_something_left(seen)
     reasons: dict[str, str] = {}
     if method == "auto":

@@ -163,11 +163,12 @@ def look(table: Any, *, keep: Sequence[str] = ()) -> Look:
     data = frame[[name for name, column in zip(frame, columns) if not column.aside]]
     numbers = data[[name for name in data if is_numeric(data[name])]].to_numpy(dtype=float, na_value=np.nan)
     holes = int(data.isna().any(axis=1).sum()) if len(used) else 0
+    telling = any(column.n_values == len(frame) for column in used)  # a column without repeats: no row is repeated
     return Look(
         len(frame),
         tuple(columns),
         holes=holes,
-        repeated=int(data.duplicated().sum()) if len(used) else 0,
+        repeated=int(data.duplicated().sum()) if len(used) and not telling else 0,
         dependent=_dependent([column.name for column in used if column.numeric], numbers),
         one_scale=_one_scale([column for column in used if column.kind in (NUMBERS, COUNTS)]),
         dissimilarities=are_dissimilarities(frame),

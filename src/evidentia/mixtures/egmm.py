@@ -45,12 +45,12 @@ from evidentia.mixtures.egmm_problem import (
 from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
 from evidentia.mixtures.set_mixture import SHARED, Engine, Parameters, engine, missing_patterns
 from evidentia.partition import CredalPartition
-from evidentia.rows.source import MappedRows
+from evidentia.rows.source import MappedRows, RowSource
 from evidentia.rows.survey import look_through
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates
 from evidentia.solvers.descent import InterruptedFit, Run, all_runs, descend
-from evidentia.solvers.overlap import least_committed, shared_sets
+from evidentia.solvers.overlap import is_automatic, least_committed, shared_sets
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
 from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
@@ -63,6 +63,8 @@ SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
 PATIENCE = 2  # steps without a better criterion after which the search ends
 # A difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2).
 BARELY = 1.0
+FEW_VALUES = 5  # different ones in a column: it is a category or a grade rather than a measurement
+MANY_ROWS = 50  # from which on that is no chance
 FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 
@@ -144,7 +146,7 @@ class EGMM(MixtureClusterer):
     method = Method(
         name="egmm", title="evidential Gaussian mixture, fourteen covariance models, number of clusters by EBIC",
         papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
-        takes=("weights", "missing values"), number=("given", "searched"),
+        takes=("weights", "missing values", "rows beyond memory"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
         quick={"model": "EEI"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
     )  # fmt: skip
@@ -213,21 +215,28 @@ class EGMM(MixtureClusterer):
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             NaN is a missing value.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
         rows = self._check_rows(X, sample_weight)
-        rng = check_random_state(self.random_state)
+        with self._kept(checkpoint, rows) as rng:
+            self._fit_rows(rows, rng)
+        self._publish_rows(X, rows)
+        return self
+
+    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
         table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
         numbers = self._numbers(table.n_rows)
         self._check_init(numbers, rows.n_features)
@@ -236,17 +245,16 @@ class EGMM(MixtureClusterer):
         models = self._models(table.n_rows, self._reduced(table.sample.X[:1]).shape[1])
         if self.reduction_ is None:
             self.reduction_ = self._independent_columns(table.sample.X, models)
+        self._warn_of_few_values(table.sample.X)
         problem = Problem(reduced(table, self.reduction_), rng, self)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
         self._choose(problem, looks, interrupted)
-        self._publish_rows(X, rows)
-        return self
 
     # -- what is tried ---------------------------------------------------------------------------------------------
 
     @property
     def _automatic_sets(self) -> bool:
-        return isinstance(self.focal_sets, str) and self.focal_sets == "auto"
+        return is_automatic(self.focal_sets)
 
     @property
     def _automatic_model(self) -> bool:
@@ -527,6 +535,20 @@ class EGMM(MixtureClusterer):
             run = descend(step, state, max_iter=self.max_iter, tol=self.tol)
             state = run.state
         return self._candidate(problem, model, larger, [run], tool)
+
+    def _warn_of_few_values(self, table: np.ndarray) -> None:
+        """Say that Gaussians are of little use where half of the columns are categories or grades."""
+        if len(table) < MANY_ROWS:
+            return
+        counts = np.array([len(np.unique(column[~np.isnan(column)])) for column in table.T])
+        few, varied = np.count_nonzero((counts > 1) & (counts <= FEW_VALUES)), np.count_nonzero(counts > 1)
+        if few and 2 * few >= varied:
+            warn_user(
+                f"EGMM: {few} of {varied} columns have at most {FEW_VALUES} different values. Gaussian clusters cannot "
+                "say much about such columns: make them categories and take EVCLUS(metric='gower'), or "
+                "LatentClassMixture where all are.",
+                UserWarning,
+            )
 
     def _warn_at_an_end(self, best: Candidate, last: int) -> None:
         low, high = self.cluster_range

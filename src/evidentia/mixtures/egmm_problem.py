@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
@@ -15,7 +15,7 @@ from evidentia.belief import FocalSets
 from evidentia.mixtures.covariance_models import n_covariance_parameters
 from evidentia.mixtures.parsimonious import START_ROWS
 from evidentia.mixtures.set_mixture import SHARED, Engine, Floor, Parameters, Pattern, Prior, engine
-from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource
+from evidentia.rows.source import ArrayRows, MappedRows, Piece, TransformedRows
 from evidentia.rows.survey import Table
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, Moments, coordinates_of, moments_of
 from evidentia.solvers.descent import Run
@@ -123,31 +123,6 @@ class Start(NamedTuple):
     centers: np.ndarray | None = None
 
 
-class Reduced(RowSource):
-    """Rows of another source in fewer columns."""
-
-    def __init__(self, source: RowSource, reduction: Principal | Independent):
-        self.source, self.reduction = source, reduction
-        self.in_memory, self.handles, self.n_rows = source.in_memory, source.handles, source.n_rows
-        self.n_features = len(reduction.to(np.zeros((1, source.n_features)))[0])
-
-    def read(self, handle: Any) -> Iterator[Piece]:
-        for piece in self.source.read(handle):
-            yield piece._replace(table=self.reduction.to(piece.table))
-
-    def bare(self) -> Self:
-        other = super().bare()
-        other.source = self.source.bare()
-        return other
-
-    @property
-    def working_bytes(self) -> int:
-        return self.source.working_bytes
-
-    def fingerprint(self) -> str:
-        return self.source.fingerprint()
-
-
 def reduced(table: Table, reduction: Principal | Independent | None) -> Table:
     """A table in fewer columns, with its moments there."""
     if reduction is None:
@@ -165,7 +140,7 @@ def reduced(table: Table, reduction: Principal | Independent | None) -> Table:
         reduction.to(known.mean[None])[0],
         reduction.covariance_to(known.squares),
     )
-    return Table(Reduced(table.rows, reduction), table.n_rows, moments, sample, False)
+    return Table(TransformedRows(table.rows, reduction), table.n_rows, moments, sample, False)
 
 
 def _observed(tool: Engine, coordinates: Coordinates | ColumnScales, keep: bool, piece: Piece) -> list[Pattern]:

@@ -520,5 +520,5 @@ class NNEVCLUS(_base.IterativeClusterer):
         model._inputs, model.network_, model.focal_sets_ = found.inputs, found.network, found.partition.focal_sets
         model._describe_network()
         model.partition_, model.n_clusters_ = found.partition, found.partition.n_clusters
-        model.labels_ = found.partition.labels(model.method.labels)
+        model.labels_ = found.partition.labels()
         return model

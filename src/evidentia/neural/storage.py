@@ -38,6 +38,7 @@ from typing import Any
 
 import numpy as np
 
+from evidentia._archive import Format, read_archive, write_archive
 from evidentia.belief import FocalSets
 from evidentia.constraints import PairwiseConstraints
 from evidentia.neural._torch import load_torch
@@ -45,7 +46,6 @@ from evidentia.neural.inputs import Affine, Inputs
 from evidentia.neural.network import MassNetwork, perceptron
 from evidentia.neural.outliers import Region
 from evidentia.partition import CredalPartition
-from evidentia.partition._archive import Format, read_archive, write_archive
 
 FORMAT = Format("evidentia-nnevclus", 1, "a model of NNEVCLUS", "A model is written by model.save(path).")
 

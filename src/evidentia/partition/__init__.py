@@ -2,6 +2,7 @@
 
 from evidentia.partition.credal import CredalPartition
 from evidentia.partition.explanation import Explanation
+from evidentia.partition.lazy import LazyPartition
 from evidentia.partition.relational import RelationalMasses
 
-__all__ = ["CredalPartition", "Explanation", "RelationalMasses"]
+__all__ = ["CredalPartition", "Explanation", "LazyPartition", "RelationalMasses"]

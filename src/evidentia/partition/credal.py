@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions
 from evidentia.partition import storage
+from evidentia.partition.counts import WORST, Counts, no_answer_in_words
 from evidentia.partition.explanation import Explainer, Explanation
 from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_blocks
 
@@ -49,6 +49,9 @@ class CredalPartition(MassFunctions):
     no_answer : str, optional
         Why the masses are no answer and what to try, of a fit that collapsed for instance: the summary says this and
         calls nobody sure.
+    label_rule : {"plausibility", "belief", "pignistic", "mass"}
+        Rule of ``labels()``, and so of every table and picture, unless another is asked for. Methods give their own, so
+        that ``partition_.labels()`` is ``labels_``.
     copy : bool
         ``False`` takes the array over and freezes it.
 
@@ -69,6 +72,7 @@ class CredalPartition(MassFunctions):
     object_names: tuple[str, ...] | None
     cluster_names: tuple[str, ...] | None
     no_answer: str | None
+    label_rule: str
 
     def __init__(
         self,
@@ -78,6 +82,7 @@ class CredalPartition(MassFunctions):
         object_names: Sequence[str] | None = None,
         cluster_names: Sequence[str] | None = None,
         no_answer: str | None = None,
+        label_rule: str = "plausibility",
         copy: bool = True,
     ):
         super().__init__(masses, focal_sets, copy=copy)
@@ -88,24 +93,25 @@ class CredalPartition(MassFunctions):
             if names is not None and len(names) != count:
                 raise ValueError(f"'{what}' must hold {count} names. Got {len(names)}.")
             self.__dict__[what] = None if names is None else tuple(map(str, names))
-        self.__dict__["no_answer"] = no_answer
+        self.__dict__.update(no_answer=no_answer, label_rule=label_rule)
 
     def _like(self, masses: np.ndarray, focal_sets: FocalSets, **changed: Any) -> CredalPartition:
-        kept = {name: getattr(self, name) for name in ("object_names", "cluster_names", "no_answer")}
+        kept = {name: getattr(self, name) for name in ("object_names", "cluster_names", "no_answer", "label_rule")}
         return CredalPartition(masses, focal_sets, **{**kept, **changed}, copy=False)
 
     # -- decisions ----------------------------------------------------------------------------------------------------
 
-    def labels(self, rule: str = "plausibility", *, reject: float | None = None) -> np.ndarray:
+    def labels(self, rule: str | None = None, *, reject: float | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,); -1 where ``reject`` turned the decision down.
 
         Parameters
         ----------
-        rule : {"plausibility", "belief", "pignistic", "mass"}
+        rule : {"plausibility", "belief", "pignistic", "mass"}, optional
+            ``label_rule`` unless given.
         reject : float in [0, 1], optional
             See :func:`evidentia.belief.decide`.
         """
-        return decision.decide(self.masses, self.focal_sets, rule=rule, reject=reject)
+        return decision.decide(self.masses, self.focal_sets, rule=rule or self.label_rule, reject=reject)
 
     def sets(self, rule: str = "mass", *, cautiousness: float = 0.5) -> np.ndarray:
         """The clusters that remain possible for each object, shape (n_samples, n_clusters) of bool.
@@ -210,6 +216,8 @@ class CredalPartition(MassFunctions):
                 f"Only partitions of the same objects into as many clusters can be aligned. Got {len(self)} objects in "
                 f"{self.n_clusters} clusters and {len(other)} objects in {other.n_clusters} clusters."
             )
+        from scipy.optimize import linear_sum_assignment
+
         overlap = other.pignistic.T @ self.pignistic
         return self.relabel(linear_sum_assignment(overlap, maximize=True)[1])
 
@@ -219,6 +227,11 @@ class CredalPartition(MassFunctions):
         """The same knowledge over finer clusters: cluster ``k`` becomes the set ``refining[k]`` of fine clusters."""
         fine = combination.refine(self, refining)
         return self._like(fine.masses, fine.focal_sets, cluster_names=cluster_names)
+
+    def normalized(self, rule: str = "dempster") -> CredalPartition:
+        """Without outliers: the mass of the empty set moved elsewhere, see :func:`evidentia.belief.normalize`."""
+        found = super().normalized(rule)
+        return self._like(found.masses, found.focal_sets)
 
     def combine(self, other: CredalPartition, *, rule: str = "dempster") -> CredalPartition:
         """Fuse two partitions of the same objects over the same clusters.
@@ -289,43 +302,29 @@ class CredalPartition(MassFunctions):
     def most_doubtful(self, count: int = 10) -> np.ndarray:
         """Indices of the objects that are hardest to place, the hardest first.
 
-        Doubt is the mass that does not speak for a single cluster plus the uncertainty among single clusters:
-        one minus the largest belief in a single cluster.
+        Doubt is the mass that does not speak for a single cluster plus the uncertainty among single clusters.
         """
-        doubt = 1 - self.singleton_belief.max(axis=1)
-        return np.argsort(-doubt, kind="stable")[:count]
+        return np.argsort(-self.doubt, kind="stable")[:count]
+
+    @property
+    def doubt(self) -> np.ndarray:
+        """One minus the largest belief in a single cluster, for each object."""
+        return 1 - self.singleton_belief.max(axis=1)
 
     def summary(self) -> str:
         """What the partition says, in a few lines for a person."""
         if self.no_answer is not None:
-            return f"{len(self)} objects: no answer\n  {self.no_answer}\n  Nobody is sure of a cluster."
-        n = max(len(self), 1)
-        groups: dict[str, list[str]] = {"sure": [], "torn": [], "out": []}
-        totals = dict.fromkeys(groups, 0)
-        for mask, count in self.set_counts.items():
-            kind = "out" if mask == 0 else "sure" if mask.bit_count() == 1 else "torn"
-            totals[kind] += count
-            groups[kind].append(f"{format_mask(mask, self.cluster_names)}: {count}")
+            return no_answer_in_words(len(self), self.no_answer)
+        empty = self.focal_sets.empty_index is not None
+        return self.counts.in_words(self.n_clusters, self.cluster_names, empty=empty)
 
-        def line(kind: str, words: str, detail: bool = True) -> str:
-            listed = groups[kind][:8] + (["..."] if len(groups[kind]) > 8 else [])
-            tail = f"     {', '.join(listed)}" if detail and listed else ""
-            return f"  {totals[kind]:>{len(str(n))}} ({totals[kind] / n:4.0%}) {words}{tail}".replace("%", " %")
-
-        lines = [
-            f"{len(self)} objects in {self.n_clusters} cluster{'s' if self.n_clusters > 1 else ''}",
-            line("sure", "sure of one cluster  "),
-            *([f"     but {self.n_faint} of them with less than half of their mass on it"] if self.n_faint else []),
-            line("torn", "torn between clusters"),
-        ]
-        if self.focal_sets.empty_index is not None:
-            lines.append(line("out", "outliers, in none of them", detail=False))
-        worst = ", ".join(self.name(i) for i in self.most_doubtful(3))
-        lines.append(
-            f"Nonspecificity {self.normalized_nonspecificity:.2f} on average (0: every object sure, 1: nothing known). "
-            f"Most doubtful: {worst}."
-        )
-        return "\n".join(lines)
+    @property
+    def counts(self) -> Counts:
+        """The numbers of :meth:`summary`."""
+        doubt = self.doubt
+        worst = tuple((float(doubt[i]), self.name(i)) for i in self.most_doubtful(WORST).tolist())
+        specific = len(self) * self.normalized_nonspecificity if len(self) else 0.0
+        return Counts(len(self), self.set_counts, self.n_faint, specific, worst)
 
     def explain(
         self,

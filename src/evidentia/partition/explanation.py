@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from evidentia.belief.focal import format_mask
 from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns, row_names
@@ -463,6 +462,7 @@ def tipping_value(means: np.ndarray, spreads: np.ndarray, aim: float) -> float |
     >>> tipping_value(np.array([0.0, 4.0]), np.array([1.0, 1.0]), 0.0)
     2.0
     """
+    from scipy.optimize import brentq
 
     def ahead(x: float) -> float:
         density = log_density(x, means, spreads)

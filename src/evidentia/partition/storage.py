@@ -11,6 +11,7 @@ The file is an ordinary NumPy archive that any program can read:
 ``object_names``    text, (n_samples,); left out when the objects have no names
 ``cluster_names``   text, (n_clusters,); left out when the clusters have no names
 ``no_answer``       text: why the masses are no answer; left out when they are one
+``label_rule``      text: the rule of ``labels()``
 ==================  ======================================================================
 """
 
@@ -20,8 +21,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evidentia._archive import Format, read_archive, write_archive
 from evidentia.belief.focal import FocalSets
-from evidentia.partition._archive import Format, read_archive, write_archive
 
 if TYPE_CHECKING:
     from evidentia.partition.credal import CredalPartition
@@ -33,7 +34,7 @@ def save(partition: CredalPartition, path: str | os.PathLike[str]) -> Path:
     """Write a partition; a file of that name is replaced only once the new one is whole."""
     focal_sets = partition.focal_sets
     content = {"masses": partition.masses, "masks": focal_sets.masks, "n_clusters": focal_sets.n_clusters}
-    kept = ("object_names", "cluster_names", "no_answer")
+    kept = ("object_names", "cluster_names", "no_answer", "label_rule")
     names = {name: getattr(partition, name) for name in kept}
     return write_archive(path, FORMAT, content, names)
 
@@ -47,7 +48,6 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     names: dict[str, Any] = {
         key: tuple(content[key].tolist()) for key in ("object_names", "cluster_names") if key in content
     }
-    if "no_answer" in content:
-        names["no_answer"] = str(content["no_answer"])
+    names |= {key: str(content[key]) for key in ("no_answer", "label_rule") if key in content}
     focal_sets = FocalSets(int(content["n_clusters"]), content["masks"].tolist())
     return {"masses": content["masses"], "focal_sets": focal_sets, **names}

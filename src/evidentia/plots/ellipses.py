@@ -48,9 +48,8 @@ def ellipse_plot_data(model: Any, *, columns: Sequence[int | str] = (0, 1), leve
     from scipy.stats import chi2
 
     centers = getattr(model, "cluster_centers_", None)
-    shared = getattr(model, "covariance_", None)
-    several = getattr(model, "covariances_", None)
-    if centers is None or (shared is None and several is None):
+    covariances = getattr(model, "covariances_", None)
+    if centers is None or covariances is None:
         raise ValueError(
             f"{type(model).__name__} has no covariances to draw. Fitted models of EGMM, GustafsonKessel and "
             "ECM(adaptive=True) have; plot_partition shows any method."
@@ -64,9 +63,8 @@ def ellipse_plot_data(model: Any, *, columns: Sequence[int | str] = (0, 1), leve
     drawn = np.flatnonzero(counts)
     means = averaging(focal_sets)[drawn]
     middle = means @ centers[:, at]
-    matrix = np.asarray(shared if several is None else several)
-    each = np.broadcast_to(matrix, (len(centers), *matrix.shape[-2:]))
-    marginal = np.einsum("sk,kij->sij", means, each[:, at][:, :, at])  # a set has the mean of its clusters' covariances
+    # A set has the mean of its clusters' covariances.
+    marginal = np.einsum("sk,kij->sij", means, covariances[:, at][:, :, at])
     masks = focal_sets.masks[drawn]
     if hasattr(model, "weights_"):
         weights = np.asarray(model.weights_)[drawn]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 FLAT = 1e-9  # a cloud thinner than this share of its length is a line: rounding, not width
+MANY = 1000  # points from which those well inside are left out first
 
 
 def convex_hull(xy: np.ndarray) -> np.ndarray:
@@ -23,7 +24,7 @@ def convex_hull(xy: np.ndarray) -> np.ndarray:
     """
     from scipy.spatial import ConvexHull
 
-    xy = np.unique(xy[~np.isnan(xy).any(axis=1)], axis=0)
+    xy = np.unique(_outer(xy[~np.isnan(xy).any(axis=1)]), axis=0)
     if len(xy) <= 2:
         return xy
     # A hull does not depend on units, but the test for a line does: both columns to the same length first.
@@ -35,3 +36,20 @@ def convex_hull(xy: np.ndarray) -> np.ndarray:
         ends = np.sort([along.argmin(), along.argmax()])
         return xy[ends]
     return xy[ConvexHull(unit).vertices]
+
+
+def _outer(xy: np.ndarray) -> np.ndarray:
+    """The points that may be corners: those not inside the octagon of the points farthest in eight directions."""
+    if len(xy) <= MANY:
+        return xy
+    span = np.ptp(xy, axis=0)
+    unit = (xy / np.where(span > 0, span, 1)).T
+    angle = np.arange(8) * np.pi / 4
+    corners = np.unique((np.column_stack([np.cos(angle), np.sin(angle)]) @ unit).argmax(axis=1))
+    around = unit[:, corners] - unit[:, corners].mean(axis=1, keepdims=True)
+    start = unit[:, corners[np.argsort(np.arctan2(around[1], around[0]))]]
+    edges = np.roll(start, -1, axis=1) - start
+    inside = np.ones(len(xy), dtype=bool)
+    for (x, y), (dx, dy) in zip(start.T, edges.T):
+        inside &= dx * (unit[1] - y) - dy * (unit[0] - x) > 0
+    return xy[~inside]

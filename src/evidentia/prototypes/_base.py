@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evidentia import _base
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
-from evidentia.partition import CredalPartition
-from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses, descent_step
-from evidentia.solvers.coordinates import ColumnScales, Coordinates, unit_free
+from evidentia.belief.transforms import pignistic
+from evidentia.prototypes._kernel import Columns, Criterion, Prototypes, block_masses, descent_step
+from evidentia.rows.passes import add_up, each_handle
+from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, cut, piece_rows
+from evidentia.rows.survey import Table, look_through
+from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
 from evidentia.solvers.descent import Run, Step, best_descent, descend
 from evidentia.solvers.starts import START_RULES, kmeans_starts
-from evidentia.solvers.threads import one_blas_thread
+from evidentia.solvers.threads import one_blas_thread, one_blas_thread_here
 
 RHO_FACTOR = 3.0
 RHO_LEAST = 1e-6  # of the spread of the table: with an object on every center, rounding errors are no yardstick
@@ -35,17 +37,54 @@ SHAPES = {
 }
 
 
+# From rows (p, n) to which of them, their features, costs, masses (f, k) and least costs; it can be pickled.
+Blocks = Callable[[np.ndarray], Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]]
+
+
+class Slices:
+    """Columns in memory, read by :mod:`evidentia.rows.passes` in pieces that are views."""
+
+    in_memory = True
+
+    def __init__(self, rows: np.ndarray, weight: np.ndarray):
+        self.rows, self.weight = rows, weight
+        self.handles = cut(*rows.shape[::-1])
+
+    def read(self, handle: tuple[int, int]) -> Iterator[Columns]:
+        start, stop = handle
+        size = piece_rows(len(self.rows))
+        for first in range(start, stop, size):
+            part = slice(first, min(first + size, stop))
+            yield Columns(self.rows[:, part], self.weight[part])
+
+
 class Objects(NamedTuple):
-    """The objects as the descent sees them: rows as columns (p, n) without units, weights (n,), and the way back."""
+    """The objects as the descent sees them: rows as columns (p, n) without units, weights (n,), and the way back.
+
+    Of a large table these are a sample, whose weights add up to those of all rows; ``whole`` has all rows then, in
+    pieces of :class:`~evidentia.prototypes._kernel.Columns`. ``source`` has them as they were given.
+    """
 
     rows: np.ndarray
     weight: np.ndarray
-    coordinates: Coordinates | ColumnScales
+    coordinates: Coordinates | ColumnScales | SpannedScales
+    source: RowSource
+    whole: MappedRows | None = None
 
     @classmethod
-    def of(cls, table: np.ndarray, weight: np.ndarray, *, adaptive: bool) -> Objects:
-        coordinates = unit_free(table, weight, kind="diag" if adaptive else "spherical")
-        return cls(to_rows(table, coordinates), weight, coordinates)
+    def of(cls, table: Table, source: RowSource, *, adaptive: bool) -> Objects:
+        coordinates = coordinates_of(table.moments, kind="diag" if adaptive else "spherical")
+        whole = None if table.complete else source.mapped(partial(to_columns, coordinates))
+        return cls(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, source, whole)
+
+    @property
+    def pieces(self) -> Any:
+        """All rows, to go over piece by piece."""
+        return Slices(self.rows, self.weight) if self.whole is None else self.whole
+
+    def sampled(self) -> Objects:
+        """The sample alone."""
+        return self._replace(whole=None)
 
     @property
     def unit(self) -> float:
@@ -53,8 +92,54 @@ class Objects(NamedTuple):
         return float(np.exp(-2 * self.coordinates.log_jacobian / self.coordinates.width))
 
 
-def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales) -> np.ndarray:
+def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales | SpannedScales) -> np.ndarray:
     return np.ascontiguousarray(coordinates.to(table).T)
+
+
+def to_columns(coordinates: Coordinates | ColumnScales | SpannedScales, piece: Piece) -> Columns:
+    """A piece of the source as the kernel takes it."""
+    return Columns(to_rows(piece.table, coordinates), piece.weight)
+
+
+class ClusterSizes(NamedTuple):
+    """Sums of pignistic probabilities (c,); their largest values, and the numbers of the first rows that have them."""
+
+    size: np.ndarray
+    largest: np.ndarray
+    at: np.ndarray
+    n_rows: int
+
+    @classmethod
+    def of(cls, likely: np.ndarray, weight: np.ndarray | None) -> ClusterSizes:
+        """Of pignistic probabilities (c, n)."""
+        size = likely.sum(axis=1) if weight is None else likely @ weight
+        at = likely.argmax(axis=1)
+        return cls(size, likely[np.arange(len(likely)), at], at, likely.shape[1])
+
+    def plus(self, other: ClusterSizes) -> ClusterSizes:
+        """With the rows that follow."""
+        return self.beside(other._replace(at=self.n_rows + other.at))
+
+    def beside(self, other: ClusterSizes) -> ClusterSizes:
+        """With other rows, numbered alike."""
+        theirs = (other.largest > self.largest) | ((other.largest == self.largest) & (other.at < self.at))
+        return ClusterSizes(
+            self.size + other.size,
+            np.where(theirs, other.largest, self.largest),
+            np.where(theirs, other.at, self.at),
+            self.n_rows + other.n_rows,
+        )
+
+
+def piece_sizes(
+    piece: Piece, coordinates: Coordinates | ColumnScales, blocks: Blocks, focal_sets: FocalSets
+) -> ClusterSizes:
+    """Sizes of the clusters in a piece of the table."""
+    parts = (
+        ClusterSizes.of(pignistic(masses.T, focal_sets).T, None if piece.weight is None else piece.weight[block])
+        for block, _, _, masses, _ in blocks(to_rows(piece.table, coordinates))
+    )
+    return reduce(ClusterSizes.plus, parts)
 
 
 @dataclass(frozen=True)
@@ -111,43 +196,48 @@ class PrototypeClusterer(_base.IterativeClusterer):
     }
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             Numbers, none of them missing.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        return self._fit_table(X, self._check_table(X, reset=True), sample_weight)
+        return self._fit_kept(X, self._check_rows(X, sample_weight), checkpoint)
 
-    def _fit_table(self, X: Any, table: np.ndarray, sample_weight: Any) -> Self:
-        """Fit to the rows of a table that was checked; X has their names."""
-        weight = _base.check_weight(self, sample_weight, len(table))
-        weight = np.ones(len(table)) if weight is None else weight
-        self._check_start(table, weight)
-        objects = Objects.of(table, weight, adaptive=self.adaptive)
-        rng = check_random_state(self.random_state)
-        self._fit_from(X, objects, self._starts(objects, rng), rng)
+    def _fit_kept(self, X: Any, rows: RowSource, checkpoint: Any) -> Self:
+        """Fit to rows that were checked; X has their names."""
+        with self._kept(checkpoint, rows) as rng:
+            self._fit_rows(rows, rng)
+        self._publish_rows(X, rows)
         return self
 
+    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
+        table = look_through(rows, mixing=False, missing=False, who=type(self).__name__)
+        self._check_start(table.n_rows, rows.n_features)
+        objects = Objects.of(table, rows, adaptive=self.adaptive)
+        del table  # its rows are not needed any more
+        self._fit_from(objects, self._starts(objects, rng), rng)
+
     def _fit_from(
-        self, X: Any, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None = None
+        self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None = None
     ) -> np.ndarray:
-        """Descend from the starts and publish the best end; gives the old numbers of the clusters, now in order."""
+        """Descend from the starts and publish the best end but its masses; gives the old numbers of the clusters."""
         focal_sets = self._family(len(starts[0].centers))
         rho = self._distance_to_empty(objects, starts, rng) if focal_sets.empty_index is not None else None
         solution, best, runs = self._search(objects, Criterion(focal_sets, self.alpha, self.beta, rho), starts)
         self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
         self._publish_run(best, runs, objects.unit * self._share(solution.criterion.focal_sets, objects.weight))
         order = self._settle(objects, solution)
-        self._publish(X, self._training_masses(objects.rows, self._solution))
-        _base.warn_if_centers_coincide(self, self._solution.prototypes.described(), np.sqrt(len(objects.rows)))
+        _base.warn_if_centers_coincide(self, self._solution.prototypes.described(), np.sqrt(objects.coordinates.width))
         return order
 
     def _family(self, n_clusters: int) -> FocalSets:
@@ -164,14 +254,14 @@ class PrototypeClusterer(_base.IterativeClusterer):
     def _start_given(self) -> bool:
         return not isinstance(self.init, str)
 
-    def _check_start(self, table: np.ndarray, weight: np.ndarray) -> None:
+    def _check_start(self, n_rows: int, n_features: int) -> None:
         """What of the parameters depends on the table."""
-        _base.check_enough_rows(self, int(np.count_nonzero(weight)), self.n_clusters)
+        _base.check_enough_rows(self, n_rows, self.n_clusters)
         if not self._start_given:
             return
         centers, covariances = self._given_start()
-        check_centers(self, centers, table.shape[1])
-        expected = (*centers.shape, table.shape[1])
+        check_centers(self, centers, n_features)
+        expected = (*centers.shape, n_features)
         if covariances is not None and (covariances.shape != expected or not np.isfinite(covariances).all()):
             raise ValueError(
                 f"The covariances in the 'init' parameter of {type(self).__name__} must be finite and of shape "
@@ -192,6 +282,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         start = self._at(objects.coordinates.to(centers))
         if covariances is None or not self.adaptive:
             return [start]
+        assert not isinstance(objects.coordinates, SpannedScales), "a given start may lie outside of the span"
         covariances = objects.coordinates.covariance_to(covariances)
         if not (np.linalg.eigvalsh(covariances) > 0).all():
             raise ValueError(
@@ -223,10 +314,9 @@ class PrototypeClusterer(_base.IterativeClusterer):
         distances = [nearest_distance(objects, found) for found in candidates]
         if not self.adaptive:
             return rho_from(min(distances), objects)
-        singles = partial(descent_step, objects.rows, objects.weight, single_clusters(self.n_clusters, self.beta))
-        return rho_from(
-            nearest_distance(objects, self._end_of(singles, candidates[int(np.argmin(distances))])), objects
-        )
+        singles = single_clusters(self.n_clusters, self.beta)
+        step = partial(descent_step, objects.sampled().pieces, objects.weight.sum(), singles)
+        return rho_from(nearest_distance(objects, self._end_of(step, candidates[int(np.argmin(distances))])), objects)
 
     def _end_of(self, step: Step, start: Prototypes) -> Prototypes:
         """Where a descent before the search ends; an interrupt is passed on, as there is nothing to keep yet."""
@@ -240,8 +330,13 @@ class PrototypeClusterer(_base.IterativeClusterer):
     def _search(
         self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
     ) -> tuple[Solution, Run, list[Run]]:
-        """The solution, the best run, and the runs from all starts."""
-        best, runs = self._descend(self._step(objects, criterion), starts, len(starts))
+        """The solution, the best run, and the runs from all starts.
+
+        Those of a large table are over its sample; the best of them goes on over all rows.
+        """
+        best, runs = self._descend(self._step(objects.sampled(), criterion), starts, len(starts))
+        if objects.whole is not None and not runs[-1].interrupted:
+            best, _ = self._descend(self._step(objects, criterion), [best.state], 1)
         return Solution(best.state, criterion), best, runs
 
     def _descend(self, step: Step, starts: Iterable[Any], n_starts: int) -> tuple[Run, list[Run]]:
@@ -257,7 +352,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         )
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(descent_step, objects.rows, objects.weight, criterion)
+        return partial(descent_step, objects.pieces, objects.weight.sum(), criterion)
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
@@ -265,35 +360,41 @@ class PrototypeClusterer(_base.IterativeClusterer):
         """Number the clusters and publish the prototypes in the units of X; gives the old numbers in the new order."""
         order = np.arange(len(solution.prototypes.centers))
         if isinstance(self.focal_sets, str) and not self._start_given:
-            masses = self._training_masses(objects.rows, solution)
-            likely = CredalPartition(masses, solution.criterion.focal_sets, copy=False).pignistic
-            order = _base.largest_first(objects.weight @ likely, tie=likely.argmax(axis=0))
+            found = self._sizes(objects, solution)
+            order = _base.largest_first(found.size, tie=found.at)
             solution = solution.renumbered(order)
         self._solution, self._coordinates = solution, objects.coordinates
         self.focal_sets_ = solution.criterion.focal_sets
         self.cluster_centers_ = objects.coordinates.back(solution.prototypes.centers)
         self.covariances_ = self.cluster_metrics_ = None
-        if solution.prototypes.covariances is not None:
-            forward = objects.coordinates.forward
+        if solution.prototypes.covariances is not None and solution.prototypes.metric is not None:
             self.covariances_ = objects.coordinates.covariance_back(solution.prototypes.covariances)
-            self.cluster_metrics_ = objects.unit * (forward @ solution.prototypes.metric @ forward.T)
+            self.cluster_metrics_ = objects.unit * objects.coordinates.metric_back(solution.prototypes.metric)
         return order
 
-    def _training_masses(self, rows: np.ndarray, solution: Solution) -> np.ndarray:
-        return self._masses_of(rows, solution)
+    def _sizes(self, objects: Objects, solution: Solution) -> ClusterSizes:
+        """What the clusters hold of the rows as they were given."""
+        family = solution.criterion.focal_sets
+        return add_up(piece_sizes, objects.source, objects.coordinates, self._blocks(solution), family)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
-        return self._masses_of(to_rows(X, self._coordinates), self._solution)
+        rows, blocks = ArrayRows(X), self._blocks(self._solution)
+        masses = np.empty((len(X), len(self._solution.criterion.focal_sets)))
 
-    def _masses_of(self, rows: np.ndarray, solution: Solution) -> np.ndarray:
-        masses = np.empty((rows.shape[1], len(solution.criterion.focal_sets)))
-        for block, _, _, found, _ in self._blocks(rows, solution):
-            masses[block] = found.T
+        def fill(rows: RowSource, handle: Any) -> None:
+            for piece in rows.read(handle):
+                columns = to_rows(piece.table, self._coordinates)
+                for block, _, _, found, _ in blocks(columns):
+                    masses[piece.first + block.start : piece.first + block.stop] = found.T
+
+        with one_blas_thread_here():
+            for _ in each_handle(fill, rows):
+                pass
         return masses
 
-    def _blocks(self, rows: np.ndarray, solution: Solution) -> Iterator[tuple[slice, Any, Any, np.ndarray, Any]]:
-        """Masses, block by block of rows."""
-        return block_masses(rows, solution.prototypes, solution.criterion)
+    def _blocks(self, solution: Solution) -> Blocks:
+        """What gives the masses of rows (p, n), block by block."""
+        return partial(block_masses, prototypes=solution.prototypes, criterion=solution.criterion)
 
 
 def single_clusters(n_clusters: int, beta: float) -> Criterion:
@@ -311,4 +412,4 @@ def nearest_distance(objects: Objects, prototypes: Prototypes) -> float:
 
 def rho_from(distance: float, objects: Objects) -> float:
     """The default distance to the empty set, from a typical distance to the nearest center."""
-    return RHO_FACTOR * max(distance, RHO_LEAST * np.sqrt(len(objects.rows)))
+    return RHO_FACTOR * max(distance, RHO_LEAST * np.sqrt(objects.coordinates.width))

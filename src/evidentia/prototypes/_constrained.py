@@ -20,19 +20,40 @@ import numpy as np
 
 from evidentia._parameters import Integer, param
 from evidentia.belief import FocalSets
+from evidentia.belief.transforms import pignistic
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
-from evidentia.prototypes._base import INIT, INIT_DOC, SHAPES, Objects, PrototypeClusterer, Solution
+from evidentia.partition import CredalPartition, LazyPartition
+from evidentia.partition.lazy import LazyLabels
+from evidentia.prototypes._base import (
+    INIT,
+    INIT_DOC,
+    SHAPES,
+    ClusterSizes,
+    Objects,
+    PrototypeClusterer,
+    Solution,
+    piece_sizes,
+    to_columns,
+    to_rows,
+)
 from evidentia.prototypes._kernel import (
     LEAST_COST,
+    Columns,
     Criterion,
     Prototypes,
+    Sums,
     cost_terms,
     guard_cost,
     lift,
+    piece_sums,
     update_masses,
     update_prototypes,
-    weighted_sums,
 )
+from evidentia.rows import as_rows
+from evidentia.rows.numbered import Numbered, rows_apart
+from evidentia.rows.passes import add_up
+from evidentia.rows.source import ArrayRows, Piece, RowSource
+from evidentia.rows.survey import look_through
 from evidentia.solvers.descent import Run
 from evidentia.solvers.threads import one_blas_thread
 
@@ -74,6 +95,26 @@ class Linked(NamedTuple):
     masses: np.ndarray | None = None
 
 
+class Apart(NamedTuple):
+    """The linked objects, few and in memory, and the others; both in coordinates of the whole table."""
+
+    linked: Columns
+    free: Objects | None  # None when all are linked
+
+    @classmethod
+    def of(cls, objects: Objects, numbers: np.ndarray, who: str) -> Apart:
+        """Hold some objects apart, by the numbers of their rows."""
+        coordinates = objects.coordinates
+        chosen, rest = rows_apart(objects.source, numbers)
+        assert chosen.weight is not None
+        linked = Columns(to_rows(chosen.table, coordinates), chosen.weight)
+        if objects.whole is None and np.count_nonzero(chosen.weight) == len(objects.weight):
+            return cls(linked, None)
+        table = look_through(rest, mixing=False, missing=False, who=who)
+        whole = None if table.complete else rest.mapped(partial(to_columns, coordinates))
+        return cls(linked, Objects(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, rest, whole))
+
+
 @dataclass(frozen=True)
 class Bonds:
     """The linked objects: their rows (p, k) and weights (k,), and what ties them, over the tables of broken links."""
@@ -84,14 +125,14 @@ class Bonds:
     ties: Ties
 
     @classmethod
-    def of(cls, constraints: PairwiseConstraints, penalty: float, objects: Objects, focal_sets: FocalSets) -> Bonds:
+    def of(cls, constraints: PairwiseConstraints, penalty: float, linked: Columns, focal_sets: FocalSets) -> Bonds:
         """Links that cost ``penalty`` times their certainty when they are surely broken."""
         from evidentia.solvers.linked_masses import make_ties  # numba: loaded only when there are links
 
-        linked = constraints.objects
-        pairs = np.searchsorted(linked, constraints.pairs)
-        ties = make_ties(pairs, constraints.must, penalty * constraints.certainty, len(linked))
-        return cls(objects.rows[:, linked], objects.weight[linked], breaking_tables(focal_sets), ties)
+        pairs = np.searchsorted(constraints.objects, constraints.pairs)
+        ties = make_ties(pairs, constraints.must, penalty * constraints.certainty, len(constraints.objects))
+        assert linked.weight is not None
+        return cls(linked.rows, linked.weight, breaking_tables(focal_sets), ties)
 
     def weakened(self, share: float) -> Bonds:
         return replace(self, ties=self.ties._replace(strength=share * self.ties.strength))
@@ -107,14 +148,32 @@ class Bonds:
 
 
 def linked_step(
-    rows: np.ndarray, free_weight: np.ndarray, total_weight: float, criterion: Criterion, bonds: Bonds, state: Linked
+    free: Any, total_weight: float, criterion: Criterion, bonds: Bonds, state: Linked
 ) -> tuple[float, Linked]:
-    """Criterion with its penalty, and a better state; ``free_weight`` is zero for the linked objects."""
-    objective, sums = weighted_sums(rows, free_weight, state.prototypes, criterion)
+    """Criterion with its penalty, and a better state; ``free`` are pieces of the objects without links, or None."""
+    objective, sums = (
+        Sums(0.0, np.zeros((1, 1))) if free is None else add_up(piece_sums, free, state.prototypes, criterion)
+    )
     features, masses, part = bonds.masses(state, criterion)
     sums = sums + (bonds.weight[:, None] * np.square(masses)).T @ features.T
     objective += part + guard_cost(state.prototypes, total_weight)
     return objective, Linked(update_prototypes(sums, state.prototypes, criterion, total_weight), masses)
+
+
+class TiedPartition(LazyPartition):
+    """A partition of numbered rows that are not in memory, some of which, the linked objects, have given masses."""
+
+    def __init__(self, other: LazyPartition, numbers: np.ndarray, masses: np.ndarray):
+        super().__init__(
+            other.rows, other._place, other.focal_sets, label_rule=other.label_rule, no_answer=other.no_answer
+        )
+        self.numbers, self.masses = numbers, masses
+
+    def _partition(self, piece: Piece) -> CredalPartition:
+        masses = self._place(piece.table)
+        low, high = np.searchsorted(self.numbers, [piece.first, piece.first + len(masses)])
+        masses[self.numbers[low:high] - piece.first] = self.masses[low:high]
+        return CredalPartition(masses, self.focal_sets, label_rule=self.label_rule, copy=False)
 
 
 class ConstrainedClusterer(PrototypeClusterer):
@@ -151,28 +210,39 @@ class ConstrainedClusterer(PrototypeClusterer):
     }
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Find clusters in the rows of X that agree with what is known about pairs of them.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             Numbers, none of them missing. Links by name need a DataFrame whose index holds the names.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects in the geometrical part; its links count once.
         constraints : PairwiseConstraints, optional
-            Hard links that contradict each other are refused; soft ones may.
+            Hard links that contradict each other are refused; soft ones may. Rows that are not in memory are numbered
+            in the order of their source.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        self.constraints_ = resolve_constraints(self, constraints, X).check()
-        table = self._check_table(X, reset=True)
-        return self._fit_table(X, self._learn_rows(X, table), sample_weight)
+        if as_rows(X) is not None:
+            rows: RowSource = self._check_rows(X, sample_weight)
+            rows = rows if constraints is None else Numbered(rows)
+            self.constraints_ = resolve_constraints(self, constraints, range(rows.n_rows or 0)).check()
+        else:
+            self.constraints_ = resolve_constraints(self, constraints, X).check()
+            rows = self._check_rows(X, sample_weight)
+        rows = self._learn_rows(X, rows)
+        return self._fit_kept(X, rows, checkpoint)
 
-    def _learn_rows(self, X: Any, table: np.ndarray) -> np.ndarray:
-        """The rows that are clustered: those of the table, unless a method learns others from the links."""
-        return table
+    def _learn_rows(self, X: Any, rows: RowSource) -> RowSource:
+        """The rows that are clustered: those given, unless a method learns others from the links."""
+        return rows
 
     def _link_strength(self, objects: Objects, criterion: Criterion, start: Prototypes) -> float:
         """The xi that is used, in the units of X."""
@@ -189,12 +259,12 @@ class ConstrainedClusterer(PrototypeClusterer):
         if not len(self.constraints_):
             return super()._search(objects, criterion, starts)
         penalty = self._penalty(self.xi_, objects, criterion.focal_sets)
-        bonds = Bonds.of(self.constraints_, penalty, objects, criterion.focal_sets)
-        free_weight = objects.weight.copy()
-        free_weight[self.constraints_.objects] = 0
+        apart = Apart.of(objects, self.constraints_.objects, type(self).__name__)
+        bonds, total = Bonds.of(self.constraints_, penalty, apart.linked, criterion.focal_sets), objects.weight.sum()
+        few = None if apart.free is None else apart.free.sampled().pieces
 
         def step(bonds: Bonds, state: Linked) -> tuple[float, Linked]:
-            return linked_step(objects.rows, free_weight, objects.weight.sum(), criterion, bonds, state)
+            return linked_step(few, total, criterion, bonds, state)
 
         def prepared(start: Prototypes, ramp: np.ndarray) -> Linked:
             state = Linked(start)
@@ -205,6 +275,9 @@ class ConstrainedClusterer(PrototypeClusterer):
         # The map prepares a start when its turn comes, so that an interrupt finds the ends of those before.
         ramped = self._ramped(starts)
         best, runs = self._descend(partial(step, bonds), starmap(prepared, ramped), len(ramped))
+        if apart.free is not None and apart.free.whole is not None and not runs[-1].interrupted:
+            every = partial(linked_step, apart.free.pieces, total, criterion, bonds)
+            best, _ = self._descend(every, [best.state], 1)
         _, tied, _ = bonds.masses(best.state, criterion)
         return Solution(best.state.prototypes, criterion, tied), best, runs
 
@@ -219,8 +292,28 @@ class ConstrainedClusterer(PrototypeClusterer):
         ways = (at_once, *RAMPS) if self._given_start()[1] is None else (at_once,)
         return [(start, ramp) for start in starts for ramp in ways]
 
-    def _training_masses(self, rows: np.ndarray, solution: Solution) -> np.ndarray:
-        masses = super()._training_masses(rows, solution)
-        if solution.tied is not None:
-            masses[self.constraints_.objects] = solution.tied
-        return masses
+    def _sizes(self, objects: Objects, solution: Solution) -> ClusterSizes:
+        if solution.tied is None:
+            return super()._sizes(objects, solution)
+        numbers, family = self.constraints_.objects, solution.criterion.focal_sets
+        source = objects.source if isinstance(objects.source, Numbered) else Numbered(objects.source)
+        tied = ClusterSizes.of(pignistic(solution.tied, family).T, source.at(numbers).weight)
+        tied = tied._replace(at=numbers[tied.at])
+        rest = source.without(numbers)
+        if not rest.n_rows:
+            return tied
+        free = add_up(piece_sizes, rest, objects.coordinates, self._blocks(solution), family)
+        passed = np.searchsorted(numbers - np.arange(len(numbers)), free.at, side="right")
+        return free._replace(at=free.at + passed).beside(tied)
+
+    def _publish_rows(self, X: Any, rows: RowSource) -> None:
+        tied, numbers = self._solution.tied, self.constraints_.objects
+        if tied is not None and isinstance(rows, ArrayRows):
+            masses = self._masses(rows.table)
+            masses[numbers] = tied
+            self._publish(X, masses)
+            return
+        super()._publish_rows(X, rows)
+        if tied is not None:
+            self.partition_ = TiedPartition(self.partition_, numbers, tied)
+            self.labels_ = LazyLabels(self.partition_)

@@ -23,8 +23,19 @@ from evidentia import _base
 from evidentia._base import RHO, focal_families
 from evidentia._parameters import param
 from evidentia.belief import FocalSets
-from evidentia.prototypes._base import Objects, PrototypeClusterer, Solution
-from evidentia.prototypes._kernel import LEAST_COST, Criterion, Prototypes, cost_terms, lift, update_masses
+from evidentia.prototypes._base import Blocks, Objects, PrototypeClusterer, Solution
+from evidentia.prototypes._kernel import (
+    LEAST_COST,
+    Columns,
+    Criterion,
+    Prototypes,
+    Sums,
+    cost_terms,
+    lift,
+    sums_over,
+    update_masses,
+)
+from evidentia.rows.passes import add_up
 from evidentia.solvers.barycentric import averaging, solve_semidefinite, sums_over_pairs
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.descent import Step
@@ -57,16 +68,14 @@ def block_masses(
         yield block, features, cost, *update_masses(cost, criterion.beta)
 
 
-def credal_step(
-    rows: np.ndarray, weight: np.ndarray, criterion: Criterion, costs: SetCosts, prototypes: Prototypes
-) -> tuple[float, Prototypes]:
+def credal_sums(piece: Columns, prototypes: Prototypes, criterion: Criterion, costs: SetCosts) -> Sums:
+    """J and its sums of a piece of the table."""
+    return sums_over(block_masses(piece.rows, prototypes, criterion, costs), piece.weight)
+
+
+def credal_step(pieces: Any, criterion: Criterion, costs: SetCosts, prototypes: Prototypes) -> tuple[float, Prototypes]:
     """J of the centers, and better centers: masses, then centers, each at its optimum."""
-    objective, sums = 0.0, np.zeros((1, 1))
-    for block, features, cost, masses, least in block_masses(rows, prototypes, criterion, costs):
-        least *= weight[block]
-        objective += least.sum()
-        masses *= least / cost  # m**beta, as cost * m**(beta - 1) is the same for all focal sets
-        sums = sums + masses @ features.T
+    objective, sums = add_up(credal_sums, pieces, prototypes, criterion, costs)
     return objective, Prototypes(update_centers(sums, prototypes.centers, criterion.focal_sets, costs))
 
 
@@ -110,11 +119,11 @@ class CredalMeans(PrototypeClusterer):
         return found
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(credal_step, objects.rows, objects.weight, criterion, self._set_costs(criterion.focal_sets))
+        return partial(credal_step, objects.pieces, criterion, self._set_costs(criterion.focal_sets))
 
-    def _blocks(self, rows: np.ndarray, solution: Solution) -> Iterator[tuple[slice, Any, Any, np.ndarray, Any]]:
+    def _blocks(self, solution: Solution) -> Blocks:
         costs = self._set_costs(solution.criterion.focal_sets)
-        return block_masses(rows, solution.prototypes, solution.criterion, costs)
+        return partial(block_masses, prototypes=solution.prototypes, criterion=solution.criterion, costs=costs)
 
 
 def mix_with_centers(focal_sets: FocalSets, own: float, total: np.ndarray) -> np.ndarray:

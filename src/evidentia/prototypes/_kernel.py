@@ -12,7 +12,8 @@ criterion on fewer focal sets.
 One observation carries the whole file: the squared distance is *linear* in the features of a row,
 :math:`\varphi(x) = (1, x, \|x\|^2)` for the Euclidean metric and :math:`(1, x, x x^T)` for an adaptive one. So the
 costs of a block of rows are one matrix product, and the sums :math:`\sum_i m_{ij}^{\beta} \varphi(x_i)`, a second
-product, are all that the new centers and metrics need. No array of objects by focal sets outlives its block.
+product, are all that the new centers and metrics need. No array of objects by focal sets outlives its block, and
+sums over pieces of a table add up, wherever its rows are.
 
 Rows are kept as columns, ``(n_features, n_rows)``: sums over the few focal sets run along contiguous memory.
 
@@ -26,18 +27,42 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evidentia.belief.focal import FocalSets
+from evidentia.rows.passes import add_up
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 from evidentia.solvers.blocks import row_blocks
 
 LEAST_COST = 1e-150  # of an object sitting on a prototype: its inverse and products of the two are finite
 GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's metric finite
+
+
+class Columns(NamedTuple):
+    """A piece of a table: rows as columns (p, n), and their weights (n,); None when all are one."""
+
+    rows: np.ndarray
+    weight: np.ndarray | None
+
+
+class Sums(NamedTuple):
+    r"""J of some rows at its best masses, and :math:`\sum_i w_i m_{ij}^\beta \varphi(x_i)`, (n_focal, n_terms)."""
+
+    objective: float
+    sums: np.ndarray
+
+    def plus(self, other: Sums) -> Sums:
+        return Sums(self.objective + other.objective, self.sums + other.sums)
+
+
+def plain_state(instance: Any) -> dict[str, Any]:
+    """Fields of a dataclass, to pickle it without what it has derived: a pass is known by its arguments."""
+    return {field.name: getattr(instance, field.name) for field in fields(instance)}
 
 
 @dataclass(frozen=True)
@@ -47,9 +72,27 @@ class Prototypes:
     centers: np.ndarray
     covariances: np.ndarray | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return plain_state(self)
+
     @cached_property
     def metric(self) -> np.ndarray | None:
         return None if self.covariances is None else adapted_metric(self.covariances)
+
+    def features(self, rows: np.ndarray) -> np.ndarray:
+        """What squared distances to these prototypes are linear in, shape (n_terms, n_rows)."""
+        return lift(rows, self.covariances is not None)
+
+    def distance_terms(self, average: np.ndarray) -> np.ndarray:
+        """Coefficients of the squared distances to means over the clusters, shape (n_focal, n_terms)."""
+        centers = average @ self.centers
+        if self.metric is None:
+            return np.column_stack([np.einsum("jq,jq->j", centers, centers), -2 * centers, np.ones(len(centers))])
+        metric = _mixed(average, self.metric)
+        pulled = np.einsum("jab,jb->ja", metric, centers)
+        a, b = np.triu_indices(centers.shape[1])
+        products = metric[:, a, b] * np.where(a == b, 1, 2)
+        return np.column_stack([np.einsum("jq,jq->j", centers, pulled), -2 * pulled, products])
 
     def described(self) -> np.ndarray:
         """Center and shape of each cluster in one row."""
@@ -57,7 +100,9 @@ class Prototypes:
         return self.centers if self.covariances is None else np.c_[self.centers, self.covariances.reshape(c, -1)]
 
     def reordered(self, order: np.ndarray) -> Prototypes:
-        return Prototypes(self.centers[order], None if self.covariances is None else self.covariances[order])
+        return replace(
+            self, centers=self.centers[order], covariances=None if self.covariances is None else self.covariances[order]
+        )
 
 
 @dataclass(frozen=True)
@@ -68,6 +113,9 @@ class Criterion:
     alpha: float
     beta: float
     rho: float | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return plain_state(self)
 
     @cached_property
     def average(self) -> np.ndarray:
@@ -115,16 +163,7 @@ def adapted_metric(covariances: np.ndarray) -> np.ndarray:
 
 def cost_terms(prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
     r"""Coefficients of the costs :math:`|A_j|^\alpha d_{ij}^2`, :math:`\rho^2` in the features, (n_focal, n_terms)."""
-    average, p = criterion.average, prototypes.centers.shape[1]
-    centers = average @ prototypes.centers
-    if prototypes.metric is None:
-        terms = np.column_stack([np.einsum("jq,jq->j", centers, centers), -2 * centers, np.ones(len(centers))])
-    else:
-        metric = _mixed(average, prototypes.metric)
-        pulled = np.einsum("jab,jb->ja", metric, centers)
-        a, b = np.triu_indices(p)
-        products = metric[:, a, b] * np.where(a == b, 1, 2)
-        terms = np.column_stack([np.einsum("jq,jq->j", centers, pulled), -2 * pulled, products])
+    terms = prototypes.distance_terms(criterion.average)
     terms *= criterion.penalty[:, None]
     if criterion.rho is not None:
         terms[criterion.focal_sets.empty_index] = np.eye(1, terms.shape[1]) * criterion.rho**2
@@ -168,24 +207,33 @@ def block_masses(
     """Block by block: which rows, their features, costs, masses and least costs."""
     terms = cost_terms(prototypes, criterion)
     for block in row_blocks(rows.shape[1], 3 * len(terms) + terms.shape[1]):
-        features = lift(rows[:, block], prototypes.covariances is not None)
+        features = prototypes.features(rows[:, block])
         cost = terms @ features
         np.maximum(cost, LEAST_COST, out=cost)
         yield block, features, cost, *update_masses(cost, criterion.beta)
 
 
-def weighted_sums(
-    rows: np.ndarray, weight: np.ndarray, prototypes: Prototypes, criterion: Criterion
-) -> tuple[float, np.ndarray]:
-    r"""J at its best masses, and :math:`\sum_i w_i m_{ij}^\beta \varphi(x_i)` of shape (n_focal, n_terms)."""
+def weighted_sums(rows: np.ndarray, weight: np.ndarray | None, prototypes: Prototypes, criterion: Criterion) -> Sums:
+    """J and its sums of some rows."""
+    return sums_over(block_masses(rows, prototypes, criterion), weight)
+
+
+def sums_over(blocks: Iterable[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]], weight: Any) -> Sums:
+    """What the blocks of :func:`block_masses` add up to; their masses and least costs are overwritten."""
     objective, sums = 0.0, np.zeros((1, 1))
-    for block, features, cost, masses, least in block_masses(rows, prototypes, criterion):
-        least *= weight[block]
+    for block, features, cost, masses, least in blocks:
+        if weight is not None:
+            least *= weight[block]
         objective += least.sum()
         masses *= least  # m**beta = m * least / cost, as cost * m**(beta - 1) is the same for all focal sets
         masses /= cost
         sums = sums + masses @ features.T
-    return objective, sums
+    return Sums(float(objective), sums)
+
+
+def piece_sums(piece: Columns, prototypes: Prototypes, criterion: Criterion) -> Sums:
+    """:func:`weighted_sums` of a piece of the table."""
+    return weighted_sums(*piece, prototypes, criterion)
 
 
 def update_centers(sums: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
@@ -242,11 +290,13 @@ def update_prototypes(
 
 
 def descent_step(
-    rows: np.ndarray, weight: np.ndarray, criterion: Criterion, prototypes: Prototypes
+    pieces: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
-    """J of the prototypes, and better prototypes: masses, then centers, then metrics, each at its optimum."""
-    objective, sums = weighted_sums(rows, weight, prototypes, criterion)
-    total_weight = weight.sum()
+    """J of the prototypes, and better prototypes: masses, then centers, then metrics, each at its optimum.
+
+    ``pieces`` are rows of which :func:`~evidentia.rows.passes.add_up` reads :class:`Columns`.
+    """
+    objective, sums = add_up(piece_sums, pieces, prototypes, criterion)
     objective += guard_cost(prototypes, total_weight)
     return objective, update_prototypes(sums, prototypes, criterion, total_weight)
 

@@ -10,24 +10,45 @@ import numpy as np
 from evidentia import _base
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
-from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters
-from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, update_covariances, weighted_sums
+from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters, to_rows
+from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, piece_sums, update_covariances
+from evidentia.prototypes._wide import WidePrototypes, wide_step
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
+from evidentia.rows.passes import add_up
+from evidentia.rows.source import RowSource, in_memory
+from evidentia.rows.survey import look_through
+from evidentia.solvers.coordinates import ColumnScales, SpannedScales
 from evidentia.solvers.descent import Step
+from evidentia.solvers.starts import Rows
 from evidentia.solvers.threads import one_blas_thread
+
+WIDE = 16  # columns from which second moments by clusters take less time than all products of columns
 
 
 def fixed_step(
-    rows: np.ndarray, weight: np.ndarray, criterion: Criterion, prototypes: Prototypes
+    pieces: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
     """J of the prototypes, and prototypes with better metrics around the same centers."""
-    objective, sums = weighted_sums(rows, weight, prototypes, criterion)
+    if isinstance(prototypes, WidePrototypes):
+        return wide_step(pieces, total_weight, criterion, prototypes)
+    objective, sums = add_up(piece_sums, pieces, prototypes, criterion)
     if prototypes.covariances is None:
         return objective, prototypes
-    total_weight = weight.sum()
     covariances = update_covariances(sums, prototypes.centers, criterion, total_weight)
     return objective + guard_cost(prototypes, total_weight), Prototypes(prototypes.centers, covariances)
+
+
+def evenly_drawn(sample: Rows) -> np.ndarray:
+    """As many rows as there are, at even steps of the weight: what stands for several rows is there several times.
+
+    Examples
+    --------
+    >>> evenly_drawn(Rows(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([5.0, 10.0, 0.5, 4.5]))).ravel()
+    array([1., 2., 2., 4.])
+    """
+    n, cumulative = len(sample.X), np.cumsum(sample.weight)
+    return sample.X[np.searchsorted(cumulative, (np.arange(n) + 0.5) / n * cumulative[-1])]
 
 
 class BPEC(EvidentialMeans):
@@ -45,13 +66,14 @@ class BPEC(EvidentialMeans):
     Attributes
     ----------
     graph_ : BeliefPeaks
-        The δ–Bel graph; :func:`evidentia.plots.plot_belief_peaks` draws it.
+        The δ–Bel graph; :func:`evidentia.plots.plot_belief_peaks` draws it. Of a table of more than 50,000 rows it is
+        that of a sample of so many.
     peaks_ : ndarray of shape (n_clusters,)
-        Objects that are the centers.
+        Objects of the graph that are the centers.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Clusters are numbered from the largest to the smallest, unless a list of focal sets fixes them.
     start_criteria_ : ndarray
-        J at the end of the one start (of the first fit for ``"near-pairs"``).
+        J at the end of the one start (over single clusters for ``"auto"`` and ``"near-pairs"``).
 
     Notes
     -----
@@ -74,7 +96,8 @@ class BPEC(EvidentialMeans):
 
     method = Method(
         name="bpec", title="centers from the density, their number too",
-        papers=("Su & Denœux, *IEEE Trans. Fuzzy Systems* 27, 2019",), guide="density", number=("given", "found"),
+        papers=("Su & Denœux, *IEEE Trans. Fuzzy Systems* 27, 2019",), guide="density",
+        takes=("rows beyond memory",), number=("given", "found"),
         families=ALL_FAMILIES, empty_set=True, grows="search for *K* neighbors, then as ECM", memory="*n (K + f)*",
         doubt="sets, outliers", limit="centers do not move; needs one peak a cluster",
     )  # fmt: skip
@@ -110,7 +133,7 @@ class BPEC(EvidentialMeans):
     )
     peaks: Any = param(
         Kind("array of int") | NOTHING,
-        "Take these objects, for instance those chosen by hand with :func:`evidentia.plots.click_peaks`.",
+        "Take these objects of the graph, for instance those chosen with :func:`evidentia.plots.click_peaks`.",
         default=None,
     )
     focal_sets: Any = param(
@@ -132,25 +155,46 @@ class BPEC(EvidentialMeans):
     )
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]  # objects have no weights
+    def fit(  # type: ignore[override]  # objects have no weights
+        self, X: Any, y: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Find the belief peaks of the rows of X, and a credal partition around them.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             Numbers, none of them missing.
         y : None
             Ignored.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        table = self._check_table(X, reset=True)
-        self._check_numbers(len(table))
-        graph = belief_peaks(table, n_neighbors=self.n_neighbors, q=self.q)
+        return self._fit_kept(X, self._check_rows(X), checkpoint)
+
+    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
+        table = look_through(rows, mixing=False, missing=False, who="BPEC")
+        candidates = in_memory(rows).table if table.complete else evenly_drawn(table.sample)
+        self._check_numbers(len(candidates))
+        graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)
         peaks = self._choose(graph)
-        objects = Objects.of(table, np.ones(len(table)), adaptive=self.adaptive)
-        order = self._fit_from(X, objects, [self._at(objects.coordinates.to(table[peaks]))])
+        objects, start = self._begin(Objects.of(table, rows, adaptive=self.adaptive), candidates[peaks])
+        order = self._fit_from(objects, [start])
         self.graph_, self.peaks_ = graph, peaks[order]
-        return self
+
+    def _begin(self, objects: Objects, peaks: np.ndarray) -> tuple[Objects, Prototypes]:
+        """The objects, and round clusters around the peaks."""
+        coordinates = objects.coordinates
+        if not self.adaptive or coordinates.width < WIDE:
+            return objects, self._at(coordinates.to(peaks))
+        repeats = np.ones(coordinates.width)
+        if isinstance(coordinates, ColumnScales) and coordinates.width > objects.rows.shape[1]:
+            table = coordinates.back(objects.rows.T)  # fewer rows than columns: all of them are at hand
+            coordinates = SpannedScales.of(table, coordinates)
+            objects = objects._replace(rows=to_rows(table, coordinates), coordinates=coordinates)
+            repeats = coordinates.repeats
+        centers = coordinates.to(peaks)
+        return objects, WidePrototypes(centers, np.tile(np.eye(len(repeats)), (len(peaks), 1, 1)), repeats=repeats)
 
     def _check_numbers(self, n_samples: int) -> None:
         """What of the parameters depends on the number of objects."""
@@ -171,8 +215,8 @@ class BPEC(EvidentialMeans):
         return peaks
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(fixed_step, objects.rows, objects.weight, criterion)
+        return partial(fixed_step, objects.pieces, objects.weight.sum(), criterion)
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        singles = self._step(objects, single_clusters(len(starts[0].centers), self.beta))
+        singles = self._step(objects.sampled(), single_clusters(len(starts[0].centers), self.beta))
         return rho_from(nearest_distance(objects, self._end_of(singles, starts[0])), objects)

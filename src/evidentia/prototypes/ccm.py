@@ -58,7 +58,8 @@ class CCM(CredalMeans):
 
     method = Method(
         name="ccm", title="credal c-means: an object is torn when it is near to all centers of a set",
-        papers=("Liu et al., *Knowledge-Based Systems* 74, 2015",), guide="density", takes=("weights",),
+        papers=("Liu et al., *Knowledge-Based Systems* 74, 2015",), guide="density",
+        takes=("weights", "rows beyond memory"),
         families=FAMILIES, empty_set=True, grows="*n p f*", memory="*n f*", doubt="sets, outliers",
         limit="for three and more clusters their barycenter, not the article's point",
     )  # fmt: skip

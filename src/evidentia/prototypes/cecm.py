@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,24 @@ from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
 from evidentia.prototypes._base import Objects
 from evidentia.prototypes._constrained import ConstrainedClusterer
-from evidentia.prototypes._kernel import Criterion, Prototypes
+from evidentia.prototypes._kernel import Columns, Criterion, Prototypes
+from evidentia.rows.passes import add_up
+from evidentia.rows.source import ArrayRows, RowSource
 
 RHO_FACTOR = 10.0  # of the largest distance from the mean: at least five times the largest distance of two objects
+
+
+class Farthest(NamedTuple):
+    """The largest distance of an object from the mean."""
+
+    distance: float
+
+    def plus(self, other: Farthest) -> Farthest:
+        return max(self, other)
+
+
+def farthest(piece: Columns) -> Farthest:
+    return Farthest(float(np.sqrt(np.einsum("qi,qi->i", piece.rows, piece.rows).max())))
 
 
 class CECM(ConstrainedClusterer):
@@ -81,7 +96,8 @@ class CECM(ConstrainedClusterer):
 
     method = Method(
         name="cecm", title="evidential c-means with must-links and cannot-links",
-        papers=("Antoine, Quost, Masson & Denœux, *CSDA* 56, 2012",), guide="constraints", takes=("links", "weights"),
+        papers=("Antoine, Quost, Masson & Denœux, *CSDA* 56, 2012",), guide="constraints",
+        takes=("links", "weights", "rows beyond memory"),
         families=("full", "pairs", "simple", "singletons"), empty_set=True, labels="pignistic",
         grows="as ECM, plus *f* a link, *f²* a linked object", memory="*n f*",
         doubt="sets; outliers with a `rho` of yours", limit="`xi` depends on units; links make local minima",
@@ -120,10 +136,15 @@ class CECM(ConstrainedClusterer):
             return table
         return np.asarray(self.metric_learner_.transform(X), dtype=float)
 
-    def _learn_rows(self, X: Any, table: np.ndarray) -> np.ndarray:
+    def _learn_rows(self, X: Any, rows: RowSource) -> RowSource:
         """Learn a metric from the links, and give the rows as it sees them."""
-        self.metric_learner_, rows = learn_metric(self.metric_learner, X, self.constraints_)
-        return table if self.metric_learner_ is None else rows
+        if self.metric_learner is None:
+            self.metric_learner_ = None
+            return rows
+        if not isinstance(rows, ArrayRows):
+            raise TypeError("CECM learns a metric of a table in memory only; take metric_learner=None for other rows.")
+        self.metric_learner_, table = learn_metric(self.metric_learner, X, self.constraints_)
+        return ArrayRows(table, rows.weight)
 
     def _share(self, focal_sets: FocalSets, weight: np.ndarray) -> float:
         return float((1 - self.xi) / (len(focal_sets) * weight.sum()))
@@ -135,4 +156,4 @@ class CECM(ConstrainedClusterer):
         return xi / (objects.unit * self._share(focal_sets, objects.weight) * len(self.constraints_))
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        return RHO_FACTOR * float(np.sqrt(np.einsum("qi,qi->i", objects.rows, objects.rows).max()))
+        return RHO_FACTOR * add_up(farthest, objects.pieces).distance

@@ -9,7 +9,8 @@ from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.prototypes._base import Objects
 from evidentia.prototypes._constrained import ConstrainedClusterer
-from evidentia.prototypes._kernel import Criterion, Prototypes, weighted_sums
+from evidentia.prototypes._kernel import Criterion, Prototypes, piece_sums
+from evidentia.rows.passes import add_up
 
 
 class CFCM(ConstrainedClusterer):
@@ -51,7 +52,7 @@ class CFCM(ConstrainedClusterer):
 
     method = Method(
         name="cfcm", title="fuzzy c-means with links", papers=("Grira et al., *Pattern Recognition* 41, 2008",),
-        guide="constraints", takes=("links", "weights"), grows="as CECM, *f = c*", memory="*n c*",
+        guide="constraints", takes=("links", "weights", "rows beyond memory"), grows="as CECM, *f = c*", memory="*n c*",
         doubt="memberships", limit="no outliers, no sets",
     )  # fmt: skip
 
@@ -71,8 +72,8 @@ class CFCM(ConstrainedClusterer):
             return 0.0
         if self.xi != "auto":
             return float(self.xi)
-        found = self._end_of(self._step(objects, criterion), start)
-        objective, sums = weighted_sums(objects.rows, objects.weight, found, criterion)
+        found = self._end_of(self._step(objects.sampled(), criterion), start)
+        objective, sums = add_up(piece_sums, objects.sampled().pieces, found, criterion)
         mean = objects.unit * objective / sums[:, 0].sum()
         return float(mean * objects.weight.sum() / len(self.constraints_))
 

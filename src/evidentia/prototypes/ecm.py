@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from evidentia._base import ALPHA, RHO, focal_families
 from evidentia._parameters import BOOLEAN, Integer, param
@@ -14,7 +15,10 @@ from evidentia.methods import Method
 from evidentia.prototypes._base import SHAPES, Objects, PrototypeClusterer, Solution
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses
 from evidentia.solvers.descent import Run
-from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
+from evidentia.solvers.overlap import is_automatic, is_near_pairs, near_pair_sets, shared_sets
+
+ALL_FAMILIES = ("auto", "full", "pairs", "simple", "singletons", "near-pairs")
+LEAST = 0.2  # objects in a set of clusters: one of odds one to four is enough
 
 
 def shared_plausibility(objects: Objects, solution: Solution) -> np.ndarray:
@@ -27,7 +31,22 @@ def shared_plausibility(objects: Objects, solution: Solution) -> np.ndarray:
     return similarity
 
 
-ALL_FAMILIES = ("full", "pairs", "simple", "singletons", "near-pairs")
+def overlapping_sets(objects: Objects, solution: Solution) -> FocalSets:
+    """The empty set, single clusters, and the sets of clusters that overlap, of a fit without larger sets.
+
+    They overlap if Gaussians of one volume would: those around the centers, in their metrics, with the mean squared
+    distance from the nearest center for their variance. Outliers have no part in it.
+    """
+    family = solution.criterion.focal_sets
+    found = list(block_masses(objects.rows, solution.prototypes, solution.criterion))
+    inside = np.concatenate([masses.argmax(axis=0) != family.empty_index for _, _, _, masses, _ in found])
+    distance = np.concatenate([cost[family.singleton_index] for _, _, cost, _, _ in found], axis=1)[:, inside]
+    weight = objects.weight[inside]
+    if not weight.any():
+        return family
+    variance = np.average(np.maximum(distance.min(axis=0), np.finfo(float).tiny), weights=weight)
+    width = np.count_nonzero(np.ptp(objects.rows, axis=1))
+    return shared_sets(softmax(-width / 2 * distance / variance, axis=0).T, weight, least=LEAST).with_empty()
 
 
 class EvidentialMeans(PrototypeClusterer):
@@ -35,10 +54,12 @@ class EvidentialMeans(PrototypeClusterer):
 
     focal_sets: Any = param(
         focal_families(*ALL_FAMILIES),
-        """Sets of clusters that may hold mass; all named families have the empty set. ``"near-pairs"``, for many
-        clusters, first fits single clusters and the empty set, then adds the pairs of clusters that are among each
-        other's ``n_near`` most similar ones (Denœux et al., 2016), and the set of all.""",
-        default="full",
+        """Sets of clusters that may hold mass; all named families have the empty set. ``"auto"`` fits single clusters
+        and the empty set, then lays over them the sets of clusters that overlap: the clusters stay where they are, and
+        masses are found anew. ``"full"`` is the family of the paper. ``"near-pairs"`` begins with single clusters too,
+        then adds the pairs of clusters that are among each other's ``n_near`` most similar ones (Denœux et al., 2016),
+        and the set of all, and goes on.""",
+        default="auto",
     )
     alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
     rho: Any = param(
@@ -65,7 +86,7 @@ class EvidentialMeans(PrototypeClusterer):
     }
 
     def _family(self, n_clusters: int) -> FocalSets:
-        if is_near_pairs(self.focal_sets):
+        if is_automatic(self.focal_sets) or is_near_pairs(self.focal_sets):
             # Not yet the whole frame: its barycenter would make the middle cluster near to all.
             return FocalSets(n_clusters, "singletons")
         return super()._family(n_clusters)
@@ -74,10 +95,17 @@ class EvidentialMeans(PrototypeClusterer):
         self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
     ) -> tuple[Solution, Run, list[Run]]:
         solution, best, runs = super()._search(objects, criterion, starts)
-        if is_near_pairs(self.focal_sets) and not runs[-1].interrupted:
+        if runs[-1].interrupted:
+            return solution, best, runs
+        if is_near_pairs(self.focal_sets):
             similarity = shared_plausibility(objects, solution)
             finer = replace(criterion, focal_sets=near_pair_sets(similarity, self.n_near, empty=True))
             solution, best, _ = super()._search(objects, finer, [solution.prototypes])
+        if is_automatic(self.focal_sets):
+            # With free centers larger sets would take the places of clusters, as they may in any other family.
+            finer = replace(criterion, focal_sets=overlapping_sets(objects, solution))
+            lowest, _ = self._step(objects, finer)(solution.prototypes)
+            solution, best = replace(solution, criterion=finer), replace(best, trace=np.append(best.trace[:-1], lowest))
         return solution, best, runs
 
     def _settle(self, objects: Objects, solution: Solution) -> np.ndarray:
@@ -94,15 +122,16 @@ class ECM(EvidentialMeans):
             + \rho^2 m_i(\varnothing)^{\beta} \Big], \qquad \bar v_A = \frac{1}{|A|} \sum_{k \in A} v_k
 
     An object near a center gets its mass on that cluster, one between two centers on the pair of them, and one far from
-    everything on the empty set. Clusters may have metrics of their own [2]_, and where they are many the sets may be
-    pairs of near clusters [3]_.
+    everything on the empty set. Clusters may have metrics of their own [2]_. The paper's family of sets is
+    ``focal_sets="full"``; by default only clusters that overlap share sets.
 
     Attributes
     ----------
     criterion_trace_ : ndarray
-        J after each iteration; it never rises. It is the plain sum above, not divided by the number of masses.
+        J after each iteration; it never rises. It is the plain sum above, not divided by the number of masses. With
+        automatic sets the last value is over them, the others over single clusters.
     start_criteria_ : ndarray
-        J at the end of every start (of the first fit for ``"near-pairs"``).
+        J at the end of every start (over single clusters for ``"auto"`` and ``"near-pairs"``).
 
     Notes
     -----
@@ -120,8 +149,6 @@ class ECM(EvidentialMeans):
        Pattern Recognition 41(4):1384-1397, 2008.
     .. [2] V. Antoine, B. Quost, M.-H. Masson, T. Denœux. CECM: Constrained evidential c-means algorithm.
        Computational Statistics & Data Analysis 56(4):894-914, 2012.
-    .. [3] T. Denœux, S. Sriboonchitta, O. Kanjanatarakul. Evidential clustering of large dissimilarity data.
-       Knowledge-Based Systems 106:179-195, 2016.
 
     Examples
     --------
@@ -134,7 +161,7 @@ class ECM(EvidentialMeans):
        8 ( 67 %) sure of one cluster       {0}: 4, {1}: 4
        3 ( 25 %) torn between clusters     {0,1}: 3
        1 (  8 %) outliers, in none of them
-    Nonspecificity 0.37 on average ...
+    Nonspecificity 0.36 on average ...
     >>> model.partition_.outliers(), model.predict([[-4, 1]]) == model.labels_[0]
     (array([11]), array([ True]))
     """
@@ -142,7 +169,7 @@ class ECM(EvidentialMeans):
     method = Method(
         name="ecm", title="evidential c-means with outliers, Euclidean or with a metric per cluster",
         papers=("Masson & Denœux, *Pattern Recognition* 41, 2008", "Antoine et al., *CSDA* 56, 2012"), guide="ecm",
-        takes=("weights",), families=ALL_FAMILIES, empty_set=True,
+        takes=("weights", "rows beyond memory"), families=ALL_FAMILIES, empty_set=True,
         grows="*n p f* (*n p² f* with a metric per cluster)", memory="*n f*", doubt="sets, outliers",
-        limit="`alpha`, `beta`, `rho` are yours to choose; a cluster between two others",
+        limit="`alpha`, `beta`, `rho` are yours to choose",
     )  # fmt: skip

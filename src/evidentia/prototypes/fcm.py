@@ -38,7 +38,8 @@ class FCM(PrototypeClusterer):
     """
 
     method = Method(
-        name="fcm", title="fuzzy c-means", papers=("Bezdek, 1981",), guide="ecm", takes=("weights",),
+        name="fcm", title="fuzzy c-means", papers=("Bezdek, 1981",), guide="ecm",
+        takes=("weights", "rows beyond memory"),
         grows="as ECM, *f = c*", memory="*n c*", doubt="memberships",
         limit="far objects look torn, none is an outlier",
     )  # fmt: skip

@@ -46,7 +46,8 @@ class GustafsonKessel(PrototypeClusterer):
 
     method = Method(
         name="gustafson-kessel", title="fuzzy c-means with a metric per cluster",
-        papers=("Gustafson & Kessel, *CDC* 1979",), guide="ecm", takes=("weights",), grows="as ECM, *f = c*",
+        papers=("Gustafson & Kessel, *CDC* 1979",), guide="ecm",
+        takes=("weights", "rows beyond memory"), grows="as ECM, *f = c*",
         memory="*n c*", doubt="memberships", limit="far objects look torn, none is an outlier",
     )  # fmt: skip
 

@@ -39,7 +39,8 @@ class NoiseClustering(PrototypeClusterer):
 
     method = Method(
         name="noise", title="fuzzy c-means with a noise cluster",
-        papers=("Davé, *Pattern Recognition Letters* 12, 1991",), guide="ecm", takes=("weights",), empty_set=True,
+        papers=("Davé, *Pattern Recognition Letters* 12, 1991",), guide="ecm",
+        takes=("weights", "rows beyond memory"), empty_set=True,
         grows="as ECM, *f = c + 1*", memory="*n c*", doubt="memberships, outliers", limit='cannot say "between two"',
     )  # fmt: skip
 

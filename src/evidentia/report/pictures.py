@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 DPI = 160
+SAMPLE = 20_000  # rows by which the plane of a larger table is chosen
 CANDIDATES = 20  # columns whose pairs are compared for the scatter plot
 CLEARLY = 1.25  # principal components are drawn if they tell the clusters apart so many times as well as two columns
 OVERLAPPING = 0.5  # of the most that a plane can tell: below it the picture warns
@@ -77,8 +78,7 @@ def _scatter_pictures(partition: CredalPartition, model: Any, columns: Columns) 
             ),
         )
     ]
-    shapes = [getattr(model, name, None) for name in ("covariance_", "covariances_")]
-    if view.columns is not None and columns.numeric.all() and any(shape is not None for shape in shapes):
+    if view.columns is not None and columns.numeric.all() and getattr(model, "covariances_", None) is not None:
         at = view.columns
         found.append(
             _picture(
@@ -175,12 +175,16 @@ def choose_view(partition: CredalPartition, numbers: Columns) -> View:
 
     Planes are compared by :math:`\operatorname{tr}(T^{-1} B)`, the scatter between clusters relative to the total
     one, which is at most two. Columns are preferred, as a reader knows them; principal components are those of the
-    table or of its standardized columns, whichever tells more.
+    table or of its standardized columns, whichever tells more. A large table is judged by a sample of its rows.
     """
-    table, names = numbers.values, numbers.names
+    whole, names = numbers.values, numbers.names
     middle = profile(partition, numbers).means
-    if table.shape[1] == 1:
-        return View(table, names, "", None, None, middle)
+    if whole.shape[1] == 1:
+        return View(whole, names, "", None, None, middle)
+    table = whole
+    if len(whole) > SAMPLE:
+        some = np.sort(np.random.default_rng(0).choice(len(whole), SAMPLE, replace=False))
+        table, partition = whole[some], partition[some]
     columns = telling_columns(partition, table)
     plane = choose_plane(table, names, columns)
     filled = fill_missing(table)
@@ -200,7 +204,7 @@ def choose_view(partition: CredalPartition, numbers: Columns) -> View:
     if told < OVERLAPPING * min(2, partition.n_clusters - 1):
         words += " Clusters that overlap here can be apart in the other columns." * (len(names) > 2)
     pair = columns if plane.share is None else None
-    xy = plane.project(table if pair else filled)
+    xy = plane.project(whole if pair else fill_missing(whole))
     return View(xy, plane.names, words.strip(), pair, plane, middle)
 
 

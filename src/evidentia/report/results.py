@@ -4,13 +4,77 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import read_columns, row_names
 from evidentia.report.page import render
 from evidentia.report.pictures import draw
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = ("auto", "csv", "parquet")
+MANY = 50_000  # rows above which "auto" is Parquet: text of 200,000 rows takes ten times as long as their fit
+DECIMALS = 6  # of masses, in text of many rows
+
+
+def table_kind(tables: str, n_rows: int) -> str:
+    """``"csv"`` or ``"parquet"`` for what was asked; Parquet needs pyarrow.
+
+    Examples
+    --------
+    >>> table_kind("auto", 150), table_kind("csv", 10**6)
+    ('csv', 'csv')
+    """
+    if tables not in TABLES:
+        raise ValueError(f"'tables' must be one of {', '.join(map(repr, TABLES))}. Got {tables!r}.")
+    there = find_spec("pyarrow") is not None
+    if tables == "parquet" and not there:
+        raise ImportError("Parquet files need pyarrow: pip install 'evidentia[parquet]'. CSV needs nothing.")
+    return ("parquet" if n_rows > MANY and there else "csv") if tables == "auto" else tables
+
+
+def write_table(frame: pd.DataFrame, path: Path, *, decimals: int | None = None) -> Path:
+    """Write a table by the ending of its path, and remove one of the same name with the other ending.
+
+    Text of many rows has no more than ``decimals``, and is written by pyarrow where that is installed.
+    """
+    path.with_suffix(".csv" if path.suffix == ".parquet" else ".parquet").unlink(missing_ok=True)
+    if path.suffix == ".parquet":
+        text = [name for name in frame if frame[name].dtype.kind not in "biuf"]
+        frame.to_parquet(path, engine="pyarrow", use_dictionary=text)  # numbers seldom repeat
+        return path
+    if len(frame) <= MANY:
+        frame.to_csv(path)
+        return path
+    frame = frame if decimals is None else frame.round(decimals)
+    if find_spec("pyarrow") is None:
+        frame.to_csv(path)
+        return path
+    import pyarrow
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(pyarrow.Table.from_pandas(frame.reset_index(), preserve_index=False), path)
+    return path
+
+
+def find_table(directory: Path) -> Path | None:
+    """The file with the table that was clustered, when there is one."""
+    return next((path for kind in TABLES[1:] if (path := directory / f"table.{kind}").is_file()), None)
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """What :func:`write_table` wrote, its index the names of the objects as text."""
+    import pandas as pd
+
+    if path.suffix == ".parquet":
+        frame = pd.read_parquet(path, engine="pyarrow")
+        return frame.set_axis(frame.index.astype(str), axis=0)
+    frame = pd.read_csv(path, converters={0: str})  # a name such as NA or 007 stays one
+    return frame.set_index(frame.columns[0])
 
 
 def write_results(
@@ -22,6 +86,7 @@ def write_results(
     feature_names: Sequence[str] | None = None,
     selection: Any = None,
     object_column: str | None = None,
+    tables: str = "auto",
     **words: Any,
 ) -> list[Path]:
     """Write ``partition.npz``, ``masses.csv``, ``table.csv``, the pictures and ``report.html`` into a directory.
@@ -37,6 +102,9 @@ def write_results(
         As in :func:`evidentia.report.write_report`.
     object_column : str, optional
         Heading of the first column of ``masses.csv`` and ``table.csv``.
+    tables : {"auto", "csv", "parquet"}
+        How masses and table are written. ``"auto"`` is CSV, and above 50,000 rows Parquet (``masses.parquet``,
+        ``table.parquet``) where pyarrow is installed. CSV of so many rows has six decimals of the masses.
     **words
         ``settings``, ``notes``, ``remark``, ``command``, ``code`` and ``title`` of the report.
 
@@ -57,14 +125,13 @@ def write_results(
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     archive = partition.save(directory / "partition.npz")
-    masses = directory / "masses.csv"
-    partition.to_pandas().rename_axis(object_column or "object").to_csv(masses)
-    written = [masses, archive]
+    heading, kind = object_column or "object", table_kind(tables, len(partition))
+    masses = partition.to_pandas().rename_axis(heading)
+    written = [write_table(masses, directory / f"masses.{kind}", decimals=DECIMALS), archive]
     if X is not None:
-        written.insert(1, directory / "table.csv")
-        columns = read_columns(X, feature_names)
         names = partition.object_names or row_names(X) or range(len(partition))
-        columns.to_frame(names, object_column or "object").to_csv(written[1])
+        table = read_columns(X, feature_names).to_frame(names, heading)
+        written.insert(1, write_table(table, directory / f"table.{kind}"))
     pictures = draw(partition, model=model, X=X, feature_names=feature_names, selection=selection)
     images = []
     for picture in pictures:

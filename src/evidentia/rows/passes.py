@@ -6,17 +6,25 @@ order, and then the handles, in order: the sum has the same bits on one thread, 
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial, reduce
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from typing import Any, Protocol, Self, TypeVar
 
+from tqdm.auto import tqdm
+
+from evidentia.rows import checkpoint
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import n_threads
 
 T = TypeVar("T")
+_shown: ContextVar[Iterator[int] | None] = ContextVar("shown", default=None)
+NO_ROWS = "The table has no row of a weight above zero, so there is nothing to find in it."
 
 
 class Additive(Protocol):
@@ -28,30 +36,64 @@ class Additive(Protocol):
 A = TypeVar("A", bound=Additive)
 
 
-def add_up(function: Callable[..., A], rows: RowSource | MappedRows, *shared: Any) -> A:
-    """``function(piece, *shared)`` of every piece, added up in the order of the rows."""
-    found = (part for part in each_handle(partial(_sum_of, function, shared), rows) if part is not None)
-    return reduce(lambda total, part: total.plus(part), found)
+def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
+    """``function(piece, *shared)`` of every piece, added up in the order of the rows; None adds nothing.
+
+    A fit with a checkpoint keeps the sum, and takes it from there when it is begun again.
+    """
+    kept = None if rows.in_memory else checkpoint.active()
+    digest = "" if kept is None else kept.digest(function, shared, getattr(rows, "prepare", None))
+    total: A | None = None if kept is None else kept.find(digest)
+    if total is not None:
+        return total
+    for part in each_handle(partial(_sum_of, function, shared), rows):
+        total = _plus(total, part)
+    if total is None:
+        raise ValueError(NO_ROWS)
+    if kept is not None:
+        kept.keep(digest, total)
+    return total
+
+
+def _plus(total: A | None, found: A | None) -> A | None:
+    return found if total is None else total if found is None else total.plus(found)
 
 
 def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, handle: Any) -> Any:
     """The sum over the pieces of a handle; None when it has no rows."""
     total = None
     for piece in rows.read(handle):
-        found = function(piece, *shared)
-        total = found if total is None else total.plus(found)
+        total = _plus(total, function(piece, *shared))
     return total
+
+
+@contextmanager
+def showing(asked: bool) -> Iterator[None]:
+    """Passes over rows that are not in memory show how far they are, and the time left."""
+    token = _shown.set(itertools.count(1) if asked else None)
+    try:
+        yield
+    finally:
+        _shown.reset(token)
 
 
 def each_handle(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
     """``work(rows, handle)`` of every handle, in order; here, on threads, or on the active Dask client."""
+    number = None if rows.in_memory else _shown.get()
+    found = _each_handle(work, rows)
+    if number is None:
+        return found
+    return iter(tqdm(found, desc=f"pass {next(number)}", total=len(rows.handles), unit="part", leave=False))
+
+
+def _each_handle(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
     handles, here = rows.handles, partial(work, rows)
     source = rows.source if isinstance(rows, MappedRows) else rows
     if not source.in_memory and (client := active_client()) is not None:
         from evidentia.rows.cluster import on_client
 
         return on_client(client, work, rows)
-    workers = min(n_threads(), len(handles))
+    workers = min(n_threads(), len(handles)) if len(handles) > 1 else 1
     return map(here, handles) if workers < 2 else _on_threads(here, handles, workers)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from typing import Any, NamedTuple, Self
 
@@ -12,11 +12,25 @@ import numpy as np
 PIECE_ROWS = 32_768
 PIECE_BYTES = 4 << 20  # a wide table has pieces of fewer rows
 PIECES_AT_WORK = 8  # as much memory as so many pieces is needed to work on one
+MOST_HANDLES = 2_000  # a pass over more of them would be spent on handing them out
 
 
 def piece_rows(n_features: int) -> int:
     """Rows that are worked on at a time: what they need stays near the cache."""
     return int(np.clip(PIECE_BYTES // (8 * max(n_features, 1)), 256, PIECE_ROWS))
+
+
+def cut(n_rows: int, n_features: int) -> list[tuple[int, int]]:
+    """Handles of an array, (start, stop): a piece each, or several where there are very many.
+
+    Examples
+    --------
+    >>> cut(70_000, 4)
+    [(0, 32768), (32768, 65536), (65536, 70000)]
+    """
+    size = piece_rows(n_features)
+    size *= max(1, -(-n_rows // (size * MOST_HANDLES)))
+    return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
 class Piece(NamedTuple):
@@ -26,6 +40,8 @@ class Piece(NamedTuple):
     weight: np.ndarray | None
     place: str  # of the first row, up to its number: "row " or "cells.parquet, row group 3, row "
     first: int  # number of the first row there
+    further: tuple[tuple[int, str, int], ...] = ()  # row where another place begins, that place, and the number there
+    used: np.ndarray | None = None  # which rows these were before those of weight zero were left out
 
     @property
     def total(self) -> float:
@@ -34,14 +50,30 @@ class Piece(NamedTuple):
 
     def where(self, row: int) -> str:
         """Where a row of the piece is, in words."""
-        return f"{self.place}{self.first + row}"
+        row = row if self.used is None else int(self.used[row])
+        begun = [one for one in self.further if one[0] <= row]
+        start, place, first = begun[-1] if begun else (0, self.place, self.first)
+        return f"{place}{first + row - start}"
+
+    def counted(self) -> Iterator[Piece]:
+        """The piece without its rows of weight zero; nothing if it has no others."""
+        if self.weight is None or self.weight.all():
+            yield self
+        elif self.weight.any():
+            used = np.flatnonzero(self.weight)
+            yield self._replace(table=self.table[used], weight=self.weight[used], used=used)
+
+
+def that_count(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Pieces without their rows of weight zero."""
+    return (counted for piece in pieces for counted in piece.counted())
 
 
 class RowSource(ABC):
     """A table whose rows are read piece by piece, as often as asked, each time the same.
 
-    ``handles`` name parts of the table, in order; :meth:`read` gives the rows of one of them. A source can be pickled,
-    and is small then: another thread, process or machine reads its part by itself.
+    ``handles`` name parts of the table, in order, and are hashable; :meth:`read` gives the rows of one of them. A
+    source can be pickled, and is small then: another thread, process or machine reads its part by itself.
     """
 
     in_memory = False
@@ -52,7 +84,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def read(self, handle: Any) -> Iterator[Piece]:
-        """Rows of a handle in pieces of at most :func:`piece_rows` rows; none of weight zero."""
+        """Rows of a handle in pieces of at most ``piece_rows(n_features)`` rows."""
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -75,8 +107,12 @@ class RowSource(ABC):
         other.handles = ()
         return other
 
+    def block(self, handle: Any) -> Any:
+        """What Dask computes the rows of a handle from; None if they are read."""
+        return None
+
     def mapped(self, prepare: Callable[[Piece], Any]) -> MappedRows:
-        """The same rows, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
+        """Rows that count, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
         return MappedRows(self, prepare)
 
 
@@ -95,13 +131,51 @@ class MappedRows:
     def bare(self) -> MappedRows:
         return MappedRows(self.source.bare(), self.prepare)
 
+    def block(self, handle: Any) -> Any:
+        return self.source.block(handle)
+
     def read(self, handle: Any) -> Iterator[Any]:
         if not self.in_memory:
-            yield from map(self.prepare, self.source.read(handle))
+            yield from map(self.prepare, that_count(self.source.read(handle)))
             return
         if handle not in self._kept:
-            self._kept[handle] = list(map(self.prepare, self.source.read(handle)))
+            self._kept[handle] = list(map(self.prepare, that_count(self.source.read(handle))))
         yield from self._kept[handle]
+
+
+class DerivedRows(RowSource):
+    """Base of what makes rows out of those of another source."""
+
+    source: RowSource
+
+    @property
+    def working_bytes(self) -> int:
+        return self.source.working_bytes
+
+    def bare(self) -> Self:
+        other = super().bare()
+        other.source = self.source.bare()
+        return other
+
+    def block(self, handle: Any) -> Any:
+        return self.source.block(handle)
+
+    def fingerprint(self) -> str:
+        return self.source.fingerprint()
+
+
+class TransformedRows(DerivedRows):
+    """Rows of another source in other columns, by something that has ``to(table)``."""
+
+    def __init__(self, source: RowSource, change: Any):
+        self.source, self.change = source, change
+        self.in_memory, self.handles, self.n_rows = source.in_memory, source.handles, source.n_rows
+        self.n_features = change.to(np.zeros((1, source.n_features))).shape[1]
+        self.names = source.names if self.n_features == source.n_features else None
+
+    def read(self, handle: Any) -> Iterator[Piece]:
+        for piece in self.source.read(handle):
+            yield piece._replace(table=self.change.to(piece.table))
 
 
 class ArrayRows(RowSource):
@@ -112,26 +186,30 @@ class ArrayRows(RowSource):
     def __init__(self, table: np.ndarray, weight: np.ndarray | None = None, names: tuple[str, ...] | None = None):
         self.table, self.weight, self.names = table, weight, names
         self.n_rows, self.n_features = table.shape
-        size = piece_rows(self.n_features)
-        self.handles = [(start, min(start + size, len(table))) for start in range(0, len(table), size)]
+        self.handles = cut(*table.shape)
 
     def read(self, handle: tuple[int, int]) -> Iterator[Piece]:
-        part = slice(*handle)
-        weight = None if self.weight is None else self.weight[part]
-        if weight is None or weight.all():
-            yield Piece(self.table[part], weight, "row ", handle[0])
-        elif weight.any():
-            used = np.flatnonzero(weight)
-            yield Piece(self.table[part][used], weight[used], "row ", handle[0])
+        start, stop = handle
+        size = piece_rows(self.n_features)
+        for first in range(start, stop, size):
+            part = slice(first, min(first + size, stop))
+            yield Piece(self.table[part], None if self.weight is None else self.weight[part], "row ", first)
 
     def fingerprint(self) -> str:
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")
 
 
-def gathered(source: RowSource) -> ArrayRows:
-    """All rows of a source in memory."""
+def gathered(source: RowSource, check: Callable[[Piece], None] = lambda piece: None) -> ArrayRows:
+    """All rows of a source in memory, each piece after a check."""
     pieces = [piece for handle in source.handles for piece in source.read(handle)]
+    for piece in pieces:
+        check(piece)
     table = np.concatenate([piece.table for piece in pieces]) if pieces else np.empty((0, source.n_features))
     weights = [np.ones(len(piece.table)) if piece.weight is None else piece.weight for piece in pieces]
     weighted = any(piece.weight is not None for piece in pieces)
     return ArrayRows(table, np.concatenate(weights) if weighted else None, source.names)
+
+
+def in_memory(source: RowSource) -> ArrayRows:
+    """The source itself if it is a table in memory, else all its rows."""
+    return source if isinstance(source, ArrayRows) else gathered(source)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import NO_ROWS, add_up
 from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
 from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered
 from evidentia.solvers.coordinates import Moments, moments_of
@@ -54,13 +56,14 @@ def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> T
     who : str
         Who asks, for messages.
     """
+    check = partial(_check, missing=missing, who=who, names=rows.names)
     if rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS:
-        return _small(gathered(rows) if not rows.in_memory else rows, mixing=mixing, missing=missing, who=who)
+        return _small(rows if rows.in_memory else gathered(rows, check), mixing, check)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
-    found = add_up(_survey, rows, mixing, missing, who, below)
+    found = add_up(_survey, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
-        return _small(gathered(rows), mixing=mixing, missing=missing, who=who)
+        return _small(gathered(rows, check), mixing, check)
     sketch = found.sketch.settled()
     while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
         below = _share_of_hashes(float(below) / 2**64 * MARGIN * SKETCH_ROWS / max(len(sketch.rows), 1))
@@ -77,41 +80,45 @@ def _expected_rows(rows: RowSource) -> int:
     return 0
 
 
-def _small(rows: Any, *, mixing: bool, missing: bool, who: str) -> Table:
+def _small(rows: Any, mixing: bool, check: Callable[[Piece], None]) -> Table:
     """A table of which every row is looked at; its order then plays no part."""
     assert isinstance(rows, ArrayRows)
-    used, weight = rows.table, rows.weight
-    if weight is not None and not weight.all():
-        used, weight = used[weight > 0], weight[weight > 0]
-    order = sorted_rows(used) if len(used) else slice(None)
-    rows = ArrayRows(used[order], None if weight is None else weight[order], rows.names)
-    piece = Piece(rows.table, rows.weight, "row ", 0)
-    _check(piece, missing, who)
+    whole = next(Piece(rows.table, rows.weight, "row ", 0).counted(), None)
+    if whole is None or not len(whole.table):
+        raise ValueError(NO_ROWS)
+    check(whole)
+    order = sorted_rows(whole.table)
+    rows = ArrayRows(whole.table[order], None if whole.weight is None else whole.weight[order], rows.names)
     share = np.ones(len(rows.table)) if rows.weight is None else rows.weight
     return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
 
 
-def _survey(piece: Piece, mixing: bool, missing: bool, who: str, below: np.uint64) -> Survey:
-    _check(piece, missing, who)
-    moments = moments_of(piece.table, piece.weight, mixing)
-    return Survey(len(piece.table), moments, _sketch(piece, below))
+def _survey(piece: Piece, mixing: bool, check: Callable[[Piece], None], below: np.uint64) -> Survey | None:
+    check(piece)
+    for used in piece.counted():
+        moments = moments_of(used.table, used.weight, mixing)
+        return Survey(len(used.table), moments, Sketch.of(used.table, used.weight, below))
+    return None
 
 
-def _sketch(piece: Piece, below: np.uint64) -> Sketch:
-    return Sketch.of(piece.table, piece.weight, below)
+def _sketch(piece: Piece, below: np.uint64) -> Sketch | None:
+    for used in piece.counted():
+        return Sketch.of(used.table, used.weight, below)
+    return None
 
 
 def _share_of_hashes(share: float) -> np.uint64:
     return EVERYTHING if share >= 1 else np.uint64(share * 2.0**64)
 
 
-def _check(piece: Piece, missing: bool, who: str) -> None:
+def _check(piece: Piece, missing: bool, who: str, names: tuple[str, ...] | None) -> None:
     if np.isfinite(piece.table.sum()):  # a finite sum cannot hide NaN or inf
         return
     bad = np.isinf(piece.table) if missing else ~np.isfinite(piece.table)
     for row, column in np.argwhere(bad)[:1]:
         value = piece.table[row, column]
         cure = "Drop those rows, or take EGMM, which accepts missing values." if np.isnan(value) else "Replace it."
-        raise ValueError(f"{who} needs finite numbers, but {piece.where(row)}, column {column} holds {value}. {cure}")
+        place = f"{piece.where(row)}, column {column if names is None else repr(names[column])}"
+        raise ValueError(f"{who} needs finite numbers, but {place} holds {value}. {cure}")
     if missing and (empty := np.isnan(piece.table).all(axis=1)).any():
         raise ValueError(f"{who} accepts missing values, but {piece.where(int(empty.argmax()))} holds nothing but NaN.")

@@ -57,6 +57,9 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
     ``belief``      :math:`\tfrac12 \sum_A |Bel(A) - Bel'(A)|`
     ==============  =======================================================================================
 
+    Mass on the empty set conflicts with everything, a truth included: an outlier agrees with nothing. To compare what
+    is said of the clusters alone, give ``partition.normalized()``.
+
     For two hard partitions all three are the Rand index. Conflict takes time in proportion to the number of objects;
     the distances walk over all pairs in small tiles and need no memory to speak of.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evidentia import belief
+from evidentia.solvers.overlap import is_automatic
 
 
 def ebic(model: Any) -> float:
@@ -34,7 +35,8 @@ def normalized_nonspecificity(model: Any) -> float:
         N^* = \frac{1}{n \log_2 c} \sum_i \Big[ \sum_{A \neq \varnothing} m_i(A) \log_2 |A|
               + m_i(\varnothing) \log_2 c \Big]
 
-    Needs sets of several clusters: without them it is zero whatever the number of clusters.
+    Needs sets of several clusters, or sets that are left to the fit (``"auto"``, which may find none): otherwise it is
+    zero whatever the number of clusters.
 
     References
     ----------
@@ -42,7 +44,8 @@ def normalized_nonspecificity(model: Any) -> float:
        Recognition 41(4):1384-1397, 2008.
     """
     masses, focal_sets = model.partition_.masses, model.partition_.focal_sets
-    return belief.normalized_nonspecificity(masses, focal_sets) if focal_sets.card.max() > 1 else np.nan
+    knows_sets = focal_sets.card.max() > 1 or is_automatic(getattr(model, "focal_sets", None))
+    return belief.normalized_nonspecificity(masses, focal_sets) if knows_sets else np.nan
 
 
 def modified_partition_coefficient(memberships: np.ndarray) -> float:

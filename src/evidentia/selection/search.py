@@ -140,6 +140,8 @@ def select(
         In order of preference; all three by default. The first one that speaks of every method decides: EBIC for
         mixtures alone, nonspecificity N* when all methods know sets of clusters, else the modified partition
         coefficient. The losses that other methods minimize fall with every further cluster, so they do not choose.
+        The best value decides, however near the next: ``EGMM(n_clusters="auto")`` takes the larger of numbers whose
+        EBIC is level because its sets can say that two clusters may be one, which holds for few methods.
     random_state : int, RandomState or None
         Given to every fit, so that each can be repeated alone.
     verbose : int

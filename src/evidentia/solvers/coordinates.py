@@ -42,6 +42,10 @@ class Coordinates(NamedTuple):
     def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
         return self.backward.T @ covariance @ self.backward
 
+    def metric_back(self, metric: np.ndarray) -> np.ndarray:
+        """A matrix of squared distances, or several, in x."""
+        return self.forward @ metric @ self.forward.T
+
     def log_jacobian_of(self, observed: np.ndarray) -> float:
         """``log_jacobian`` of some of the columns; only a map that scales columns one by one has parts."""
         assert len(observed) == self.width, "these coordinates mix columns"
@@ -99,8 +103,67 @@ class ColumnScales(NamedTuple):
         found[..., kept[:, None], kept] = covariance * np.outer(self.scale, self.scale)
         return found
 
+    def metric_back(self, metric: np.ndarray) -> np.ndarray:
+        d, kept = len(self.origin), self.kept
+        found = np.zeros((*metric.shape[:-2], d, d))
+        found[..., kept[:, None], kept] = metric / np.outer(self.scale, self.scale)
+        return found
+
     def log_jacobian_of(self, observed: np.ndarray) -> float:
         return -float(np.log(self.scale[observed]).sum())
+
+
+class SpannedScales(NamedTuple):
+    """Coordinates of rows fewer than their columns: scaled as in ``scales``, then in a basis of what the rows span.
+
+    The last coordinate is the distance from that span. It stands for all directions outside of the span, ``repeats`` of
+    them: whatever is alike in all of these (a variance, a metric) is the last entry of the diagonal.
+    """
+
+    scales: ColumnScales
+    basis: np.ndarray  # (width, n_spanned), orthonormal columns
+
+    @classmethod
+    def of(cls, X: np.ndarray, scales: ColumnScales) -> SpannedScales:
+        return cls(scales, np.linalg.qr(scales.to(X).T)[0])
+
+    @property
+    def width(self) -> int:
+        """Number of columns that vary."""
+        return self.scales.width
+
+    @property
+    def repeats(self) -> np.ndarray:
+        """How many directions each coordinate stands for."""
+        n_spanned = self.basis.shape[1]
+        return np.append(np.ones(n_spanned), self.width - n_spanned)
+
+    @property
+    def log_jacobian(self) -> float:
+        return self.scales.log_jacobian
+
+    def to(self, X: np.ndarray) -> np.ndarray:
+        scaled = self.scales.to(X)
+        inside = scaled @ self.basis
+        outside = np.linalg.norm(scaled - inside @ self.basis.T, axis=1)
+        outside[outside <= 1e-12 * np.linalg.norm(scaled, axis=1)] = 0  # rounding
+        return np.column_stack([inside, outside])
+
+    def back(self, Y: np.ndarray) -> np.ndarray:
+        """Of rows in the span."""
+        return self.scales.back(Y[:, :-1] @ self.basis.T)
+
+    def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
+        return self.scales.covariance_back(self._whole(covariance))
+
+    def metric_back(self, metric: np.ndarray) -> np.ndarray:
+        return self.scales.metric_back(self._whole(metric))
+
+    def _whole(self, matrices: np.ndarray) -> np.ndarray:
+        """Matrices over all directions, those outside of the span alike."""
+        outside = matrices[..., -1:, -1:]
+        inside = matrices[..., :-1, :-1] - outside * np.eye(self.basis.shape[1])
+        return self.basis @ inside @ self.basis.T + outside * np.eye(self.width)
 
 
 class Moments(NamedTuple):

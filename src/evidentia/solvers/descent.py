@@ -88,7 +88,8 @@ def all_runs(
     with tqdm(starts, desc=name, unit="start", total=n_starts, leave=False, disable=not verbose) as bar:
 
         def watch(iteration: int, objective: float) -> None:
-            bar.set_postfix(iteration=iteration, objective=f"{objective:.6g}", refresh=False)
+            if verbose:  # a bar that is not shown would still write its words
+                bar.set_postfix(iteration=iteration, objective=f"{objective:.6g}", refresh=False)
 
         try:
             for start in bar:

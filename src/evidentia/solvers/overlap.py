@@ -50,19 +50,21 @@ def mutual_near_pairs(similarity: np.ndarray, n_near: int) -> list[tuple[int, in
     return [(int(a), int(b)) for a, b in np.argwhere(np.triu(near & near.T & (others > 0)))]
 
 
-def shared_sets(posterior: np.ndarray, weight: np.ndarray, *, share: float = 0.01, most: int = 5) -> FocalSets:
+def shared_sets(
+    posterior: np.ndarray, weight: np.ndarray, *, least: float = 0.5, share: float = 0.01, most: int = 5
+) -> FocalSets:
     r"""Single clusters, and the sets of clusters that overlap: some objects are shared by all clusters of the set.
 
-    :math:`\sum_i w_i \min_{k \in A} r_{ik}` is how many; a set is there if that is half an object, and the given
-    share of its smallest cluster, and if all its parts are there: sets grow from pairs, whatever the number of
-    clusters. Of too many, those that share most are kept.
+    :math:`\sum_i w_i \min_{k \in A} r_{ik}` is how many; a set is there if they are not fewer than ``least``, nor
+    than the given share of its smallest cluster, and if all its parts are there: sets grow from pairs, whatever the
+    number of clusters. Of too many, those that share most are kept. An object halfway between two counts half.
 
     Parameters
     ----------
     posterior : ndarray of shape (n_samples, n_clusters)
         Probabilities of single clusters.
     weight : ndarray of shape (n_samples,)
-    share : float
+    least, share : float
     most : int
         Sets of several clusters per cluster, at most.
 
@@ -79,13 +81,13 @@ def shared_sets(posterior: np.ndarray, weight: np.ndarray, *, share: float = 0.0
     grown = [(1 << k, k, posterior[:, k]) for k in range(n_clusters)]
     while grown and len(found) <= most * n_clusters:
         larger = []
-        for mask, last, least in grown:
+        for mask, last, common in grown:
             for k in range(last + 1, n_clusters):
-                both, joint = np.minimum(least, posterior[:, k]), mask | 1 << k
+                both, joint = np.minimum(common, posterior[:, k]), mask | 1 << k
                 members = [j for j in range(n_clusters) if joint >> j & 1]
                 if len(members) > 2 and not all(joint ^ 1 << j in found for j in members):
                     continue
-                if (held := float(weight @ both)) >= max(0.5, share * size[members].min()):
+                if (held := float(weight @ both)) >= max(least, share * size[members].min()):
                     larger.append((joint, k, both))
                     found[joint] = held
         grown = larger
@@ -121,6 +123,11 @@ def least_committed(posterior: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
     for at, mask in enumerate(focal_sets.masks):
         masses[:, at] = (steps * (masks == mask)).sum(axis=1)
     return masses
+
+
+def is_automatic(focal_sets: Any) -> bool:
+    """Whether sets are left to the fit: ``"auto"``, those of clusters that overlap."""
+    return isinstance(focal_sets, str) and focal_sets == "auto"
 
 
 def is_near_pairs(focal_sets: Any) -> bool:

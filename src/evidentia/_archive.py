@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +29,17 @@ def write_archive(
     path = Path(path)
     texts: dict[str, Any] = {k: np.array(value, dtype=np.str_) for k, value in names.items() if value is not None}
     path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        np.savez(file, format=kind.name, version=kind.version, **content, **texts)
+    return path
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of what is at the path once it is whole, and leaves nothing if it never is."""
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=".part", delete=False) as file:
         try:  # a name of its own: another process may write to the same path
-            np.savez(file, format=kind.name, version=kind.version, **content, **texts)
+            yield file
             file.flush()
             os.fsync(file.fileno())
             os.chmod(file.name, 0o666 & ~_umask())  # a temporary file is its owner's alone
@@ -38,7 +47,6 @@ def write_archive(
             os.unlink(file.name)
             raise
     os.replace(file.name, path)
-    return path
 
 
 def _umask() -> int:

@@ -1,0 +1,51 @@
+"""The command line: CPU seconds of whole commands, interpreter and imports included."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.harness import ROOT, Line, duration
+
+RUN = "import sys; from evidentia.cli import main; sys.argv[0] = 'evidentia'; main()"
+
+
+def seconds_of(*words: object) -> float:
+    """CPU seconds of a command, those of the kernel too."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, "-c", RUN, *map(str, words)], cwd=ROOT, env=os.environ, capture_output=True, check=False
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def write_table(path: Path, n: int) -> None:
+    """Four groups in 15 columns, as Parquet."""
+    rng = np.random.default_rng(0)
+    centers = 4 * rng.standard_normal((4, 15))
+    table = centers[rng.integers(4, size=n)] + rng.standard_normal((n, 15))
+    pd.DataFrame(table, columns=[f"x{j}" for j in range(15)]).to_parquet(path)
+
+
+def lines(quick: bool) -> Iterator[Line]:
+    n = 20_000 if quick else 200_000
+    with tempfile.TemporaryDirectory() as name:
+        table, out = Path(name) / "table.parquet", Path(name) / "out"
+        write_table(table, n)
+        fit = ["fit", table, "--method", "ecm", "--clusters", "4", "--starts", "1", "--out", out]
+        for what, size, words, most in (
+            ("evidentia fit --out", f"{n:,} x 15", fit, 6.0),
+            ("evidentia show", f"{n:,} objects", ["show", out], 1.0),
+            ("evidentia fit, no such file", "", ["fit", Path(name) / "missing.csv"], 0.5),
+        ):
+            seconds = min(seconds_of(*words) for _ in range(2))
+            yield Line(what, size, duration(seconds), "", "", f"< {most:g} s", seconds < most)

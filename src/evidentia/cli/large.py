@@ -1,0 +1,163 @@
+"""``fit`` for rows that stay in their files: a glob, an array on disk, a file too large to be read at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import typer
+
+from evidentia import methods
+from evidentia.cli import fitting, terminal
+from evidentia.cli.errors import INTERRUPTED, UserError, listing
+from evidentia.cli.tables import split_names
+from evidentia.rows import RowSource, open_rows
+from evidentia.rows.passes import add_up, showing
+from evidentia.rows.source import Piece, TransformedRows
+from evidentia.solvers.coordinates import ColumnScales, Moments, coordinates_of, moments_of
+
+SAMPLE = 20_000  # rows of the report
+PLACES = 64  # parts of the source that these are from
+
+
+def fit_large(
+    where: str,
+    wish: fitting.Wish,
+    *,
+    columns: Sequence[str],
+    drop: Sequence[str],
+    scale: str,
+    out: Path | None,
+    checkpoint: Path | None,
+    scheduler: str | None,
+    quiet: bool,
+    **words: Any,
+) -> None:
+    """Fit, print the summary, write a Parquet file for each part of the rows, and a report on a sample of them."""
+    estimator = wish.estimator()
+    able = [name for name, cls in methods.clusterers().items() if "rows beyond memory" in cls.method.takes]
+    if wish.method not in able:
+        raise UserError(f"{wish.method} needs all rows in memory. Methods that do not: {', '.join(able)}.")
+    with fitting.noticing() as noticed, _client(scheduler):
+        rows = _open(where, columns, drop)
+        if not quiet:
+            terminal.heading(f"{where}: {rows.words}")
+            terminal.labeled("clustered", listing(list(rows.names or map(str, range(rows.n_features))), 30))
+            terminal.labeled("method", f"{type(estimator).__name__}; rows are read anew in each pass")
+        bars = not quiet and typer.get_text_stream("stderr").isatty()
+        estimator.set_params(verbose=int(bars))
+        scales = _scales(rows, scale, wish.method)
+        used = rows if scales is None else TransformedRows(rows, scales)
+        model = estimator.fit(used, checkpoint=checkpoint)
+        with showing(bars):
+            partition = model.partition_
+            if out is not None:
+                partition.to_parquet(out / "masses")
+            summary = partition.summary()
+    for text in noticed.notes:
+        terminal.note(text)
+    first, *rest = summary.splitlines()
+    terminal.heading(first)
+    typer.echo("\n".join(rest))
+    if out is None:
+        if not quiet:
+            typer.echo("\nNothing was written; --out DIR keeps clusters and doubt of every row, and a report.")
+    else:
+        (out / "summary.txt").write_text(f"{summary}\n", encoding="utf-8")
+        written = _report(out, model, rows, scales, noticed.notes, **words)
+        if not quiet:
+            terminal.labeled("written", f"{out / 'masses'}  (a Parquet file for each part of the rows)")
+            terminal.labeled("", f"{written}  (a sample of the rows; open it in a browser)")
+    if noticed.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _open(where: str, columns: Sequence[str], drop: Sequence[str]) -> RowSource:
+    try:
+        rows = open_rows(where)
+        names = list(rows.names or ())
+        asked, dropped = split_names(columns, names), split_names(drop, names)
+        for option, name in [("columns", name) for name in asked] + [("drop", name) for name in dropped]:
+            if name not in names:
+                raise UserError(f"--{option}: there is no column of numbers {name!r}. These are: {listing(names, 20)}.")
+        if asked or dropped:
+            rows = open_rows(where, columns=[name for name in asked or names if name not in dropped])
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        raise UserError(str(error)) from error
+    return rows
+
+
+def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
+    """Columns on a common scale, for methods that are not indifferent to it."""
+    if scale == "none" or (scale == "auto" and method == "egmm"):  # its models scale for themselves
+        return None
+    if scale not in ("auto", "standard"):
+        raise UserError(f"--scale {scale} needs all rows in memory; none and standard do not.")
+    found = coordinates_of(add_up(_variances, rows), kind="diag")
+    assert isinstance(found, ColumnScales)
+    return ColumnScales(found.origin, np.where(found.deviation == 0, 1.0, found.deviation))
+
+
+def _variances(piece: Piece) -> Moments | None:
+    return next((moments_of(used.table, used.weight, mixing=False) for used in piece.counted()), None)
+
+
+def _report(out: Path, model: Any, rows: RowSource, scales: Any, notes: Sequence[str], **words: Any) -> Path:
+    """A report on rows from many places of the source, in the units of the files."""
+    from sklearn.preprocessing import StandardScaler
+
+    from evidentia.report import write_results
+
+    table, scaler = sample(rows), None
+    frame = pd.DataFrame(table, columns=[str(name) for name in rows.names or range(rows.n_features)])
+    inside = table if scales is None else scales.to(table)
+    shown = copy(model)  # as if it had been fitted to the sample
+    shown.partition_ = model.predict_partition(pd.DataFrame(inside, columns=frame.columns) if rows.names else inside)
+    shown.labels_ = shown.partition_.labels()
+    if scales is not None:
+        scaler = StandardScaler()
+        scaler.mean_, scaler.scale_, scaler.n_features_in_ = scales.origin, scales.deviation, rows.n_features
+    said = f"The report shows {len(table):,} of {len(model.partition_):,} rows; masses/ and summary.txt speak of all."
+    written = write_results(
+        out / "sample",
+        partition=shown.partition_,
+        model=fitting.in_units_of(scaler, shown.set_params(verbose=0)),
+        X=frame,
+        notes=[said, *notes],
+        **words,
+    )
+    return written[0]
+
+
+def sample(rows: RowSource) -> np.ndarray:
+    """Rows at even steps of parts at even steps: cheap, and good enough to look at."""
+    handles = [rows.handles[at] for at in np.unique(np.linspace(0, len(rows.handles) - 1, PLACES).astype(int))]
+    found, each = [], -(-SAMPLE // len(handles))
+    for handle in handles:
+        piece = next(iter(rows.read(handle)), None)
+        if piece is not None:
+            found.append(piece.table[np.unique(np.linspace(0, len(piece.table) - 1, each).astype(int))])
+    return np.concatenate(found)
+
+
+@contextmanager
+def _client(scheduler: str | None) -> Iterator[None]:
+    """A Dask client for the time of the fit, if a scheduler is named."""
+    if scheduler is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise UserError("--scheduler needs Dask: pip install 'evidentia[dask]'.") from error
+    try:
+        client = Client(scheduler, timeout="20s")
+    except (OSError, ValueError) as error:
+        raise UserError(f"--scheduler {scheduler}: nobody answers there ({type(error).__name__}).") from error
+    with client:
+        yield

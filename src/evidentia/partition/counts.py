@@ -1,0 +1,64 @@
+"""What a partition says in a few lines: numbers that add up over parts of the objects, and the words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from evidentia.belief.focal import format_mask
+
+WORST = 3  # objects that are named
+
+
+class Counts(NamedTuple):
+    """How many objects have each set as the set of their largest mass, and how sure they are."""
+
+    n: int
+    sets: Mapping[int, int]  # small sets first
+    n_faint: int  # single clusters with less than half of the mass
+    nonspecificity: float  # sum over the objects, each between 0 and 1
+    worst: tuple[tuple[float, str], ...]  # doubt and name of the most doubtful objects
+
+    def plus(self, other: Counts) -> Counts:
+        together = {mask: self.sets.get(mask, 0) + other.sets.get(mask, 0) for mask in {*self.sets, *other.sets}}
+        return Counts(
+            self.n + other.n,
+            dict(sorted(together.items(), key=lambda item: (item[0].bit_count(), item[0]))),
+            self.n_faint + other.n_faint,
+            self.nonspecificity + other.nonspecificity,
+            tuple(sorted([*self.worst, *other.worst], key=lambda one: -one[0])[:WORST]),
+        )
+
+    def in_words(self, n_clusters: int, cluster_names: Sequence[str] | None, *, empty: bool) -> str:
+        """A few lines for a person; ``empty``: whether objects could be outliers."""
+        n = max(self.n, 1)
+        groups: dict[str, list[str]] = {"sure": [], "torn": [], "out": []}
+        totals = dict.fromkeys(groups, 0)
+        for mask, count in self.sets.items():
+            kind = "out" if mask == 0 else "sure" if mask.bit_count() == 1 else "torn"
+            totals[kind] += count
+            groups[kind].append(f"{format_mask(mask, cluster_names)}: {count}")
+
+        def line(kind: str, words: str, detail: bool = True) -> str:
+            listed = groups[kind][:8] + (["..."] if len(groups[kind]) > 8 else [])
+            tail = f"     {', '.join(listed)}" if detail and listed else ""
+            return f"  {totals[kind]:>{len(str(n))}} ({totals[kind] / n:4.0%}) {words}{tail}".replace("%", " %")
+
+        lines = [
+            f"{self.n} objects in {n_clusters} cluster{'s' if n_clusters > 1 else ''}",
+            line("sure", "sure of one cluster  "),
+            *([f"     but {self.n_faint} of them with less than half of their mass on it"] if self.n_faint else []),
+            line("torn", "torn between clusters"),
+        ]
+        if empty:
+            lines.append(line("out", "outliers, in none of them", detail=False))
+        names = [name for _, name in self.worst]
+        lines.append(
+            f"Nonspecificity {self.nonspecificity / n:.2f} on average (0: every object sure, 1: nothing known). "
+            f"Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}."
+        )
+        return "\n".join(lines)
+
+
+def no_answer_in_words(n: int, why: str) -> str:
+    return f"{n} objects: no answer\n  {why}\n  Nobody is sure of a cluster."

@@ -1,0 +1,243 @@
+"""A credal partition of more objects than memory holds: masses are made when they are asked for, piece by piece."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import cached_property, partial, reduce
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evidentia._archive import whole_file
+from evidentia.belief.focal import FocalSets, format_mask
+from evidentia.partition.counts import Counts, no_answer_in_words
+from evidentia.partition.credal import CredalPartition
+from evidentia.rows.passes import add_up, each_handle
+from evidentia.rows.source import Piece, RowSource
+
+NUMBERS = ("float32", "float64")
+
+
+class LazyPartition:
+    """The credal partition of rows that are read when they are needed.
+
+    What it answers takes a pass over the rows; never are the masses of all objects in memory, but for
+    :meth:`compute`. Objects are numbered in the order of the source.
+
+    Parameters
+    ----------
+    rows : RowSource
+    place : callable
+        Masses, shape (n, n_focal), of rows, shape (n, n_features).
+    focal_sets : FocalSets
+    cluster_names, no_answer, label_rule
+        As of :class:`CredalPartition`.
+    """
+
+    def __init__(
+        self,
+        rows: RowSource,
+        place: Callable[[np.ndarray], np.ndarray],
+        focal_sets: FocalSets,
+        *,
+        label_rule: str = "plausibility",
+        cluster_names: Sequence[str] | None = None,
+        no_answer: str | None = None,
+    ):
+        self.rows, self.focal_sets, self.label_rule, self.no_answer = rows, focal_sets, label_rule, no_answer
+        self.cluster_names = None if cluster_names is None else tuple(cluster_names)
+        self._place = place
+
+    @property
+    def n_clusters(self) -> int:
+        return self.focal_sets.n_clusters
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The numbers of :meth:`summary`."""
+        return add_up(self._bare()._count, self.rows)
+
+    def __len__(self) -> int:
+        return self.rows.n_rows if self.rows.n_rows is not None else self.counts.n
+
+    def blocks(self) -> Iterator[CredalPartition]:
+        """The partition piece by piece, in order."""
+        return (self._partition(piece) for handle in self.rows.handles for piece in self.rows.read(handle))
+
+    def labels(self, rule: str | None = None) -> np.ndarray:
+        """One cluster for each object, shape (n_samples,)."""
+        found = list(each_handle(partial(_labels, self._bare(), rule), self.rows))
+        return np.concatenate([np.empty(0, dtype=np.int32), *found])
+
+    def compute(self) -> CredalPartition:
+        """The partition in memory: as many numbers as objects times focal sets."""
+        found = list(each_handle(partial(_masses, self._bare()), self.rows))
+        masses = np.concatenate([np.empty((0, len(self.focal_sets))), *found])
+        return CredalPartition(
+            masses,
+            self.focal_sets,
+            cluster_names=self.cluster_names,
+            no_answer=self.no_answer,
+            label_rule=self.label_rule,
+            copy=False,
+        )
+
+    def to_parquet(self, folder: str | os.PathLike[str], *, masses: str | None = None) -> Path:
+        """Write a Parquet file for each part of the source, in its order.
+
+        Columns are the cluster, the set of largest mass, plausibility of the cluster, and nonspecificity. Each file is
+        there only once it is whole, and is written where the rows are read: on a Dask cluster by the workers.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it is not there; files of an earlier call are replaced.
+        masses : {"float32", "float64"}, optional
+            Write the masses of all focal sets too.
+        """
+        self._check_numbers(masses)
+        folder = Path(folder).absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("part-*.parquet"):
+            old.unlink()
+        places = {handle: at for at, handle in enumerate(self.rows.handles)}
+        parts = each_handle(partial(_write_part, self._bare(), folder, masses, places), self.rows)
+        self.__dict__["counts"] = reduce(Counts.plus, (part for part in parts if part is not None))
+        return folder
+
+    def to_zarr(self, folder: str | os.PathLike[str], *, masses: str | None = None) -> Path:
+        """Write a Zarr group: arrays ``cluster``, ``set`` (bit k: cluster k), ``plausibility``, ``nonspecificity``.
+
+        Parameters
+        ----------
+        folder : path
+            Replaced if it is there.
+        masses : {"float32", "float64"}, optional
+            Write ``masses``, (n_samples, n_focal), too; ``focal_sets`` has the sets as bits.
+        """
+        import zarr
+
+        self._check_numbers(masses)
+        group = zarr.open_group(folder, mode="w")
+        group.create_array("focal_sets", data=self.focal_sets.masks)
+        arrays: dict[str, Any] = {}
+        for part in each_handle(partial(_columns_of_handle, self._bare(), masses), self.rows):
+            for name, column in part.items():
+                if name not in arrays:
+                    chunks, shape = (65_536, *column.shape[1:]), (0, *column.shape[1:])
+                    arrays[name] = group.create_array(name, shape=shape, chunks=chunks, dtype=column.dtype)
+                arrays[name].append(column)
+        return Path(folder)
+
+    def summary(self) -> str:
+        """What the partition says, in a few lines for a person."""
+        if self.no_answer is not None:
+            return no_answer_in_words(len(self), self.no_answer)
+        empty = self.focal_sets.empty_index is not None
+        return self.counts.in_words(self.n_clusters, self.cluster_names, empty=empty)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"LazyPartition({self.rows.words}, {self.n_clusters} clusters, {len(self.focal_sets)} focal sets)"
+
+    def _bare(self) -> LazyPartition:
+        """What places rows, without a list of them: what is sent to others who read them."""
+        other = copy(self)
+        other.rows = self.rows.bare()
+        return other
+
+    def _check_numbers(self, masses: str | None) -> None:
+        if masses is not None and masses not in NUMBERS:
+            raise ValueError(f"'masses' must be one of {', '.join(map(repr, NUMBERS))} or None. Got {masses!r}.")
+
+    def _partition(self, piece: Piece) -> CredalPartition:
+        masses = self._place(piece.table)
+        return CredalPartition(masses, self.focal_sets, label_rule=self.label_rule, copy=False)
+
+    def _count(self, piece: Piece) -> Counts:
+        return self._count_of(piece, self._partition(piece))
+
+    def _count_of(self, piece: Piece, partition: CredalPartition) -> Counts:
+        counts = partition.counts
+        return counts._replace(worst=tuple((doubt, piece.where(int(name))) for doubt, name in counts.worst))
+
+    def _columns(self, partition: CredalPartition, masses: str | None) -> dict[str, np.ndarray]:
+        labels = partition.labels()
+        found = {
+            "cluster": labels.astype(np.int32),
+            "set": partition.hard_masks,
+            "plausibility": partition.contour[np.arange(len(labels)), labels].astype(np.float32),
+            "nonspecificity": partition.nonspecificity.astype(np.float32),
+        }
+        return found if masses is None else {**found, "masses": partition.masses.astype(masses)}
+
+
+class LazyLabels:
+    """Clusters of the objects of a lazy partition; ``numpy.asarray`` or :meth:`compute` takes a pass over the rows."""
+
+    def __init__(self, partition: LazyPartition):
+        self._partition = partition
+
+    def compute(self) -> np.ndarray:
+        return self._partition.labels()
+
+    def __len__(self) -> int:
+        return len(self._partition)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.compute(), dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"LazyLabels of {self._partition!r}; compute() gives them"
+
+
+def _labels(partition: LazyPartition, rule: str | None, rows: RowSource, handle: Any) -> np.ndarray:
+    found = [partition._partition(piece).labels(rule).astype(np.int32) for piece in rows.read(handle)]
+    return np.concatenate([np.empty(0, dtype=np.int32), *found])
+
+
+def _masses(partition: LazyPartition, rows: RowSource, handle: Any) -> np.ndarray:
+    found = [partition._partition(piece).masses for piece in rows.read(handle)]
+    return np.concatenate([np.empty((0, len(partition.focal_sets))), *found])
+
+
+def _columns_of_handle(
+    partition: LazyPartition, masses: str | None, rows: RowSource, handle: Any
+) -> dict[str, np.ndarray]:
+    pieces = [partition._columns(partition._partition(piece), masses) for piece in rows.read(handle)]
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in (pieces[0] if pieces else [])}
+
+
+def _write_part(
+    partition: LazyPartition, folder: Path, masses: str | None, places: dict[Any, int], rows: RowSource, handle: Any
+) -> Counts | None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = [f"m{name}" for name in partition.focal_sets.names(partition.cluster_names)]
+    sets = {mask: format_mask(mask, partition.cluster_names) for mask in partition.focal_sets.masks.tolist()}
+    pieces = iter(rows.read(handle))
+    first = next(pieces, None)
+    if first is None:
+        return None
+    total: Counts | None = None
+    writer: Any = None
+    with whole_file(folder / f"part-{places[handle]:05d}.parquet") as file:
+        for piece in chain([first], pieces):
+            found = partition._partition(piece)
+            columns: dict[str, Any] = partition._columns(found, masses)
+            numbers = columns.pop("masses", np.empty((0, 0)))
+            columns["set"] = pa.array([sets[mask] for mask in columns["set"].tolist()]).dictionary_encode()
+            table = pa.table({**columns, **dict(zip(names, numbers.T))})
+            writer = pq.ParquetWriter(file, table.schema) if writer is None else writer
+            writer.write_table(table)
+            counts = partition._count_of(piece, found)
+            total = counts if total is None else total.plus(counts)
+        writer.close()
+    return total

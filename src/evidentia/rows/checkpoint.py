@@ -1,0 +1,118 @@
+"""A fit that can go on after its process ended: the sums of its passes, kept in one small file.
+
+What a pass over all rows gives depends on the rows, on the function and on its arguments alone, so its sum is kept
+under a digest of these. A fit that is begun again asks for the same passes, and finds those that were made before; its
+steps in between cost little. If anything differs, a pass has another digest and is made anew: what comes out is right
+in any case, and has the same bits.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from evidentia._archive import Format, read_archive, write_archive
+
+FORMAT = Format("evidentia-checkpoint", 1, "a checkpoint of evidentia", "A checkpoint is written by fit(checkpoint=…).")
+LARGEST = 1 << 20  # bytes of a sum that is kept: that of the first pass holds a sample of the rows, and is made again
+EVERY = 60.0  # seconds between two writes
+
+_active: ContextVar[Checkpoint | None] = ContextVar("checkpoint", default=None)
+
+
+class Checkpoint:
+    """The sums of passes, by digest, in memory and in a file that is replaced whole."""
+
+    def __init__(self, path: str | os.PathLike[str], data: str, settings: str):
+        self.path, self.data, self.settings = Path(path), data, settings
+        self.sums: dict[str, Any] = {}
+        self.seed = secrets.randbits(32)  # of a fit that is not given one
+        self.n_found = 0  # passes that were not made again
+        self._written = time.monotonic()
+        if self.path.exists():
+            self._read()
+
+    def _read(self) -> None:
+        content = read_archive(self.path, FORMAT)
+        for what, mine in (("rows", self.data), ("settings", self.settings)):
+            kept = str(content.get(what, ""))
+            if kept != mine:
+                raise ValueError(
+                    f"{self.path} is the checkpoint of a fit with other {what}: {_difference(kept, mine)}. Name "
+                    "another file, or delete this one to begin anew."
+                )
+        self.seed = int(content["seed"])
+        for digest, kind in (key.split(" ") for key in content.get("sums", np.empty(0, dtype=str)).tolist()):
+            cls = _kind(kind, self.path)
+            fields = [content[f"{digest}.{name}"] for name in cls._fields]
+            self.sums[digest] = cls(*(value.item() if value.ndim == 0 else value for value in fields))
+
+    def digest(self, *parts: Any) -> str:
+        return str(joblib.hash((self.data, *parts)))
+
+    def find(self, digest: str) -> Any:
+        found = self.sums.get(digest)
+        self.n_found += found is not None
+        return found
+
+    def keep(self, digest: str, found: Any) -> None:
+        """Keep a sum of numbers and arrays; one that is large, or holds other things, is not kept."""
+        if not all(isinstance(value, float | int | np.ndarray | np.number) for value in found):
+            return
+        if sum(np.asarray(value).nbytes for value in found) <= LARGEST:
+            self.sums[digest] = found
+            if time.monotonic() - self._written >= EVERY:
+                self.write()
+
+    def write(self) -> None:
+        kinds = [f"{digest} {type(found).__module__}:{type(found).__qualname__}" for digest, found in self.sums.items()]
+        arrays = {
+            f"{digest}.{name}": np.asarray(value)
+            for digest, found in self.sums.items()
+            for name, value in zip(found._fields, found)
+        }
+        names = {"rows": self.data, "settings": self.settings, "sums": kinds}
+        write_archive(self.path, FORMAT, {"seed": self.seed, **arrays}, names)
+        self._written = time.monotonic()
+
+
+def _kind(name: str, path: Path) -> Any:
+    """The class of a sum; a file cannot name anything but a tuple of ours."""
+    module, _, attribute = name.partition(":")
+    cls = getattr(importlib.import_module(module), attribute, None) if module.startswith("evidentia.") else None
+    if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        raise ValueError(f"{path} is damaged: {name!r} is no sum of a pass.")
+    return cls
+
+
+def _difference(kept: str, mine: str) -> str:
+    """The first line in which two texts differ."""
+    pairs = zip([*kept.splitlines(), ""], [*mine.splitlines(), ""])
+    return next((f"{a!r} there, {b!r} here" for a, b in pairs if a != b), f"{kept!r} there, {mine!r} here")
+
+
+def active() -> Checkpoint | None:
+    """The checkpoint of the fit that is running."""
+    return _active.get()
+
+
+@contextmanager
+def checkpointed(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Passes made inside are kept; the file is written at the end too, however it comes."""
+    token = _active.set(checkpoint)
+    try:
+        yield
+    finally:
+        _active.reset(token)
+        if checkpoint is not None and checkpoint.sums:
+            checkpoint.write()

@@ -1,0 +1,86 @@
+"""Rows by their number, which is their position in the order of a source: to pick some, and to leave some out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+
+from evidentia.rows.passes import each_handle
+from evidentia.rows.source import ArrayRows, DerivedRows, Piece, RowSource
+
+
+class Numbered(DerivedRows):
+    """Rows of another source, which one pass has counted: a piece knows the number of its first row among all."""
+
+    n_rows: int
+
+    def __init__(self, source: RowSource):
+        self.source, self.in_memory = source, source.in_memory
+        self.n_features, self.names = source.n_features, source.names
+        counts = np.fromiter(each_handle(_count, source), dtype=np.int64)
+        ends = np.cumsum(counts)
+        self.n_rows = int(counts.sum())
+        nothing: tuple[int, ...] = ()
+        self.handles = [
+            (handle, begin, end, nothing)
+            for handle, begin, end in zip(source.handles, (ends - counts).tolist(), ends.tolist())
+        ]
+
+    def without(self, numbers: np.ndarray) -> Self:
+        """The same rows but some, given by rising number; the others keep their numbers up to the next one left out."""
+        other = copy(self)
+        other.n_rows = self.n_rows - len(numbers)
+        other.handles = [
+            (handle, begin, end, tuple(_between(numbers, begin, end).tolist()))
+            for handle, begin, end, _ in self.handles
+        ]
+        return other
+
+    def at(self, numbers: np.ndarray) -> ArrayRows:
+        """Some rows, by rising number, in memory."""
+        tables, weights = [np.empty((0, self.n_features))], [np.empty(0)]
+        for handle in self.handles:
+            wanted = _between(numbers, *handle[1:3])
+            for piece in self.read(handle) if len(wanted) else ():
+                places = _between(wanted, piece.first, piece.first + len(piece.table)) - piece.first
+                tables.append(piece.table[places])
+                weights.append(np.ones(len(places)) if piece.weight is None else piece.weight[places])
+        return ArrayRows(np.concatenate(tables), np.concatenate(weights))
+
+    def read(self, handle: tuple[Any, int, int, tuple[int, ...]]) -> Iterator[Piece]:
+        of_source, begin, _, left_out = handle
+        for piece in self.source.read(of_source):
+            end = begin + len(piece.table)
+            places = _between(np.array(left_out, dtype=np.int64), begin, end) - begin
+            if not len(places):
+                yield piece._replace(place="row ", first=begin)
+            elif len(places) < len(piece.table):
+                kept = np.delete(np.arange(len(piece.table)), places)
+                weight = None if piece.weight is None else piece.weight[kept]
+                yield Piece(piece.table[kept], weight, "row ", begin)
+            begin = end
+
+    def block(self, handle: tuple[Any, int, int, tuple[int, ...]]) -> Any:
+        return self.source.block(handle[0])
+
+
+def _count(source: RowSource, handle: Any) -> int:
+    return sum(len(piece.table) for piece in source.read(handle))
+
+
+def _between(numbers: np.ndarray, begin: int, end: int) -> np.ndarray:
+    return numbers[slice(*np.searchsorted(numbers, [begin, end]))]
+
+
+def rows_apart(source: RowSource, numbers: np.ndarray) -> tuple[ArrayRows, RowSource]:
+    """Some rows, by rising number, in memory, and the source without them."""
+    if not isinstance(source, ArrayRows):
+        counted = source if isinstance(source, Numbered) else Numbered(source)
+        return counted.at(numbers), counted.without(numbers)
+    weight = np.ones(len(source.table)) if source.weight is None else source.weight.copy()
+    some = ArrayRows(source.table[numbers], weight[numbers])
+    weight[numbers] = 0
+    return some, ArrayRows(source.table, weight, source.names)

@@ -1,0 +1,27 @@
+"""A source of rows for tests: an array that counts as not being in memory, cut in odd pieces."""
+
+import itertools
+
+import numpy as np
+
+from evidentia.rows.source import Piece, RowSource
+
+
+class OddRows(RowSource):
+    """Rows of an array, in handles of ``size`` rows, each read in two pieces; some handles are empty."""
+
+    def __init__(self, table, weight=None, size=7_001, known=True):
+        self.table, self.weight = np.asarray(table, dtype=float), weight
+        self.n_features = self.table.shape[1]
+        self.n_rows = len(self.table) if known else None
+        cuts = [*range(0, len(self.table), size), len(self.table)]
+        self.handles = [(0, 0), *itertools.pairwise(cuts)]
+
+    def read(self, handle):
+        start, stop = handle
+        for a, b in ((start, (start + stop) // 2), ((start + stop) // 2, stop)):
+            if a < b:
+                yield Piece(self.table[a:b], None if self.weight is None else self.weight[a:b], "row ", a)
+
+    def fingerprint(self):
+        return f"{self.table.shape} {self.table.sum()!r}"
