@@ -335,4 +335,4 @@ def test_an_array_in_memory_has_nothing_to_go_on_from():
 
 def test_one_pass_is_not_sent_to_a_cluster_without_a_client(monkeypatch):
     monkeypatch.delitem(passes.sys.modules, "distributed", raising=False)
-    assert passes._active_client() is None
+    assert passes.active_client() is None
