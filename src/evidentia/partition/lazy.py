@@ -8,7 +8,7 @@ from copy import copy
 from functools import cached_property, partial, reduce
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class LazyPartition:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("part-*.parquet"):
             old.unlink()
-        places = {_key(handle): at for at, handle in enumerate(self.rows.handles)}
+        places = {handle: at for at, handle in enumerate(self.rows.handles)}
         parts = each_handle(partial(_write_part, self._bare(), folder, masses, places), self.rows)
         self.__dict__["counts"] = reduce(Counts.plus, (part for part in parts if part is not None))
         return folder
@@ -146,8 +146,8 @@ class LazyPartition:
     def __repr__(self) -> str:
         return f"LazyPartition({self.rows.words}, {self.n_clusters} clusters, {len(self.focal_sets)} focal sets)"
 
-    def _bare(self) -> Self:
-        """A copy to be sent elsewhere, with the few handles that are worked on there."""
+    def _bare(self) -> LazyPartition:
+        """What places rows, without a list of them: what is sent to others who read them."""
         other = copy(self)
         other.rows = self.rows.bare()
         return other
@@ -197,11 +197,6 @@ class LazyLabels:
         return f"LazyLabels of {self._partition!r}; compute() gives them"
 
 
-def _key(handle: Any) -> Any:
-    """What a handle is known by; that of a block of a Dask collection holds its rows where it is worked on."""
-    return getattr(handle, "number", handle)
-
-
 def _labels(partition: LazyPartition, rule: str | None, rows: RowSource, handle: Any) -> np.ndarray:
     found = [partition._partition(piece).labels(rule).astype(np.int32) for piece in rows.read(handle)]
     return np.concatenate([np.empty(0, dtype=np.int32), *found])
@@ -233,7 +228,7 @@ def _write_part(
         return None
     total: Counts | None = None
     writer: Any = None
-    with whole_file(folder / f"part-{places[_key(handle)]:05d}.parquet") as file:
+    with whole_file(folder / f"part-{places[handle]:05d}.parquet") as file:
         for piece in chain([first], pieces):
             found = partition._partition(piece)
             columns: dict[str, Any] = partition._columns(found, masses)

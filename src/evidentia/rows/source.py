@@ -11,8 +11,8 @@ import numpy as np
 
 PIECE_ROWS = 32_768
 PIECE_BYTES = 4 << 20  # a wide table has pieces of fewer rows
-MOST_HANDLES = 2_000  # a pass over more of them would be spent on handing them out
 PIECES_AT_WORK = 8  # as much memory as so many pieces is needed to work on one
+MOST_HANDLES = 2_000  # a pass over more of them would be spent on handing them out
 
 
 def piece_rows(n_features: int) -> int:
@@ -107,6 +107,10 @@ class RowSource(ABC):
         other.handles = ()
         return other
 
+    def block(self, handle: Any) -> Any:
+        """What Dask computes the rows of a handle from; None if they are read."""
+        return None
+
     def mapped(self, prepare: Callable[[Piece], Any]) -> MappedRows:
         """Rows that count, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
         return MappedRows(self, prepare)
@@ -127,6 +131,9 @@ class MappedRows:
     def bare(self) -> MappedRows:
         return MappedRows(self.source.bare(), self.prepare)
 
+    def block(self, handle: Any) -> Any:
+        return self.source.block(handle)
+
     def read(self, handle: Any) -> Iterator[Any]:
         if not self.in_memory:
             yield from map(self.prepare, that_count(self.source.read(handle)))
@@ -136,7 +143,28 @@ class MappedRows:
         yield from self._kept[handle]
 
 
-class TransformedRows(RowSource):
+class DerivedRows(RowSource):
+    """Base of what makes rows out of those of another source."""
+
+    source: RowSource
+
+    @property
+    def working_bytes(self) -> int:
+        return self.source.working_bytes
+
+    def bare(self) -> Self:
+        other = super().bare()
+        other.source = self.source.bare()
+        return other
+
+    def block(self, handle: Any) -> Any:
+        return self.source.block(handle)
+
+    def fingerprint(self) -> str:
+        return self.source.fingerprint()
+
+
+class TransformedRows(DerivedRows):
     """Rows of another source in other columns, by something that has ``to(table)``."""
 
     def __init__(self, source: RowSource, change: Any):
@@ -148,18 +176,6 @@ class TransformedRows(RowSource):
     def read(self, handle: Any) -> Iterator[Piece]:
         for piece in self.source.read(handle):
             yield piece._replace(table=self.change.to(piece.table))
-
-    def bare(self) -> Self:
-        other = super().bare()
-        other.source = self.source.bare()
-        return other
-
-    @property
-    def working_bytes(self) -> int:
-        return self.source.working_bytes
-
-    def fingerprint(self) -> str:
-        return self.source.fingerprint()
 
 
 class ArrayRows(RowSource):
