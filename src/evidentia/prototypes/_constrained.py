@@ -110,7 +110,7 @@ class Apart(NamedTuple):
         linked = Columns(to_rows(chosen.table, coordinates), chosen.weight)
         if objects.whole is None and np.count_nonzero(chosen.weight) == len(objects.weight):
             return cls(linked, None)
-        table = look_through(rest, mixing=False, missing=False, who=who)
+        table = look_through(rest, mixing=False, missing=False, who=who, sort=False)
         whole = None if table.complete else rest.mapped(partial(to_columns, coordinates))
         return cls(linked, Objects(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, rest, whole))
 

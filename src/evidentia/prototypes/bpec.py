@@ -173,7 +173,7 @@ class BPEC(EvidentialMeans):
         return self._fit_kept(X, self._check_rows(X), checkpoint)
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(rows, mixing=False, missing=False, who="BPEC")
+        table = look_through(rows, mixing=False, missing=False, who="BPEC", sort=False)
         candidates = in_memory(rows).table if table.complete else evenly_drawn(table.sample)
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)

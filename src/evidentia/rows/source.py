@@ -17,7 +17,7 @@ MOST_HANDLES = 2_000  # a pass over more of them would be spent on handing them 
 
 def piece_rows(n_features: int) -> int:
     """Rows that are worked on at a time: what they need stays near the cache."""
-    return int(np.clip(PIECE_BYTES // (8 * max(n_features, 1)), 256, PIECE_ROWS))
+    return min(max(PIECE_BYTES // (8 * max(n_features, 1)), 256), PIECE_ROWS)
 
 
 def cut(n_rows: int, n_features: int) -> list[tuple[int, int]]:

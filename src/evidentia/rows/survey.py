@@ -43,7 +43,7 @@ class Table(NamedTuple):
         return self.moments.total
 
 
-def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> Table:
+def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True) -> Table:
     """Survey a source.
 
     Parameters
@@ -55,15 +55,17 @@ def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> T
         Whether NaN may stand for a missing value.
     who : str
         Who asks, for messages.
+    sort : bool
+        Whether the rows of a small table are sorted, for a method in which their order would play a part.
     """
     check = partial(_check, missing=missing, who=who, names=rows.names)
     if rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS:
-        return _small(rows if rows.in_memory else gathered(rows, check), mixing, check)
+        return _small(rows if rows.in_memory else gathered(rows, check), mixing, check, sort)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
     found = add_up(_survey, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
-        return _small(gathered(rows, check), mixing, check)
+        return _small(gathered(rows, check), mixing, check, sort)
     sketch = found.sketch.settled()
     while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
         below = _share_of_hashes(float(below) / 2**64 * MARGIN * SKETCH_ROWS / max(len(sketch.rows), 1))
@@ -80,15 +82,17 @@ def _expected_rows(rows: RowSource) -> int:
     return 0
 
 
-def _small(rows: Any, mixing: bool, check: Callable[[Piece], None]) -> Table:
-    """A table of which every row is looked at; its order then plays no part."""
+def _small(rows: Any, mixing: bool, check: Callable[[Piece], None], sort: bool) -> Table:
+    """A table of which every row is looked at."""
     assert isinstance(rows, ArrayRows)
     whole = next(Piece(rows.table, rows.weight, "row ", 0).counted(), None)
     if whole is None or not len(whole.table):
         raise ValueError(NO_ROWS)
     check(whole)
-    order = sorted_rows(whole.table)
-    rows = ArrayRows(whole.table[order], None if whole.weight is None else whole.weight[order], rows.names)
+    if sort:
+        order = sorted_rows(whole.table)
+        whole = whole._replace(table=whole.table[order], weight=None if whole.weight is None else whole.weight[order])
+    rows = ArrayRows(whole.table, whole.weight, rows.names)
     share = np.ones(len(rows.table)) if rows.weight is None else rows.weight
     return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
 
