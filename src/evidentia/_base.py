@@ -25,6 +25,7 @@ from evidentia.rows.checkpoint import Checkpoint, checkpointed
 from evidentia.rows.passes import showing
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.solvers.descent import Run
+from evidentia.solvers.threads import one_blas_thread
 
 
 class Fitted:
@@ -81,6 +82,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
         "n_clusters_": "int",
     }
 
+    @one_blas_thread
     def predict_partition(self, X: Any) -> Any:
         """Credal partition of new rows, over the clusters found by ``fit``.
 
