@@ -1,6 +1,8 @@
 """What a second thread gains, beside a control: two plain loops side by side, which tell whether two cores were free.
 
-Seconds on the clock, of one thread and of two; each line has its own control, measured right before and after.
+Seconds on the clock, of two threads ("ours") and of one ("peer"); each line has its own control, measured between its
+repeats. Only passes over rows have a target: IRQP's sweeps over all pairs are a chain of small problems between
+products of matrices, and k-EVCLUS measures its dissimilarities on one thread before it sweeps.
 """
 
 from __future__ import annotations
@@ -44,8 +46,8 @@ def control(steps: int = 50_000_000) -> float:
     return 2 * alone / both
 
 
-def line(what: str, size: str, work: Callable[[], Any], repeats: int = 2) -> Line:
-    """The gain of a second thread; it counts only when the controls say that two cores were there to be used."""
+def line(what: str, size: str, work: Callable[[], Any], target: float | None = None, repeats: int = 2) -> Line:
+    """The gain of a second thread; a target counts only when the controls say that two cores were there to be used."""
     work()  # compiled by now
     free = [control()]
     times: dict[int, list[float]] = {1: [], 2: []}
@@ -57,8 +59,8 @@ def line(what: str, size: str, work: Callable[[], Any], repeats: int = 2) -> Lin
     one, two = min(times[1]), min(times[2])
     gain, least = one / two, min(free)
     return Line(
-        f"{what}, 1 -> 2 threads (control {least:.2f} x)", size, duration(two), duration(one), f"{gain:.2f} x",
-        f">= {GAIN:g} x", gain >= GAIN if least >= FREE else None,
+        f"{what}, 2 threads (control {least:.2f} x)", size, duration(two), duration(one), f"{gain:.2f} x",
+        f">= {target:g} x" if target else "", gain >= target if target and least >= FREE else None,
     )  # fmt: skip
 
 
@@ -100,10 +102,10 @@ def lines(quick: bool) -> Iterator[Line]:
     X = blobs(n, 10, 5)
     size = f"{n:,} x 10, c=5"
     settings: dict[str, Any] = {"n_init": 1, "random_state": 0}
-    yield line("EGMM", size, quietly(EGMM(5, model="VVV", **settings), X))
-    yield line("ECM", size, quietly(ECM(5, **settings), X))
+    yield line("EGMM", size, quietly(EGMM(5, model="VVV", **settings), X), GAIN)
+    yield line("ECM", size, quietly(ECM(5, **settings), X), GAIN)
     n = 5_000 if quick else 40_000
     model = EVCLUS(10, focal_sets="simple", n_pairs=100, delta0=0.2, max_iter=20, tol=0, **settings)
-    yield line("k-EVCLUS, 20 sweeps", f"{n:,} x 5, c=10, k=100", quietly(model, blobs(n, 5, 10)))
+    yield line("k-EVCLUS", f"{n:,} x 5, c=10, k=100", quietly(model, blobs(n, 5, 10)))
     n = 1_000 if quick else 6_000
-    yield line("IRQP, 5 sweeps, all pairs", f"{n:,}, c=6, pairs", sweeps(n))
+    yield line("IRQP", f"{n:,}, c=6, pairs", sweeps(n))

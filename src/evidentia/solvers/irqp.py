@@ -375,7 +375,8 @@ def _sweeper(
     none = np.zeros(0, np.int64)
     told = links or Links(np.zeros((f, f)), np.zeros(n + 1, np.int64), none, none.astype(float), 0.0)
     if isinstance(targets, np.ndarray):
-        with crew(n_threads() if min(n, BLOCK) * n * f * len(forms) > ALONE else 1) as each:
+        work = min(n, BLOCK) * n * f * len(forms)  # of products of matrices, which are several times as fast as loops
+        with crew(n_threads() if work > 8 * ALONE else 1) as each:
             yield lambda rows: _sweep_dense(rows, forms, targets, told[:4], each)
         return
     kernel: Callable[..., None] = _sweep_groups if isinstance(targets, GroupTargets) else _sweep_pairs
