@@ -26,6 +26,7 @@ from evidentia.rows.dask import is_collection
 from evidentia.rows.passes import showing
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.solvers.descent import Run
+from evidentia.solvers.threads import one_blas_thread
 
 
 class Fitted:
@@ -82,6 +83,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
         "n_clusters_": "int",
     }
 
+    @one_blas_thread
     def predict_partition(self, X: Any) -> Any:
         """Credal partition of new rows, over the clusters found by ``fit``.
 

@@ -250,11 +250,6 @@ class BootGMM(_base.IterativeClusterer):
     random_state: Any = param(
         SEED, "Seed of the mixture's starts and of the bootstrap; an integer makes the fit repeatable.", default=None
     )
-    n_jobs: Any = param(
-        Integer() | NOTHING,
-        "For mixtures that are refitted one by one; the result does not depend on it.",
-        default=None,
-    )
 
     @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
