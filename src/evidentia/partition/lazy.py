@@ -14,7 +14,7 @@ import numpy as np
 
 from evidentia._archive import whole_file
 from evidentia.belief.focal import FocalSets, format_mask
-from evidentia.partition.counts import Counts, no_answer_in_words
+from evidentia.partition.counts import Certainty, Counts, no_answer_in_words
 from evidentia.partition.credal import CredalPartition
 from evidentia.rows.passes import add_up, each_handle
 from evidentia.rows.source import Piece, RowSource
@@ -60,6 +60,11 @@ class LazyPartition:
     def counts(self) -> Counts:
         """The numbers of :meth:`summary`."""
         return add_up(self._bare()._count, self.rows)
+
+    @cached_property
+    def certainty(self) -> Certainty:
+        """Sums of which criteria for the number of clusters are made; a row counts as its weight says."""
+        return add_up(self._bare()._certainty, self.rows)
 
     def __len__(self) -> int:
         return self.rows.n_rows if self.rows.n_rows is not None else self.counts.n
@@ -166,6 +171,9 @@ class LazyPartition:
     def _count_of(self, piece: Piece, partition: CredalPartition) -> Counts:
         counts = partition.counts
         return counts._replace(worst=tuple((doubt, piece.where(int(name))) for doubt, name in counts.worst))
+
+    def _certainty(self, piece: Piece) -> Certainty | None:
+        return next((Certainty.of(self._partition(used), used.weight) for used in piece.counted()), None)
 
     def _columns(self, partition: CredalPartition, masses: str | None) -> dict[str, np.ndarray]:
         labels = partition.labels()
