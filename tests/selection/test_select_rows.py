@@ -8,7 +8,10 @@ import pandas as pd
 import pytest
 
 from evidentia import ECM, EGMM, FCM, FocalSets, select
+from evidentia.constraints import PairwiseConstraints
 from evidentia.partition import LazyPartition
+from evidentia.partition.counts import Certainty
+from evidentia.prototypes import CECM
 from evidentia.rows import survey
 from evidentia.rows.source import Piece
 from evidentia.selection import CRITERIA, search
@@ -86,6 +89,16 @@ def test_criteria_count_rows_as_their_weights_say(large):
     mine, theirs = model.partition_.certainty, copies.certainty
     np.testing.assert_allclose(mine, theirs, rtol=1e-12)
     assert mine.total == weight.sum()
+
+
+def test_criteria_of_linked_objects_are_those_of_their_own_masses(large):
+    weight = np.random.default_rng(0).integers(0, 4, size=900).astype(float)
+    weight[[3, 400]] = 3.0
+    links = PairwiseConstraints.from_links(cannot_link=[(3, 400)])
+    model = CECM(2, xi=0.999, n_init=1, random_state=0)
+    model.fit(OddRows(large[:900], weight, size=101), constraints=links)
+    expected = Certainty.of(model.partition_.compute(), weight)
+    np.testing.assert_allclose(model.partition_.certainty, expected, rtol=1e-12)
 
 
 def test_the_sums_of_criteria_by_hand():

@@ -73,6 +73,13 @@ class LazyPartition:
         """The partition piece by piece, in order."""
         return (self._partition(piece) for handle in self.rows.handles for piece in self.rows.read(handle))
 
+    def add_up(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
+        """``function(part, *parts)`` of every piece of the rows, added up in order by ``plus``.
+
+        ``others`` are partitions of the same rows; their parts of each piece are given with it.
+        """
+        return add_up(_of_piece, self.rows, function, self._bare(), *(other._bare() for other in others))
+
     def labels(self, rule: str | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,)."""
         found = list(each_handle(partial(_labels, self._bare(), rule), self.rows))
@@ -172,8 +179,8 @@ class LazyPartition:
         counts = partition.counts
         return counts._replace(worst=tuple((doubt, piece.where(int(name))) for doubt, name in counts.worst))
 
-    def _certainty(self, piece: Piece) -> Certainty | None:
-        return next((Certainty.of(self._partition(used), used.weight) for used in piece.counted()), None)
+    def _certainty(self, piece: Piece) -> Certainty:
+        return Certainty.of(self._partition(piece), piece.weight)
 
     def _columns(self, partition: CredalPartition, masses: str | None) -> dict[str, np.ndarray]:
         labels = partition.labels()
@@ -208,6 +215,10 @@ class LazyLabels:
 def _key(handle: Any) -> Any:
     """What a handle is known by; that of a block of a Dask collection holds its rows where it is worked on."""
     return getattr(handle, "number", handle)
+
+
+def _of_piece(piece: Piece, function: Callable[..., Any], *partitions: LazyPartition) -> Any:
+    return function(*(partition._partition(piece) for partition in partitions))
 
 
 def _labels(partition: LazyPartition, rule: str | None, rows: RowSource, handle: Any) -> np.ndarray:
