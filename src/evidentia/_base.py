@@ -66,6 +66,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
     already checked.
     """
 
+    _not_for_placing: tuple[str, ...] = ("partition_", "labels_")
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
 
     n_jobs: Any = param(
@@ -168,7 +169,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def _lazily(self, rows: RowSource) -> LazyPartition:
         alone = copy(self)  # what places rows needs no partition, and must not hold one that needs it
-        for name in ("partition_", "labels_"):
+        for name in self._not_for_placing:
             alone.__dict__.pop(name, None)
         return LazyPartition(
             rows, alone._masses, self.focal_sets_, label_rule=self.method.labels, no_answer=self._no_answer()

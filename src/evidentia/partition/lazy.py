@@ -14,7 +14,7 @@ import numpy as np
 
 from evidentia._archive import whole_file
 from evidentia.belief.focal import FocalSets, format_mask
-from evidentia.partition.counts import Counts, no_answer_in_words
+from evidentia.partition.counts import Certainty, Counts, no_answer_in_words
 from evidentia.partition.credal import CredalPartition
 from evidentia.rows.passes import add_up, each_handle
 from evidentia.rows.source import Piece, RowSource
@@ -61,12 +61,24 @@ class LazyPartition:
         """The numbers of :meth:`summary`."""
         return add_up(self._bare()._count, self.rows)
 
+    @cached_property
+    def certainty(self) -> Certainty:
+        """Sums of which criteria for the number of clusters are made; a row counts as its weight says."""
+        return add_up(self._bare()._certainty, self.rows)
+
     def __len__(self) -> int:
         return self.rows.n_rows if self.rows.n_rows is not None else self.counts.n
 
     def blocks(self) -> Iterator[CredalPartition]:
         """The partition piece by piece, in order."""
         return (self._partition(piece) for handle in self.rows.handles for piece in self.rows.read(handle))
+
+    def add_up(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
+        """``function(part, *parts)`` of every piece of the rows, added up in order by ``plus``.
+
+        ``others`` are partitions of the same rows; their parts of each piece are given with it.
+        """
+        return add_up(_of_piece, self.rows, function, self._bare(), *(other._bare() for other in others))
 
     def labels(self, rule: str | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,)."""
@@ -167,6 +179,9 @@ class LazyPartition:
         counts = partition.counts
         return counts._replace(worst=tuple((doubt, piece.where(int(name))) for doubt, name in counts.worst))
 
+    def _certainty(self, piece: Piece) -> Certainty:
+        return Certainty.of(self._partition(piece), piece.weight)
+
     def _columns(self, partition: CredalPartition, masses: str | None) -> dict[str, np.ndarray]:
         labels = partition.labels()
         found = {
@@ -195,6 +210,10 @@ class LazyLabels:
 
     def __repr__(self) -> str:
         return f"LazyLabels of {self._partition!r}; compute() gives them"
+
+
+def _of_piece(piece: Piece, function: Callable[..., Any], *partitions: LazyPartition) -> Any:
+    return function(*(partition._partition(piece) for partition in partitions))
 
 
 def _labels(partition: LazyPartition, rule: str | None, rows: RowSource, handle: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ from evidentia.rows.source import ArrayRows, DerivedRows, Piece, RowSource
 class Numbered(DerivedRows):
     """Rows of another source, which one pass has counted: a piece knows the number of its first row among all."""
 
+    derived = True
     n_rows: int
 
     def __init__(self, source: RowSource):

@@ -77,6 +77,7 @@ class RowSource(ABC):
     """
 
     in_memory = False
+    derived = False  # whether it has the fingerprint of another source, whose rows it changes
     handles: Sequence[Any]
     n_features: int
     n_rows: int | None = None  # when known before the rows are read
@@ -167,6 +168,8 @@ class DerivedRows(RowSource):
 class TransformedRows(DerivedRows):
     """Rows of another source in other columns, by something that has ``to(table)``."""
 
+    derived = True
+
     def __init__(self, source: RowSource, change: Any):
         self.source, self.change = source, change
         self.in_memory, self.handles, self.n_rows = source.in_memory, source.handles, source.n_rows
@@ -197,6 +200,14 @@ class ArrayRows(RowSource):
 
     def fingerprint(self) -> str:
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")
+
+
+def same_rows(one: RowSource, other: RowSource) -> bool:
+    """Whether a piece of one source is the same piece of the other; what is not known to be is not."""
+    if one is other:
+        return True
+    known = type(one) is type(other) and not (one.in_memory or one.derived)
+    return known and one.fingerprint() == other.fingerprint()
 
 
 def gathered(source: RowSource, check: Callable[[Piece], None] = lambda piece: None) -> ArrayRows:

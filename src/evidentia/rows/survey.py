@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered
 from evidentia.solvers.coordinates import Moments, moments_of
 from evidentia.solvers.starts import Rows, sorted_rows
 
+_looks: ContextVar[dict[Any, tuple[RowSource, Table]] | None] = ContextVar("looks", default=None)
 MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
 
 
@@ -43,6 +46,16 @@ class Table(NamedTuple):
         return self.moments.total
 
 
+@contextmanager
+def looking_once() -> Iterator[None]:
+    """Fits inside that survey the same source in the same way do so once, as long as the source is not in memory."""
+    token = _looks.set({})
+    try:
+        yield
+    finally:
+        _looks.reset(token)
+
+
 def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True) -> Table:
     """Survey a source.
 
@@ -58,6 +71,15 @@ def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str, sort
     sort : bool
         Whether the rows of a small table are sorted, for a method in which their order would play a part.
     """
+    kept, key = None if rows.in_memory else _looks.get(), (id(rows), mixing, missing, sort)
+    if kept is None:
+        return _look_through(rows, mixing, missing, who, sort)
+    if key not in kept:  # with the source itself, so that no other gets its id
+        kept[key] = rows, _look_through(rows, mixing, missing, who, sort)
+    return kept[key][1]
+
+
+def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool) -> Table:
     check = partial(_check, missing=missing, who=who, names=rows.names)
     if rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS:
         return _small(rows if rows.in_memory else gathered(rows, check), mixing, check, sort)
