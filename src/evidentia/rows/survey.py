@@ -43,6 +43,11 @@ class Table(NamedTuple):
         return self.moments.total
 
 
+def is_small(rows: RowSource) -> bool:
+    """Whether it is known before the rows are read that a sample of them is all."""
+    return rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS
+
+
 def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> Table:
     """Survey a source.
 
@@ -57,7 +62,7 @@ def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> T
         Who asks, for messages.
     """
     check = partial(_check, missing=missing, who=who, names=rows.names)
-    if rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS:
+    if is_small(rows):
         return _small(rows if rows.in_memory else gathered(rows, check), mixing, check)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
