@@ -12,6 +12,7 @@ from evidentia.mixtures import class_rows, finalists
 from evidentia.mixtures.class_rows import MOST_CATEGORIES, Values
 from evidentia.partition.lazy import LazyPartition
 from evidentia.rows.checkpoint import Checkpoint
+from evidentia.rows.sketch import SKETCH_ROWS
 from evidentia.rows.source import Piece, RowSource
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
@@ -27,10 +28,10 @@ def blobs(n=LARGE, seed=0):
     return centers[which] + rng.normal(size=(n, 2)) * np.array([1.0, 0.6, 1.4])[which, None] * [1.0, 1.5]
 
 
-def answers(n=LARGE, d=14, seed=0, holes=0.02):
+def answers(n=LARGE, d=24, seed=0, holes=0.02):
     """Whole numbers, the categories of two classes."""
     rng = np.random.default_rng(seed)
-    probabilities = rng.dirichlet(np.ones(3), size=(2, d))
+    probabilities = rng.dirichlet(np.full(3, 3.0), size=(2, d))
     which = (rng.uniform(size=n) < 0.35).astype(int)
     X = (rng.uniform(size=(n, d, 1)) >= np.cumsum(probabilities[which], axis=2)[:, :, :-1]).sum(axis=2) * 3.0 - 2
     X[rng.uniform(size=X.shape) < holes] = np.nan
@@ -55,8 +56,9 @@ EVERY = pytest.mark.parametrize("name", MODELS)
 
 @pytest.fixture(scope="module")
 def tables():
-    found = dict.fromkeys(GAUSSIAN, blobs())
-    return {**found, **dict.fromkeys(CLASSES, answers())}
+    categories = answers()
+    assert len(np.unique(categories, axis=0)) > SKETCH_ROWS
+    return {**dict.fromkeys(GAUSSIAN, blobs()), **dict.fromkeys(CLASSES, categories)}
 
 
 def numbers(model):
@@ -254,7 +256,7 @@ def test_starts_of_the_caller_need_rows_in_memory():
     labels = np.digitize(X[:, 0], [2.5])
     model = ParsimoniousGaussianMixture(2, model="VVI", init=labels).fit(X)
     assert model.n_clusters_ == 2
-    with pytest.raises(TypeError, match="only where all rows are in memory.*init='hierarchical'"):
+    with pytest.raises(TypeError, match=r"only where all rows are in memory.*init='hierarchical'"):
         ParsimoniousGaussianMixture(2, model="VVI", init=labels).fit(OddRows(X))
 
 
@@ -266,9 +268,9 @@ def test_bad_rows_are_named():
 
 
 def test_the_bootstrap_of_a_large_table_starts_from_first_looks_too(monkeypatch):
-    X = blobs(1_500)
-    _small_samples(monkeypatch, 1_000)
-    model = BootGMM(model=["VVI"], cluster_range=(2, 4), n_boot=12, random_state=0).fit(X)
+    X = blobs(300)
+    _small_samples(monkeypatch, 200)
+    model = BootGMM(model=["VVI"], cluster_range=(2, 4), n_boot=20, random_state=0).fit(X)
     assert model.n_clusters_ >= 3
 
 
@@ -338,7 +340,7 @@ class Generated(RowSource):
         rng = np.random.default_rng(handle)
         table = rng.normal(size=(20_000, 5))
         table[rng.uniform(size=20_000) < 0.4] += 5
-        yield Piece(np.clip(np.round(3 * table), -9, 24) if self.whole else table, None, f"part {handle}, row ", 0)
+        yield Piece(np.clip(np.round(1.5 * table), -5, 12) if self.whole else table, None, f"part {handle}, row ", 0)
 
     def fingerprint(self):
         return f"generated {self.whole}"
