@@ -46,6 +46,11 @@ class Table(NamedTuple):
         return self.moments.total
 
 
+def is_small(rows: RowSource) -> bool:
+    """Whether it is known before the rows are read that a sample of them is all."""
+    return rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS
+
+
 @contextmanager
 def looking_once() -> Iterator[None]:
     """Fits inside that survey the same source in the same way do so once, as long as the source is not in memory."""
@@ -81,7 +86,7 @@ def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str, sort
 
 def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool) -> Table:
     check = partial(_check, missing=missing, who=who, names=rows.names)
-    if rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS:
+    if is_small(rows):
         return _small(rows if rows.in_memory else gathered(rows, check), mixing, check, sort)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
