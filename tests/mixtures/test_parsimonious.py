@@ -395,20 +395,6 @@ def test_equal_components_do_not_cover_each_other_however_near():
     assert not covers(MixtureParameters(np.full((1, 3), 1 / 3), means, within)).any()
 
 
-def test_another_number_of_the_search_is_at_hand_without_a_fit():
-    X = numbers("iris")
-    model = ParsimoniousGaussianMixture(cluster_range=(2, 3), random_state=0).fit(X)
-    three = model.at_number(X, 3)
-    best = model.selection_[model.selection_.n_clusters == 3].sort_values("bic").iloc[-1]
-    assert (model.n_clusters_, three.n_clusters_, three.model_) == (2, 3, best.model)
-    assert three.criterion_ == pytest.approx(best.log_likelihood)
-    assert three.score(X) * len(X) == pytest.approx(best.log_likelihood)
-    assert three.means_.shape == (3, 4)
-    assert three.partition_.n_clusters == 3
-    assert model.means_.shape == (2, 4)  # the first is as it was
-    assert three.selection_ is model.selection_
-
-
 def test_starts_from_one_partition_are_followed_once(monkeypatch):
     X, followed = two_clouds(gap=30.0), []
 

@@ -6,7 +6,6 @@ The mixtures themselves are fitted by :mod:`evidentia.solvers.batched_em`: all s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
@@ -266,19 +265,6 @@ class ParsimoniousGaussianMixture(ClassMixture):
         self._publish(X, self._masses(table))
         self._warn_if_one_covers_others()
         return self
-
-    def at_number(self, X: Any, n_clusters: int) -> Self:
-        """This fit to X with another number of clusters among those that were tried: a copy with the best model of it.
-
-        ``selection_`` stays that of the whole search.
-        """
-        check_is_fitted(self)
-        table, other = self._check_table(X, reset=False), copy(self)
-        best = other._publish_choice([one for one in self._candidates if one.n_clusters == n_clusters])
-        other.selection_ = self.selection_
-        other._publish_model(table, self._varying, best)
-        other._publish(X, other._masses(table))
-        return other
 
     def _rule(self, model: str) -> ModelRule:
         """The M-step of a model."""
