@@ -66,7 +66,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
     already checked.
     """
 
-    _not_for_placing: tuple[str, ...] = ("partition_", "labels_")
+    _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
 
     n_jobs: Any = param(

@@ -155,11 +155,6 @@ def test_first_looks_promise_what_the_fits_to_all_rows_have(monkeypatch):
     offset = np.abs(fit.selection_["bic"] - whole["bic"])
     assert offset[looks].max() < 0.1 * (whole["bic"].max() - whole["bic"].min())
     assert (fit.selection_["bic"][looks] < fit.selection_["bic"][~looks].max()).all()
-    other = fit.at_number(X, 2)
-    assert other.n_clusters_ == 2
-    assert other.selection_ is fit.selection_
-    lazy = fit.at_number(OddRows(X), 2)
-    np.testing.assert_array_equal(lazy.labels_, other.labels_)
 
 
 def test_looks_in_doubt_are_those_within_the_error_of_the_sample():

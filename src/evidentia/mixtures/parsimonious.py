@@ -6,7 +6,6 @@ The mixtures themselves are fitted by :mod:`evidentia.solvers.batched_em`: all s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
@@ -28,7 +27,6 @@ from evidentia.mixtures.bootstrap import side_by_side
 from evidentia.mixtures.covariance_models import MODELS, n_covariance_parameters, rule_of
 from evidentia.mixtures.finalists import as_first_look, finish_best
 from evidentia.mixtures.gaussian_rows import AllRows
-from evidentia.rows import as_rows
 from evidentia.rows.source import ArrayRows, RowSource, in_memory
 from evidentia.rows.survey import Table, is_small, look_through
 from evidentia.solvers.batched_em import (
@@ -324,24 +322,6 @@ class ParsimoniousGaussianMixture(ClassMixture):
         self.selection_ = pd.DataFrame([one.row(self._collapse) for one in found])
         self._candidates = [replace(one, runs=[one.best]) for one in found if one is best or not one.collapsed]
         self._publish_model(table.sample.X[0], columns, best)
-
-    def at_number(self, X: Any, n_clusters: int) -> Self:
-        """This fit to X with another number of clusters among those that were tried: a copy with the best model of it.
-
-        ``selection_`` stays that of the whole search. A first look of it, at more than 50,000 rows, was fitted to a
-        sample of them.
-        """
-        check_is_fitted(self)
-        source, other = as_rows(X), copy(self)
-        if source is None:
-            rows: RowSource = ArrayRows(self._check_table(X, reset=False))
-        else:
-            rows = self._check_source(source, reset=False)
-        best = other._publish_choice([one for one in self._candidates if one.n_clusters == n_clusters])
-        other.selection_ = self.selection_
-        other._publish_model(self.means_[0], self._varying, best)
-        other._publish_rows(X, rows)
-        return other
 
     def _rule(self, model: str) -> ModelRule:
         """The M-step of a model."""
