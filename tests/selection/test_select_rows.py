@@ -111,7 +111,7 @@ def test_the_sums_of_criteria_by_hand():
 
 
 def test_a_method_that_needs_memory_is_a_row_with_a_note(large):
-    found = select(OddRows(large[:300]), ["fcm", "recm"], n_clusters=2, random_state=0)
+    found = select(OddRows(large[:300]), ["fcm", "secmdd"], n_clusters=2, random_state=0)
     assert found.best == ("fcm", 2)
     assert "needs all rows in memory" in found.table["note"].iloc[1]
 

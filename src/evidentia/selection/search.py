@@ -181,16 +181,7 @@ def select(
     (('egmm', 2), 'ebic')
     """
     estimators, used = _estimators(methods, metric), _criteria(criteria)
-    counts = list(n_clusters) if isinstance(n_clusters, Iterable) else [int(n_clusters)]
-    if not counts:
-        raise ValueError("'n_clusters' must hold at least one number. Got none.")
-    seed = _seed(random_state)
-    plan = [
-        (method, count)
-        for method, estimator in estimators.items()
-        for count in (counts if "given" in record(estimator).number else [None])
-    ]
-    source = as_rows(X)
+    plan, seed, source = _plan(estimators, n_clusters), _seed(random_state), as_rows(X)
     with nullcontext() if n_jobs is None else threads(n_jobs), looking_once():
         rows, leaders = _fit_all(X if source is None else source, estimators, plan, used, seed, verbose)
     table = pd.DataFrame(rows, columns=["method", "n_clusters", *used, "seconds", "note"])
@@ -202,6 +193,18 @@ def select(
     deciding = _deciding(table, list(leaders), list(used))
     row, model = leaders[deciding]
     return Selection(table, deciding, (row["method"], row["n_clusters"]), model)
+
+
+def _plan(estimators: Mapping[str, Any], n_clusters: int | Iterable[int]) -> list[tuple[str, int | None]]:
+    """Each method with each number, or with none if it finds its own."""
+    counts = list(n_clusters) if isinstance(n_clusters, Iterable) else [int(n_clusters)]
+    if not counts:
+        raise ValueError("'n_clusters' must hold at least one number. Got none.")
+    return [
+        (method, count)
+        for method, estimator in estimators.items()
+        for count in (counts if "given" in record(estimator).number else [None])
+    ]
 
 
 def _fit_all(
