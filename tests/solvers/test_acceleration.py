@@ -186,7 +186,7 @@ def test_sets_of_weight_zero_stay_so():
     [
         EGMM(3, model="VVV", random_state=0),
         EGMM(4, model="VEI", random_state=0),
-        ECM(3, adaptive=True, n_init=2, random_state=0),
+        ECM(3, focal_sets="full", adaptive=True, n_init=2, random_state=0),
         ECM(3, n_init=2, random_state=0),
     ],
 )
