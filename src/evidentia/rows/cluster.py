@@ -20,6 +20,7 @@ import distributed
 from dask.delayed import delayed
 from distributed.scheduler import KilledWorker
 
+from evidentia.rows.allocation import memory_is_kept
 from evidentia.rows.dask import at_hand
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import one_blas_thread_here
@@ -94,7 +95,7 @@ def _submit(
 def work_on_group(work: Callable[[Any, Any], Any], rows: Any, handles: Sequence[Any]) -> list[Any]:
     """Results of some handles, up to the first whose rows are refused."""
     found: list[Any] = []
-    with one_blas_thread_here():
+    with one_blas_thread_here(), memory_is_kept():
         for handle in handles:
             try:
                 found.append(work(rows, handle))
