@@ -110,3 +110,17 @@ def test_a_pass_gives_no_memory_back_to_the_system():
     done = subprocess.run([sys.executable, "-c", FAULTS], env=setting, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert max(map(float, done.stdout.split())) < 50  # pages; the scores of the rows alone would be 586
+
+
+def test_code_from_the_cache_gives_the_bits_of_code_just_compiled(tmp_path):
+    """A first fit, later ones, and those of other processes must agree."""
+    code = (
+        "import numpy as np\n"
+        "from evidentia.solvers.shared_covariance import posteriors, statistics, with_ones\n"
+        "rng = np.random.default_rng(0)\n"
+        "rows, theta = with_ones(rng.normal(size=(1000, 10))), rng.normal(size=(7, 11))\n"
+        "print(*(np.asarray(part).tobytes().hex() for part in (*statistics(rows, theta), *posteriors(rows, theta))))"
+    )
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    first, second = (subprocess.check_output([sys.executable, "-c", code], env=env) for _ in range(2))
+    assert first == second
