@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from evidentia import CECM, EGMM, EVCLUS, PairwiseConstraints
+from evidentia import CECM, EGMM, EkNNclus, PairwiseConstraints
 from evidentia.rows import as_rows, passes
 from evidentia.rows import dask as dask_rows
 from evidentia.rows.dask import DaskRows
@@ -231,5 +231,5 @@ def test_links_on_the_rows_of_a_dask_array(client):
 
 
 def test_a_method_that_needs_all_rows_says_so(table):
-    with pytest.raises(TypeError, match=r"EVCLUS needs all rows in memory.*EGMM"):
-        EVCLUS(2).fit(da.from_array(table, chunks=(500, 3)))
+    with pytest.raises(TypeError, match=r"EkNNclus needs all rows in memory.*EGMM"):
+        EkNNclus().fit(da.from_array(table, chunks=(500, 3)))

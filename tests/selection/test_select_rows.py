@@ -66,7 +66,7 @@ def test_the_first_pass_is_shared_by_all_fits_that_ask_for_the_same(large, monke
     look = survey._look_through
     monkeypatch.setattr(survey, "_look_through", lambda rows, *key: looks.append(key) or look(rows, *key))
     select(OddRows(large), {"ecm": METHODS["ecm"], "fcm": METHODS["fcm"]}, n_clusters=[2, 3, 4], random_state=1)
-    assert looks == [(False, False, "ECM")]
+    assert looks == [(False, False, "ECM", False)]
     select(OddRows(large), METHODS["ecm"], n_clusters=2, random_state=1)
     assert len(looks) == 2  # another call looks anew: the rows may have changed
 
