@@ -31,10 +31,13 @@ LEAST = -708.0  # below it exp is taken to be zero; a little lower it would be a
 C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13 = (1 / math.factorial(power) for power in range(3, 14))
 
 LINEAR = {"nogil": True, "fastmath": {"contract"}}  # a product and a sum may be rounded once
-ANY_ORDER = {"nogil": True, "fastmath": {"contract", "reassoc"}}  # sums over a block may run in several lanes
+# Part of the loops that call them: a function that is called is there twice, as compiled alone and as compiled with its
+# caller, which round in different ways, and which one runs depends on whether the code came from the cache.
+PART = {**LINEAR, "forceinline": True}
+ANY_ORDER = {**PART, "fastmath": {"contract", "reassoc"}}  # sums over a block may run in several lanes
 
 
-@compiled(**LINEAR)
+@compiled(**PART)
 def _lay_out(rows: np.ndarray, start: int, count: int, features: np.ndarray) -> None:
     """Features of rows ``start`` to ``start + count`` as columns; zeros beyond."""
     n_columns, n_terms = rows.shape[1] - 1, len(features)
@@ -57,7 +60,7 @@ def _lay_out(rows: np.ndarray, start: int, count: int, features: np.ndarray) -> 
                 at += 1
 
 
-@compiled(**LINEAR)
+@compiled(**PART)
 def _score(theta: np.ndarray, features: np.ndarray, scores: np.ndarray) -> None:
     """``scores = theta @ features``, four features and two components at a time."""
     n_components, n_terms = theta.shape
@@ -86,7 +89,7 @@ def _score(theta: np.ndarray, features: np.ndarray, scores: np.ndarray) -> None:
                     scores[j, i] += a0 * features[p, i]
 
 
-@compiled(**LINEAR)
+@compiled(**PART)
 def _exponentials(
     scores: np.ndarray, bits: np.ndarray, top: np.ndarray, total: np.ndarray, scaled: np.ndarray, power: np.ndarray
 ) -> None:
