@@ -38,7 +38,7 @@ bench: $(VENV)/.installed-test .venv-peer/.installed   ## speed and memory, as r
 # Spark and dask-ml are large, and Spark needs Java 17: apart from all else.
 .venv-engines/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-engines
-	.venv-engines/bin/python $(PIP) --editable ".[parquet]" "dask-ml==2025.1.0" "pyspark==4.3.0" distributed
+	.venv-engines/bin/python $(PIP) --editable ".[parquet,dask]" "dask-ml==2025.1.0" "pyspark==4.3.0"
 	@touch $@
 
 bench-engines: .venv-engines/.installed   ## a pass against Spark's and dask-ml's; ARGS="--rows 1e6" for a quick look
@@ -72,7 +72,7 @@ CORE := belief rows partition solvers prototypes mixtures relational hierarchy s
 OLDEST_PYTHON ?= python3.11
 .venv-oldest/.installed: pyproject.toml ci/oldest.txt
 	$(OLDEST_PYTHON) -m venv --clear .venv-oldest
-	.venv-oldest/bin/python $(PIP) --constraint ci/oldest.txt --editable ".[parquet,zarr,anndata]" pytest pytest-xdist hypothesis
+	.venv-oldest/bin/python $(PIP) --constraint ci/oldest.txt --editable ".[parquet,zarr,dask,anndata]" pytest pytest-xdist hypothesis
 	@touch $@
 
 test-oldest: .venv-oldest/.installed   ## core tests with the oldest versions allowed; any warning is an error

@@ -21,6 +21,7 @@ from benchmarks import (
     metric_learning,
     neural,
     relational,
+    threads,
 )
 from benchmarks.harness import HEAD, ROOT, Line
 
@@ -41,6 +42,7 @@ FAMILIES: dict[str, ModuleType] = {
         relational,
         density,
         command_line,
+        threads,
     )
 }
 BESIDE_EVCLUST = (ecm, evclust_methods, relational, density)

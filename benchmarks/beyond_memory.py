@@ -15,7 +15,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.harness import HEAD, Line, duration, memory, speed, stopwatch, within
+from benchmarks.harness import HEAD, Line, duration, memory, stopwatch, within
 from benchmarks.processes import usage, watched
 from evidentia import EGMM, FocalSets, open_rows
 from evidentia.mixtures.egmm_problem import ALL, Problem
@@ -166,36 +165,6 @@ def pass_over(paths: list[str]) -> list[float]:
     return [rows.n_rows, cpu]
 
 
-# -- threads -----------------------------------------------------------------------------------------------------------
-
-
-def wall(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def threads_side_by_side(n: int, d: int) -> list[float]:
-    """Seconds on the clock of a pass on one thread and on two, and of a plain loop alone and of two side by side."""
-    rows = ArrayRows(rows_of_group((2,), n, d))
-    iteration, numbers = one_pass(rows, rows.table[:50_000]), np.random.default_rng(0).random((2, 1 << 14))
-    into = np.empty_like(numbers)
-
-    def loop(at: int) -> None:
-        for _ in range(2_000):
-            np.exp(numbers[at], out=into[at])
-
-    def on(n_jobs: int) -> None:
-        with threads(n_jobs):
-            iteration()
-
-    with one_blas_thread_here(), ThreadPoolExecutor(2) as pool:
-        iteration()
-        works = [partial(on, 1), partial(on, 2), partial(loop, 0), lambda: list(pool.map(loop, (0, 1)))]
-        found = [[wall(work) for work in works] for _ in range(15)]  # in turns, as other programs come and go
-    return np.min(found, axis=0).tolist()
-
-
 # -- lines -------------------------------------------------------------------------------------------------------------
 
 HERE = "benchmarks.beyond_memory"
@@ -233,22 +202,6 @@ def lines(paths: list[str], n: int, d: int) -> Iterator[Line]:
     growth = (cpu_many / many) / (cpu_few / few)
     what, both = "a pass over all rows (peer: over a tenth)", (duration(cpu_many), duration(cpu_few))
     yield Line(what, size, *both, f"{growth:.2f} x", "<= 1.2 x", growth <= 1.2)  # for each row
-    yield from thread_lines()
-
-
-def thread_lines() -> Iterator[Line]:
-    """Two threads against one; the target counts when two plain loops had a core each."""
-    one, two, loop, loops = watched(HERE, "threads_side_by_side", FITTING_ROWS, 10).result
-    free = 2 * loop / loops
-    yield Line(
-        "control: two plain loops (peer: one alone)", "", duration(loops), duration(loop), f"{free:.1f} cores", "", None
-    )
-    line = speed("EGMM, a pass on 2 threads (peer: on one)", "1e6 x 10", two, one, 1.7)
-    yield (
-        line
-        if free >= 1.8
-        else Line(*[getattr(line, name) for name in ("what", "size", "ours", "peer", "result")], "", None)
-    )
 
 
 def main() -> int:

@@ -12,7 +12,6 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
@@ -20,22 +19,9 @@ import faults
 
 
 def killed_workers(times: int, rng: random.Random) -> list[str]:
-    """One cluster for all kills, or a few: one whose nanny gave up is replaced."""
-    found: list[str] = []
-    while len(found) < times:
-        with faults.local_cluster() as client:
-            while len(found) < times and all_back(client):
-                moment = rng.uniform(0, 1.5)
-                found.append(outcome(lambda at=moment: f"same bits, {faults.kill_a_worker(client, at, rng)} again"))
-    return found
-
-
-def all_back(client: Any) -> bool:
-    try:
-        client.wait_for_workers(2, timeout=30)
-    except TimeoutError:
-        return False
-    return True
+    with faults.command_line_cluster() as (client, _):
+        moments = [rng.uniform(0, 1.5) for _ in range(times)]
+        return [outcome(lambda at=at: f"same bits, {faults.kill_a_worker(client, at, rng)} again") for at in moments]
 
 
 def outcome(action: Callable[[], object]) -> str:
@@ -65,7 +51,7 @@ def client_gone(rng: random.Random) -> str:
 
 
 def lost_file() -> str:
-    with faults.local_cluster() as client:
+    with faults.command_line_cluster() as (client, _):
         return expected(FileNotFoundError, faults.lost_file(client))
 
 

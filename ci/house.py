@@ -15,7 +15,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST_FUNCTION = 80
 # What is there and one in a hundred: EGMM with fourteen models, looking at a table before the fit, explaining objects.
-MOST_LINES = 31_800
+MOST_LINES = 38_000
 
 # How many files a method touches, by the example of one that has a plain family of its own.
 METHOD = "RECM"

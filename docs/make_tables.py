@@ -41,7 +41,7 @@ Averaging over models and numbers of clusters
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 
 .. automodule:: evidentia.mixtures.averaging
-   :members: number_support, finest_number, shares, akaike
+   :members: number_support, merge_share, split_share, shares, akaike
 """
 }
 HEADINGS = {

@@ -18,13 +18,14 @@ import psutil
 from distributed import Client, LocalCluster
 
 from evidentia import EGMM
+from evidentia.rows.cluster import PATIENCE
 from evidentia.rows.passes import add_up
 from evidentia.rows.survey import look_through
 from evidentia.solvers.descent import InterruptedFit
 from made_rows import MadeRows, same, sum_alone, sums_of
 
 HERE = Path(__file__).resolve().parent
-LONG = 120.0  # seconds after which something hangs
+LONG = 2 * PATIENCE  # seconds after which something hangs
 POWERS = (1.7, 0.6)  # of the sums of two passes, one after the other
 
 
@@ -38,6 +39,35 @@ def local_cluster(memory_limit="800MB", n_workers=2):
         Client(workers) as client,
     ):
         yield client
+
+
+@contextmanager
+def command_line_cluster(n_workers=2):
+    """Scheduler and workers in processes of their own, which nothing but Dask's nannies brings back."""
+    with ExitStack() as stack, tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/scheduler.json"
+        scheduler = _started(stack, "scheduler", "--port", "0", "--scheduler-file", file, "--no-dashboard")
+        options = ["--nworkers", str(n_workers), "--nthreads", "1", "--memory-limit", "800MB", "--no-dashboard"]
+        _started(stack, "worker", "--scheduler-file", file, "--local-directory", folder, *options)
+        with Client(scheduler_file=file, timeout=LONG) as client:
+            client.wait_for_workers(n_workers, timeout=LONG)
+            yield client, scheduler
+
+
+def _started(stack, *arguments):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments],
+        env=_environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    stack.callback(process.wait)
+    stack.callback(process.terminate)
+    return process
+
+
+def _environment():
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
 
 
 def passes_over(rows):
@@ -101,34 +131,13 @@ def _pids(client):
 
 def kill_the_scheduler(moment):
     """SIGKILL of the scheduler in the middle of a pass: gives the error."""
-    with ExitStack() as stack, tempfile.TemporaryDirectory() as folder:
-        address = f"{folder}/scheduler.json"
-        scheduler = _started(stack, "scheduler", "--port", "0", "--scheduler-file", address, "--no-dashboard")
-        _started(stack, "worker", "--scheduler-file", address, "--nthreads", "1", "--no-nanny", "--no-dashboard")
-        with Client(scheduler_file=address, timeout=LONG) as client:
-            client.wait_for_workers(1, timeout=LONG)
-            assert same(add_up(sums_of, MadeRows(4), 1.7), sum_alone(MadeRows(4), 1.7))  # it works until then
-            killer = threading.Timer(moment, scheduler.kill)
-            killer.start()
-            error = outcome_of(lambda: passes_over(MadeRows(40, pause=0.2)))
-            killer.join()
+    with command_line_cluster(n_workers=1) as (_, scheduler):
+        assert same(add_up(sums_of, MadeRows(4), 1.7), sum_alone(MadeRows(4), 1.7))  # it works until then
+        killer = threading.Timer(moment, scheduler.kill)
+        killer.start()
+        error = outcome_of(lambda: passes_over(MadeRows(40, pause=0.2)))
+        killer.join()
     return error
-
-
-def _started(stack, *arguments):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dask", *arguments],
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    stack.callback(process.wait)
-    stack.callback(process.kill)
-    return process
-
-
-def environment():
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
 
 
 def kill_the_client(moment):
@@ -148,7 +157,7 @@ def kill_the_client(moment):
 def _other_process(function, *arguments):
     process = subprocess.Popen(
         [sys.executable, "-c", f"import faults; faults.{function}{arguments!r}"],
-        env=environment(),
+        env=_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -194,18 +203,11 @@ def lost_file(client):
 # -- interrupts --------------------------------------------------------------------------------------------------------
 
 
-class Unpublished(EGMM):
-    """Clusters, without masses of all rows."""
-
-    def _publish_rows(self, X, rows):
-        pass
-
-
 def fit_for_long(diary):
     """A fit whose passes over all rows take long; a note of every part that is read."""
     with local_cluster(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = Unpublished(2, model="VVV", init="k-means", n_init=1, tol=1e-13, random_state=0)
+        model = EGMM(2, model="VVV", init="k-means", n_init=1, tol=1e-13, random_state=0)
         model.fit(MadeRows(40, 2000, pause=0.05, diary=diary))
         print(any(issubclass(one.category, InterruptedFit) for one in caught), *model.cluster_centers_[:, 0])
 

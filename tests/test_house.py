@@ -68,6 +68,7 @@ def test_the_oldest_versions_in_ci_are_those_that_the_package_allows(project):
         *project["project"]["dependencies"],
         *extras["parquet"],
         *extras["zarr"],
+        *extras["dask"],
         *extras["anndata"],
         *extras["test"],
     ]

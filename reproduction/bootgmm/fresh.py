@@ -172,6 +172,11 @@ EXHIBITS = [
         unknown_cells,
         notes=notes,
         minutes=(1, 12),
-        words=(*WORDS, "Numbers of clusters from 1 to 5 are tried, and averaged over or chosen once by BIC."),
+        words=(
+            *WORDS,
+            "Numbers of clusters from 1 to 5 are tried, and averaged over or chosen once by BIC.",
+            "The record of the documentation is of an earlier BootGMM: it averaged over models by the square roots of "
+            "Akaike's weights, and where the number is averaged over, its masses followed all replicates.",
+        ),
     ),
 ]

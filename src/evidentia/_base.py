@@ -22,9 +22,11 @@ from evidentia.partition.lazy import LazyLabels
 from evidentia.partition.profiles import row_names
 from evidentia.rows import as_rows
 from evidentia.rows.checkpoint import Checkpoint, checkpointed
+from evidentia.rows.dask import is_collection
 from evidentia.rows.passes import showing
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.solvers.descent import Run
+from evidentia.solvers.threads import one_blas_thread
 
 
 class Fitted:
@@ -64,6 +66,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
     already checked.
     """
 
+    _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
 
     n_jobs: Any = param(
@@ -81,6 +84,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
         "n_clusters_": "int",
     }
 
+    @one_blas_thread
     def predict_partition(self, X: Any) -> Any:
         """Credal partition of new rows, over the clusters found by ``fit``.
 
@@ -94,8 +98,8 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
             Or a :class:`LazyPartition` of rows that are not in memory.
         """
         check_is_fitted(self)
-        if (rows := as_rows(X)) is not None:
-            return self._lazily(self._check_source(rows, reset=False))
+        if (lazy := as_rows(X)) is not None:
+            return self._lazily(self._check_source(lazy, reset=False))
         return CredalPartition(
             self._masses(self._read_new(X)),
             self.focal_sets_,
@@ -114,8 +118,8 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def _check_rows(self, X: Any, sample_weight: Any = None) -> RowSource:
         """The rows to fit to, wherever they are."""
-        rows = as_rows(X)
-        if rows is None:
+        lazy = as_rows(X)
+        if lazy is None:
             table = self._check_table(X, reset=True)
             return ArrayRows(table, check_weight(self, sample_weight, len(table)))
         if sample_weight is not None:
@@ -123,7 +127,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
                 f"{type(self).__name__} takes the weights of rows that are not in memory from one of their columns: "
                 "open_rows(..., weight='its name')."
             )
-        return self._check_source(rows, reset=True)
+        return self._check_source(lazy, reset=True)
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         """Rows as many columns wide as those fitted; ``reset``: these are fitted now."""
@@ -165,7 +169,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def _lazily(self, rows: RowSource) -> LazyPartition:
         alone = copy(self)  # what places rows needs no partition, and must not hold one that needs it
-        for name in ("partition_", "labels_"):
+        for name in self._not_for_placing:
             alone.__dict__.pop(name, None)
         return LazyPartition(
             rows, alone._masses, self.focal_sets_, label_rule=self.method.labels, no_answer=self._no_answer()
@@ -274,7 +278,7 @@ def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarr
 
 def refuse_rows(estimator: Described, X: Any) -> None:
     """A sentence for a method that needs its table in memory and is given rows that are not."""
-    if as_rows(X) is not None:
+    if isinstance(X, RowSource) or is_collection(X):
         able = [cls.__name__ for cls in methods.clusterers().values() if "rows beyond memory" in cls.method.takes]
         raise TypeError(
             f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "

@@ -53,7 +53,7 @@ def test_columns_are_scaled_where_the_method_asks_for_it(parts, run):
 def test_what_needs_all_rows_is_refused(parts, tmp_path, run):
     where = f"{parts}/*.parquet"
     for words, said in (
-        (["--method", "recm", "--clusters", 2], "recm needs all rows in memory. Methods that do not: egmm"),
+        (["--method", "bhc", "--clusters", 2], "bhc needs all rows in memory. Methods that do not: "),
         (["--id", "name"], "--id needs all rows in memory"),
         (["--drop", "nothing"], "there is no column of numbers 'nothing'"),
         (["--columns", "a,name"], "--columns: there is no column of numbers 'name'"),

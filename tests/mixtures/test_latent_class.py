@@ -13,16 +13,16 @@ from sklearn.utils.estimator_checks import check_estimator
 from evidentia.datasets import load
 from evidentia.mixtures.bootgmm import BootGMM
 from evidentia.mixtures.bootstrap import bootstrap, draw_weights
-from evidentia.mixtures.latent_class import (
+from evidentia.mixtures.class_em import (
     ClassParameters,
     Columns,
-    LatentClassMixture,
     distinct_rows,
     e_step,
     evaluate,
     fit_batch,
     m_step,
 )
+from evidentia.mixtures.latent_class import LatentClassMixture
 
 TRUE_WEIGHTS = np.array([0.5, 0.3, 0.2])
 TRUE_PROBABILITIES = [

@@ -395,20 +395,6 @@ def test_equal_components_do_not_cover_each_other_however_near():
     assert not covers(MixtureParameters(np.full((1, 3), 1 / 3), means, within)).any()
 
 
-def test_another_number_of_the_search_is_at_hand_without_a_fit():
-    X = numbers("iris")
-    model = ParsimoniousGaussianMixture(cluster_range=(2, 3), random_state=0).fit(X)
-    three = model.at_number(X, 3)
-    best = model.selection_[model.selection_.n_clusters == 3].sort_values("bic").iloc[-1]
-    assert (model.n_clusters_, three.n_clusters_, three.model_) == (2, 3, best.model)
-    assert three.criterion_ == pytest.approx(best.log_likelihood)
-    assert three.score(X) * len(X) == pytest.approx(best.log_likelihood)
-    assert three.means_.shape == (3, 4)
-    assert three.partition_.n_clusters == 3
-    assert model.means_.shape == (2, 4)  # the first is as it was
-    assert three.selection_ is model.selection_
-
-
 def test_starts_from_one_partition_are_followed_once(monkeypatch):
     X, followed = two_clouds(gap=30.0), []
 
@@ -435,3 +421,11 @@ def test_diagonal_models_need_no_matrix_of_the_columns(model):
     )
     labels = np.array(subprocess.check_output([sys.executable, "-c", code], text=True).split(), int)
     assert adjusted_rand_score(labels, np.arange(30) % 3) == 1.0
+
+
+def test_covariances_are_those_of_the_last_fit():
+    X = numbers("iris")
+    model = ParsimoniousGaussianMixture(cluster_range=(2, 3), model="VVI", random_state=0).fit(X)
+    assert model.covariances_.shape == (model.n_clusters_, 4, 4)
+    before = model.covariances_
+    np.testing.assert_allclose(model.fit(10 * X).covariances_, 100 * before, rtol=1e-6)

@@ -13,7 +13,7 @@ from evidentia import ECM, FocalSets
 from evidentia.datasets import load
 from evidentia.dissimilarities import gower_distances
 from evidentia.relational import RECM
-from evidentia.relational.recm import euclidean_shift, recm_step
+from evidentia.relational.recm import VECTORS, euclidean_shift, recm_step
 from evidentia.solvers.descent import descend
 
 
@@ -50,7 +50,7 @@ def run_of(reference, kind, **changed):
 
 
 def plain_descents(model, D, *, tol):
-    """The descents of a model step by step, without mixing."""
+    """The descents of a model step by step, without guesses."""
     square = D if model.squared else D**2
     problem = model._problem(square, euclidean_shift(square) if model.shift == "auto" else model.shift)
     starts = model._starts(problem, np.random.RandomState(3))
@@ -118,7 +118,7 @@ def test_on_euclidean_distances_it_is_ecm(blobs, family, alpha, beta):
 @pytest.mark.parametrize(
     "settings", [{}, {"beta": 1.1, "alpha": 0.2}, {"beta": 1.5, "focal_sets": "singletons"}], ids=str
 )
-def test_mixed_descents_end_where_plain_ones_do_in_fewer_iterations(seed, settings):
+def test_descents_with_guesses_end_where_plain_ones_do(seed, settings):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((90, 3)) + 2 * rng.standard_normal((3, 3))[rng.integers(3, size=90)]
     D = cdist(X, X, metric="cityblock" if seed == 2 else "euclidean")
@@ -126,14 +126,32 @@ def test_mixed_descents_end_where_plain_ones_do_in_fewer_iterations(seed, settin
     model.set_params(shift=euclidean_shift(D**2))
     problem = model._problem(D**2, model.shift)
     plain = plain_descents(model, D, tol=model.tol)
-    mixed = model._descend(problem, np.random.RandomState(3))
-    for ours, slow in zip(mixed, plain, strict=True):
+    faster = model._descend(problem, np.random.RandomState(3))
+    for ours, slow in zip(faster, plain, strict=True):
         assert ours.converged
         assert ours.objective <= slow.objective * (1 + 1e-12)
         assert ours.objective == pytest.approx(slow.objective, rel=1e-7)  # not another minimum
         assert (np.diff(ours.trace) <= 0).all()
         np.testing.assert_allclose(ours.state.sum(axis=1), 1)
-    assert sum(run.n_iter for run in mixed) < sum(run.n_iter for run in plain)
+    assert sum(run.n_iter for run in faster) <= sum(run.n_iter for run in plain)
+
+
+def test_slow_descents_need_less_than_half_of_the_steps():
+    X, calls = np.random.default_rng(3).uniform(size=(150, 2)), []
+    model = RECM(3, n_init=4, metric="precomputed")
+    problem = model._problem(cdist(X, X) ** 2, 0.0)
+    for start in model._starts(problem, np.random.RandomState(0)):
+        ends = []
+        for vectors in (None, VECTORS):
+            calls.append(0)
+
+            def step(weights):
+                calls[-1] += 1
+                return recm_step(problem, weights)
+
+            ends.append(descend(step, start, max_iter=5000, tol=model.tol, relative=True, vectors=vectors).objective)
+        assert ends[1] <= ends[0] * (1 + 1e-9)
+    assert sum(calls[1::2]) < sum(calls[::2]) / 2
 
 
 def bent(X):

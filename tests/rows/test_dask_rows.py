@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 
+import cloudpickle
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -12,12 +13,13 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from evidentia import EGMM
+from evidentia import CECM, EGMM, EVCLUS, PairwiseConstraints
 from evidentia.rows import as_rows, passes
 from evidentia.rows import dask as dask_rows
 from evidentia.rows.dask import DaskRows
+from evidentia.rows.numbered import Numbered
 from evidentia.rows.passes import add_up
-from evidentia.rows.source import gathered
+from evidentia.rows.source import TransformedRows, gathered
 from evidentia.rows.survey import look_through
 from made_rows import MadeRows, same, sums_of
 
@@ -180,26 +182,54 @@ def test_dask_is_not_imported_without_need():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
 
 
-class Unpublished(EGMM):
-    """Clusters, without masses of all rows."""
-
-    def _publish_rows(self, X, rows):
-        self.source_ = rows
-
-
-def test_a_fit_of_a_dask_array_reads_it_block_by_block(client):
+def test_a_fit_of_a_dask_array_reads_it_block_by_block(client, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120_000, 2)) + 9 * rng.integers(2, size=(120_000, 1))
     lazy = da.from_array(X, chunks=(32_768, 2))
-    settings = {"n_clusters": 2, "model": "EEE", "random_state": 0}
-    array = Unpublished(**settings).fit(X)
-    here = Unpublished(**settings).fit(lazy)
-    assert isinstance(here.source_, DaskRows)
+    settings = {"n_clusters": 2, "model": "EEE", "init": "k-means", "random_state": 0}
+    array = EGMM(**settings).fit(X)
+    here = EGMM(**settings).fit(lazy)
     with client.as_current():
-        there = Unpublished(**settings).fit(lazy)
+        there = EGMM(**settings).fit(lazy)
+        written = there.partition_.to_parquet(tmp_path / "out")
+        labels = there.predict(lazy)
+        written_by_a_sum = there.partition_.counts
     for model in (here, there):
         np.testing.assert_array_equal(model.cluster_centers_, array.cluster_centers_)
         np.testing.assert_array_equal(model.covariances_, array.covariances_)
         assert model.log_likelihood_ == array.log_likelihood_
-    with pytest.raises(ValueError, match="'sample_weight' of Unpublished goes with a table in memory"):
-        Unpublished(**settings).fit(lazy, sample_weight=np.ones(120_000))
+    np.testing.assert_array_equal(labels, array.labels_)
+    np.testing.assert_array_equal(np.asarray(here.labels_), array.labels_)
+    np.testing.assert_array_equal(pd.read_parquet(written)["cluster"], array.labels_)
+    assert len(list(written.iterdir())) == 4
+    assert written_by_a_sum.n == 120_000
+    with pytest.raises(TypeError, match="EGMM takes the weights of rows that are not in memory"):
+        EGMM(**settings).fit(lazy, sample_weight=np.ones(120_000))
+
+
+def test_what_is_sent_to_a_worker_has_no_blocks_in_it(table):
+    rows = DaskRows(da.from_array(table, chunks=(500, 3)))
+    for sent in (rows, TransformedRows(rows, Twice()), rows.mapped(repr), Numbered(rows)):
+        assert len(cloudpickle.dumps(sent.bare())) < 2000 < table.nbytes
+        assert sent.block(sent.handles[1]).key == rows.block(1).key
+
+
+class Twice:
+    def to(self, table):
+        return 2 * table
+
+
+def test_links_on_the_rows_of_a_dask_array(client):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 2)) + 7 * (np.arange(3000) % 2)[:, None]
+    links = PairwiseConstraints.from_links([(0, 2), (5, 2501)], [(0, 1)])
+    settings = {"n_clusters": 2, "n_init": 1, "tol": 1e-3, "random_state": 0}
+    array = CECM(**settings).fit(X, constraints=links)
+    with client.as_current():
+        lazy = CECM(**settings).fit(da.from_array(X, chunks=(1000, 2)), constraints=links)
+    np.testing.assert_allclose(lazy.cluster_centers_, array.cluster_centers_, rtol=1e-9)
+
+
+def test_a_method_that_needs_all_rows_says_so(table):
+    with pytest.raises(TypeError, match=r"EVCLUS needs all rows in memory.*EGMM"):
+        EVCLUS(2).fit(da.from_array(table, chunks=(500, 3)))

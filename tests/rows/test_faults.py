@@ -11,7 +11,7 @@ import faults
 
 @pytest.fixture(scope="module")
 def client():
-    with faults.local_cluster() as one:
+    with faults.command_line_cluster() as (one, _):
         yield one
 
 

@@ -67,6 +67,56 @@ def test_guesses_that_lead_uphill_are_dropped_and_become_rare():
     assert 301 < steps.calls < 312
 
 
+class Wall(ValueError):
+    pass
+
+
+def walled(x):
+    """The bowl behind a wall."""
+    if x[0] > 1.9:
+        raise Wall
+    return linear_step(x)
+
+
+def test_a_guess_that_a_step_refuses_is_dropped():
+    vectors = PLAIN._replace(refusals=(Wall,))
+    seen = []
+
+    def step(x):
+        seen.append(x[0])
+        return walled(x)
+
+    run = descend(step, np.zeros(3), max_iter=30, tol=1e-300, vectors=vectors)
+    assert max(seen) > 1.9
+    assert run.n_iter == 30
+    assert (np.diff(run.trace) <= 0).all()
+    assert run.objective == walled(run.state)[0]
+    with pytest.raises(Wall):  # a guess of a descent that knows of no walls
+        descend(walled, np.zeros(3), max_iter=30, tol=1e-300, vectors=PLAIN)
+    with pytest.raises(Wall):  # a plain step
+        descend(walled, np.full(3, 1.95), max_iter=30, tol=1e-300, vectors=vectors)
+
+
+def test_a_guess_that_rises_is_not_taken():
+    calls = []
+
+    def cliff(x):  # late steps of a root point beyond its end, where the objective is high
+        calls.append(x[0])
+        return (1 + x[0] if x[0] >= 0 else 100.0), np.maximum(x - 0.01 * np.sqrt(np.maximum(x, 0)), 0)
+
+    run = descend(cliff, np.array([1.0]), max_iter=3000, tol=1e-12, relative=True, vectors=PLAIN)
+    assert min(calls) < 0
+    assert run.converged
+    assert (np.diff(run.trace) <= 0).all()
+    assert run.state[0] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_step_that_rises_is_recorded_and_ends_the_descent():
+    run = descend(lambda x: (float(np.sum(x)), x + 1), np.zeros(2), max_iter=9, tol=1e-9, vectors=PLAIN)
+    assert run.trace.tolist() == [0, 2]
+    assert run.converged
+
+
 def test_a_number_of_steps_without_tolerance_is_that_of_plain_steps():
     plain = descend(linear_step, np.zeros(3), max_iter=60)
     np.testing.assert_array_equal(descend(linear_step, np.zeros(3), max_iter=60, vectors=PLAIN).trace, plain.trace)
@@ -113,7 +163,7 @@ def test_logarithms_of_matrices():
 def test_parameters_as_vectors_and_back():
     tool = engine("VVI", None, Floor(1e-3, np.ones(2)))
     state = Parameters(np.array([0.7, 0.3, 0.0]), np.arange(6.0).reshape(3, 2), np.full((3, 2), 0.5))
-    to, back, _ = tool.vectors()
+    to, back, *_ = tool.vectors()
     again = back(to(state), state)
     for found, expected in zip(again, state):
         np.testing.assert_allclose(found, expected, rtol=1e-14)
@@ -136,7 +186,7 @@ def test_sets_of_weight_zero_stay_so():
     [
         EGMM(3, model="VVV", random_state=0),
         EGMM(4, model="VEI", random_state=0),
-        ECM(3, adaptive=True, n_init=2, random_state=0),
+        ECM(3, focal_sets="full", adaptive=True, n_init=2, random_state=0),
         ECM(3, n_init=2, random_state=0),
     ],
 )

@@ -112,18 +112,15 @@ def test_a_pass_gives_no_memory_back_to_the_system():
     assert max(map(float, done.stdout.split())) < 50  # pages; the scores of the rows alone would be 586
 
 
-SUMS = """
-import numpy as np
-from evidentia.solvers.posterior_sums import add_posterior_sums
-rng = np.random.default_rng(0)
-rows, theta = rng.standard_normal((5_000, 8)), rng.standard_normal((5, 8))
-sums = np.zeros_like(theta)
-print(add_posterior_sums(rows, theta, np.empty(0), sums).hex(), sums.tobytes().hex())
-"""
-
-
-def test_code_from_the_cache_finds_the_same_bits_as_code_just_compiled(tmp_path):
-    """Of two workers of a cluster one may compile while the other one finds what it left."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
-    first, second = (subprocess.check_output([sys.executable, "-c", SUMS], env=environment) for _ in range(2))
+def test_code_from_the_cache_gives_the_bits_of_code_just_compiled(tmp_path):
+    """A first fit, later ones, and those of other processes must agree."""
+    code = (
+        "import numpy as np\n"
+        "from evidentia.solvers.shared_covariance import posteriors, statistics, with_ones\n"
+        "rng = np.random.default_rng(0)\n"
+        "rows, theta = with_ones(rng.normal(size=(1000, 10))), rng.normal(size=(7, 11))\n"
+        "print(*(np.asarray(part).tobytes().hex() for part in (*statistics(rows, theta), *posteriors(rows, theta))))"
+    )
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    first, second = (subprocess.check_output([sys.executable, "-c", code], env=env) for _ in range(2))
     assert first == second

@@ -17,9 +17,12 @@ when the last cluster takes the place of a merged one, the triangle of those tha
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from evidentia.solvers.compiling import compiled
+from evidentia.solvers.threads import crew, n_threads
 
 SINGLE, COMPLETE, AVERAGE, WARD = range(4)
 LINKS = {"single": SINGLE, "complete": COMPLETE, "average": AVERAGE, "ward": WARD}
@@ -28,6 +31,8 @@ FAINT = 1e-200  # relative masses below this call for another unit
 SLACK = 1 + 4e-15  # rounding of a bound
 CALM = 32.0  # a row whose probabilities grow by more than this over K in one merge is looked at at once
 LOST = 1e-6  # a sum that fell to this share of itself is summed anew, else rounding errors are left of it
+ALONE = 1 << 17  # products below which one thread is as fast
+PARTS = 4  # of the clusters for each thread, whose sizes differ
 CHUNK = 128  # factors of at most 1 / (1 - alpha) multiplied before a logarithm is taken
 
 
@@ -324,8 +329,46 @@ def _combine(k, own, first, following, weight, mass, unit, alpha, factor, log_fa
     return factor[:k].sum(), one
 
 
+@compiled(nogil=True)
+def _combine_some(k, first, following, weight, relative, unit, alpha, given, excess, chosen):
+    """For each cluster ``chosen`` of k: masses ``given`` to the others, and what they add to ignorance."""
+    factor, log_factor = np.empty(k), np.empty(k)
+    for c in chosen:
+        total, one = _combine(k, c, first[c], following, weight, relative, unit, alpha, factor, log_factor)
+        norm = one + unit * total
+        for d in range(k):
+            given[c, d] = factor[d] / norm
+            excess[c, d] = ((k - 1) * factor[d] - total) / norm
+
+
 @compiled
-def merge_by_products(squared, weight, gamma, alpha):
+def _largest_gain(k, excess, unit):
+    best, a, b = -np.inf, 0, 1
+    for c in range(k):
+        for d in range(c):
+            gain = excess[c, d] + excess[d, c] + unit * excess[c, d] * excess[d, c]
+            if gain > best:
+                best, a, b = gain, d, c
+    return a, b
+
+
+@compiled
+def _unite(a, b, last, log_unit, owner, log_mass, relative):
+    """The union takes the place of a, the last cluster that of b."""
+    for i in range(len(owner)):
+        if owner[i] == b:
+            owner[i] = a
+        elif owner[i] == last:
+            owner[i] = b
+        log_mass[i, a] += log_mass[i, b]
+        log_mass[i, b] = log_mass[i, last]
+        relative[i, b] = relative[i, last]
+        relative[i, a] = 0.0 if owner[i] == a else np.exp(log_mass[i, a] - log_unit)
+
+
+def merge_by_products(
+    squared: np.ndarray, weight: np.ndarray, gamma: float, alpha: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Merge all clusters by eqs. (13), (14), Dempster's rule and (12).
 
     Parameters
@@ -342,56 +385,42 @@ def merge_by_products(squared, weight, gamma, alpha):
         As :func:`merge_by_distance`.
     """
     n = len(weight)
+    workers = n_threads() if n * n > ALONE else 1
     log_mass = (np.log(alpha) - gamma * squared) * weight
     owner, name = np.arange(n), np.arange(n)
     first, final, following = np.arange(n), np.arange(n), np.full(n, -1)  # members of a cluster, as a chain
     relative = np.empty((n, n))
     log_unit = _relative(n, log_mass, owner, relative)
     excess, given = np.zeros((n, n)), np.zeros((n, n))
-    factor, log_factor = np.empty(n), np.empty(n)
     merges, betp, mass = np.empty((n - 1, 2), np.int64), np.empty((n - 1, 2)), np.empty((n - 1, 2))
     scans = 0
-    for t in range(n - 1):
-        k = n - t
-        while True:
-            unit = np.exp(log_unit)
-            for c in range(k):
-                total, one = _combine(k, c, first[c], following, weight, relative, unit, alpha, factor, log_factor)
-                norm = one + unit * total
-                for d in range(k):
-                    given[c, d] = factor[d] / norm
-                    excess[c, d] = ((k - 1) * factor[d] - total) / norm
-            scans += k
-            best, a, b = -np.inf, 0, 1
-            for c in range(k):
-                for d in range(c):
-                    gain = excess[c, d] + excess[d, c] + unit * excess[c, d] * excess[d, c]
-                    if gain > best:
-                        best, a, b = gain, d, c
-            if max(given[a, b], given[b, a]) > FAINT:
-                break
-            fainter = _relative(k, log_mass, owner, relative)
-            if fainter == log_unit:
-                break
-            log_unit = fainter
-        merges[t, 0], merges[t, 1] = min(name[a], name[b]), max(name[a], name[b])
-        for side in range(2):
-            c, d = (a, b) if (side == 0) == (name[a] < name[b]) else (b, a)
-            betp[t, side] = min((1 + unit * excess[c, d]) / (k - 1), 1.0)
-            mass[t, side] = unit * given[c, d]
-
-        # The union takes the place of a, the last cluster that of b.
-        last = k - 1
-        following[final[a]] = first[b]
-        final[a], name[a] = final[b], n + t
-        first[b], final[b], name[b] = first[last], final[last], name[last]
-        for i in range(n):
-            if owner[i] == b:
-                owner[i] = a
-            elif owner[i] == last:
-                owner[i] = b
-            log_mass[i, a] += log_mass[i, b]
-            log_mass[i, b] = log_mass[i, last]
-            relative[i, b] = relative[i, last]
-            relative[i, a] = 0.0 if owner[i] == a else np.exp(log_mass[i, a] - log_unit)
+    with crew(workers) as each:
+        for t in range(n - 1):
+            k = n - t
+            parts = np.array_split(np.arange(k), PARTS * workers if workers > 1 and n * k > ALONE else 1)
+            while True:
+                unit = np.exp(log_unit)
+                work = partial(_combine_some, k, first, following, weight, relative, unit, alpha, given, excess)
+                if len(parts) > 1:
+                    each(work, parts)
+                else:
+                    work(parts[0])
+                scans += k
+                a, b = _largest_gain(k, excess, unit)
+                if max(given[a, b], given[b, a]) > FAINT:
+                    break
+                fainter = _relative(k, log_mass, owner, relative)
+                if fainter == log_unit:
+                    break
+                log_unit = fainter
+            merges[t] = sorted((name[a], name[b]))
+            for side in range(2):
+                c, d = (a, b) if (side == 0) == (name[a] < name[b]) else (b, a)
+                betp[t, side] = min((1 + unit * excess[c, d]) / (k - 1), 1.0)
+                mass[t, side] = unit * given[c, d]
+            last = k - 1
+            following[final[a]] = first[b]
+            final[a], name[a] = final[b], n + t
+            first[b], final[b], name[b] = first[last], final[last], name[last]
+            _unite(a, b, last, log_unit, owner, log_mass, relative)
     return merges, betp, mass, scans

@@ -37,7 +37,7 @@ def ebic(log_likelihood: float, n_parameters: int, n_objects: float) -> float:
 
 
 def information_criteria(
-    log_likelihood: float, n_parameters: int, posterior: np.ndarray, weight: np.ndarray
+    log_likelihood: float, n_parameters: int, certainty: float, n_objects: float
 ) -> dict[str, float]:
     r"""BIC, ICL and AIC, all to be maximized.
 
@@ -46,9 +46,13 @@ def information_criteria(
         \mathrm{ICL} = \mathrm{BIC} + 2 \sum_i \log \max_k r_{ik}, \qquad
         \mathrm{AIC} = 2 \log L - 2 \nu
     """
-    bic = 2 * log_likelihood - n_parameters * float(np.log(weight.sum()))
-    certainty = float(weight @ np.log(posterior.max(axis=1)))
+    bic = 2 * log_likelihood - n_parameters * float(np.log(n_objects))
     return {"bic": bic, "icl": bic + 2 * certainty, "aic": 2 * (log_likelihood - n_parameters)}
+
+
+def certainty_of(posterior: np.ndarray, weight: np.ndarray) -> float:
+    r""":math:`\sum_i w_i \log \max_k r_{ik}`, which ICL adds to BIC."""
+    return float(weight @ np.log(posterior.max(axis=1)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +60,8 @@ class Candidate:
     """The best start for one number of clusters; ``criteria`` are to be maximized, runs minimize minus the criterion.
 
     ``settings`` says what else was chosen, such as the covariance model. A collapsed one is the best of starts that
-    all collapsed, and its likelihood means nothing.
+    all collapsed, and its likelihood means nothing. A first look was fitted to a sample of the rows alone: its
+    likelihood is the one expected of all.
     """
 
     focal_sets: FocalSets
@@ -69,6 +74,7 @@ class Candidate:
     collapsed: bool
     interrupted: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
+    first_look: bool = False
 
     @property
     def n_clusters(self) -> int:
@@ -78,6 +84,7 @@ class Candidate:
         """Its line in ``selection_``."""
         likelihoods = {**self.criteria, "log_likelihood": self.log_likelihood}
         remarks = {
+            _base.FIRST_LOOK: self.first_look,
             f"{collapse} in every start": self.collapsed,
             "interrupted": self.interrupted,
             "not converged": not (self.best.converged or self.collapsed or self.interrupted),
@@ -217,7 +224,9 @@ class ClassMixture(MixtureClusterer):
 
     def _criteria(self, X: Any) -> dict[str, float]:
         posterior, log_density = self._evaluate_new(X)
-        return information_criteria(float(log_density.sum()), self.n_parameters_, posterior, np.ones(len(posterior)))
+        n = len(posterior)
+        certainty = certainty_of(posterior, np.ones(n))
+        return information_criteria(float(log_density.sum()), self.n_parameters_, certainty, n)
 
     def bic(self, X: Any) -> float:
         """Bayesian information criterion 2 log L - ν log n of the rows; larger is better."""

@@ -4,13 +4,12 @@ A bootstrap that repeats the chosen model takes it for the truth, and its interv
 simpler than the truth or when the number of clusters is wrong. Here every replicate has a model, and perhaps a number
 of clusters, of its own, and there are more replicates of what the table supports more:
 
+- among models with c clusters the shares are Akaike's weights, proportional to :math:`\exp(\mathrm{AIC} / 2)`. A model
+  with as many parameters as there are objects gets none, since AIC means nothing there; if the best one is such a
+  model, it is alone;
 - the *support* of c clusters is proportional to :math:`\exp(\mathrm{BIC}_c / 4)`, with the BIC of the best model with c
-  clusters: the square root of its approximate posterior probability;
-- among models with c clusters the shares are proportional to :math:`\exp(\mathrm{AIC} / 4)`, the square root of
-  Akaike's weights. A model with as many parameters as there are objects gets none, since AIC means nothing there; if
-  the best one is such a model, it is alone.
-
-The roots give what is nearly as good more of a say: a difference of BIC or AIC is itself known from the data only.
+  clusters: the square root of its approximate posterior probability. The root gives a number that is nearly as good
+  more of a say, since a difference of BIC is itself known from the data only.
 
 All models with c clusters are fitted anew from the clusters of the best one. Each model's own highest likelihood may
 belong to another grouping, and an average over different groupings has neither.
@@ -27,9 +26,7 @@ from evidentia.mixtures._base import Candidate
 from evidentia.mixtures.parsimonious import GaussianReplicates, ParsimoniousGaussianMixture
 from evidentia.solvers.batched_em import MixtureParameters, evaluate, fit_replicates, from_posteriors
 
-CAUTION = 2.0  # weights are raised to the power 1 / CAUTION
 SMALLEST_SHARE = 0.005  # rarer ones would get no replicate of two hundred
-NEARLY = 0.5  # numbers of clusters with this share of the best one's support may be what the partition is over
 
 
 class Rival(NamedTuple):
@@ -41,19 +38,18 @@ class Rival(NamedTuple):
 
 
 def shares(criterion: np.ndarray) -> np.ndarray:
-    r"""Shares in an average, proportional to :math:`\exp(\mathrm{criterion} / 4)`; small ones become zero.
+    r"""Shares in an average, proportional to :math:`\exp(\mathrm{criterion} / 2)`; small ones become zero.
 
-    For AIC as :math:`2 \log L - 2 \nu`, Akaike's own weights would be :math:`\exp(\mathrm{AIC} / 2)`. When the first
-    is minus infinity it is the only one.
+    For AIC as :math:`2 \log L - 2 \nu` these are Akaike's weights. When the first is minus infinity it is the only one.
 
     Examples
     --------
-    >>> shares(np.array([-100.0, -104.0, -200.0])).round(3)
+    >>> shares(np.array([-100.0, -102.0, -200.0])).round(3)
     array([0.731, 0.269, 0.   ])
     """
     if criterion[0] == -np.inf:
         return np.eye(len(criterion))[0]
-    share = np.exp((criterion - criterion.max()) / (2 * CAUTION))
+    share = np.exp((criterion - criterion.max()) / 2)
     share[share < SMALLEST_SHARE * share.sum()] = 0
     return share / share.sum()
 
@@ -84,20 +80,7 @@ def number_support(selection: pd.DataFrame) -> pd.Series:
     {2: 0.622, 3: 0.378}
     """
     best = selection.groupby("n_clusters")["bic"].max().dropna()
-    return pd.Series(shares(best.to_numpy()), index=best.index, name="support")
-
-
-def finest_number(support: pd.Series) -> int:
-    """The largest number of clusters with at least half the support of the best.
-
-    Clusters that may be one can be said by a set of them, but a cluster that may be two cannot be said over fewer.
-
-    Examples
-    --------
-    >>> finest_number(pd.Series({2: 0.55, 3: 0.4, 4: 0.05}))
-    3
-    """
-    return int(support.index[support >= NEARLY * support.max()].max())
+    return pd.Series(shares(best.to_numpy() / 2), index=best.index, name="support")
 
 
 def merge_share(replicated: np.ndarray, posterior: np.ndarray) -> np.ndarray:
@@ -124,6 +107,26 @@ def merge_share(replicated: np.ndarray, posterior: np.ndarray) -> np.ndarray:
     """
     of_cluster = np.einsum("ik,lib->kbl", posterior / posterior.sum(axis=0), replicated, optimize=True)
     return (np.einsum("jbl,kbl->jkb", of_cluster, of_cluster) > 0.5).mean(axis=2)
+
+
+def split_share(replicated: np.ndarray, posterior: np.ndarray) -> np.ndarray:
+    """In which share of the replicates a cluster is several, shape (n_clusters,).
+
+    It is when more than one class has more of this cluster's objects than of any other's. Arguments are those of
+    :func:`merge_share`.
+
+    Examples
+    --------
+    Two clusters of two objects. The first replicate cuts the second one in two, the other does not.
+
+    >>> replicated = np.zeros((3, 4, 2))
+    >>> replicated[[0, 0, 1, 2], range(4), 0] = replicated[[0, 0, 1, 1], range(4), 1] = 1
+    >>> split_share(replicated, np.repeat(np.eye(2), 2, axis=0))
+    array([0. , 0.5])
+    """
+    common = np.einsum("ik,lib->klb", posterior, replicated, optimize=True)
+    home = np.where(common.sum(axis=0) > 0, common.argmax(axis=0), -1)  # not every replicate has every class
+    return np.array([((home == k).sum(axis=0) > 1).mean() for k in range(len(common))])
 
 
 class GaussianAverage:

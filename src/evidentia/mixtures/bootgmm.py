@@ -23,7 +23,7 @@ from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE
-from evidentia.mixtures.averaging import GaussianAverage, finest_number, merge_share, number_support
+from evidentia.mixtures.averaging import GaussianAverage, merge_share, number_support, split_share
 from evidentia.mixtures.bootstrap import Bootstrap, bootstrap
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.parsimonious import MAX_EIGENVALUE_RATIO, MODEL_LIST, ParsimoniousGaussianMixture
@@ -124,13 +124,16 @@ class BootGMM(_base.IterativeClusterer):
         How much the table supports each number of clusters, when ``n_clusters="auto"``; it sums to one.
     merge_share_ : ndarray of shape (n_clusters, n_clusters) or None
         In which share of the replicates two clusters are one, when ``n_clusters="auto"``.
+    split_share_ : ndarray of shape (n_clusters,) or None
+        In which share of the replicates a cluster is several, likewise.
     selection_ : DataFrame or None
         What the mixture tried before its number of clusters and its model were chosen.
     intervals_ : PairIntervals
     bootstrap_ : Bootstrap
         The replicates; ``n_degenerate`` of them were left out.
     approximation_ : dict
-        How well the partition renders the intervals: root mean squared differences and correlations.
+        How well the partition renders ``intervals_``: root mean squared differences and correlations. Doubt about the
+        number of clusters is in these and not in the partition.
 
     Notes
     -----
@@ -145,8 +148,9 @@ class BootGMM(_base.IterativeClusterer):
     Likewise ``n_clusters="bic"`` takes the number of clusters for the truth, and with ``"auto"`` the replicates are
     shared out among the numbers too, in proportion to :math:`\exp(\mathrm{BIC} / 4)` of the best model of each:
     ``number_support_``. That two objects share a class needs no labels, so all replicates speak of the same
-    probabilities. The partition is over the largest number with at least half the support of the best, since clusters
-    that may be one can be named together, while a cluster that may be two cannot be split over fewer.
+    probabilities. ``intervals_`` rest on all replicates. The partition is over the number with the most support and the
+    masses follow the replicates that have it: one mass function per object cannot say both that a cluster is together
+    and that it may be part of another. ``merge_share_`` and ``split_share_`` say which clusters may be one or several.
     :mod:`evidentia.mixtures.averaging` has the details.
 
     The paper's replicates are fitted by mclust, which ends EM when the log-likelihood rises by less than 1e-5 of
@@ -250,11 +254,6 @@ class BootGMM(_base.IterativeClusterer):
     random_state: Any = param(
         SEED, "Seed of the mixture's starts and of the bootstrap; an integer makes the fit repeatable.", default=None
     )
-    n_jobs: Any = param(
-        Integer() | NOTHING,
-        "For mixtures that are refitted one by one; the result does not depend on it.",
-        default=None,
-    )
 
     @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -295,11 +294,17 @@ class BootGMM(_base.IterativeClusterer):
             )
         self._warn_of_collapses(replicates)
         self.selection_ = getattr(mixture, "selection_", None)  # a mixture of another kind need not have it
+        replicated = replicates.posteriors(table)
         self.number_support_ = number_support(mixture.selection_) if self._over_numbers else None
-        self.merge_share_ = merge_share(replicates.posteriors(table), posterior) if self._over_numbers else None
+        self.merge_share_ = merge_share(replicated, posterior) if self._over_numbers else None
+        self.split_share_ = split_share(replicated, posterior) if self._over_numbers else None
         self.focal_sets_ = self._family(posterior)
-        self.intervals_ = self._find_intervals(table, rng)
-        run = self._find_masses(posterior)
+        pairs, own = self._choose_pairs(table, rng), self._own_replicates()
+        self.intervals_ = PairIntervals(pairs, *pair_quantiles(replicated, pairs, self._tail))
+        within = self.intervals_
+        if not own.all():
+            within = PairIntervals(pairs, *pair_quantiles(replicated[:, :, own], pairs, self._tail))
+        run = self._find_masses(posterior, within)
         self._publish_run(run, [run])
         self._publish(X, run.state)
         self.approximation_ = self._quality()
@@ -321,32 +326,28 @@ class BootGMM(_base.IterativeClusterer):
         """The partition in words, and what the table says of the number of clusters."""
         check_is_fitted(self)
         lines = [self.partition_.summary()]
-        if self.number_support_ is not None and self.merge_share_ is not None:
+        if self.number_support_ is not None and self.merge_share_ is not None and self.split_share_ is not None:
             support = self.number_support_[self.number_support_ > 0]
             listed = ", ".join(f"{number} ({share:.2f})" for number, share in support.items())
             lines += [
                 f"Number of clusters, with its support by exp(BIC / 4) of the best model: {listed}.",
-                f"The partition is over {self.n_clusters_}, the largest number with half the best support or more.",
-                *self._mergers_in_words(self.merge_share_),
+                f"The partition is over {self.n_clusters_}, the number with the most support, and follows the "
+                "replicates that have it; intervals_ follow all.",
+                *self._doubt_in_words(self.merge_share_, self.split_share_),
             ]
         return "\n".join(lines)
 
-    def _mergers_in_words(self, merge_share: np.ndarray) -> list[str]:
-        """Clusters that may be one, by as many replicates as an interval leaves out at one end, and their labels."""
+    def _doubt_in_words(self, merge_share: np.ndarray, split_share: np.ndarray) -> list[str]:
+        """Clusters that may be one or several, by more replicates than an interval leaves out at one end."""
         first, second = np.triu_indices(self.n_clusters_, 1)
-        share = merge_share[first, second]
-        likeliest = np.argsort(-share, kind="stable")
-        some = [at for at in likeliest if share[at] > (1 - self.confidence) / 2]
-        if not some:
-            return []
-        listed = ", ".join(f"{first[at]} and {second[at]} ({100 * share[at]:.0f} %)" for at in some)
-        lines = [f"Clusters that may be one, with the share of replicates in which they are: {listed}."]
-        without = np.setdiff1d(np.arange(self.n_clusters_), self.labels_)
-        if len(without):
-            lines.append(
-                f"No object has label {' or '.join(map(str, without))}: hard labels make one of such clusters, where "
-                "the sets leave it open. mixture_.labels_ keeps them apart."
-            )
+        merged = {f"{i} and {j}": merge_share[i, j] for i, j in zip(first, second)}
+        split = {str(k): share for k, share in enumerate(split_share)}
+        lines = []
+        for what, shares in (("one", merged), ("several", split)):
+            some = sorted((-share, at) for at, share in enumerate(shares.values()) if share > self._tail)
+            listed = ", ".join(f"{list(shares)[at]} ({-100 * share:.0f} %)" for share, at in some)
+            if some:
+                lines.append(f"Clusters that may be {what}, with the share of replicates in which they are: {listed}.")
         return lines
 
     def _origin_of(self, table: np.ndarray) -> dict[str, Any]:
@@ -392,7 +393,7 @@ class BootGMM(_base.IterativeClusterer):
         needed = int(np.ceil(round(2 / (1 - self.confidence), 9)))
         if self.n_boot < needed:
             raise ValueError(
-                f"n_boot={self.n_boot} replicates cannot show a tail of {(1 - self.confidence) / 2:.3g}: with "
+                f"n_boot={self.n_boot} replicates cannot show a tail of {self._tail:.3g}: with "
                 f"confidence={self.confidence:g} BootGMM needs at least n_boot={needed}, and some hundreds to be exact."
             )
         if self.n_pairs is not None and self.n_pairs >= n_samples:
@@ -434,10 +435,7 @@ class BootGMM(_base.IterativeClusterer):
             random_state=self.random_state,
             verbose=self.verbose,
         ).fit(table)
-        if self._over_numbers:
-            finest = finest_number(number_support(mixture.selection_))
-            mixture = mixture if finest == mixture.n_clusters_ else mixture.at_number(table, finest)
-        else:
+        if not self._over_numbers:
             mixture.set_params(n_clusters=mixture.n_clusters_)
         return mixture.set_params(model=mixture.model_) if self._model_chosen_once else mixture
 
@@ -457,22 +455,31 @@ class BootGMM(_base.IterativeClusterer):
             return FocalSets(n_clusters, "pairs", empty=False, omega=False)
         return resolve_focal_sets(self.focal_sets, n_clusters, empty=False)
 
-    def _find_intervals(self, table: np.ndarray, rng: np.random.RandomState) -> PairIntervals:
-        """Algorithm 1: percentile intervals for all pairs, or for chosen ones."""
-        share = (1 - self.confidence) / 2
-        if self.n_pairs is None:
-            pairs = np.column_stack(np.triu_indices(len(table), 1))
-        else:
-            if self._categorical:
-                Y = pd.get_dummies(pd.DataFrame(table).astype(object)).to_numpy(float)
-            else:
-                Y = unit_free(table, kind="diag").to(table)
-            pairs = choose_pairs(Y, self.n_pairs, rng)
-        return PairIntervals(pairs, *pair_quantiles(self.bootstrap_.posteriors(table), pairs, share))
+    @property
+    def _tail(self) -> float:
+        """Share of the replicates that an interval leaves out at each end."""
+        return (1 - self.confidence) / 2
 
-    def _targets(self, n_samples: int) -> np.ndarray | PairTargets:
+    def _own_replicates(self) -> np.ndarray:
+        """Which replicates the masses follow: those with as many clusters as the partition; all, if none has."""
+        if not self._over_numbers:
+            return np.ones(self.bootstrap_.n_drawn - self.bootstrap_.n_degenerate, dtype=bool)
+        own = self.bootstrap_.n_clusters == self.mixture_.n_clusters_
+        return own if own.any() else ~own
+
+    def _choose_pairs(self, table: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+        """All pairs of objects, or some for each."""
+        if self.n_pairs is None:
+            return np.column_stack(np.triu_indices(len(table), 1))
+        if self._categorical:
+            Y = pd.get_dummies(pd.DataFrame(table).astype(object)).to_numpy(float)
+        else:
+            Y = unit_free(table, kind="diag").to(table)
+        return choose_pairs(Y, self.n_pairs, rng)
+
+    def _targets(self, intervals: PairIntervals, n_samples: int) -> np.ndarray | PairTargets:
         """Lower bounds for "same" and one minus upper bounds for "different", as the descent takes them (13)."""
-        pairs, lower, upper = self.intervals_
+        pairs, lower, upper = intervals
         values = np.stack([lower, 1 - upper])
         if self.n_pairs is not None:
             return symmetric_pairs(pairs, values.astype(float), n_samples)
@@ -481,7 +488,7 @@ class BootGMM(_base.IterativeClusterer):
         targets[:, i, j] = targets[:, j, i] = values
         return targets
 
-    def _find_masses(self, posterior: np.ndarray) -> Run:
+    def _find_masses(self, posterior: np.ndarray, intervals: PairIntervals) -> Run:
         """Algorithm 2, begun at the mixture's own posteriors so that cluster k is its component k."""
         start = np.zeros((len(posterior), len(self.focal_sets_)))
         single = self.focal_sets_.singleton_index
@@ -489,7 +496,7 @@ class BootGMM(_base.IterativeClusterer):
             start += 1 / start.shape[1]
         else:
             start[:, single] = posterior / posterior.sum(axis=1, keepdims=True)
-        targets = self._targets(len(posterior))
+        targets = self._targets(intervals, len(posterior))
         found = irqp(start, pair_forms(self.focal_sets_), targets, tol=self.tol, max_iter=self.max_iter)
         return best_of([found], name="BootGMM", max_iter=self.max_iter, tol=self.tol)
 
@@ -516,10 +523,11 @@ class BootGMM(_base.IterativeClusterer):
         A fitted row given again is compared with itself too, so its masses may differ a little from the fit's.
         """
         known = np.random.RandomState(0).permutation(len(self._train))[:PARTNERS]
-        share = (1 - self.confidence) / 2
-        fitted = self.bootstrap_.posteriors(self._train[known])
+        own = self._own_replicates()
+        fitted = self.bootstrap_.posteriors(self._train[known])[:, :, own]
         pairs = np.column_stack([np.repeat(np.arange(len(X)), len(known)), np.tile(np.arange(len(known)), len(X))])
-        lower, upper = pair_quantiles(self.bootstrap_.posteriors(X), pairs, share, others=fitted)
+        replicated = self.bootstrap_.posteriors(X)[:, :, own]
+        lower, upper = pair_quantiles(replicated, pairs, self._tail, others=fitted)
         targets = np.stack([lower, 1 - upper]).astype(float).reshape(2, len(X), len(known))
         masses = np.full((len(X), len(self.focal_sets_)), 1 / len(self.focal_sets_))
         place_among(masses, pair_forms(self.focal_sets_), self.partition_.masses[known].copy(), targets)

@@ -8,8 +8,9 @@ Any mixture can be bootstrapped that offers two methods::
 
 and, for the parametric bootstrap, ``sample(n_samples, random_state=...) -> (X, component)``. It is then cloned and
 fitted once for each replicate. A mixture that can do better offers ``fit_replicates(X, weights)`` with weights of shape
-(n_replicates, n_samples), which gives an object like :class:`Refits`: ``valid`` and ``posteriors(X)``. Classes need
-no matching between replicates, and replicates may differ in their number of classes.
+(n_replicates, n_samples), which gives an object like :class:`Refits`: ``valid``, ``posteriors(X)`` and, when numbers of
+clusters are averaged over, ``n_clusters``. Classes need no matching between replicates, and replicates may differ in
+their number of classes.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ class Replicated(Protocol):
 
     valid: np.ndarray
 
+    @property
+    def n_clusters(self) -> np.ndarray:
+        """Number of clusters of each valid replicate."""
+        ...
+
     def posteriors(self, X: np.ndarray) -> np.ndarray:
         """Posterior probabilities under the valid replicates, shape (n_classes, n_samples, n_valid)."""
         ...
@@ -56,6 +62,10 @@ class Refits:
         self.models = [model for model in models if model is not None]
         self.valid = np.array([model is not None for model in models])
 
+    @property
+    def n_clusters(self) -> np.ndarray:
+        return np.array([model.n_clusters_ for model in self.models])
+
     def posteriors(self, X: np.ndarray) -> np.ndarray:
         return side_by_side([model.predict_proba(X).T[:, :, None] for model in self.models])
 
@@ -73,6 +83,11 @@ class Bootstrap(NamedTuple):
     def n_degenerate(self) -> int:
         """Replicates left out because a component collapsed or the fit failed."""
         return sum(int((~chunk.valid).sum()) for chunk in self.chunks)
+
+    @property
+    def n_clusters(self) -> np.ndarray:
+        """Number of clusters of each valid replicate."""
+        return np.concatenate([chunk.n_clusters for chunk in self.chunks if chunk.valid.any()])
 
     def posteriors(self, X: np.ndarray) -> np.ndarray:
         """Posterior probabilities, shape (n_classes, n_samples, n_valid), single precision."""

@@ -1,16 +1,8 @@
-r"""Latent classes: a mixture of products of categorical distributions, for tables of categories.
-
-With the one-hot coding :math:`z` of a row a log probability is linear,
-:math:`\log \pi_k p(x \mid k) = \log \pi_k + z^T \log \theta_k`, so the E-step of all mixtures at once (starts, or
-replicates of a bootstrap) is one matrix product and the counts that the M-step needs are another. A missing entry is a
-run of zeros in :math:`z`: it takes no part in either. Equal rows are merged and their weights added, after which
-neither the order of the rows nor the writing of weights as copies can matter.
-"""
+"""Latent classes: a mixture of products of categorical distributions, for tables of categories."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Self
@@ -26,201 +18,25 @@ from evidentia._parameters import Choice, Integer, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
-from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, ClassMixture, information_criteria
-from evidentia.solvers.blocks import row_blocks
+from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, ClassMixture, certainty_of, information_criteria
+from evidentia.mixtures.class_em import (
+    NOTHING,
+    UNKNOWN,
+    Batch,
+    ClassParameters,
+    Columns,
+    distinct_rows,
+    encode,
+    evaluate,
+    fit_batch,
+    m_step,
+)
+from evidentia.mixtures.class_rows import AllCodes, Encoder, find_categories, surveyed
+from evidentia.mixtures.finalists import as_first_look, finish_best
+from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
 from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import kmeans_starts, random_starts, representatives
 from evidentia.solvers.threads import one_blas_thread
-
-SMALLEST_SIZE = 0.5  # objects: a class that holds less has vanished
-NOTHING = 1e-200  # stands for a pseudo-count of zero, so that every logarithm is finite
-UNKNOWN = -2  # code of a category that was not there when the mixture was fitted
-MISSING = -1
-
-
-class Columns(NamedTuple):
-    """Where the categories of each column lie when all columns stand side by side."""
-
-    sizes: np.ndarray
-    offsets: np.ndarray
-
-    @classmethod
-    def of(cls, categories: list[np.ndarray]) -> Columns:
-        sizes = np.array([len(found) for found in categories])
-        return cls(sizes, np.cumsum(sizes) - sizes)
-
-    @property
-    def width(self) -> int:
-        return int(self.sizes.sum())
-
-    def one_hot(self, codes: np.ndarray) -> np.ndarray:
-        """Rows of zeros and ones, shape (n, width); an entry that is missing or unknown gives zeros."""
-        owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        category = np.arange(self.width) - self.offsets[owner]
-        return (codes[:, owner] == category.astype(codes.dtype)).astype(float)
-
-    def split(self, flat: np.ndarray) -> list[np.ndarray]:
-        """One array a column, from an array whose last axis runs over all categories."""
-        return np.split(flat, self.offsets[1:], axis=-1)
-
-    def n_parameters(self, n_clusters: int) -> int:
-        """Free parameters: mixing probabilities, and the probabilities of the categories in each class."""
-        return n_clusters - 1 + n_clusters * (self.width - len(self.sizes))
-
-
-class ClassParameters(NamedTuple):
-    """Mixtures along the leading axis: mixing probabilities (m, c), probabilities of all categories (m, c, width)."""
-
-    weights: np.ndarray
-    probabilities: np.ndarray
-
-    def take(self, which: Any) -> ClassParameters:
-        """Some of the mixtures."""
-        return ClassParameters(self.weights[which], self.probabilities[which])
-
-
-class Batch(NamedTuple):
-    """What :func:`fit_batch` found for each mixture; ``objective[t]`` is that after t iterations, NaN past the last."""
-
-    parameters: ClassParameters
-    log_likelihood: np.ndarray
-    objective: np.ndarray
-    n_iter: np.ndarray
-    converged: np.ndarray
-    degenerate: np.ndarray
-
-
-def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each different row once, in lexical order, and the number of the one that each row equals."""
-    order = np.lexsort(codes.T)
-    ordered = codes[order]
-    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
-    number = np.empty(len(codes), dtype=int)
-    number[order] = np.cumsum(new) - 1
-    return ordered[new], number
-
-
-def encode(table: np.ndarray, categories: list[np.ndarray]) -> np.ndarray:
-    """Number of the category of each entry, ``MISSING`` or ``UNKNOWN``."""
-    codes = np.empty(table.shape, dtype=np.int32)
-    for column, known in enumerate(categories):
-        entries = table[:, column]
-        place = pd.Index(known).get_indexer(pd.Index(entries))
-        codes[:, column] = np.where(place >= 0, place, np.where(pd.isna(entries), MISSING, UNKNOWN))
-    return codes
-
-
-def _tiles(
-    columns: Columns, codes: np.ndarray, parameters: ClassParameters
-) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray]]:
-    """``(rows, one-hot coding, posteriors (m, c, rows), log probabilities (m, rows))`` for blocks of rows."""
-    m, c, width = parameters.probabilities.shape
-    log_weights = np.log(parameters.weights)[:, :, None]
-    theta = np.log(parameters.probabilities).reshape(m * c, width)
-    for block in row_blocks(len(codes), max(m * c, width)):
-        coded = columns.one_hot(codes[block])
-        joint = (theta @ coded.T).reshape(m, c, -1) + log_weights
-        top = joint.max(axis=1)
-        joint -= top[:, None]
-        np.exp(joint, out=joint)
-        total = joint.sum(axis=1)
-        joint /= total[:, None]
-        yield block, coded, joint, top + np.log(total)
-
-
-def evaluate(columns: Columns, codes: np.ndarray, parameters: ClassParameters) -> tuple[np.ndarray, np.ndarray]:
-    """Posterior probabilities of the classes, shape (c, n, m), and log probabilities of the rows, shape (n, m)."""
-    m, c = parameters.weights.shape
-    posterior, log_probability = np.empty((c, len(codes), m)), np.empty((len(codes), m))
-    for block, _, found, log_total in _tiles(columns, codes, parameters):
-        posterior[:, block] = found.transpose(1, 2, 0)
-        log_probability[block] = log_total.T
-    return posterior, log_probability
-
-
-def e_step(
-    columns: Columns, codes: np.ndarray, weight: np.ndarray, parameters: ClassParameters
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Expected sizes of the classes (m, c), counts of the categories in them (m, c, width), log-likelihoods (m,).
-
-    ``weight`` has a line for each mixture, or one for all.
-    """
-    m, c, width = parameters.probabilities.shape
-    size, counts, log_likelihood = np.zeros((m, c)), np.zeros((m * c, width)), np.zeros(m)
-    for block, coded, posterior, log_probability in _tiles(columns, codes, parameters):
-        share = weight[:, block]
-        log_likelihood += (share * log_probability).sum(axis=1)
-        posterior *= share[:, None]
-        size += posterior.sum(axis=2)
-        counts += posterior.reshape(m * c, -1) @ coded
-    return size, counts.reshape(m, c, width), log_likelihood
-
-
-def m_step(columns: Columns, size: np.ndarray, counts: np.ndarray, alpha: float) -> ClassParameters:
-    r"""Parameters of highest expected likelihood, with ``alpha`` more objects in each category of each class.
-
-    .. math:: \pi_k = \frac{N_k}{N}, \qquad \theta_{kjv} = \frac{N_{kjv} + \alpha}{\sum_u (N_{kju} + \alpha)}
-    """
-    smoothed = counts + alpha
-    total = np.add.reduceat(smoothed, columns.offsets, axis=2)
-    return ClassParameters(size / size.sum(axis=1, keepdims=True), smoothed / np.repeat(total, columns.sizes, axis=2))
-
-
-def fit_batch(
-    columns: Columns,
-    codes: np.ndarray,
-    weight: np.ndarray,
-    start: ClassParameters,
-    *,
-    alpha: float,
-    tol: float,
-    max_iter: int,
-) -> Batch:
-    r"""EM from several starts, or for several weightings of the rows, all at once.
-
-    Parameters
-    ----------
-    columns : Columns
-    codes : ndarray of shape (n, d)
-        Number of the category of each entry in its column, negative where it is missing.
-    weight : ndarray of shape (m, n) or (1, n)
-        Weights count as copies. One line is for several starts on the same rows.
-    start : ClassParameters
-        m mixtures, or one for all.
-    alpha : float
-        Pseudo-count: the objective is :math:`\log L + \alpha \sum_{kjv} \log\theta_{kjv}`, which never falls.
-    tol : float
-        A mixture has converged, and leaves the batch, when the objective rises by no more than this per object.
-    max_iter : int
-
-    Returns
-    -------
-    Batch
-        In the order given. ``degenerate``: a class came to hold less than half an object.
-    """
-    m = max(len(weight), len(start.weights))
-    kept = ClassParameters(*(np.array(np.broadcast_to(part, (m, *part.shape[1:]))) for part in start))
-    found = Batch(kept, np.empty(m), np.empty((0, m)), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
-    active, state, last, trace = np.arange(m), kept, np.full(m, -np.inf), []
-    for iteration in range(max_iter + 1):
-        size, counts, log_likelihood = e_step(columns, codes, weight, state)
-        objective = log_likelihood + alpha * np.log(state.probabilities).sum(axis=(1, 2))
-        trace.append(np.full(m, np.nan))
-        trace[-1][active] = objective
-        degenerate = size.min(axis=1) < SMALLEST_SIZE
-        converged = (objective - last <= tol * size.sum(axis=1)) & ~degenerate
-        finished = converged | degenerate | (iteration == max_iter)
-        done, going = active[finished], ~finished
-        for part, value in zip(kept, state):
-            part[done] = value[finished]
-        found.log_likelihood[done], found.n_iter[done] = log_likelihood[finished], iteration
-        found.converged[done], found.degenerate[done] = converged[finished], degenerate[finished]
-        if not going.any():
-            break
-        active, last = active[going], objective[going]
-        weight = weight[going] if len(weight) > 1 else weight
-        state = m_step(columns, size[going], counts[going], alpha)
-    return found._replace(objective=np.array(trace))
 
 
 class LatentClassReplicates:
@@ -249,6 +65,12 @@ class _Problem(NamedTuple):
     columns: Columns
     rows: np.ndarray
     weight: np.ndarray
+
+
+def flat(evaluated: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Posterior probabilities (n, c) and log probabilities (n,) of the only mixture."""
+    posterior, log_probability = evaluated
+    return posterior[:, :, 0].T, log_probability[:, 0]
 
 
 NOT_CATEGORIES = (
@@ -283,6 +105,11 @@ class LatentClassMixture(ClassMixture):
     A column may hold text, a pandas category, whole numbers or booleans. None and NaN are missing values: they are left
     out of the likelihood, which is right when what is missing does not depend on its value; otherwise
     make "missing" a category of its own. Results do not depend on the order of the rows; weights count as copies.
+
+    Equal rows are counted and fitted once, so that a table of any length with at most 50,000 different rows takes one
+    pass. Of more different rows, as many are fitted with every number of classes, and the best number then to all
+    rows, with up to two others that may be better; ``selection_`` calls the rest first looks. Rows that are not in
+    memory hold their categories as whole numbers, at most 10,000 different ones in a column.
 
     Maximum likelihood (``alpha=0``) is too sure of itself in small tables, and much prior knowledge is wrong. In 80
     simulated tables (100 or 150 rows, 8 or 10 columns of three categories, 2 or 3 classes) the 90 % bootstrap intervals
@@ -321,8 +148,8 @@ class LatentClassMixture(ClassMixture):
 
     method = Method(
         name="latent-class", title="mixture for tables of categories", papers=("Goodman, *Biometrika* 61, 1974",),
-        guide="mixtures", reads=("categories",), takes=("weights", "missing values"), number=("given", "searched"),
-        criterion="maximized", quick={"n_init": 2},
+        guide="mixtures", reads=("categories",), takes=("weights", "missing values", "rows beyond memory"),
+        number=("given", "searched"), criterion="maximized", quick={"n_init": 2},
         exceptions=dict.fromkeys(NOT_CATEGORIES, "it hands measurements, which are not categories, to every estimator"),
         grows="*n p c*", memory="*n c*", doubt="probabilities", limit="columns that repeat each other count twice",
     )  # fmt: skip
@@ -355,33 +182,60 @@ class LatentClassMixture(ClassMixture):
     _cure = "Ask for fewer classes; weights, if given, count as copies of objects."
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find the classes, and their number by the criterion.
 
         Parameters
         ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
+        X : DataFrame or array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             Categories as text, whole numbers, booleans or a pandas category; None or NaN where an entry is missing.
+            Rows that are not in memory have whole numbers alone.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        table = self._check_table(X, reset=True)
-        weight = _base.check_weight(self, sample_weight, len(table))
-        weight = np.ones(len(table)) if weight is None else weight
-        categories = [self._find_categories(table, column) for column in range(table.shape[1])]
-        codes, columns = encode(table, categories), Columns.of(categories)
-        rows, which = distinct_rows(codes[weight > 0])
-        problem = _Problem(columns, rows, np.bincount(which, weights=weight[weight > 0]))
-        numbers = self._distinct_numbers(columns, len(rows))
-        rng = check_random_state(self.random_state)
-        found = self._search(numbers, partial(self._fit_number, problem, rng))
+        rows = self._check_rows(X, sample_weight)
+        with self._kept(checkpoint, rows) as rng:
+            if isinstance(rows, ArrayRows):
+                categories = [self._find_categories(rows.table, column) for column in range(rows.n_features)]
+                coded: RowSource = ArrayRows(encode(rows.table, categories), rows.weight)
+            else:
+                categories = find_categories(rows, type(self).__name__)
+                coded = TransformedRows(rows, Encoder(categories))
+            columns = Columns.of(categories)
+            best = self._fit_rows(coded, columns, rng)
         self.categories_, self._columns = categories, columns
-        self._publish_model(self._publish_choice(found))
-        self._publish(X, evaluate(columns, codes, self._parameters)[0][:, :, 0].T)
+        self._publish_model(best)
+        if isinstance(coded, ArrayRows):
+            self._publish(X, flat(evaluate(columns, coded.table, self._parameters))[0])
+        else:
+            self._publish_rows(X, rows)
         return self
+
+    def _fit_rows(self, coded: RowSource, columns: Columns, rng: np.random.RandomState) -> Candidate:
+        """Fit every number of classes to the different rows, or to a sample of them, and then the best to all."""
+        table = surveyed(coded)
+        problem = _Problem(columns, table.rows, table.weight)
+        numbers = self._distinct_numbers(columns, len(table.rows))
+        found = self._search(numbers, partial(self._fit_number, problem, rng))
+        if table.complete:
+            return self._publish_choice(found)
+        looks = [as_first_look(look, table.weight) for look in found]
+        finished, found = finish_best(
+            looks,
+            AllCodes(coded, columns, table.total, self).finish,
+            lambda look: flat(evaluate(columns, table.rows, look.best.state)),
+            table.weight,
+            criterion=self.select_by,
+            who=type(self).__name__,
+        )
+        best = self._publish_choice(finished)
+        self.selection_ = pd.DataFrame([one.row(self._collapse) for one in found])
+        return best
 
     def _distinct_numbers(self, columns: Columns, n_distinct: int) -> list[int]:
         """Numbers of classes to try, of those that the table can tell apart."""
@@ -477,7 +331,7 @@ class LatentClassMixture(ClassMixture):
         ]
         at = int(np.lexsort([np.array([-run.objective for run in runs]), ~found.degenerate])[-1])
         log_likelihood, n_free = float(found.log_likelihood[at]), columns.n_parameters(n_clusters)
-        posterior = evaluate(columns, rows, runs[at].state)[0][:, :, 0].T
+        posterior, n_objects = flat(evaluate(columns, rows, runs[at].state))[0], float(weight.sum())
         return [
             Candidate(
                 focal_sets=FocalSets(n_clusters, "singletons", empty=False),
@@ -485,8 +339,8 @@ class LatentClassMixture(ClassMixture):
                 runs=runs,
                 log_likelihood=log_likelihood,
                 n_parameters=n_free,
-                n_objects=float(weight.sum()),
-                criteria=information_criteria(log_likelihood, n_free, posterior, weight),
+                n_objects=n_objects,
+                criteria=information_criteria(log_likelihood, n_free, certainty_of(posterior, weight), n_objects),
                 collapsed=bool(found.degenerate[at]),
             )
         ]
@@ -525,8 +379,7 @@ class LatentClassMixture(ClassMixture):
         return LatentClassReplicates(self, self._run(_Problem(self._columns, rows, weights @ merge), self._parameters))
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        posterior, log_probability = evaluate(self._columns, self._encode(table), self._parameters)
-        return posterior[:, :, 0].T, log_probability[:, 0]
+        return flat(evaluate(self._columns, self._encode(table), self._parameters))
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw objects from the fitted mixture.

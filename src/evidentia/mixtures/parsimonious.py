@@ -6,12 +6,12 @@ The mixtures themselves are fitted by :mod:`evidentia.solvers.batched_em`: all s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 from scipy.stats import chi2
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils import check_random_state
@@ -22,9 +22,13 @@ from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
-from evidentia.mixtures._base import Candidate, ClassMixture, information_criteria
+from evidentia.mixtures._base import Candidate, ClassMixture, certainty_of, information_criteria
 from evidentia.mixtures.bootstrap import side_by_side
 from evidentia.mixtures.covariance_models import MODELS, n_covariance_parameters, rule_of
+from evidentia.mixtures.finalists import as_first_look, finish_best
+from evidentia.mixtures.gaussian_rows import AllRows
+from evidentia.rows.source import ArrayRows, RowSource, in_memory
+from evidentia.rows.survey import Table, is_small, look_through
 from evidentia.solvers.batched_em import (
     MixtureParameters,
     ModelRule,
@@ -146,9 +150,8 @@ class _Start(NamedTuple):
 
 
 class _Problem(NamedTuple):
-    """Rows that count, in the columns that vary, and what starts are made from."""
+    """Rows that count, or a sample of them, in the columns that vary, and what starts are made from."""
 
-    columns: np.ndarray
     rows: Rows
     given: _Start | None  # the caller's
     sample: Rows  # rows of the merge trees and of k-means
@@ -168,7 +171,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
     covariances_ : ndarray of shape (n_clusters, n_features, n_features)
     model_ : str
     start_criteria_ : ndarray
-        Log-likelihood at the end of every start, also of those at solutions of simpler models.
+        Log-likelihood at the end of every start, also of those at solutions of simpler models; one value for more than
+        50,000 rows.
 
     Notes
     -----
@@ -177,6 +181,10 @@ class ParsimoniousGaussianMixture(ClassMixture):
 
     Among several models, each also starts from the solutions of the simpler ones it contains: it is then at least as
     likely as they are, unless a component collapses on the way.
+
+    Of more than 50,000 rows a sample of as many is fitted with every model and number of clusters; the best, and up to
+    two that the sample does not place clearly behind it, are then fitted to all rows, by passes over them.
+    ``selection_`` calls the others first looks, and has the criteria that they promise for all rows.
 
     References
     ----------
@@ -200,7 +208,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
 
     method = Method(
         name="gmm", title="Gaussian mixture with fourteen covariance models, by BIC, ICL or AIC",
-        papers=("Celeux & Govaert, *Pattern Recognition* 28, 1995",), guide="mixtures", takes=("weights",),
+        papers=("Celeux & Govaert, *Pattern Recognition* 28, 1995",), guide="mixtures",
+        takes=("weights", "rows beyond memory"),
         number=("given", "searched"), criterion="maximized", quick={"model": "EII"}, grows="*n p² c*", memory="*n c*",
         doubt="probabilities", limit="too sure: estimates are taken for the truth",
     )  # fmt: skip
@@ -239,46 +248,80 @@ class ParsimoniousGaussianMixture(ClassMixture):
     _cure = "Ask for fewer clusters or a simpler model such as 'EEI', or give more objects."
 
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find the mixture of highest likelihood, model and number of clusters by the criterion.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
             Numbers, none of them missing.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        table = self._check_table(X, reset=True)
-        weight = _base.check_weight(self, sample_weight, len(table))
-        weight = np.ones(len(table)) if weight is None else weight
-        rng = check_random_state(self.random_state)
-        given = self._given_start(len(table))
-        numbers = self._numbers(int(np.count_nonzero(weight))) if given is None else [given.shape[1]]
-        problem = self._prepare(table, weight, given, rng)
-        found = self._search(numbers, partial(self._fit_number, problem, rng))
-        best = self._publish_choice(found)
-        self._candidates = [replace(one, runs=[one.best]) for one in found if one is best or not one.collapsed]
-        self._publish_model(table, problem.columns, best)
-        self._publish(X, self._masses(table))
+        rows = self._check_rows(X, sample_weight)
+        with self._kept(checkpoint, rows) as rng:
+            table = self._look_through(rows)
+            if table is None:
+                self._fit_table(in_memory(rows), rng)
+            else:
+                self._fit_by_passes(table, rng)
+        self._publish_rows(X, rows)
         self._warn_if_one_covers_others()
         return self
 
-    def at_number(self, X: Any, n_clusters: int) -> Self:
-        """This fit to X with another number of clusters among those that were tried: a copy with the best model of it.
+    def _look_through(self, rows: RowSource) -> Table | None:
+        """A sample of the rows, and their moments; None if all of them are to be fitted at once."""
+        if not isinstance(self.init, str) and not rows.in_memory:
+            raise TypeError(
+                f"{type(self).__name__} starts from labels or probabilities only where all rows are in memory. Take "
+                "init='hierarchical' or init='k-means'."
+            )
+        if rows.in_memory and (is_small(rows) or not isinstance(self.init, str)):
+            return None
+        mixing = not all(model.endswith("I") for model in self._models(rows.n_features))
+        table = look_through(rows, mixing=mixing, missing=False, who=type(self).__name__)
+        return None if table.complete else table
 
-        ``selection_`` stays that of the whole search.
-        """
-        check_is_fitted(self)
-        table, other = self._check_table(X, reset=False), copy(self)
-        best = other._publish_choice([one for one in self._candidates if one.n_clusters == n_clusters])
-        other.selection_ = self.selection_
-        other._publish_model(table, self._varying, best)
-        other._publish(X, other._masses(table))
-        return other
+    def _fit_table(self, rows: ArrayRows, rng: np.random.RandomState) -> None:
+        """Fit every model and number of clusters to all rows."""
+        table, weight = rows.table, np.ones(len(rows.table)) if rows.weight is None else rows.weight
+        given = self._given_start(len(table))
+        numbers = self._numbers(int(np.count_nonzero(weight))) if given is None else [given.shape[1]]
+        used = weight > 0
+        counted = Rows(table[used], weight[used])
+        mean = np.average(counted.X, axis=0, weights=counted.weight)
+        deviation = np.sqrt(np.average(np.square(counted.X - mean), axis=0, weights=counted.weight))
+        columns = self._columns_that_vary(mean, deviation)
+        problem = self._prepare(counted, columns, None if given is None else given[used], rng)
+        found = self._search(numbers, partial(self._fit_number, problem, rng))
+        best = self._publish_choice(found)
+        self._candidates = [replace(one, runs=[one.best]) for one in found if one is best or not one.collapsed]
+        self._publish_model(table[0], columns, best)
+
+    def _fit_by_passes(self, table: Table, rng: np.random.RandomState) -> None:
+        """Fit every model and number of clusters to the sample, and the best of them to all rows."""
+        numbers, spread = self._numbers(table.n_rows), table.moments.spread
+        columns = self._columns_that_vary(table.moments.mean, np.sqrt(np.diag(spread) if spread.ndim == 2 else spread))
+        problem = self._prepare(table.sample, columns, None, rng)
+        looks = self._search(numbers, partial(self._fit_number, problem, rng))
+        looks = [as_first_look(look, table.sample.weight) for look in looks]
+        finished, found = finish_best(
+            looks,
+            AllRows(table, columns, self).finish,
+            lambda look: tuple(part[0] for part in evaluate(problem.rows.X, look.best.state)),
+            table.sample.weight,
+            criterion=self.select_by,
+            who=type(self).__name__,
+        )
+        best = self._publish_choice(finished)
+        self.selection_ = pd.DataFrame([one.row(self._collapse) for one in found])
+        self._candidates = [replace(one, runs=[one.best]) for one in found if one is best or not one.collapsed]
+        self._publish_model(table.sample.X[0], columns, best)
 
     def _rule(self, model: str) -> ModelRule:
         """The M-step of a model."""
@@ -310,28 +353,27 @@ class ParsimoniousGaussianMixture(ClassMixture):
             )
         return given.astype(float)
 
-    def _prepare(
-        self, table: np.ndarray, weight: np.ndarray, given: np.ndarray | None, rng: np.random.RandomState
-    ) -> _Problem:
-        used = weight > 0
-        table, weight = table[used], weight[used]
-        mean = np.average(table, axis=0, weights=weight)
-        deviation = np.sqrt(np.average(np.square(table - mean), axis=0, weights=weight))
+    def _columns_that_vary(self, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
         varying = np.flatnonzero(deviation > 10 * np.finfo(float).eps * np.abs(mean))
         if not len(varying):
             raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
-        if len(varying) < table.shape[1]:
-            left_out = sorted(set(range(table.shape[1])) - set(varying.tolist()))
+        if len(varying) < len(mean):
+            left_out = sorted(set(range(len(mean))) - set(varying.tolist()))
             warn_user(
                 f"{type(self).__name__} leaves out constant columns {left_out}: they have no density.", UserWarning
             )
-        rows = Rows(table[:, varying], weight)
+        return varying
+
+    def _prepare(
+        self, counted: Rows, columns: np.ndarray, given: np.ndarray | None, rng: np.random.RandomState
+    ) -> _Problem:
+        rows = Rows(counted.X[:, columns], counted.weight)
         if given is not None:
-            return _Problem(varying, rows, _Start(rows, given[used][None], np.zeros(1, int)), rows, [])
+            return _Problem(rows, _Start(rows, given[None], np.zeros(1, int)), rows, [])
         sample, trees = start_rows(rows, rng), []
         if self.init == "hierarchical":
             trees = start_trees(standardized(*sample), sample.weight, self.n_init)
-        return _Problem(varying, rows, None, sample, trees)
+        return _Problem(rows, None, sample, trees)
 
     def _start(self, problem: _Problem, number: int, rng: np.random.RandomState) -> _Start:
         if problem.given is not None:
@@ -377,15 +419,16 @@ class ParsimoniousGaussianMixture(ClassMixture):
         at = int(np.lexsort([found.log_likelihood, ~found.degenerate])[-1])
         log_likelihood, parameters = float(found.log_likelihood[at]), runs[at].state
         _, n_clusters, n_features = parameters.means.shape
-        n_free = n_parameters(model, n_clusters, n_features)
+        n_free, n_objects = n_parameters(model, n_clusters, n_features), float(rows.weight.sum())
+        certainty = certainty_of(evaluate(rows.X, parameters)[0][0], rows.weight)
         return Candidate(
             focal_sets=FocalSets(n_clusters, "singletons", empty=False),
             best=runs[at],
             runs=[runs[which] for which in start.which] + runs[len(start.posterior) :],
             log_likelihood=log_likelihood,
             n_parameters=n_free,
-            n_objects=float(rows.weight.sum()),
-            criteria=information_criteria(log_likelihood, n_free, evaluate(rows.X, parameters)[0][0], rows.weight),
+            n_objects=n_objects,
+            criteria=information_criteria(log_likelihood, n_free, certainty, n_objects),
             collapsed=bool(found.degenerate[at]),
             settings={"model": model},
         )
@@ -403,13 +446,14 @@ class ParsimoniousGaussianMixture(ClassMixture):
             UserWarning,
         )
 
-    def _publish_model(self, table: np.ndarray, columns: np.ndarray, best: Candidate) -> None:
+    def _publish_model(self, row: np.ndarray, columns: np.ndarray, best: Candidate) -> None:
+        """Publish the mixture; ``row`` has what is constant in the other columns."""
         weights, means, _ = (part[0] for part in best.best.state)
         order = _base.largest_first(weights) if isinstance(self.init, str) else np.arange(len(weights))
         self._parameters = MixtureParameters(*(part[:, order] for part in best.best.state))
         self._varying = columns
         self.model_, self.focal_sets_, self.weights_ = best.settings["model"], best.focal_sets, weights[order]
-        self.means_ = np.tile(table[0], (len(weights), 1))
+        self.means_ = np.tile(row, (len(weights), 1))
         self.means_[:, columns] = means[order]
         self.cluster_centers_ = self.means_
         self.__dict__.pop("covariances_", None)  # of an earlier fit
@@ -492,7 +536,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
 def standardized(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Columns of mean zero and deviation one."""
     centered = X - np.average(X, axis=0, weights=weight)
-    return centered / np.sqrt(np.average(np.square(centered), axis=0, weights=weight))
+    deviation = np.sqrt(np.average(np.square(centered), axis=0, weights=weight))
+    return centered / np.where(deviation == 0, 1, deviation)  # a column may vary outside of a sample alone
 
 
 def start_rows(rows: Rows, rng: np.random.RandomState) -> Rows:

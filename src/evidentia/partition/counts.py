@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from evidentia.belief.focal import format_mask
 
 WORST = 3  # objects that are named
+
+
+class Certainty(NamedTuple):
+    """Sums over the objects, each as often as its weight says, of which the criteria for the number are made."""
+
+    total: float  # of the weights
+    nonspecificity: float  # in bits
+    squares: float  # of the pignistic probabilities
+
+    @classmethod
+    def of(cls, partition: Any, weight: np.ndarray | None = None) -> Certainty:
+        """``weight``: None counts each object once."""
+        share = np.ones(len(partition)) if weight is None else weight
+        squares = np.einsum("ij,ij->i", partition.pignistic, partition.pignistic)
+        return cls(float(share.sum()), float(share @ partition.nonspecificity), float(share @ squares))
+
+    def plus(self, other: Certainty) -> Certainty:
+        return Certainty(*(mine + theirs for mine, theirs in zip(self, other)))
 
 
 class Counts(NamedTuple):

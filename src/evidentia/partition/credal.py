@@ -14,7 +14,7 @@ from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions
 from evidentia.partition import storage
-from evidentia.partition.counts import WORST, Counts, no_answer_in_words
+from evidentia.partition.counts import WORST, Certainty, Counts, no_answer_in_words
 from evidentia.partition.explanation import Explainer, Explanation
 from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_blocks
 
@@ -325,6 +325,11 @@ class CredalPartition(MassFunctions):
         worst = tuple((float(doubt[i]), self.name(i)) for i in self.most_doubtful(WORST).tolist())
         specific = len(self) * self.normalized_nonspecificity if len(self) else 0.0
         return Counts(len(self), self.set_counts, self.n_faint, specific, worst)
+
+    @property
+    def certainty(self) -> Certainty:
+        """Sums of which criteria for the number of clusters are made."""
+        return Certainty.of(self)
 
     def explain(
         self,

@@ -8,13 +8,13 @@ from copy import copy
 from functools import cached_property, partial, reduce
 from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from evidentia._archive import whole_file
 from evidentia.belief.focal import FocalSets, format_mask
-from evidentia.partition.counts import Counts, no_answer_in_words
+from evidentia.partition.counts import Certainty, Counts, no_answer_in_words
 from evidentia.partition.credal import CredalPartition
 from evidentia.rows.passes import add_up, each_handle
 from evidentia.rows.source import Piece, RowSource
@@ -61,12 +61,24 @@ class LazyPartition:
         """The numbers of :meth:`summary`."""
         return add_up(self._bare()._count, self.rows)
 
+    @cached_property
+    def certainty(self) -> Certainty:
+        """Sums of which criteria for the number of clusters are made; a row counts as its weight says."""
+        return add_up(self._bare()._certainty, self.rows)
+
     def __len__(self) -> int:
         return self.rows.n_rows if self.rows.n_rows is not None else self.counts.n
 
     def blocks(self) -> Iterator[CredalPartition]:
         """The partition piece by piece, in order."""
         return (self._partition(piece) for handle in self.rows.handles for piece in self.rows.read(handle))
+
+    def add_up(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
+        """``function(part, *parts)`` of every piece of the rows, added up in order by ``plus``.
+
+        ``others`` are partitions of the same rows; their parts of each piece are given with it.
+        """
+        return add_up(_of_piece, self.rows, function, self._bare(), *(other._bare() for other in others))
 
     def labels(self, rule: str | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,)."""
@@ -104,7 +116,7 @@ class LazyPartition:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("part-*.parquet"):
             old.unlink()
-        places = {_key(handle): at for at, handle in enumerate(self.rows.handles)}
+        places = {handle: at for at, handle in enumerate(self.rows.handles)}
         parts = each_handle(partial(_write_part, self._bare(), folder, masses, places), self.rows)
         self.__dict__["counts"] = reduce(Counts.plus, (part for part in parts if part is not None))
         return folder
@@ -146,8 +158,8 @@ class LazyPartition:
     def __repr__(self) -> str:
         return f"LazyPartition({self.rows.words}, {self.n_clusters} clusters, {len(self.focal_sets)} focal sets)"
 
-    def _bare(self) -> Self:
-        """A copy to be sent elsewhere, with the few handles that are worked on there."""
+    def _bare(self) -> LazyPartition:
+        """What places rows, without a list of them: what is sent to others who read them."""
         other = copy(self)
         other.rows = self.rows.bare()
         return other
@@ -166,6 +178,9 @@ class LazyPartition:
     def _count_of(self, piece: Piece, partition: CredalPartition) -> Counts:
         counts = partition.counts
         return counts._replace(worst=tuple((doubt, piece.where(int(name))) for doubt, name in counts.worst))
+
+    def _certainty(self, piece: Piece) -> Certainty:
+        return Certainty.of(self._partition(piece), piece.weight)
 
     def _columns(self, partition: CredalPartition, masses: str | None) -> dict[str, np.ndarray]:
         labels = partition.labels()
@@ -197,9 +212,8 @@ class LazyLabels:
         return f"LazyLabels of {self._partition!r}; compute() gives them"
 
 
-def _key(handle: Any) -> Any:
-    """What a handle is known by; that of a block of a Dask collection holds its rows where it is worked on."""
-    return getattr(handle, "number", handle)
+def _of_piece(piece: Piece, function: Callable[..., Any], *partitions: LazyPartition) -> Any:
+    return function(*(partition._partition(piece) for partition in partitions))
 
 
 def _labels(partition: LazyPartition, rule: str | None, rows: RowSource, handle: Any) -> np.ndarray:
@@ -233,7 +247,7 @@ def _write_part(
         return None
     total: Counts | None = None
     writer: Any = None
-    with whole_file(folder / f"part-{places[_key(handle)]:05d}.parquet") as file:
+    with whole_file(folder / f"part-{places[handle]:05d}.parquet") as file:
         for piece in chain([first], pieces):
             found = partition._partition(piece)
             columns: dict[str, Any] = partition._columns(found, masses)

@@ -231,7 +231,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         return self
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(rows, mixing=False, missing=False, who=type(self).__name__)
+        table = look_through(rows, mixing=False, missing=False, who=type(self).__name__, sort=False)
         self._check_start(table.n_rows, rows.n_features)
         objects = Objects.of(table, rows, adaptive=self.adaptive)
         del table  # its rows are not needed any more

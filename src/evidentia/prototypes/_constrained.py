@@ -49,6 +49,7 @@ from evidentia.prototypes._kernel import (
     update_masses,
     update_prototypes,
 )
+from evidentia.rows import as_rows
 from evidentia.rows.numbered import Numbered, rows_apart
 from evidentia.rows.passes import add_up
 from evidentia.rows.source import ArrayRows, Piece, RowSource
@@ -109,7 +110,7 @@ class Apart(NamedTuple):
         linked = Columns(to_rows(chosen.table, coordinates), chosen.weight)
         if objects.whole is None and np.count_nonzero(chosen.weight) == len(objects.weight):
             return cls(linked, None)
-        table = look_through(rest, mixing=False, missing=False, who=who)
+        table = look_through(rest, mixing=False, missing=False, who=who, sort=False)
         whole = None if table.complete else rest.mapped(partial(to_columns, coordinates))
         return cls(linked, Objects(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, rest, whole))
 
@@ -229,7 +230,7 @@ class ConstrainedClusterer(PrototypeClusterer):
             For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        if isinstance(X, RowSource):
+        if as_rows(X) is not None:
             rows: RowSource = self._check_rows(X, sample_weight)
             rows = rows if constraints is None else Numbered(rows)
             self.constraints_ = resolve_constraints(self, constraints, range(rows.n_rows or 0)).check()

@@ -20,7 +20,7 @@ from evidentia.rows.source import RowSource, in_memory
 from evidentia.rows.survey import look_through
 from evidentia.solvers.coordinates import ColumnScales, SpannedScales
 from evidentia.solvers.descent import Step
-from evidentia.solvers.starts import Rows
+from evidentia.solvers.starts import evenly_drawn
 from evidentia.solvers.threads import one_blas_thread
 
 WIDE = 16  # columns from which second moments by clusters take less time than all products of columns
@@ -37,18 +37,6 @@ def fixed_step(
         return objective, prototypes
     covariances = update_covariances(sums, prototypes.centers, criterion, total_weight)
     return objective + guard_cost(prototypes, total_weight), Prototypes(prototypes.centers, covariances)
-
-
-def evenly_drawn(sample: Rows) -> np.ndarray:
-    """As many rows as there are, at even steps of the weight: what stands for several rows is there several times.
-
-    Examples
-    --------
-    >>> evenly_drawn(Rows(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([5.0, 10.0, 0.5, 4.5]))).ravel()
-    array([1., 2., 2., 4.])
-    """
-    n, cumulative = len(sample.X), np.cumsum(sample.weight)
-    return sample.X[np.searchsorted(cumulative, (np.arange(n) + 0.5) / n * cumulative[-1])]
 
 
 class BPEC(EvidentialMeans):
@@ -173,7 +161,7 @@ class BPEC(EvidentialMeans):
         return self._fit_kept(X, self._check_rows(X), checkpoint)
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(rows, mixing=False, missing=False, who="BPEC")
+        table = look_through(rows, mixing=False, missing=False, who="BPEC", sort=False)
         candidates = in_memory(rows).table if table.complete else evenly_drawn(table.sample)
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)

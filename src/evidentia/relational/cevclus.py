@@ -15,6 +15,7 @@ from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
 from evidentia.relational.evclus import EVCLUS, conflict_form
 from evidentia.relational.pairs import Pairs
+from evidentia.rows import RowSource
 from evidentia.solvers.descent import Run
 from evidentia.solvers.irqp import Links, criterion, symmetric_pairs
 from evidentia.solvers.threads import one_blas_thread
@@ -181,6 +182,11 @@ class CEVCLUS(EVCLUS):
             _base.check_table(self, X)  # new rows come with the columns of X
             self.metric_learner_, rows = learn_metric(self.metric_learner, X, self.constraints_)
         return self._fit(X, partners, rows)
+
+    def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
+        if self.metric_learner_ is not None:
+            _base.refuse_rows(self, rows)
+        return super()._check_source(rows, reset=reset)
 
     def _read_new(self, X: Any) -> Any:
         if self.metric_learner_ is None:

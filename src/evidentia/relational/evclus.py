@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from evidentia import _base
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
+from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.dissimilarities import (
     Columns,
@@ -33,13 +34,19 @@ from evidentia.relational.pairs import (
     random_pairs,
     wanted_conflict,
 )
+from evidentia.rows import RowSource, as_rows
+from evidentia.rows.source import in_memory
+from evidentia.rows.survey import look_through
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of
 from evidentia.solvers.irqp import Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
+from evidentia.solvers.starts import evenly_drawn
 from evidentia.solvers.threads import one_blas_thread
 
 PARTNERS = 1000  # fitted objects that a new one is compared with
+SAMPLE = 10_000  # rows that are fitted with n_pairs, of those that are not in memory
+SAMPLE_OF_ALL_PAIRS = 3_000  # without: their pairs need 200 MB
 POINTS = 100_000  # pairs kept for the Shepard diagram
 
 
@@ -90,6 +97,8 @@ class EVCLUS(RelationalClusterer):
         The loss: mean squared difference of conflict and transformed dissimilarity.
     start_criteria_ : ndarray
         Final loss of every start; of the last fit alone for ``"near-pairs"``.
+    n_sampled_ : int or None
+        Rows that were fitted, of those that are not in memory.
     stress_ : float
         The loss over the mean square of the transformed dissimilarities.
     shepard_ : Shepard
@@ -100,6 +109,10 @@ class EVCLUS(RelationalClusterer):
     A sweep costs O(n² f) for f focal sets, or O(n k f) with ``n_pairs=k``. A new object is placed by its
     dissimilarities to (at most 1,000 of) the fitted objects, whose masses stay. A fitted object given again is compared
     with itself too, so its masses may differ a little from the fit's.
+
+    What is found in pairs does not add up over rows. Of rows that are not in memory (:func:`evidentia.open_rows`) a
+    sample is fitted: 10,000 of them with ``n_pairs``, 3,000 without. All rows are then placed as new objects are, and
+    ``criterion_``, ``stress_``, ``shepard_`` and ``delta0_`` speak of the sample.
 
     References
     ----------
@@ -128,7 +141,7 @@ class EVCLUS(RelationalClusterer):
     method = Method(
         name="evclus", title="from dissimilarities of any kind, all pairs or a sample of them",
         papers=("Denœux & Masson, *IEEE Trans. SMC B* 34, 2004", "Denœux et al., *Knowledge-Based Systems* 106, 2016"),
-        guide="dissimilarities", reads=("table", "dissimilarities"),
+        guide="dissimilarities", reads=("table", "dissimilarities"), takes=("rows beyond memory",),
         families=("full", "pairs", "simple", "singletons", "near-pairs"), empty_set=True, quick={"n_init": 2},
         grows="*n² f* or *n k f*", memory="*n²* or *n k*", doubt="sets, outliers",
         limit="masses not unique; `delta0` matters",
@@ -169,25 +182,68 @@ class EVCLUS(RelationalClusterer):
         default=1e-5,
     )
 
+    _not_for_placing = ("partition_", "labels_", "shepard_")
+
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, partners: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, partners: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters among objects.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or what the metric takes
+        X : array-like of shape (n_samples, n_features), or what the metric takes, or rows of :func:`open_rows`
+            Of rows that are not in memory a sample is fitted, and all are placed as ``predict_partition`` does.
             With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples), or (n_samples, k) with ``partners``.
         y : None
             Ignored.
         partners : array-like of int, shape (n_samples, k), optional
             Partners of each object, in place of random ones.
+        checkpoint : path, optional
+            For rows that are not in memory: a file with which the same fit, begun again, comes to the same end. It
+            holds the seed; the sample is drawn anew.
         """
         self.check_parameters()
+        if (source := as_rows(X)) is not None:
+            return self._fit_sample(self._check_source(source, reset=True), partners, checkpoint)
+        self.n_sampled_: int | None = None
         return self._fit(X, partners)
 
-    def _fit(self, X: Any, partners: Any, rows: np.ndarray | None = None) -> Self:
+    def _fit_sample(self, source: RowSource, partners: Any, checkpoint: Any) -> Self:
+        """Fit to a sample of rows that are not in memory, and place all of them."""
+        who = type(self).__name__
+        if partners is not None:
+            raise TypeError(f"{who} draws the partners itself among a sample of rows that are not in memory.")
+        with self._kept(checkpoint, source) as rng:
+            table = look_through(source, mixing=False, missing=False, who=who)
+            size = min(table.n_rows, SAMPLE if self.n_pairs is not None else SAMPLE_OF_ALL_PAIRS)
+            whole = in_memory(source) if table.complete and size == table.n_rows else None
+            if whole is not None and (whole.weight is None or (whole.weight == 1).all()):
+                sample = whole.table  # in its own order
+            else:
+                sample = evenly_drawn(table.sample, size)
+            self._fit(sample, None, sample, rng)
+        self.n_sampled_ = size
+        if size < table.n_rows:
+            warn_user(
+                f"{who} was fitted to a sample of {size:,} of {table.n_rows:,} rows; all of them are placed among "
+                "these.",
+                UserWarning,
+            )
+        self._publish_rows(source, source)
+        return self
+
+    def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
+        if isinstance(self.metric, str) and self.metric in ("precomputed", "gower"):
+            raise TypeError(
+                f"{type(self).__name__} with metric={self.metric!r} needs its table in memory. Rows that are not are "
+                "compared by a metric of their numbers, such as 'euclidean'."
+            )
+        return super()._check_source(rows, reset=reset)
+
+    def _fit(
+        self, X: Any, partners: Any, rows: np.ndarray | None = None, rng: np.random.RandomState | None = None
+    ) -> Self:
         """``rows`` are compared in place of those of X."""
-        rng = check_random_state(self.random_state)
+        rng = check_random_state(self.random_state) if rng is None else rng
         source, pairs = self._measure(X, partners, rows, rng)
         pairs, self.delta0_ = wanted_conflict(pairs, self.delta0, self.n_clusters, who=type(self).__name__)
         focal_sets, runs = self._search(pairs, rng)
@@ -270,6 +326,9 @@ class EVCLUS(RelationalClusterer):
             partition = partition.canonical()
         self.focal_sets_ = partition.focal_sets
         self._publish(X, partition.masses)
+        n = len(masses)
+        self._known = np.random.RandomState(0).permutation(n)[:PARTNERS] if n > PARTNERS else np.arange(n)
+        self._known_masses = partition.masses[self._known].copy()
 
     def _describe(self, pairs: Pairs, rng: np.random.RandomState) -> None:
         """How well the masses render the dissimilarities."""
@@ -278,11 +337,9 @@ class EVCLUS(RelationalClusterer):
         self.stress_ = float(self.criterion_ / np.square(pairs.values).mean())
 
     def _masses(self, X: Any) -> np.ndarray:
-        n = len(self.partition_)
-        known = np.random.RandomState(0).permutation(n)[:PARTNERS] if n > PARTNERS else np.arange(n)
-        fitted, form = self.partition_.masses[known].copy(), conflict_form(self.focal_sets_)
+        form = conflict_form(self.focal_sets_)
         masses = np.full((len(X), len(self.focal_sets_)), 1 / len(self.focal_sets_))
-        for rows, distance in new_blocks(self._source, X, known):
+        for rows, distance in new_blocks(self._source, X, self._known):
             wanted = distance if self.delta0_ is None else delta_star(distance, self.delta0_)
-            place_among(masses[rows], form, fitted, np.ascontiguousarray(wanted)[None])
+            place_among(masses[rows], form, self._known_masses, np.ascontiguousarray(wanted)[None])
         return masses

@@ -18,17 +18,21 @@ from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, 
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
+from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.barycentric import averaging, solve_centers
-from evidentia.solvers.descent import Run, Watch, all_runs, best_of
-from evidentia.solvers.mixing import descend_mixed
+from evidentia.solvers.descent import Run, Watch, all_runs, best_of, descend
 from evidentia.solvers.starts import spread_starts
 
 ROUNDING = 1e-9  # of the largest eigenvalue or dissimilarity: below it, a negative number is a zero
 COINCIDE = 1e-2  # of the typical distance of an object from its prototype
+LATE = 1e-3  # gain of an iteration, as a share of the criterion, below which the next ones are guessed
 
 
 class NotEuclidean(ValueError):
     """Prototypes lie at negative squared distances from objects."""
+
+
+VECTORS = Vectors(np.ravel, lambda vector, like: vector.reshape(like.shape), LATE, (NotEuclidean,))
 
 
 class Problem(NamedTuple):
@@ -169,8 +173,9 @@ class RECM(RelationalClusterer):
     at the end: with ``beta=1.5`` and single clusters, prototypes of the Protein data coincide at the minimum, and the
     fit says so. ``beta=1.1`` and ``alpha=0.2`` keep them apart.
 
-    An iteration costs O(n² c); all n² dissimilarities are held. Near its end a descent mixes its last steps (Anderson
-    acceleration), which halves the iterations and more where clusters overlap; the criterion never rises by it.
+    An iteration costs O(n² c); all n² dissimilarities are held. Near its end a descent guesses from its last steps
+    where it is going (Anderson acceleration), which halves the iterations and more where clusters overlap; the
+    criterion never rises by it.
 
     New objects come with dissimilarities to all fitted ones. With ``shift_ = 0``, ``predict_partition`` of the fitted
     objects repeats ``partition_``; with a shift they are treated as others that lie at the same place.
@@ -277,8 +282,8 @@ class RECM(RelationalClusterer):
         step = partial(recm_step, problem)
 
         def run(start: np.ndarray, watch: Watch) -> Run:
-            return descend_mixed(
-                step, start, max_iter=self.max_iter, tol=self.tol, refusals=(NotEuclidean,), watch=watch
+            return descend(
+                step, start, max_iter=self.max_iter, tol=self.tol, relative=True, watch=watch, vectors=VECTORS
             )
 
         n_starts = self.n_init if isinstance(self.init, str) else 1

@@ -108,7 +108,9 @@ def active() -> Checkpoint | None:
 
 @contextmanager
 def checkpointed(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Passes made inside are kept; the file is written at the end too, however it comes."""
+    """Passes made inside are kept; the file is written at the end too, however it comes, and the seed at once."""
+    if checkpoint is not None and not checkpoint.path.exists():
+        checkpoint.write()
     token = _active.set(checkpoint)
     try:
         yield

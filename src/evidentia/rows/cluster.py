@@ -20,7 +20,8 @@ import distributed
 from dask.delayed import delayed
 from distributed.scheduler import KilledWorker
 
-from evidentia.rows.dask import Block
+from evidentia.rows.allocation import memory_is_kept
+from evidentia.rows.dask import at_hand
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import one_blas_thread_here
 
@@ -83,18 +84,18 @@ def _submit(
     client: Any, work: Callable[[Any, Any], Any], rows: RowSource | MappedRows, groups: list[Sequence[Any]]
 ) -> list[Any]:
     bare = rows.bare()
-    if not isinstance(groups[0][0], Block):
+    if rows.block(groups[0][0]) is None:
         return [client.submit(work_on_group, work, bare, group, pure=False, retries=RETRIES) for group in groups]
     # Blocks of a Dask collection are computed on the way, and each is gone as soon as the work on it is done.
     one, several = delayed(work_on_block, pure=False), delayed(in_order, pure=False)
-    found = [several(*(one(work, bare, block.number, block.rows) for block in group)) for group in groups]
+    found = [several(*(one(work, bare, handle, rows.block(handle)) for handle in group)) for group in groups]
     return client.compute(found, retries=RETRIES)
 
 
 def work_on_group(work: Callable[[Any, Any], Any], rows: Any, handles: Sequence[Any]) -> list[Any]:
     """Results of some handles, up to the first whose rows are refused."""
     found: list[Any] = []
-    with one_blas_thread_here():
+    with one_blas_thread_here(), memory_is_kept():
         for handle in handles:
             try:
                 found.append(work(rows, handle))
@@ -103,9 +104,10 @@ def work_on_group(work: Callable[[Any, Any], Any], rows: Any, handles: Sequence[
     return found
 
 
-def work_on_block(work: Callable[[Any, Any], Any], rows: Any, number: int, block: Any) -> Any:
+def work_on_block(work: Callable[[Any, Any], Any], rows: Any, handle: Any, block: Any) -> Any:
     """The result of a block that was computed just now."""
-    return work_on_group(work, rows, [Block(number, block)])[0]
+    with at_hand(block):
+        return work_on_group(work, rows, [handle])[0]
 
 
 def in_order(*results: Any) -> list[Any]:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Self
 
 import numpy as np
 
 from evidentia.rows.source import Piece, RowSource, piece_rows
 
+_at_hand: ContextVar[Any] = ContextVar("block")  # where Dask has computed a block, and the work on it goes on
 
-class Block(NamedTuple):
-    """The handle of a block: its number, and its rows, still to be computed (a Dask Delayed) or computed already."""
 
-    number: int
-    rows: Any
+@contextmanager
+def at_hand(block: Any) -> Iterator[None]:
+    """A source that was sent without its blocks reads this one."""
+    token = _at_hand.set(block)
+    try:
+        yield
+    finally:
+        _at_hand.reset(token)
 
 
 def is_collection(X: Any) -> bool:
@@ -24,6 +31,13 @@ def is_collection(X: Any) -> bool:
     if array is not None and isinstance(X, array.Array):
         return True
     return frame is not None and isinstance(X, frame.DataFrame | frame.Series)
+
+
+def as_rows(X: Any) -> RowSource | None:
+    """Rows that are not in memory: a source as it is, a Dask array or DataFrame block by block; None for all else."""
+    if isinstance(X, RowSource):
+        return X
+    return DaskRows(X) if is_collection(X) else None
 
 
 class DaskRows(RowSource):
@@ -55,17 +69,18 @@ class DaskRows(RowSource):
             blocks = collection.to_delayed()
         self._token = tokenize(collection)
         self.collection = collection  # blocks that were persisted are let go with it
-        self.handles = [Block(number, block) for number, block in enumerate(blocks)]
-        self._graph: dict[Any, Any] | None = dict(blocks[0].dask) if blocks else {}
+        self.handles = list(range(len(blocks)))
+        self._blocks: Sequence[Any] | None = blocks
+        self._graph: dict[Any, Any] = dict(blocks[0].dask) if blocks else {}
 
     _longest = 0  # rows of the longest block, where lengths are known
 
-    def read(self, handle: Block) -> Iterator[Piece]:
-        rows = self._compute(handle.rows) if hasattr(handle.rows, "dask") else handle.rows
+    def read(self, handle: int) -> Iterator[Piece]:
+        rows = _at_hand.get() if self._blocks is None else self._compute(self._blocks[handle])
         size = piece_rows(self.n_features)
         for start in range(0, len(rows), size):
             part = rows.iloc[start : start + size] if hasattr(rows, "iloc") else rows[start : start + size]
-            yield Piece(_numbers(part), None, f"block {handle.number}, row ", start)
+            yield Piece(_numbers(part), None, f"block {handle}, row ", start)
 
     def _compute(self, block: Any) -> Any:
         from dask.local import get_sync
@@ -79,8 +94,10 @@ class DaskRows(RowSource):
                 return future.result()
             finally:
                 future.release()
-        assert self._graph is not None
         return get_sync(cull(self._graph, [block.key])[0], block.key)
+
+    def block(self, handle: int) -> Any:
+        return None if self._blocks is None else self._blocks[handle]
 
     @property
     def working_bytes(self) -> int:
@@ -89,7 +106,7 @@ class DaskRows(RowSource):
 
     def bare(self) -> Self:
         other = super().bare()
-        other._graph = other.collection = None
+        other._graph, other._blocks, other.collection = {}, None, None
         return other
 
     def fingerprint(self) -> str:

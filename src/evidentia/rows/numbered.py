@@ -9,12 +9,13 @@ from typing import Any, Self
 import numpy as np
 
 from evidentia.rows.passes import each_handle
-from evidentia.rows.source import ArrayRows, Piece, RowSource
+from evidentia.rows.source import ArrayRows, DerivedRows, Piece, RowSource
 
 
-class Numbered(RowSource):
+class Numbered(DerivedRows):
     """Rows of another source, which one pass has counted: a piece knows the number of its first row among all."""
 
+    derived = True
     n_rows: int
 
     def __init__(self, source: RowSource):
@@ -63,8 +64,8 @@ class Numbered(RowSource):
                 yield Piece(piece.table[kept], weight, "row ", begin)
             begin = end
 
-    def fingerprint(self) -> str:
-        return self.source.fingerprint()
+    def block(self, handle: tuple[Any, int, int, tuple[int, ...]]) -> Any:
+        return self.source.block(handle[0])
 
 
 def _count(source: RowSource, handle: Any) -> int:

@@ -11,13 +11,13 @@ import numpy as np
 
 PIECE_ROWS = 32_768
 PIECE_BYTES = 4 << 20  # a wide table has pieces of fewer rows
-MOST_HANDLES = 2_000  # a pass over more of them would be spent on handing them out
 PIECES_AT_WORK = 8  # as much memory as so many pieces is needed to work on one
+MOST_HANDLES = 2_000  # a pass over more of them would be spent on handing them out
 
 
 def piece_rows(n_features: int) -> int:
     """Rows that are worked on at a time: what they need stays near the cache."""
-    return int(np.clip(PIECE_BYTES // (8 * max(n_features, 1)), 256, PIECE_ROWS))
+    return min(max(PIECE_BYTES // (8 * max(n_features, 1)), 256), PIECE_ROWS)
 
 
 def cut(n_rows: int, n_features: int) -> list[tuple[int, int]]:
@@ -77,6 +77,7 @@ class RowSource(ABC):
     """
 
     in_memory = False
+    derived = False  # whether it has the fingerprint of another source, whose rows it changes
     handles: Sequence[Any]
     n_features: int
     n_rows: int | None = None  # when known before the rows are read
@@ -107,6 +108,10 @@ class RowSource(ABC):
         other.handles = ()
         return other
 
+    def block(self, handle: Any) -> Any:
+        """What Dask computes the rows of a handle from; None if they are read."""
+        return None
+
     def mapped(self, prepare: Callable[[Piece], Any]) -> MappedRows:
         """Rows that count, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
         return MappedRows(self, prepare)
@@ -127,6 +132,9 @@ class MappedRows:
     def bare(self) -> MappedRows:
         return MappedRows(self.source.bare(), self.prepare)
 
+    def block(self, handle: Any) -> Any:
+        return self.source.block(handle)
+
     def read(self, handle: Any) -> Iterator[Any]:
         if not self.in_memory:
             yield from map(self.prepare, that_count(self.source.read(handle)))
@@ -136,8 +144,31 @@ class MappedRows:
         yield from self._kept[handle]
 
 
-class TransformedRows(RowSource):
+class DerivedRows(RowSource):
+    """Base of what makes rows out of those of another source."""
+
+    source: RowSource
+
+    @property
+    def working_bytes(self) -> int:
+        return self.source.working_bytes
+
+    def bare(self) -> Self:
+        other = super().bare()
+        other.source = self.source.bare()
+        return other
+
+    def block(self, handle: Any) -> Any:
+        return self.source.block(handle)
+
+    def fingerprint(self) -> str:
+        return self.source.fingerprint()
+
+
+class TransformedRows(DerivedRows):
     """Rows of another source in other columns, by something that has ``to(table)``."""
+
+    derived = True
 
     def __init__(self, source: RowSource, change: Any):
         self.source, self.change = source, change
@@ -148,18 +179,6 @@ class TransformedRows(RowSource):
     def read(self, handle: Any) -> Iterator[Piece]:
         for piece in self.source.read(handle):
             yield piece._replace(table=self.change.to(piece.table))
-
-    def bare(self) -> Self:
-        other = super().bare()
-        other.source = self.source.bare()
-        return other
-
-    @property
-    def working_bytes(self) -> int:
-        return self.source.working_bytes
-
-    def fingerprint(self) -> str:
-        return self.source.fingerprint()
 
 
 class ArrayRows(RowSource):
@@ -181,6 +200,14 @@ class ArrayRows(RowSource):
 
     def fingerprint(self) -> str:
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")
+
+
+def same_rows(one: RowSource, other: RowSource) -> bool:
+    """Whether a piece of one source is the same piece of the other; what is not known to be is not."""
+    if one is other:
+        return True
+    known = type(one) is type(other) and not (one.in_memory or one.derived)
+    return known and one.fingerprint() == other.fingerprint()
 
 
 def gathered(source: RowSource, check: Callable[[Piece], None] = lambda piece: None) -> ArrayRows:

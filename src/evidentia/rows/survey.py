@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered
 from evidentia.solvers.coordinates import Moments, moments_of
 from evidentia.solvers.starts import Rows, sorted_rows
 
+_looks: ContextVar[dict[Any, tuple[RowSource, Table]] | None] = ContextVar("looks", default=None)
 MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
 
 
@@ -43,7 +46,22 @@ class Table(NamedTuple):
         return self.moments.total
 
 
-def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> Table:
+def is_small(rows: RowSource) -> bool:
+    """Whether it is known before the rows are read that a sample of them is all."""
+    return rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS
+
+
+@contextmanager
+def looking_once() -> Iterator[None]:
+    """Fits inside that survey the same source in the same way do so once, as long as the source is not in memory."""
+    token = _looks.set({})
+    try:
+        yield
+    finally:
+        _looks.reset(token)
+
+
+def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True) -> Table:
     """Survey a source.
 
     Parameters
@@ -55,15 +73,26 @@ def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str) -> T
         Whether NaN may stand for a missing value.
     who : str
         Who asks, for messages.
+    sort : bool
+        Whether the rows of a small table are sorted, for a method in which their order would play a part.
     """
+    kept, key = None if rows.in_memory else _looks.get(), (id(rows), mixing, missing, sort)
+    if kept is None:
+        return _look_through(rows, mixing, missing, who, sort)
+    if key not in kept:  # with the source itself, so that no other gets its id
+        kept[key] = rows, _look_through(rows, mixing, missing, who, sort)
+    return kept[key][1]
+
+
+def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool) -> Table:
     check = partial(_check, missing=missing, who=who, names=rows.names)
-    if rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS:
-        return _small(rows if rows.in_memory else gathered(rows, check), mixing, check)
+    if is_small(rows):
+        return _small(rows if rows.in_memory else gathered(rows, check), mixing, check, sort)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
     found = add_up(_survey, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
-        return _small(gathered(rows, check), mixing, check)
+        return _small(gathered(rows, check), mixing, check, sort)
     sketch = found.sketch.settled()
     while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
         below = _share_of_hashes(float(below) / 2**64 * MARGIN * SKETCH_ROWS / max(len(sketch.rows), 1))
@@ -80,15 +109,17 @@ def _expected_rows(rows: RowSource) -> int:
     return 0
 
 
-def _small(rows: Any, mixing: bool, check: Callable[[Piece], None]) -> Table:
-    """A table of which every row is looked at; its order then plays no part."""
+def _small(rows: Any, mixing: bool, check: Callable[[Piece], None], sort: bool) -> Table:
+    """A table of which every row is looked at."""
     assert isinstance(rows, ArrayRows)
     whole = next(Piece(rows.table, rows.weight, "row ", 0).counted(), None)
     if whole is None or not len(whole.table):
         raise ValueError(NO_ROWS)
     check(whole)
-    order = sorted_rows(whole.table)
-    rows = ArrayRows(whole.table[order], None if whole.weight is None else whole.weight[order], rows.names)
+    if sort:
+        order = sorted_rows(whole.table)
+        whole = whole._replace(table=whole.table[order], weight=None if whole.weight is None else whole.weight[order])
+    rows = ArrayRows(whole.table, whole.weight, rows.names)
     share = np.ones(len(rows.table)) if rows.weight is None else rows.weight
     return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
 

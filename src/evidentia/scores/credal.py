@@ -13,23 +13,27 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import operator
+from collections.abc import Callable, Iterator
+from functools import reduce
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from evidentia.partition import CredalPartition
+from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.relational import PairFactors, RelationalMasses, triangle_tiles
+from evidentia.rows.source import same_rows
 from evidentia.scores._labels import check_same_objects, encode
 
 
-def pair_nonspecificity(partition: CredalPartition) -> float:
+def pair_nonspecificity(partition: CredalPartition | LazyPartition) -> float:
     r"""Mean mass that says neither "same" nor "different" of a pair of objects.
 
     .. math:: NS = \frac{2}{n(n-1)} \sum_{i<j} m_{ij}(\varnothing) + m_{ij}(\{\text{same}, \text{different}\})
 
-    Zero for a hard partition, one when nothing is known. Time and memory grow with the number of objects only.
+    Zero for a hard partition, one when nothing is known. Time and memory grow with the number of objects only; of a
+    :class:`LazyPartition` it takes one pass over the rows, and memory does not grow.
 
     Examples
     --------
@@ -39,9 +43,12 @@ def pair_nonspecificity(partition: CredalPartition) -> float:
     >>> round(pair_nonspecificity(CredalPartition([[1, 0, 0], [0, 1, 0], [0, 0, 1]], FocalSets(2, empty=False))), 4)
     0.6667
     """
-    factors = _pair_factors(partition, "partition")
-    same = _mean_product(factors.single, factors.single)
-    return 1 - same - _mean_product(factors.solid, factors.apart)
+    if isinstance(partition, LazyPartition):
+        sums = partition.add_up(_own_sums)
+        _check_pairs(sums.n, "partition")
+    else:
+        sums = OwnSums.of(_pair_factors(partition, "partition"))
+    return 1 - sums.decided()
 
 
 def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
@@ -65,8 +72,10 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
 
     Parameters
     ----------
-    p, q : CredalPartition or array-like of shape (n_samples,)
-        Partitions into any number of clusters; labels are certain masses, each distinct value a cluster.
+    p, q : CredalPartition, LazyPartition or array-like of shape (n_samples,)
+        Partitions into any number of clusters; labels are certain masses, each distinct value a cluster. Conflict alone
+        is made of sums over objects, so that a :class:`LazyPartition` is compared by conflict: in one pass if both
+        are of the same source, else with the rows of both in the same order.
     measure : {"conflict", "jousselme", "belief"}
 
     Examples
@@ -79,10 +88,17 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
     measures = ("conflict", *_DISTANCES)
     if measure not in measures:
         raise ValueError(f"'measure' must be one of {', '.join(map(repr, measures))}. Got {measure!r}.")
+    if measure == "conflict":
+        sums = _sums_of_two(p, q)
+        _check_pairs(sums.n, "p")
+        return sums.harmony()
+    if isinstance(p, LazyPartition) or isinstance(q, LazyPartition):
+        raise TypeError(
+            f"measure={measure!r} looks at every pair of objects, which are too many for rows that are not in memory. "
+            "Take measure='conflict', or partitions of a sample of the rows: model.predict_partition(sample)."
+        )
     first, second = _pair_factors(p, "p"), _pair_factors(q, "q")
     check_same_objects(len(first.empty), len(second.empty))
-    if measure == "conflict":
-        return _mean_harmony(first, second)
     return 1 - _mean_distance(first, second, _DISTANCES[measure])
 
 
@@ -121,41 +137,122 @@ def credal_scores(partition: CredalPartition, truth: Any) -> pd.Series:
 def _pair_factors(partition: Any, name: str) -> PairFactors:
     """Factors of a partition, or of certain masses on labels (of which there may be more than a frame can hold)."""
     if isinstance(partition, CredalPartition):
-        if len(partition) < 2:
-            raise ValueError(f"'{name}' must be a partition of at least two objects. Got {len(partition)}.")
-        return PairFactors.of(partition.masses, partition.focal_sets)
+        _check_pairs(len(partition), name)
+        return _factors_of(partition)
     codes = encode(partition, name)
     certain = np.eye(codes.max() + 1)[codes]
     return PairFactors(np.zeros(len(codes)), certain, certain, 1 - certain)
 
 
+def _check_pairs(n_samples: int, name: str) -> None:
+    if n_samples < 2:
+        raise ValueError(f"'{name}' must be a partition of at least two objects. Got {n_samples}.")
+
+
 # -- means over pairs of products: no pair is ever looked at ------------------------------------------------------
 
 
-def _mean_product(left: np.ndarray, right: np.ndarray) -> float:
-    r"""Mean of :math:`l_i \cdot r_j` over pairs, for a product that is symmetric in i and j.
+class OwnSums(NamedTuple):
+    r"""Sums over objects from which the nonspecificity of their pairs is made; they add up over parts.
 
-    The sum over all i and j is the product of the sums; what remains is the diagonal.
+    The sum of a product :math:`l_i \cdot r_j` over all i and j is the product of the sums, the diagonal included.
     """
-    n = len(left)
-    return float(left.sum(axis=0) @ right.sum(axis=0) - np.vdot(left, right)) / (n * (n - 1))
+
+    n: int
+    single: np.ndarray
+    solid: np.ndarray
+    apart: np.ndarray
+    diagonal: float  # same and different, of each object with itself
+
+    @classmethod
+    def of(cls, p: PairFactors) -> OwnSums:
+        single, solid, apart = (factor.sum(axis=0) for factor in (p.single, p.solid, p.apart))
+        diagonal = float(np.vdot(p.single, p.single) + np.vdot(p.solid, p.apart))
+        return cls(len(p.empty), single, solid, apart, diagonal)
+
+    def plus(self, other: OwnSums) -> OwnSums:
+        return OwnSums(*map(operator.add, self, other))
+
+    def decided(self) -> float:
+        """Mean mass over pairs that says "same" or "different"."""
+        total = self.single @ self.single + self.solid @ self.apart
+        return float(total - self.diagonal) / (self.n * (self.n - 1))
 
 
-def _mean_double_product(p: PairFactors, q: PairFactors) -> float:
-    r"""Mean over pairs of :math:`m_{ij}(\text{same})` in p times :math:`m_{ij}(\text{different})` in q.
+class CrossSums(NamedTuple):
+    r"""Sums over objects from which the mean conflict of two partitions is made; they add up over parts.
 
     A product of two dot products is the dot product of the outer products, and these sum up to small matrices.
     """
-    n = len(p.empty)
-    total = np.vdot(p.single.T @ q.solid, p.single.T @ q.apart)
-    diagonal = (p.single**2).sum(axis=1) @ (q.solid * q.apart).sum(axis=1)
-    return float(total - diagonal) / (n * (n - 1))
+
+    n: int
+    held: float  # neither empty set takes part
+    held_twice: float  # of each object with itself
+    single_solid: np.ndarray  # of the first and of the second partition
+    single_apart: np.ndarray
+    solid_single: np.ndarray
+    apart_single: np.ndarray
+    diagonal: float
+
+    @classmethod
+    def of(cls, p: PairFactors, q: PairFactors) -> CrossSums:
+        held = (1 - p.empty) * (1 - q.empty)
+        products = (p.single.T @ q.solid, p.single.T @ q.apart, p.solid.T @ q.single, p.apart.T @ q.single)
+        alone = [
+            np.square(one.single).sum(axis=1) @ (two.solid * two.apart).sum(axis=1) for one, two in ((p, q), (q, p))
+        ]
+        return cls(len(held), float(held.sum()), float(held @ held), *products, float(sum(alone)))
+
+    def plus(self, other: CrossSums) -> CrossSums:
+        return CrossSums(*map(operator.add, self, other))
+
+    def harmony(self) -> float:
+        """One minus the mean conflict of the masses of a pair."""
+        against = np.vdot(self.single_solid, self.single_apart) + np.vdot(self.solid_single, self.apart_single)
+        total = self.held**2 - self.held_twice - (against - self.diagonal)
+        return float(total) / (self.n * (self.n - 1))
 
 
-def _mean_harmony(p: PairFactors, q: PairFactors) -> float:
-    """One minus the mean conflict of the masses of a pair."""
-    held = ((1 - p.empty) * (1 - q.empty))[:, None]  # neither empty set takes part
-    return _mean_product(held, held) - _mean_double_product(p, q) - _mean_double_product(q, p)
+def _factors_of(part: CredalPartition) -> PairFactors:
+    return PairFactors.of(part.masses, part.focal_sets)
+
+
+def _own_sums(part: CredalPartition) -> OwnSums:
+    return OwnSums.of(_factors_of(part))
+
+
+def _cross_sums(p: CredalPartition, q: CredalPartition) -> CrossSums:
+    return CrossSums.of(_factors_of(p), _factors_of(q))
+
+
+def _sums_of_two(p: Any, q: Any) -> CrossSums:
+    """Of two partitions in memory or not: in one pass over rows that they share, else piece beside piece."""
+    if isinstance(p, LazyPartition) and isinstance(q, LazyPartition) and same_rows(p.rows, q.rows):
+        return p.add_up(_cross_sums, q)
+    return reduce(CrossSums.plus, (CrossSums.of(*both) for both in _side_by_side(_pieces(p, "p"), _pieces(q, "q"))))
+
+
+def _pieces(partition: Any, name: str) -> Iterator[PairFactors]:
+    if isinstance(partition, LazyPartition):
+        return map(_factors_of, partition.blocks())
+    return iter([_pair_factors(partition, name)])
+
+
+def _side_by_side(p: Iterator[PairFactors], q: Iterator[PairFactors]) -> Iterator[tuple[PairFactors, PairFactors]]:
+    """Factors of the same objects in both, however each is cut."""
+    seen, a, b = 0, next(p, None), next(q, None)
+    while a is not None and b is not None:
+        size = min(len(a.empty), len(b.empty))
+        yield _part(a, slice(size)), _part(b, slice(size))
+        seen += size
+        a = _part(a, slice(size, None)) if len(a.empty) > size else next(p, None)
+        b = _part(b, slice(size, None)) if len(b.empty) > size else next(q, None)
+    rest = [sum(len(one.empty) for one in (c, *others) if one is not None) for c, others in ((a, p), (b, q))]
+    check_same_objects(seen + rest[0], seen + rest[1])
+
+
+def _part(factors: PairFactors, objects: slice) -> PairFactors:
+    return PairFactors(*(factor[objects] for factor in factors))
 
 
 # -- means over pairs of distances: every pair, tile by tile ------------------------------------------------------

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from evidentia import belief
 from evidentia.solvers.overlap import is_automatic
 
 
@@ -43,9 +42,13 @@ def normalized_nonspecificity(model: Any) -> float:
     .. [1] M.-H. Masson, T. Denœux. ECM: an evidential version of the fuzzy c-means algorithm. Pattern
        Recognition 41(4):1384-1397, 2008.
     """
-    masses, focal_sets = model.partition_.masses, model.partition_.focal_sets
-    knows_sets = focal_sets.card.max() > 1 or is_automatic(getattr(model, "focal_sets", None))
-    return belief.normalized_nonspecificity(masses, focal_sets) if knows_sets else np.nan
+    focal_sets = model.partition_.focal_sets
+    if not (focal_sets.card.max() > 1 or is_automatic(getattr(model, "focal_sets", None))):
+        return np.nan
+    if focal_sets.n_clusters == 1:
+        return 0.0
+    found = model.partition_.certainty
+    return found.nonspecificity / (found.total * float(np.log2(focal_sets.n_clusters)))
 
 
 def modified_partition_coefficient(memberships: np.ndarray) -> float:
@@ -69,10 +72,18 @@ def modified_partition_coefficient(memberships: np.ndarray) -> float:
     0.5
     """
     n_samples, n_clusters = memberships.shape
-    if n_clusters == 1:
-        return np.nan
-    coefficient = np.vdot(memberships, memberships) / n_samples
-    return float(1 - n_clusters / (n_clusters - 1) * (1 - coefficient))
+    return _crispness(float(np.vdot(memberships, memberships)) / n_samples, n_clusters)
+
+
+def _crispness(coefficient: float, n_clusters: int) -> float:
+    """A mean sum of squared memberships between 1/c and 1, moved to between 0 and 1."""
+    return np.nan if n_clusters == 1 else 1 - n_clusters / (n_clusters - 1) * (1 - coefficient)
+
+
+def _mpc(model: Any) -> float:
+    """Modified partition coefficient of the pignistic probabilities."""
+    found = model.partition_.certainty
+    return _crispness(found.squares / found.total, model.partition_.n_clusters)
 
 
 @dataclass(frozen=True)
@@ -99,7 +110,7 @@ CRITERIA = {
         Criterion(
             "mpc",
             "modified partition coefficient",
-            lambda model: modified_partition_coefficient(model.partition_.pignistic),
+            _mpc,
             maximize=True,
             digits=3,
         ),

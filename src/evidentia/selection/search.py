@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral
 from time import perf_counter
@@ -18,8 +19,11 @@ from tqdm.auto import tqdm
 from evidentia._base import BARELY_BETTER, FIRST_LOOK
 from evidentia._warnings import warn_user
 from evidentia.methods import find, record
+from evidentia.rows import as_rows
+from evidentia.rows.survey import looking_once
 from evidentia.selection.criteria import CRITERIA, Criterion, named
 from evidentia.solvers.descent import InterruptedFit
+from evidentia.solvers.threads import threads
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,6 +124,7 @@ def select(
     metric: Any = None,
     criteria: str | Iterable[str] | None = None,
     random_state: Any = None,
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Selection:
     """Try numbers of clusters, and methods, and say which is best.
@@ -129,6 +134,7 @@ def select(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or what the methods take
+        Rows of :func:`evidentia.open_rows` and Dask collections too, for methods that read them piece by piece.
     methods : str, estimator, or list or dict of them
         An estimator with the parameters you want, or the short name of a method, such as ``"egmm"`` or ``"ecm"``
         (:func:`evidentia.methods.clusterers` lists them). The keys of a dict name the methods in the table.
@@ -144,6 +150,9 @@ def select(
         EBIC is level because its sets can say that two clusters may be one, which holds for few methods.
     random_state : int, RandomState or None
         Given to every fit, so that each can be repeated alone.
+    n_jobs : int, optional
+        Threads that work side by side within each fit; -1 for all cores, and None for all where the table is large
+        enough to gain. A method with an ``n_jobs`` of its own keeps it. The result has the same bits for any number.
     verbose : int
         1 shows progress.
 
@@ -155,6 +164,13 @@ def select(
     --------
     evidentia.plots.plot_selection : the criterion against the number of clusters.
 
+    Notes
+    -----
+    Of rows that are not in memory the first pass, with the sample on which starts are tried, is shared by all fits that
+    ask for the same. The further passes of each fit are its own, since each depends on the one before it; and one more
+    adds up nonspecificity and the partition coefficient, over rows as often as their weights say. It is spared where
+    ``criteria="ebic"`` is all that is asked.
+
     Examples
     --------
     >>> from evidentia.datasets import load
@@ -165,16 +181,9 @@ def select(
     (('egmm', 2), 'ebic')
     """
     estimators, used = _estimators(methods, metric), _criteria(criteria)
-    counts = list(n_clusters) if isinstance(n_clusters, Iterable) else [int(n_clusters)]
-    if not counts:
-        raise ValueError("'n_clusters' must hold at least one number. Got none.")
-    seed = _seed(random_state)
-    plan = [
-        (method, count)
-        for method, estimator in estimators.items()
-        for count in (counts if "given" in record(estimator).number else [None])
-    ]
-    rows, leaders = _fit_all(X, estimators, plan, used, seed, verbose)
+    plan, seed, source = _plan(estimators, n_clusters), _seed(random_state), as_rows(X)
+    with nullcontext() if n_jobs is None else threads(n_jobs), looking_once():
+        rows, leaders = _fit_all(X if source is None else source, estimators, plan, used, seed, verbose)
     table = pd.DataFrame(rows, columns=["method", "n_clusters", *used, "seconds", "note"])
     if not leaders:
         raise ValueError(
@@ -184,6 +193,18 @@ def select(
     deciding = _deciding(table, list(leaders), list(used))
     row, model = leaders[deciding]
     return Selection(table, deciding, (row["method"], row["n_clusters"]), model)
+
+
+def _plan(estimators: Mapping[str, Any], n_clusters: int | Iterable[int]) -> list[tuple[str, int | None]]:
+    """Each method with each number, or with none if it finds its own."""
+    counts = list(n_clusters) if isinstance(n_clusters, Iterable) else [int(n_clusters)]
+    if not counts:
+        raise ValueError("'n_clusters' must hold at least one number. Got none.")
+    return [
+        (method, count)
+        for method, estimator in estimators.items()
+        for count in (counts if "given" in record(estimator).number else [None])
+    ]
 
 
 def _fit_all(

@@ -36,11 +36,13 @@ class Vectors(NamedTuple):
     """States of a descent as vectors: ``back(vector, like)`` gives an admissible state for any vector, or None.
 
     Guesses begin when a step gains no more than ``late``: before, a descent may still choose between several ends.
+    ``refusals`` are exceptions by which a step tells that a guess is no state.
     """
 
     to: Callable[[Any], np.ndarray]
     back: Callable[[np.ndarray, Any], Any]
     late: float
+    refusals: tuple[type[Exception], ...] = ()
 
 
 class Guesses:

@@ -124,7 +124,7 @@ def fit_replicates(
     """
     weight = _lines(weight, len(rows))
     m, c = max(len(weight), len(start.weights)), start.weights.shape[1]
-    table = _Table.whitened(rows, weight, start.diagonal)
+    table = Features.whitened(rows, weight, start.diagonal)
     kept = MixtureParameters(*(np.array(np.broadcast_to(part, (m, *part.shape[1:]))) for part in start))
     result = Replicates(kept, np.empty(m), np.empty((0, m)), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
     if isinstance(rule, ModelRule) and rule.compiled is not None and table.n * table.width * c <= SMALL:
@@ -137,8 +137,7 @@ def fit_replicates(
         trace[-1][active] = log_likelihood
         size = statistics[:, :, 0]
         total = size.sum(axis=1)
-        healthy = (size >= SMALLEST_SIZE / table.n * total[:, None]) & (narrowness * reg_covar < SMALLEST_SIZE)
-        degenerate = ~healthy.all(axis=1)
+        degenerate = ~table.healthy(size, narrowness, reg_covar)
         converged = (log_likelihood - last <= tol * total) & ~degenerate
         finished = converged | degenerate | (iteration == max_iter)
         if finished.any():
@@ -166,7 +165,7 @@ def from_posteriors(
 ) -> MixtureParameters:
     """One M-step from given probabilities of the components, shape (m, n, c): a start for :func:`fit_replicates`."""
     weight = _lines(weight, len(rows))
-    table = _Table.whitened(rows, weight, isinstance(rule, ModelRule) and rule.diagonal)
+    table = Features.whitened(rows, weight, isinstance(rule, ModelRule) and rule.diagonal)
     share = posterior * weight[:, :, None]
     statistics = sum(share[:, block].swapaxes(1, 2) @ features for block, features in table.blocks())
     return table.m_step(statistics, rule, reg_covar)
@@ -180,7 +179,7 @@ def posteriors(rows: np.ndarray, parameters: MixtureParameters) -> np.ndarray:
 def evaluate(rows: np.ndarray, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
     """Posterior probabilities (m, n, c) and log densities (m, n) of rows that need not be those of the fit."""
     m, c = parameters.weights.shape
-    table = _Table(rows, _overall(parameters))
+    table = Features(rows, _overall(parameters))
     theta = table.coefficients(parameters)[0]
     posterior, log_density = np.empty((m, table.n, c)), np.empty((m, table.n))
     for group, block, features, scores in table.tiles(theta, c):
@@ -235,23 +234,59 @@ def _lines(weight: np.ndarray | None, n: int) -> np.ndarray:
     return np.ones((1, n)) if weight is None else np.atleast_2d(np.asarray(weight, dtype=float))
 
 
-class _Table:
-    """Rows in coordinates of unit covariance, or variances, served as blocks of features; the two steps of EM on them.
+class Steps:
+    """The two steps of EM in coordinates of unit covariance, or variances; sums over rows come in between.
 
     For diagonal covariances columns are scaled one by one, and of the products y y^T only the squares are features.
     """
 
-    def __init__(self, rows: np.ndarray, frame: Coordinates | Scaling):
-        self.frame, self.rows, (self.n, self.d) = frame, rows, rows.shape
-        self.side = frame.forward.shape[1]
+    def __init__(self, frame: Coordinates | Scaling, n: int):
+        self.frame, self.n = frame, n
+        self.d, self.side = frame.forward.shape
         self.low, self.high = np.triu_indices(self.d) if self.side == self.d else (np.arange(self.d),) * 2
         self.width = 1 + self.d + len(self.low)
         full = self.side == self.d
         self.spread = frame.backward.T @ frame.backward if full else np.square(frame.backward)
-        self._kept = list(self._make_blocks()) if self.n * self.width <= KEPT_FEATURES else None
+
+    def coefficients(self, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
+        """Theta (m c, width), and the trace of each precision in whitened coordinates, (m, c)."""
+        weights, means, covariances = parameters
+        within = _congruent(covariances.reshape(-1, self.d, self.side), self.frame.forward)
+        centers = self.frame.to(means.reshape(-1, self.d))
+        constant = self.frame.log_jacobian - 0.5 * self.d * np.log(2 * np.pi)
+        theta, narrowness = quadratic_coefficients(np.log(weights.ravel()) + constant, centers, *inverses(within))
+        return theta, narrowness.reshape(weights.shape)
+
+    def healthy(self, size: np.ndarray, narrowness: np.ndarray, reg_covar: float) -> np.ndarray:
+        """Whether no component of a mixture has vanished or become singular, (m,)."""
+        total = size.sum(axis=1, keepdims=True)
+        return ((size >= SMALLEST_SIZE / self.n * total) & (narrowness * reg_covar < SMALLEST_SIZE)).all(axis=1)
+
+    def m_step(
+        self, statistics: np.ndarray, rule: CovarianceRule, reg_covar: float, previous: np.ndarray | None = None
+    ) -> MixtureParameters:
+        """Parameters, in the units of the rows, that maximize the expected likelihood."""
+        m, c, _ = statistics.shape
+        size = statistics[:, :, 0]
+        total = size.sum(axis=1, keepdims=True)
+        centers, scatter = moments(statistics.reshape(m * c, self.width), self.d, self.side < self.d)
+        means = self.frame.back(centers).reshape(m, c, self.d)
+        scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.side)
+        scatter += (reg_covar / self.n * total)[:, :, None, None] * self.spread
+        return MixtureParameters(size / total, means, rule(scatter, size, previous))
+
+
+class Features(Steps):
+    """Rows in coordinates of unit covariance, or variances, served as blocks of features, which may be kept."""
+
+    def __init__(self, rows: np.ndarray, frame: Coordinates | Scaling, keep: bool | None = None):
+        super().__init__(frame, len(rows))
+        self.rows = rows
+        keep = self.n * self.width <= KEPT_FEATURES if keep is None else keep
+        self._kept = list(self._make_blocks()) if keep else None
 
     @classmethod
-    def whitened(cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool) -> _Table:
+    def whitened(cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool) -> Features:
         """By the covariance of the rows; replicates have one frame, whichever of them are fitted together."""
         share = weight[0] if len(weight) == 1 else np.ones(len(rows))
         mean = np.average(rows, axis=0, weights=share)
@@ -279,15 +314,6 @@ class _Table:
                 group = slice(start // c, start // c + len(scores) // c)
                 yield group, block, features, scores.reshape(-1, c, len(features))
 
-    def coefficients(self, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
-        """Theta (m c, width), and the trace of each precision in whitened coordinates, (m, c)."""
-        weights, means, covariances = parameters
-        within = _congruent(covariances.reshape(-1, self.d, self.side), self.frame.forward)
-        centers = self.frame.to(means.reshape(-1, self.d))
-        constant = self.frame.log_jacobian - 0.5 * self.d * np.log(2 * np.pi)
-        theta, narrowness = quadratic_coefficients(np.log(weights.ravel()) + constant, centers, *inverses(within))
-        return theta, narrowness.reshape(weights.shape)
-
     def e_step(self, theta: np.ndarray, c: int, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Statistics (m, c, width) and log-likelihoods (m,)."""
         m = len(theta) // c
@@ -297,19 +323,6 @@ class _Table:
             log_likelihood[group] += (share * normalize(scores, share)).sum(axis=1)
             statistics[group] += (scores.reshape(-1, len(features)) @ features).reshape(-1, c, self.width)
         return statistics, log_likelihood
-
-    def m_step(
-        self, statistics: np.ndarray, rule: CovarianceRule, reg_covar: float, previous: np.ndarray | None = None
-    ) -> MixtureParameters:
-        """Parameters, in the units of the rows, that maximize the expected likelihood."""
-        m, c, _ = statistics.shape
-        size = statistics[:, :, 0]
-        total = size.sum(axis=1, keepdims=True)
-        centers, scatter = moments(statistics.reshape(m * c, self.width), self.d, self.side < self.d)
-        means = self.frame.back(centers).reshape(m, c, self.d)
-        scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.side)
-        scatter += (reg_covar / self.n * total)[:, :, None, None] * self.spread
-        return MixtureParameters(size / total, means, rule(scatter, size, previous))
 
     def climb(
         self,

@@ -83,7 +83,10 @@ def descend(
             if guesses is not None and len(trace) < max_iter:
                 guess = guesses.after_plain(gain, scale, kept, following, resting=converged)
                 if guess is not None:
-                    objective, following = step(guess)
+                    try:
+                        objective, following = step(guess)
+                    except guesses.vectors.refusals:
+                        objective = np.inf
                     if guesses.judge(trace[-1] - objective, tol * scale if converged else 0.0):
                         kept, state, converged = guess, following, False
                         guesses.remember(kept, following)

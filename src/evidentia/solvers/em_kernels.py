@@ -86,7 +86,7 @@ def _exp(gap):
     return series
 
 
-@compiled
+@compiled(nogil=True)
 def normalize(scores, weight):
     """Log densities (m, n) from joint ones (m, c, n), which turn into posterior probabilities times weights.
 

@@ -12,14 +12,20 @@ simplex, so a sweep over the rows never raises it (ter Braak, Kourmpetis, Kiers 
 Kanjanatarakul 2016).
 
 With all pairs given, :math:`\sum_{j \ne i} m_j m_j^T` is one f × f matrix that two rank-one terms keep up to date,
-and a sweep is one pass over the targets: O(n² f) time. With k partners per object it is O(n k f²) time and O(n k)
-memory; when groups of objects share their partners, the matrix is made once a group, and all but O(n k f) of the time
-goes into products of matrices.
+and a sweep is one pass over the targets: O(n² f) time. Products of targets and masses are made for a block of rows at a
+time, and corrected by what rows of the block have changed since. With k partners per object it is O(n k f²) time and
+O(n k) memory; when groups of objects share their partners, the matrix is made once a group, and all but O(n k f) of the
+time goes into products of matrices.
+
+A sweep is a chain: each row sees what the rows before it became. But rows see their partners alone. So a row, or group
+of rows, belongs to a *wave*, one later than the latest of its partners before it; waves follow each other, the rows of
+one wave may be improved side by side, and the masses are those of the chain, bit by bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +35,10 @@ from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.compiling import compiled
 from evidentia.solvers.descent import Run
 from evidentia.solvers.simplex_qp import minimize_on_simplex
+from evidentia.solvers.threads import Each, crew, n_threads
+
+BLOCK, PART = 256, 32  # rows whose products are made at once, and by one thread
+ALONE = 1 << 20  # multiplications between two meetings of threads below which one thread is as fast
 
 
 class PairTargets(NamedTuple):
@@ -126,58 +136,79 @@ def _meet_partners(masses, partners, targets, gram, pull):
                     pull[t, k] += targets[t, at] * partner[k]
 
 
-@compiled
-def _sweep_dense(masses, forms, targets, form, indptr, indices, weights):
-    """One pass over all rows when every pair has a target, ``targets (t, n, n)``."""
-    n, f = masses.shape
-    gram = masses.T @ masses
-    pull = np.empty((len(forms), f))
+@compiled(nogil=True)
+def _sweep_block(masses, first, pulls, gram, forms, targets, form, indptr, indices, weights):
+    """Improve the rows from ``first`` on for which there are ``pulls (t, n_rows, f)``, the targets times the masses.
+
+    ``targets (t, n, n)`` are of every pair; ``gram``, which is the masses' cross product, is kept up to date.
+    """
+    f = masses.shape[1]
+    n_forms, n_rows = pulls.shape[:2]
+    pull, moved = np.empty((n_forms, f)), np.empty((n_rows, f))
     change = 0.0
-    for i in range(n):
-        for t in range(len(forms)):
-            for k in range(f):
-                pull[t, k] = 0.0
+    for r in range(n_rows):
+        i = first + r
+        for t in range(n_forms):
             row = targets[t, i]
-            for j in range(n):
-                for k in range(f):
-                    pull[t, k] += row[j] * masses[j, k]
             for k in range(f):
-                pull[t, k] -= row[i] * masses[i, k]
+                pull[t, k] = pulls[t, r, k] - row[i] * masses[i, k]
+            for q in range(r):
+                for k in range(f):
+                    pull[t, k] += row[first + q] * moved[q, k]
         for k in range(f):
             for m in range(f):
                 gram[k, m] -= masses[i, k] * masses[i, m]
         u = _linear(pull, forms)
         _add_links(u, masses, i, form, indptr, indices, weights)
+        moved[r] = -masses[i]
         change += _improve_row(masses, i, _quadratic(gram, forms), u)
+        moved[r] += masses[i]
         for k in range(f):
             for m in range(f):
                 gram[k, m] += masses[i, k] * masses[i, m]
     return change
 
 
-@compiled
-def _sweep_pairs(masses, forms, starts, partners, values, form, indptr, indices, weights):
-    """One pass over all rows when each has some partners."""
+def _sweep_dense(
+    masses: np.ndarray, forms: np.ndarray, targets: np.ndarray, links: tuple[Any, ...], each: Each
+) -> float:
+    """One pass over all rows when every pair has a target, ``targets (t, n, n)``."""
     n, f = masses.shape
+    gram, change = masses.T @ masses, 0.0
+    for first in range(0, n, BLOCK):
+        size = min(BLOCK, n - first)
+        pulls = np.empty((len(forms), size, f))
+
+        def multiply(start: int, first: int = first, size: int = size, pulls: np.ndarray = pulls) -> None:
+            part = slice(start, min(start + PART, size))
+            for t in range(len(forms)):
+                np.matmul(targets[t, first + part.start : first + part.stop], masses, out=pulls[t, part])
+
+        each(multiply, range(0, size, PART))
+        change += _sweep_block(masses, first, pulls, gram, forms, targets, *links)
+    return change
+
+
+@compiled(nogil=True)
+def _sweep_pairs(chosen, changes, masses, forms, starts, partners, values, form, indptr, indices, weights):
+    """Improve the rows ``chosen``, when each has some partners."""
+    f = masses.shape[1]
     gram = np.empty((f, f))
     pull = np.empty((len(forms), f))
-    change = 0.0
-    for i in range(n):
+    for i in chosen:
         mine = slice(starts[i], starts[i + 1])
         _meet_partners(masses, partners[mine], values[:, mine], gram, pull)
         u = _linear(pull, forms)
         _add_links(u, masses, i, form, indptr, indices, weights)
-        change += _improve_row(masses, i, _quadratic(gram, forms), u)
-    return change
+        changes[i] = _improve_row(masses, i, _quadratic(gram, forms), u)
 
 
-@compiled
-def _sweep_groups(masses, forms, n, groups, values, form, indptr, indices, weights):
-    """One pass over the n rows that are objects, when groups of them share their partners."""
-    n_groups, size = values.shape[1:3]
+@compiled(nogil=True)
+def _sweep_groups(chosen, changes, masses, forms, groups, values, form, indptr, indices, weights):
+    """Improve the objects of the groups ``chosen``, when groups share their partners; positions have ``changes``."""
+    size = values.shape[2]
     partners = np.empty((groups.shape[1] * size, masses.shape[1]))
-    change = 0.0
-    for g in range(n_groups):
+    for g in chosen:
         for at in range(groups.shape[1]):
             other = groups[g, at] * size
             partners[at * size : (at + 1) * size] = masses[other : other + size]
@@ -185,26 +216,55 @@ def _sweep_groups(masses, forms, n, groups, values, form, indptr, indices, weigh
         U = (values[0, g] @ partners) @ forms[0]
         for t in range(1, len(forms)):
             U += (values[t, g] @ partners) @ forms[t]
-        for row in range(min(size, n - g * size)):
+        for row in range(min(size, len(changes) - g * size)):
             i = g * size + row
             u = -2 * U[row]
             _add_links(u, masses, i, form, indptr, indices, weights)
-            change += _improve_row(masses, i, Q, u)
-    return change
+            changes[i] = _improve_row(masses, i, Q, u)
 
 
 @compiled
-def place_among(new, forms, masses, targets):
-    """Minimize over rows that are not in the partition, each against all rows of it: one Q serves every row.
+def _wave_numbers(indptr, indices):
+    """The wave of each row: one more than the latest of its partners before it."""
+    wave = np.zeros(len(indptr) - 1, np.int64)
+    for i in range(len(wave)):
+        for at in range(indptr[i], indptr[i + 1]):
+            if indices[at] < i:
+                wave[i] = max(wave[i], wave[indices[at]] + 1)
+    return wave
 
-    ``new`` holds starts and results; ``targets (t, n_new, n_samples)`` are what the pairs should give.
+
+def waves(partners: csr_array) -> list[np.ndarray]:
+    """Rows that may be improved side by side, wave after wave; ``partners (n, n)`` say which rows see which.
+
+    Examples
+    --------
+    Rows 0 and 2 see row 1, and row 3 sees row 0.
+
+    >>> waves(csr_array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]))
+    [array([0]), array([1, 3]), array([2])]
     """
-    Q = _quadratic(masses.T @ masses, forms)
+    number = _wave_numbers(partners.indptr, partners.indices)
+    return np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
+
+
+@compiled(nogil=True)
+def _place(new, Q, forms, masses, targets):
     for i in range(len(new)):
         u = np.zeros(len(Q))
         for t in range(len(forms)):
             u -= 2 * (forms[t] @ (masses.T @ targets[t, i]))
         _improve_row(new, i, Q, u)
+
+
+def place_among(new: np.ndarray, forms: np.ndarray, masses: np.ndarray, targets: np.ndarray) -> None:
+    """Minimize over rows that are not in the partition, each against all rows of it: one Q serves every row.
+
+    ``new`` holds starts and results; ``targets (t, n_new, n_samples)`` are what the pairs should give.
+    """
+    with crew(n_threads() if targets.size * masses.shape[1] > 2 * ALONE else 1) as each:
+        Q = sum(form @ (masses.T @ masses) @ form for form in forms)
+        each(lambda part: _place(new[part], Q, forms, masses, targets[:, part]), row_blocks(len(new), len(masses)))
 
 
 def criterion(
@@ -287,39 +347,83 @@ def irqp(
     forms = np.ascontiguousarray(forms, dtype=float)
     trace = [criterion(masses, forms, targets, links)]
     error, converged, interrupted = 1.0, trace[0] == 0, False
-    rows, sweep = masses, _sweeper(len(masses), forms, targets, links)
-    if isinstance(targets, GroupTargets):
-        rows = _placed(masses, targets)
+    rows = _placed(masses, targets) if isinstance(targets, GroupTargets) else masses
     try:
-        while not converged and len(trace) <= max_iter:
-            change = sweep(rows)
-            trace.append(max(trace[-1] + change, 0.0))
-            error = 0.5 * error + 0.5 * -change / trace[-2]
-            converged = error < tol or trace[-1] == 0
-            if watch is not None:
-                watch(len(trace) - 1, trace[-1])
+        with _sweeper(len(masses), forms, targets, links) as sweep:
+            while not converged and len(trace) <= max_iter:
+                change = sweep(rows)
+                trace.append(max(trace[-1] + change, 0.0))
+                error = 0.5 * error + 0.5 * -change / trace[-2]
+                converged = error < tol or trace[-1] == 0
+                if watch is not None:
+                    watch(len(trace) - 1, trace[-1])
     except KeyboardInterrupt:
         interrupted = True
     if isinstance(targets, GroupTargets):
         masses[targets.order] = rows[: len(masses)]
+    if interrupted:
+        trace[-1] = criterion(masses, forms, targets, links)  # a part of a sweep may have been made
     return Run(masses, np.array(trace), converged, interrupted)
 
 
+@contextmanager
 def _sweeper(
     n: int, forms: np.ndarray, targets: np.ndarray | PairTargets | GroupTargets, links: Links | None
-) -> Callable[[np.ndarray], float]:
+) -> Iterator[Callable[[np.ndarray], float]]:
     """A pass over the rows as a function of the masses, which it changes; it gives the change of J."""
-    if links is None:
-        f = forms.shape[1]
-        links = Links(np.zeros((f, f)), np.zeros(n + 1, np.int64), np.zeros(0, np.int64), np.zeros(0), 0.0)
+    f = forms.shape[1]
+    none = np.zeros(0, np.int64)
+    told = links or Links(np.zeros((f, f)), np.zeros(n + 1, np.int64), none, none.astype(float), 0.0)
+    if isinstance(targets, np.ndarray):
+        work = min(n, BLOCK) * n * f * len(forms)  # of products of matrices, which are several times as fast as loops
+        with crew(n_threads() if work > 8 * ALONE else 1) as each:
+            yield lambda rows: _sweep_dense(rows, forms, targets, told[:4], each)
+        return
+    kernel: Callable[..., None] = _sweep_groups if isinstance(targets, GroupTargets) else _sweep_pairs
+    given: tuple[np.ndarray, ...] = targets
+    n_units, work = n, targets.values.size * f**2
     if isinstance(targets, GroupTargets):
-        numbered = csr_array((links.weights, links.indices, links.indptr), shape=(n, n))
-        numbered = numbered[targets.order][:, targets.order]  # from objects to positions
-        linked = links.form, numbered.indptr.astype(np.int64), numbered.indices.astype(np.int64), numbered.data
-        return lambda rows: _sweep_groups(rows, forms, n, targets.partners, targets.values, *linked)
-    if isinstance(targets, PairTargets):
-        return lambda rows: _sweep_pairs(rows, forms, *targets, *links[:4])
-    return lambda rows: _sweep_dense(rows, forms, targets, *links[:4])
+        given, n_units, work = targets[1:], len(targets.partners), targets.values.size * f
+        told = _at_positions(told, targets.order)
+    turns, workers = [np.arange(n_units)], 1
+    if n_threads() > 1 and work > 2 * ALONE:
+        found = waves(_sight(targets, told))
+        if work > ALONE * len(found):
+            turns, workers = found, n_threads()
+    with crew(workers) as each:
+        changes = np.zeros(n)
+
+        def sweep(rows: np.ndarray) -> float:
+            for turn in turns:
+                each(
+                    lambda chosen: kernel(chosen, changes, rows, forms, *given, *told[:4]),
+                    np.array_split(turn, workers),
+                )
+            return float(sum(changes.tolist()))
+
+        yield sweep
+
+
+def _at_positions(links: Links, order: np.ndarray) -> Links:
+    """Links of positions, from those of objects."""
+    n = len(order)
+    linked = csr_array((links.weights, links.indices, links.indptr), shape=(n, n))[order][:, order]
+    indptr, indices = linked.indptr.astype(np.int64), linked.indices.astype(np.int64)
+    return links._replace(indptr=indptr, indices=indices, weights=linked.data)
+
+
+def _sight(targets: PairTargets | GroupTargets, links: Links) -> csr_array:
+    """Which rows of a sweep, or groups of them, see which."""
+    i, j = np.repeat(np.arange(len(links.indptr) - 1), np.diff(links.indptr)), links.indices
+    if isinstance(targets, GroupTargets):
+        size = targets.values.shape[2]
+        i, j, indices = i // size, j // size, targets.partners.ravel()
+        indptr = np.arange(0, len(indices) + 1, targets.partners.shape[1])
+    else:
+        indptr, indices = targets.indptr, targets.indices
+    shape = (len(indptr) - 1, len(indptr) - 1)
+    seen = csr_array((np.ones(len(indices), bool), indices, indptr), shape=shape)
+    return seen + csr_array((np.ones(len(i), bool), (i, j)), shape=shape) if len(i) else seen
 
 
 def symmetric_pairs(pairs: np.ndarray, values: np.ndarray, n_samples: int) -> PairTargets:

@@ -9,7 +9,11 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
+from evidentia.solvers.threads import crew, n_threads, one_openmp_thread_here
+
 DEFAULT_FACTOR, DEFAULT_MOST = 3, 100
+ROWS = 1024  # looked up at a time
+ALONE = 4 * ROWS  # below so many rows to look up, further threads gain nothing
 
 
 def default_n_neighbors(n: int) -> int:
@@ -40,8 +44,25 @@ def nearest(
            [0],
            [1]]))
     """
-    found = NearestNeighbors(n_neighbors=n_neighbors, metric=metric).fit(X).kneighbors(queries)
-    return found[0], found[1]
+    tool, rows = NearestNeighbors(n_neighbors=n_neighbors, metric=metric).fit(X), X if queries is None else queries
+
+    def look_up(start: int) -> tuple[np.ndarray, np.ndarray]:
+        block = rows[start : start + ROWS]
+        with one_openmp_thread_here():
+            distance, number = tool.kneighbors(block, n_neighbors + (queries is None))
+        return (distance, number) if queries is not None else _without_self(distance, number, start)
+
+    with crew(n_threads() if len(rows) >= ALONE else 1) as each:
+        distance, number = zip(*each(look_up, range(0, max(len(rows), 1), ROWS)))
+    return np.concatenate(distance), np.concatenate(number)
+
+
+def _without_self(distance: np.ndarray, number: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbors of the rows from ``first`` on but the row itself; where equal rows crowd it out, but the first."""
+    own = number == np.arange(first, first + len(number))[:, None]
+    own[:, 0] |= ~own.any(axis=1)
+    shape = len(number), number.shape[1] - 1
+    return distance[~own].reshape(shape), number[~own].reshape(shape)
 
 
 def distances(one: np.ndarray, other: np.ndarray, *, metric: Any = "euclidean") -> np.ndarray:

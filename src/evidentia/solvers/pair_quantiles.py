@@ -15,6 +15,9 @@ import numpy as np
 
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.compiling import compiled
+from evidentia.solvers.threads import crew, n_threads
+
+ALONE = 1 << 20  # draws in all that one thread goes through before others would be of help
 
 
 @compiled
@@ -80,7 +83,7 @@ def _multiply(one, other, draws):
             draws[b] += mine[b] * theirs[b]
 
 
-@compiled
+@compiled(nogil=True)
 def _find(posteriors, others, pairs, below, draws, codes, found):
     """Codes of the two order statistics around each of both quantiles; ``codes`` are the bits of ``draws``."""
     for p in range(len(pairs)):
@@ -112,15 +115,19 @@ def pair_quantiles(
     if posteriors.shape[2] == 1:
         posteriors, others = np.repeat(posteriors, 2, axis=2), np.repeat(others, 2, axis=2)
     lower, upper = np.empty((2, len(pairs)), dtype=np.float32)
-    draws = np.empty(posteriors.shape[2], dtype=np.float32)
-    codes = draws.view(np.int32)
-    position = share * (len(draws) - 1)
+    n_draws = posteriors.shape[2]
+    position = share * (n_draws - 1)
     below = int(position)  # the quantile lies between the order statistics `below` and `below + 1`
-    for block in row_blocks(len(pairs), 2):
+
+    def fill(block: slice) -> None:
+        draws = np.empty(n_draws, dtype=np.float32)
         found = np.empty((len(pairs[block]), 4), dtype=np.int32)
-        _find(posteriors, others, pairs[block], below, draws, codes, found)
+        _find(posteriors, others, pairs[block], below, draws, draws.view(np.int32), found)
         first, second, third, fourth = found.view(np.float32).T
         part = np.float32(position - below)
         lower[block] = first + part * (second - first)
         upper[block] = fourth - part * (fourth - third)
+
+    with crew(n_threads() if len(pairs) * n_draws > ALONE else 1) as each:
+        each(fill, row_blocks(len(pairs), n_draws))
     return lower, upper

@@ -30,16 +30,16 @@ LOG2_HIGH, LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # 
 LEAST = -708.0  # below it exp is taken to be zero; a little lower it would be a number of reduced precision
 C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13 = (1 / math.factorial(power) for power in range(3, 14))
 
-LINEAR = {"nogil": True, "fastmath": {"contract"}}  # a product and a sum may be rounded once
-# Part of the loops that call them: a function that is called is there twice, as compiled alone and as compiled with its
-# caller, which round in different ways, and which one runs depends on whether the code came from the cache.
-PART = {**LINEAR, "forceinline": True}
-ANY_ORDER = {**PART, "fastmath": {"contract", "reassoc"}}  # sums over a block may run in several lanes
+# Parts are built into what calls them: a copy of their own, which only the process that compiles it has, may round
+# otherwise, and a fit would not have the bits that it has when its code comes from the cache, or in another process.
+INSIDE = {"nogil": True, "forceinline": True}
+LINEAR = {"fastmath": {"contract"}}  # a product and a sum may be rounded once
+ANY_ORDER = {"fastmath": {"contract", "reassoc"}}  # sums over a block may run in several lanes
 
 
-@compiled(**PART)
+@compiled(**INSIDE, **LINEAR)
 def _lay_out(rows: np.ndarray, start: int, count: int, features: np.ndarray) -> None:
-    """Features of rows ``start`` to ``start + count`` as columns; zeros beyond."""
+    """Features of rows ``start`` to ``start + count`` as columns; zeros beyond, which add nothing to any sum."""
     n_columns, n_terms = rows.shape[1] - 1, len(features)
     for i in range(count):
         for p in range(n_columns):
@@ -60,7 +60,7 @@ def _lay_out(rows: np.ndarray, start: int, count: int, features: np.ndarray) -> 
                 at += 1
 
 
-@compiled(**PART)
+@compiled(**INSIDE, **LINEAR)
 def _score(theta: np.ndarray, features: np.ndarray, scores: np.ndarray) -> None:
     """``scores = theta @ features``, four features and two components at a time."""
     n_components, n_terms = theta.shape
@@ -89,7 +89,7 @@ def _score(theta: np.ndarray, features: np.ndarray, scores: np.ndarray) -> None:
                     scores[j, i] += a0 * features[p, i]
 
 
-@compiled(**PART)
+@compiled(**INSIDE, **LINEAR)
 def _exponentials(
     scores: np.ndarray, bits: np.ndarray, top: np.ndarray, total: np.ndarray, scaled: np.ndarray, power: np.ndarray
 ) -> None:
@@ -122,7 +122,7 @@ def _exponentials(
             total[i] += scores[j, i]
 
 
-@compiled(**ANY_ORDER)
+@compiled(**INSIDE, **ANY_ORDER)
 def _log_likelihood(top: np.ndarray, total: np.ndarray) -> float:
     """Sum of ``top + log(total)``: a few logarithms of products."""
     found = 0.0
@@ -136,7 +136,7 @@ def _log_likelihood(top: np.ndarray, total: np.ndarray) -> float:
     return found
 
 
-@compiled(**ANY_ORDER)
+@compiled(**INSIDE, **ANY_ORDER)
 def _add(posterior: np.ndarray, features: np.ndarray, sums: np.ndarray) -> None:
     """``sums += posterior @ features.T``, four features and two components at a time."""
     n_components, n_terms = sums.shape
@@ -178,7 +178,7 @@ def _add(posterior: np.ndarray, features: np.ndarray, sums: np.ndarray) -> None:
                 sums[j, p] += a0
 
 
-@compiled(**LINEAR)
+@compiled(nogil=True, **LINEAR)
 def add_posterior_sums(rows: np.ndarray, theta: np.ndarray, weight: np.ndarray, sums: np.ndarray) -> float:
     r"""Add :math:`\sum_i w_i m_{ij} \varphi(x_i)` to ``sums``; gives :math:`\sum_i w_i \log \sum_j e^{s_{ij}}`.
 
@@ -210,7 +210,6 @@ def add_posterior_sums(rows: np.ndarray, theta: np.ndarray, weight: np.ndarray, 
             log_likelihood += _log_likelihood(top, total)
             for i in range(BLOCK):
                 total[i] = 1 / total[i]
-        total[count:] = 0.0
         for j in range(len(scores)):
             for i in range(BLOCK):
                 scores[j, i] *= total[i]
@@ -218,7 +217,7 @@ def add_posterior_sums(rows: np.ndarray, theta: np.ndarray, weight: np.ndarray, 
     return log_likelihood
 
 
-@compiled(**LINEAR)
+@compiled(nogil=True, **LINEAR)
 def write_posteriors(rows: np.ndarray, theta: np.ndarray, posterior: np.ndarray, log_sum: np.ndarray) -> None:
     r"""Posteriors (n_samples, n_components) of the rows, and :math:`\log \sum_j e^{s_{ij}}`; for the rest see above."""
     features, scores = np.empty((theta.shape[1], WIDTH)), np.empty((len(theta), WIDTH))

@@ -1,5 +1,9 @@
 """Threads of a fit: those that work on blocks of rows are counted by ``n_jobs``, linear algebra itself uses one.
 
+Blocks do not depend on the number of threads, and none writes where another reads or writes: so a result has the same
+bits for any number. Compiled loops let go of the interpreter (``nogil``); numba's own threads are not used, because two
+fits at a time would end the process.
+
 Our products are many and small, over blocks of rows that fit in the cache. Sharing each among cores gains nothing where
 these are idle, and where another program keeps one busy, all wait for it: a fit took up to ten times as long.
 """
@@ -8,7 +12,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, wraps
@@ -19,6 +24,7 @@ from threadpoolctl import ThreadpoolController
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Each = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
 _asked: ContextVar[int | None] = ContextVar("n_jobs", default=None)
 _lock = threading.Lock()
@@ -45,6 +51,13 @@ def one_blas_thread_here() -> Iterator[None]:
                 limit.restore_original_limits()
 
 
+@contextmanager
+def one_openmp_thread_here() -> Iterator[None]:
+    """Compiled parts of other packages use one core when called from this thread."""
+    with libraries(len(sys.modules)).limit(limits=1, user_api="openmp"):
+        yield
+
+
 def n_threads() -> int:
     """How many threads may work side by side: as many as the running fit was asked to use, else one for each core."""
     asked = _asked.get()
@@ -59,6 +72,26 @@ def threads(n_jobs: int | None) -> Iterator[None]:
         yield
     finally:
         _asked.reset(token)
+
+
+@contextmanager
+def crew(workers: int) -> Iterator[Each]:
+    """``each(work, items)`` gives ``work(item)`` of all items, in their order, on so many threads of its own.
+
+    What works on one of these uses no further threads. An interrupt waits for the items that are under way.
+
+    Examples
+    --------
+    >>> with crew(2) as each:
+    ...     each(abs, [-3, 2, -1])
+    [3, 2, 1]
+    """
+    with one_blas_thread_here():
+        if workers < 2:
+            yield lambda work, items: [work(item) for item in items]
+            return
+        with ThreadPoolExecutor(workers, initializer=_asked.set, initargs=(1,)) as pool:
+            yield lambda work, items: list(pool.map(work, items))
 
 
 def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:

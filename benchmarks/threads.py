@@ -1,0 +1,111 @@
+"""What a second thread gains, beside a control: two plain loops side by side, which tell whether two cores were free.
+
+Seconds on the clock, of two threads ("ours") and of one ("peer"); each line has its own control, measured between its
+repeats. Only passes over rows have a target: IRQP's sweeps over all pairs are a chain of small problems between
+products of matrices, and k-EVCLUS measures its dissimilarities on one thread before it sweeps.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Line, duration
+from evidentia.solvers.compiling import compiled
+from evidentia.solvers.threads import crew, threads
+
+FREE = 1.8  # a control below this says that something else had a part of the second core
+GAIN = 1.7
+
+
+@compiled(nogil=True)
+def _spin(steps: int) -> float:
+    """A loop that stays in registers: nothing but a core is shared."""
+    total = 0.5
+    for _ in range(steps):
+        total = 3.7 * total * (1 - total)
+    return total
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def control(steps: int = 50_000_000) -> float:
+    """How many times as much two threads did as one in the same time."""
+    _spin(10)
+    alone = seconds(lambda: _spin(steps))
+    with crew(2) as each:
+        both = seconds(lambda: each(_spin, [steps, steps]))
+    return 2 * alone / both
+
+
+def line(what: str, size: str, work: Callable[[], Any], target: float | None = None, repeats: int = 2) -> Line:
+    """The gain of a second thread; a target counts only when the controls say that two cores were there to be used."""
+    work()  # compiled by now
+    free = [control()]
+    times: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(repeats):
+        for n_jobs, kept in times.items():
+            with threads(n_jobs):
+                kept.append(seconds(work))
+        free.append(control())
+    one, two = min(times[1]), min(times[2])
+    gain, least = one / two, min(free)
+    return Line(
+        f"{what}, 2 threads (control {least:.2f} x)", size, duration(two), duration(one), f"{gain:.2f} x",
+        f">= {target:g} x" if target else "", gain >= target if target and least >= FREE else None,
+    )  # fmt: skip
+
+
+def blobs(n: int, d: int, n_clusters: int) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    centers = 4 * rng.standard_normal((n_clusters, d))
+    return centers[rng.integers(n_clusters, size=n)] + rng.standard_normal((n, d))
+
+
+def quietly(model: Any, X: np.ndarray) -> Callable[[], Any]:
+    """A fit with a fixed number of iterations."""
+
+    def work() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X)
+
+    return work
+
+
+def sweeps(n: int) -> Callable[[], Any]:
+    """Sweeps over pairs that are all given, and nothing else."""
+    from scipy.spatial.distance import cdist
+
+    from evidentia.belief import FocalSets
+    from evidentia.solvers.irqp import irqp
+
+    X, sets = blobs(n, 5, 6), FocalSets(6, "pairs")
+    wanted = np.minimum(cdist(X, X) / 15, 1)[None]
+    start = np.random.default_rng(1).dirichlet(np.ones(len(sets)), n)
+    return lambda: irqp(start, sets.disjoint.astype(float)[None], wanted, tol=0, max_iter=5)
+
+
+def lines(quick: bool) -> Iterator[Line]:
+    from evidentia import ECM, EGMM
+    from evidentia.relational import EVCLUS
+
+    n = 100_000 if quick else 1_000_000
+    X = blobs(n, 10, 5)
+    size = f"{n:,} x 10, c=5"
+    settings: dict[str, Any] = {"n_init": 1, "random_state": 0}
+    yield line("EGMM", size, quietly(EGMM(5, model="VVV", **settings), X), GAIN)
+    yield line("ECM", size, quietly(ECM(5, **settings), X), GAIN)
+    n = 5_000 if quick else 40_000
+    model = EVCLUS(10, focal_sets="simple", n_pairs=100, delta0=0.2, max_iter=20, tol=0, **settings)
+    yield line("k-EVCLUS", f"{n:,} x 5, c=10, k=100", quietly(model, blobs(n, 5, 10)))
+    n = 1_000 if quick else 6_000
+    yield line("IRQP", f"{n:,}, c=6, pairs", sweeps(n))

@@ -1,0 +1,86 @@
+"""Gaussian mixtures by passes over all rows of a table, wherever these are."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evidentia.mixtures._base import Candidate
+from evidentia.mixtures.finalists import Collapse, Sums, climb
+from evidentia.rows.passes import add_up
+from evidentia.rows.source import MappedRows, Piece
+from evidentia.rows.survey import Table
+from evidentia.solvers.batched_em import KEPT_FEATURES, Features, MixtureParameters, Scaling, Steps, whitening
+from evidentia.solvers.coordinates import Coordinates
+from evidentia.solvers.em_kernels import normalize
+
+if TYPE_CHECKING:
+    from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
+
+
+class Part(NamedTuple):
+    """Rows of a piece as features, and their weights, all above zero."""
+
+    features: Features
+    weight: np.ndarray
+
+
+def part_of(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, piece: Piece) -> Part:
+    rows = piece.table if len(columns) == piece.table.shape[1] else piece.table[:, columns]
+    weight = np.ones(len(rows)) if piece.weight is None else piece.weight
+    return Part(Features(rows, frame, keep), weight)
+
+
+def sums_of(part: Part, theta: np.ndarray) -> Sums:
+    """Sums of one mixture: statistics (1, c, width) of the E-step."""
+    c, width = theta.shape
+    statistics, log_likelihood, certainty = np.zeros((1, c, width)), 0.0, 0.0
+    for _, block, features, scores in part.features.tiles(theta, c):
+        share = part.weight[block]
+        log_likelihood += float(share @ normalize(scores, share[None])[0])
+        certainty += float(share @ np.log(scores[0].max(axis=0) / share))
+        statistics[0] += scores[0] @ features
+    return Sums(statistics, log_likelihood, certainty)
+
+
+class AllRows:
+    """All rows of a table, in the coordinates of models that are diagonal and of those that are not."""
+
+    def __init__(self, table: Table, columns: np.ndarray, settings: ParsimoniousGaussianMixture):
+        self.table, self.columns, self.settings = table, columns, settings
+        self._views: dict[bool, tuple[Steps, MappedRows]] = {}
+
+    def view(self, diagonal: bool) -> tuple[Steps, MappedRows]:
+        """The steps of EM, and the rows as features."""
+        if diagonal not in self._views:
+            mean, spread = self.table.moments.mean[self.columns], self.table.moments.spread
+            frame: Coordinates | Scaling
+            if diagonal:
+                frame = Scaling.to_unit(mean, (np.diag(spread) if spread.ndim == 2 else spread)[self.columns])
+            else:
+                frame = whitening(mean, spread[self.columns[:, None], self.columns])
+            steps, rows = Steps(frame, self.table.n_rows), self.table.rows
+            keep = rows.in_memory and steps.n * steps.width <= KEPT_FEATURES
+            self._views[diagonal] = steps, rows.mapped(partial(part_of, frame, self.columns, keep))
+        return self._views[diagonal]
+
+    def finish(self, look: Candidate) -> Candidate:
+        """A mixture that was fitted to the sample, fitted to all rows."""
+        start: MixtureParameters = look.best.state
+        settings, (steps, rows) = self.settings, self.view(start.diagonal or len(self.columns) == 1)
+        rule, reg_covar = settings._rule(look.settings["model"]), settings.reg_covar
+
+        def gather(state: MixtureParameters) -> Sums:
+            return add_up(sums_of, rows, steps.coefficients(state)[0])
+
+        def follow(state: MixtureParameters, found: Sums) -> tuple[float, MixtureParameters]:
+            narrowness = steps.coefficients(state)[1]
+            if not steps.healthy(found.statistics[:, :, 0], narrowness, reg_covar)[0]:
+                raise Collapse
+            following = steps.m_step(found.statistics, rule, reg_covar, state.covariances)
+            return found.log_likelihood, following
+
+        tol, max_iter = settings.tol, settings.max_iter
+        return climb(look, gather, follow, total=self.table.total, tol=tol, max_iter=max_iter)
