@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench docs results coverage ci test-bare test-oldest test-wheel clean
+.PHONY: demo test lint bench bench-engines docs results coverage ci test-bare test-oldest test-wheel clean
 
 # One stamp per set of extras: reinstalled only when pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml
@@ -34,6 +34,15 @@ lint: $(VENV)/.installed-dev        ## style, types, and the measures of the hou
 
 bench: $(VENV)/.installed-test .venv-peer/.installed   ## speed and memory, as ratios to peers in the same run
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks
+
+# Spark and dask-ml are large, and Spark needs Java 17: apart from all else.
+.venv-engines/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-engines
+	.venv-engines/bin/python $(PIP) --editable ".[parquet,dask]" "dask-ml==2025.1.0" "pyspark==4.3.0"
+	@touch $@
+
+bench-engines: .venv-engines/.installed   ## a pass against Spark's and dask-ml's; ARGS="--rows 1e6" for a quick look
+	.venv-engines/bin/python -m benchmarks.engines $(ARGS)
 
 results: $(VENV)/.installed-test    ## every table of the papers, full run, and the pages about them
 	$(BIN)/python -m reproduction all --full --out out/full
@@ -74,4 +83,4 @@ test-wheel:                         ## build wheel and sdist, use each from an e
 	$(PYTHON) ci/installed.py
 
 clean:
-	rm -rf $(VENV) .venv-peer .venv-oldest out docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage build dist
+	rm -rf $(VENV) .venv-peer .venv-oldest .venv-engines out docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage build dist

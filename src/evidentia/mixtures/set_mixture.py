@@ -161,7 +161,7 @@ class Engine(ABC):
         """Group rows by which of their entries are there (NaN is not)."""
         patterns = []
         for observed, rows in missing_patterns(Y):
-            seen = with_ones(Y[rows][:, observed])
+            seen = with_ones(Y if len(observed) == Y.shape[1] and isinstance(rows, slice) else Y[rows][:, observed])
             share = None if weight is None else weight[rows]
             X = seen[:, :-1]
             weighted = X if share is None else share[:, None] * X
