@@ -77,7 +77,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
     )
 
     attributes = {
-        "partition_": "CredalPartition\nOr a :class:`LazyPartition`, when X is not in memory.",
+        "partition_": "CredalPartition\nOr a :class:`~evidentia.partition.LazyPartition`, when X is not in memory.",
         "labels_": f"ndarray of shape (n_samples,)\nCluster of each object by {RULE}; ``partition_.labels(rule)`` has "
         "those of another rule.",
         "focal_sets_": "FocalSets",
@@ -90,12 +90,12 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
+        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
 
         Returns
         -------
         CredalPartition
-            Or a :class:`LazyPartition` of rows that are not in memory.
+            Or a :class:`~evidentia.partition.LazyPartition` of rows that are not in memory.
         """
         check_is_fitted(self)
         if (lazy := as_rows(X)) is not None:

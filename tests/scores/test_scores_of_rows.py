@@ -8,7 +8,7 @@ import pytest
 
 from evidentia import CredalPartition, FocalSets
 from evidentia.partition import LazyPartition
-from evidentia.rows import DaskRows
+from evidentia.rows.dask import DaskRows
 from evidentia.rows.source import Piece, TransformedRows, same_rows
 from evidentia.scores import credal_rand_index, pair_nonspecificity
 from evidentia.solvers.coordinates import ColumnScales

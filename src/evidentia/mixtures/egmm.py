@@ -220,7 +220,7 @@ class EGMM(MixtureClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
+        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
             NaN is a missing value.
         y : None
             Ignored.

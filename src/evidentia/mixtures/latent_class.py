@@ -187,7 +187,7 @@ class LatentClassMixture(ClassMixture):
 
         Parameters
         ----------
-        X : DataFrame or array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
+        X : DataFrame or array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
             Categories as text, whole numbers, booleans or a pandas category; None or NaN where an entry is missing.
             Rows that are not in memory have whole numbers alone.
         y : None

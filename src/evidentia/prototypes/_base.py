@@ -211,7 +211,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
+        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
             Numbers, none of them missing.
         y : None
             Ignored.

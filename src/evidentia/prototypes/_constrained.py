@@ -217,7 +217,7 @@ class ConstrainedClusterer(PrototypeClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`open_rows`
+        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
             Numbers, none of them missing. Links by name need a DataFrame whose index holds the names.
         y : None
             Ignored.

@@ -110,9 +110,9 @@ class EVCLUS(RelationalClusterer):
     dissimilarities to (at most 1,000 of) the fitted objects, whose masses stay. A fitted object given again is compared
     with itself too, so its masses may differ a little from the fit's.
 
-    What is found in pairs does not add up over rows. Of rows that are not in memory (:func:`evidentia.open_rows`) a
-    sample is fitted: 10,000 of them with ``n_pairs``, 3,000 without. All rows are then placed as new objects are, and
-    ``criterion_``, ``stress_``, ``shepard_`` and ``delta0_`` speak of the sample.
+    What is found in pairs does not add up over rows. Of rows that are not in memory
+    (:func:`~evidentia.rows.open_rows`) a sample is fitted: 10,000 of them with ``n_pairs``, 3,000 without. All rows are
+    then placed as new objects are, and ``criterion_``, ``stress_``, ``shepard_`` and ``delta0_`` speak of the sample.
 
     References
     ----------
@@ -190,8 +190,9 @@ class EVCLUS(RelationalClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or what the metric takes, or rows of :func:`open_rows`
-            Of rows that are not in memory a sample is fitted, and all are placed as ``predict_partition`` does.
+        X : array-like of shape (n_samples, n_features), or what the metric takes
+            Or rows of :func:`~evidentia.rows.open_rows`: of rows that are not in memory a sample is fitted, and all are
+            placed as ``predict_partition`` does.
             With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples), or (n_samples, k) with ``partners``.
         y : None
             Ignored.

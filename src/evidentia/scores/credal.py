@@ -33,7 +33,7 @@ def pair_nonspecificity(partition: CredalPartition | LazyPartition) -> float:
     .. math:: NS = \frac{2}{n(n-1)} \sum_{i<j} m_{ij}(\varnothing) + m_{ij}(\{\text{same}, \text{different}\})
 
     Zero for a hard partition, one when nothing is known. Time and memory grow with the number of objects only; of a
-    :class:`LazyPartition` it takes one pass over the rows, and memory does not grow.
+    :class:`~evidentia.partition.LazyPartition` it takes one pass over the rows, and memory does not grow.
 
     Examples
     --------
@@ -74,8 +74,8 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
     ----------
     p, q : CredalPartition, LazyPartition or array-like of shape (n_samples,)
         Partitions into any number of clusters; labels are certain masses, each distinct value a cluster. Conflict alone
-        is made of sums over objects, so that a :class:`LazyPartition` is compared by conflict: in one pass if both
-        are of the same source, else with the rows of both in the same order.
+        is made of sums over objects, so that a :class:`~evidentia.partition.LazyPartition` is compared by conflict: in
+        one pass if both are of the same source, else with the rows of both in the same order.
     measure : {"conflict", "jousselme", "belief"}
 
     Examples
