@@ -215,7 +215,7 @@ def fit_for_long(diary):
 def interrupt(moment, *, everybody):
     """SIGINT to a fit in its passes over all rows, and as a terminal does to its workers too: what was printed."""
     with tempfile.TemporaryDirectory() as diary, _other_process("fit_for_long", diary) as process:
-        until(lambda: len(os.listdir(diary)) > 3 * 40 or process.poll() is not None)
+        until(lambda: len(os.listdir(diary)) > 2 * 40 or process.poll() is not None)
         time.sleep(moment)
         (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
         said, complaints = process.communicate(timeout=LONG)

@@ -17,6 +17,7 @@ from evidentia.rows.sketch import SKETCH_ROWS, Sketch, row_hashes
 from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered, piece_rows
 from evidentia.rows.survey import look_through
 from evidentia.solvers.coordinates import moments_of
+from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
 from odd_rows import OddRows
 
@@ -336,3 +337,29 @@ def test_an_array_in_memory_has_nothing_to_go_on_from():
 def test_one_pass_is_not_sent_to_a_cluster_without_a_client(monkeypatch):
     monkeypatch.delitem(passes.sys.modules, "distributed", raising=False)
     assert passes.active_client() is None
+
+
+class Interrupted(OddRows):
+    """Rows whose reading is interrupted after so many handles."""
+
+    def __init__(self, table, after):
+        super().__init__(table)
+        self.left = after
+
+    def read(self, handle):
+        self.left -= 1
+        if self.left < 0:
+            self.left = 10**9  # once
+            raise KeyboardInterrupt
+        return super().read(handle)
+
+
+@pytest.mark.parametrize("n_passes", [1.5, 2.5])
+def test_an_interrupt_in_a_pass_keeps_what_there_is(n_passes):
+    """In the first pass over all rows that is the solution of the sample, later the last complete step."""
+    X, _ = blobs(70_000)
+    whole = EGMM(3, model="VVV", focal_sets="singletons", random_state=0).fit(X)
+    rows = Interrupted(X, int(n_passes * 12))
+    with threads(1), pytest.warns(InterruptedFit, match="interrupted"):
+        kept = EGMM(3, model="VVV", focal_sets="singletons", tol=1e-12, random_state=0).fit(rows)
+    np.testing.assert_allclose(kept.cluster_centers_, whole.cluster_centers_, atol=0.2)

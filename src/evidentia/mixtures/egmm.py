@@ -486,10 +486,13 @@ class EGMM(MixtureClusterer):
         states = [run.state for run in look.runs]
         if not problem.is_all(FEW) and look.runs[0].n_iter:  # the look over a few rows has told the starts apart
             states = states[:1]
-        runs = look.runs
-        for size in [SAMPLE] * (not problem.is_all(SAMPLE)) + [ALL]:
-            runs = self._climb(problem, look.model, look.focal_sets, states, size, tol=self.tol, max_iter=max_iter)
-            states = [runs[0].state]
+        climb = partial(self._climb, problem, look.model, look.focal_sets, tol=self.tol, max_iter=max_iter)
+        runs = climb(states, ALL if problem.is_all(SAMPLE) else SAMPLE)
+        if not problem.is_all(SAMPLE):
+            try:
+                runs = climb([runs[0].state], ALL)
+            except KeyboardInterrupt:  # in the first pass over all rows: what the sample says is kept
+                runs = [replace(runs[0], interrupted=True)]
         tool = problem.engine(look.model, look.focal_sets.n_clusters)
         found = self._candidate(problem, look.model, look.focal_sets, runs, tool)
         return replace(found, interrupted=found.interrupted or look_only)
