@@ -208,14 +208,14 @@ def fit_for_long(diary):
     with local_cluster(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = EGMM(2, model="VVV", init="k-means", n_init=1, tol=1e-13, random_state=0)
-        model.fit(MadeRows(40, 2000, pause=0.05, diary=diary))
+        model.fit(MadeRows(40, 2000, pause=0.25, diary=diary))
         print(any(issubclass(one.category, InterruptedFit) for one in caught), *model.cluster_centers_[:, 0])
 
 
 def interrupt(moment, *, everybody):
     """SIGINT to a fit in its passes over all rows, and as a terminal does to its workers too: what was printed."""
     with tempfile.TemporaryDirectory() as diary, _other_process("fit_for_long", diary) as process:
-        until(lambda: len(os.listdir(diary)) > 2 * 40 or process.poll() is not None)
+        until(lambda: len(os.listdir(diary)) > 60 or process.poll() is not None)  # in the first of them
         time.sleep(moment)
         (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
         said, complaints = process.communicate(timeout=LONG)

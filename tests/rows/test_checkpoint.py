@@ -129,13 +129,14 @@ def test_a_pass_is_kept_for_the_same_function_and_arguments_only(tmp_path):
 
 
 SCRIPT = """
-import sys, time
+import sys, time, warnings
 import numpy as np
 from odd_rows import OddRows
 from evidentia import EGMM
 from evidentia.rows import checkpoint
 
 checkpoint.EVERY = 0.0
+warnings.simplefilter("ignore")  # it ends before it has converged
 
 class Slow(OddRows):
     def read(self, handle):
