@@ -14,7 +14,9 @@ import pytest
 from evidentia import EGMM
 from evidentia.rows import checkpoint
 from evidentia.rows.checkpoint import Checkpoint, checkpointed
+from evidentia.rows.numbered import Numbered
 from evidentia.rows.passes import add_up
+from evidentia.rows.source import TransformedRows
 from evidentia.solvers.coordinates import moments_of
 from odd_rows import OddRows
 
@@ -126,6 +128,28 @@ def test_a_pass_is_kept_for_the_same_function_and_arguments_only(tmp_path):
         assert kept.n_found == 1
     np.testing.assert_array_equal(a.squares, b.squares)
     assert len(kept.sums) == 2
+
+
+class Doubled:
+    def to(self, X):
+        return 2 * X
+
+
+def test_a_pass_over_changed_rows_is_another_one(tmp_path):
+    """Rows left out, as linked ones are, or in other columns have the fingerprint of their source."""
+    plain = OddRows(table(500))
+    counted = Numbered(plain)
+    others = [
+        counted,
+        counted.without(np.array([3])),
+        counted.without(np.array([4])),
+        TransformedRows(plain, Doubled()),
+    ]
+    with checkpointed(Checkpoint(tmp_path / "run.npz", "rows", "settings")):
+        found = [add_up(some_moments, rows, True) for rows in [plain, *others]]
+    for rows, kept in zip(others, found[1:], strict=True):
+        np.testing.assert_array_equal(kept.mean, add_up(some_moments, rows, True).mean)
+    assert found[2].total == found[3].total == 499
 
 
 SCRIPT = """

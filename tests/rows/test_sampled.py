@@ -9,8 +9,7 @@ import pytest
 from evidentia import CEVCLUS, EVCLUS, select
 from evidentia.partition import LazyPartition
 from evidentia.relational import evclus
-from evidentia.rows.source import Piece
-from odd_rows import OddRows
+from odd_rows import OddRows, Repeated
 
 QUICK = {"n_init": 1, "random_state": 3, "tol": 1e-3}
 
@@ -70,17 +69,6 @@ def test_select_takes_it(small_samples):
     found = select(OddRows(blobs(900)), EVCLUS(n_pairs=30, **QUICK), n_clusters=[2, 3], random_state=0)
     assert found.table["note"].str.contains("fitted to a sample of 400 of 900 rows").all()
     assert found.best == ("EVCLUS", 3)
-
-
-class Repeated(OddRows):
-    """Rows of an array again and again, a little moved."""
-
-    def __init__(self, table, times):
-        super().__init__(table)
-        self.handles, self.n_rows = list(range(times)), times * len(table)
-
-    def read(self, handle):
-        yield Piece(self.table + 1e-3 * handle, None, "row ", handle * len(self.table))
 
 
 def test_memory_does_not_grow_with_the_number_of_rows(small_samples):

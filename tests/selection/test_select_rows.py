@@ -13,10 +13,9 @@ from evidentia.partition import LazyPartition
 from evidentia.partition.counts import Certainty
 from evidentia.prototypes import CECM
 from evidentia.rows import survey
-from evidentia.rows.source import Piece
 from evidentia.selection import CRITERIA, search
 from evidentia.solvers.threads import n_threads
-from odd_rows import OddRows
+from odd_rows import OddRows, Repeated
 
 LARGE = 53_001  # more rows than a sample has
 METHODS = {
@@ -125,17 +124,6 @@ def test_threads_of_select_are_those_of_its_fits(large, n_jobs, monkeypatch):
     assert asked == [n_jobs, n_jobs]
     alone = select(OddRows(large), METHODS["fcm"], n_clusters=[2, 3], random_state=0, n_jobs=2)
     pd.testing.assert_frame_equal(found.table.drop(columns="seconds"), alone.table.drop(columns="seconds"))
-
-
-class Repeated(OddRows):
-    """Rows of an array again and again, a little moved, so that they are many and take no room."""
-
-    def __init__(self, table, times):
-        super().__init__(table)
-        self.handles, self.n_rows = list(range(times)), times * len(table)
-
-    def read(self, handle):
-        yield Piece(self.table + 1e-3 * handle, None, "row ", handle * len(self.table))
 
 
 def test_memory_does_not_grow_with_the_number_of_rows(large):

@@ -30,6 +30,10 @@ class Numbered(DerivedRows):
             for handle, begin, end in zip(source.handles, (ends - counts).tolist(), ends.tolist())
         ]
 
+    @property
+    def changes(self) -> Any:
+        return self.source.changes, [left_out for *_, left_out in self.handles]
+
     def without(self, numbers: np.ndarray) -> Self:
         """The same rows but some, given by rising number; the others keep their numbers up to the next one left out."""
         other = copy(self)

@@ -42,7 +42,7 @@ def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *sha
     A fit with a checkpoint keeps the sum, and takes it from there when it is begun again.
     """
     kept = None if rows.in_memory else checkpoint.active()
-    digest = "" if kept is None else kept.digest(function, shared, getattr(rows, "prepare", None))
+    digest = "" if kept is None else kept.digest(function, shared, rows.changes)
     total: A | None = None if kept is None else kept.find(digest)
     if total is not None:
         return total

@@ -112,6 +112,11 @@ class RowSource(ABC):
         """What Dask computes the rows of a handle from; None if they are read."""
         return None
 
+    @property
+    def changes(self) -> Any:
+        """What is done to the rows of the source with this fingerprint: with it, what tells two passes apart."""
+        return ()
+
     def mapped(self, prepare: Callable[[Piece], Any]) -> MappedRows:
         """Rows that count, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
         return MappedRows(self, prepare)
@@ -128,6 +133,10 @@ class MappedRows:
     @property
     def working_bytes(self) -> int:
         return self.source.working_bytes
+
+    @property
+    def changes(self) -> Any:
+        return self.source.changes, self.prepare
 
     def bare(self) -> MappedRows:
         return MappedRows(self.source.bare(), self.prepare)
@@ -175,6 +184,10 @@ class TransformedRows(DerivedRows):
         self.in_memory, self.handles, self.n_rows = source.in_memory, source.handles, source.n_rows
         self.n_features = change.to(np.zeros((1, source.n_features))).shape[1]
         self.names = source.names if self.n_features == source.n_features else None
+
+    @property
+    def changes(self) -> Any:
+        return self.source.changes, self.change
 
     def read(self, handle: Any) -> Iterator[Piece]:
         for piece in self.source.read(handle):
