@@ -23,7 +23,7 @@ from benchmarks import (
     relational,
     threads,
 )
-from benchmarks.harness import HEAD, ROOT, Line
+from benchmarks.harness import ROOT, Line, print_table
 
 FAMILIES: dict[str, ModuleType] = {
     module.__name__.removeprefix("benchmarks."): module
@@ -68,18 +68,9 @@ def main() -> int:
     if unheard:
         parser.error(f"no family {', '.join(unheard)}; there are {', '.join(FAMILIES)}")
     peer_python = str(Path(options.peer_python).absolute())
-    print(HEAD, "-" * len(HEAD), sep="\n", flush=True)
-    missed = unknown = 0
-    for name in options.families or FAMILIES:
-        for line in lines_of(name, options.quick, peer_python):
-            print(line, flush=True)
-            missed += line.ok is False
-            unknown += line.ok is None and line.target != ""
-    if options.quick:
-        print("Small sizes: the targets are for the full ones.")
-        return 0
-    print(f"{missed} target(s) missed, {unknown} not measured." if missed or unknown else "All targets met.")
-    return int(missed + unknown > 0)
+    families = options.families or FAMILIES
+    lines = (line for name in families for line in lines_of(name, options.quick, peer_python))
+    return print_table(lines, judged=not options.quick)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.harness import HEAD, Line, duration, memory, stopwatch, within
+from benchmarks.harness import Line, duration, memory, print_table, stopwatch, within
 from benchmarks.processes import usage, watched
 from evidentia import EGMM, FocalSets, open_rows
 from evidentia.mixtures.egmm_problem import ALL, Problem
@@ -212,15 +212,8 @@ def main() -> int:
     options = parser.parse_args()
     n = int(options.rows)
     cpu, paths = cpu_of(lambda: write_files(options.where, n, options.columns))
-    print(
-        f"{len(paths)} files written or found in {duration(cpu)} of CPU.", HEAD, "-" * len(HEAD), sep="\n", flush=True
-    )
-    missed = 0
-    for line in lines(paths, n, options.columns):
-        print(line, flush=True)
-        missed += line.ok is False
-    print(f"{missed} target(s) missed." if missed else "All targets met.")
-    return int(missed > 0)
+    print(f"{len(paths)} files written or found in {duration(cpu)} of CPU.", flush=True)
+    return print_table(lines(paths, n, options.columns))
 
 
 if __name__ == "__main__":

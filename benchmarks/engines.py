@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.beyond_memory import cpu_of, paper, write_files
-from benchmarks.harness import HEAD, Line, speed
+from benchmarks.harness import Line, print_table, speed
 from benchmarks.processes import Watched, watched
 from evidentia import open_rows
 from evidentia.rows.source import in_memory
@@ -133,15 +133,9 @@ def main() -> int:
     parser.add_argument("--where", type=Path, help="folder for the files (default: one that is removed afterwards)")
     options = parser.parse_args()
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYSPARK_PYTHON=sys.executable)
-    print(HEAD, "-" * len(HEAD), sep="\n", flush=True)
-    missed = 0
     with tempfile.TemporaryDirectory() as folder:
         paths = write_files(options.where or Path(folder), int(options.rows), options.columns)
-        for line in lines(paths, int(options.rows), options.columns, options.heap):
-            print(line, flush=True)
-            missed += line.ok is False
-    print(f"{missed} target(s) missed." if missed else "All targets met.")
-    return int(missed > 0)
+        return print_table(lines(paths, int(options.rows), options.columns, options.heap))
 
 
 if __name__ == "__main__":

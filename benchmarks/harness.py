@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,24 @@ class Line:
 
 
 HEAD = LAYOUT.format("what", "size", "ours", "peer", "result", "target", "ok")
+
+
+def print_table(lines: Iterable[Line], *, judged: bool = True) -> int:
+    """Print the table line by line, and what it comes to: 1 if a target was missed or could not be measured.
+
+    Sizes that are not ``judged`` are too small for the targets.
+    """
+    print(HEAD, "-" * len(HEAD), sep="\n", flush=True)
+    missed = unknown = 0
+    for line in lines:
+        print(line, flush=True)
+        missed += line.ok is False
+        unknown += line.ok is None and line.target != ""
+    if not judged:
+        print("Small sizes: the targets are for the full ones.")
+        return 0
+    print(f"{missed} target(s) missed, {unknown} not measured." if missed or unknown else "All targets met.")
+    return int(missed + unknown > 0)
 
 
 def speed(what: str, size: str, ours: float, peer: float, target: float) -> Line:
