@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench bench-engines docs results coverage ci test-bare test-oldest test-wheel clean
+.PHONY: demo test lint bench bench-engines docs results torture mutants fuzz coverage ci test-bare test-oldest test-wheel clean
 
 # One stamp per set of extras: reinstalled only when pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml
@@ -14,7 +14,7 @@ $(VENV)/.installed-%: pyproject.toml
 	$(BIN)/python $(PIP) --editable ".[$*]"
 	@touch $@
 
-demo: $(VENV)/.installed-parquet    ## cluster Iris, print the summary, write out/demo/
+demo: $(VENV)/.installed-recommended    ## cluster Iris, print the summary, write out/demo/
 	$(BIN)/evidentia demo --out out/demo
 
 test: $(VENV)/.installed-test       ## run every test
@@ -48,6 +48,15 @@ results: $(VENV)/.installed-test    ## every table of the papers, full run, and 
 	$(BIN)/python -m reproduction all --full --out out/full
 	$(BIN)/python -m reproduction.pages out/full
 
+torture: $(VENV)/.installed-test    ## files under damage, several writers, 500 kills, full disks; prints counts
+	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python tests/torture.py $(ARGS)
+
+mutants: $(VENV)/.installed-test    ## small mistakes in belief, solvers, partition: which of them the tests notice (hours)
+	OMP_NUM_THREADS=1 PYTHONPATH=. $(BIN)/python tests/mutants.py $(ARGS)
+
+fuzz: $(VENV)/.installed-test       ## random fits of every method against their laws; ARGS="--minutes 60 --seed 1 --jobs 2"
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
+
 docs: $(VENV)/.installed-docs       ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
@@ -72,7 +81,7 @@ CORE := belief rows partition solvers prototypes mixtures relational hierarchy s
 OLDEST_PYTHON ?= python3.11
 .venv-oldest/.installed: pyproject.toml ci/oldest.txt
 	$(OLDEST_PYTHON) -m venv --clear .venv-oldest
-	.venv-oldest/bin/python $(PIP) --constraint ci/oldest.txt --editable ".[parquet,zarr,dask,anndata]" pytest pytest-xdist hypothesis
+	.venv-oldest/bin/python $(PIP) --constraint ci/oldest.txt --editable ".[recommended,zarr,dask,anndata]" pytest pytest-xdist hypothesis
 	@touch $@
 
 test-oldest: .venv-oldest/.installed   ## core tests with the oldest versions allowed; any warning is an error

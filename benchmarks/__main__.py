@@ -15,6 +15,7 @@ from benchmarks import (
     ecm,
     egmm,
     evclust_methods,
+    explorer,
     gaussian_models,
     hierarchy,
     images,
@@ -43,6 +44,7 @@ FAMILIES: dict[str, ModuleType] = {
         density,
         command_line,
         threads,
+        explorer,
     )
 }
 BESIDE_EVCLUST = (ecm, evclust_methods, relational, density)

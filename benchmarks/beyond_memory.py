@@ -26,11 +26,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Line, duration, memory, print_table, stopwatch, within
 from benchmarks.processes import usage, watched
-from evidentia import EGMM, FocalSets, open_rows
+from evidentia import EGMM, FocalSets, open_rows, select
 from evidentia.mixtures.egmm_problem import ALL, Problem
 from evidentia.mixtures.set_mixture import Parameters
 from evidentia.rows.source import ArrayRows, RowSource, in_memory
 from evidentia.rows.survey import Table
+from evidentia.selection import search
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import moments_of
 from evidentia.solvers.starts import Rows
@@ -126,7 +127,7 @@ def _fit(paths: list[str]) -> dict[str, Any]:
 def one_pass(rows: RowSource, some: np.ndarray) -> Callable[[], Any]:
     """One exact iteration's pass over rows, as a fit makes it; coordinates are those of some rows."""
     settings = paper()
-    settings.reduction_ = None
+    settings.reduction_, settings.resolution_ = None, np.zeros(some.shape[1])
     table = Table(rows, rows.n_rows or 0, moments_of(some, None, True), Rows(some, np.ones(len(some))), False)
     problem, sets = Problem(table, np.random.RandomState(0), settings), FocalSets(N_CLUSTERS, empty=False)
     tool, d = problem.engine("EEE", N_CLUSTERS), some.shape[1]
@@ -165,13 +166,26 @@ def pass_over(paths: list[str]) -> list[float]:
     return [rows.n_rows, cpu]
 
 
+def select_from_files(paths: list[str], together: int) -> float:
+    """CPU seconds of three numbers of clusters, so many fits at a time with passes that are made together."""
+    search.TOGETHER = together
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        work = partial(select, open_rows(paths), paper(), n_clusters=[2, 3, 4], criteria="ebic", n_jobs=1)
+        return cpu_of(work)[0]
+
+
 # -- lines -------------------------------------------------------------------------------------------------------------
 
 HERE = "benchmarks.beyond_memory"
 
 
+def size_of(n: int, d: int) -> str:
+    return f"{n:.0e} x {d}".replace("e+0", "e")
+
+
 def lines(paths: list[str], n: int, d: int) -> Iterator[Line]:
-    size = f"{n:.0e} x {d}".replace("e+0", "e")
+    size = size_of(n, d)
     alone = watched(HERE, "fit_files", paths, 0)
     yield memory("EGMM from Parquet, one process, memory", size, alone.megabytes, MOST_MEMORY)
     both = watched(HERE, "fit_files", paths, 2)
@@ -193,9 +207,13 @@ def lines(paths: list[str], n: int, d: int) -> Iterator[Line]:
 
     count, from_files, resident, read = watched(HERE, "passes_that_fit", paths).result
     what = "pass from files (peer: in memory + reading)"
-    yield within(what, f"{count:.0e} x {d}".replace("e+0", "e"), from_files, resident + read, 1.3)
+    yield within(what, size_of(count, d), from_files, resident + read, 1.3)
     for what, seconds in (("in memory", resident), ("reading alone", read)):
         yield Line(f"  of which {what}", "", duration(seconds), "", f"{1e6 * seconds / count:.2f} µs/row", "", None)
+
+    some = paths[: FILES // 2]
+    together, apart = (watched(HERE, "select_from_files", some, count).result for count in (3, 1))
+    yield within("select, 3 fits together (peer: one by one)", size_of(n // 2, d), together, apart, 0.8)
 
     few, cpu_few = watched(HERE, "pass_over", paths[: FILES // 10]).result
     many, cpu_many = watched(HERE, "pass_over", paths).result

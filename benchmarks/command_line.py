@@ -1,4 +1,4 @@
-"""The command line: CPU seconds of whole commands, interpreter and imports included."""
+"""The command line: CPU seconds of whole commands, interpreter and imports included; and imports beside their needs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ import pandas as pd
 
 from benchmarks.harness import ROOT, Line, duration
 
+IMPORTS = {f"from evidentia import {name}": "import sklearn.mixture" for name in ("EGMM", "ECM")}
+MOST_TIMES = 1.3
 RUN = "import sys; from evidentia.cli import main; sys.argv[0] = 'evidentia'; main()"
 
 
-def seconds_of(*words: object) -> float:
-    """CPU seconds of a command, those of the kernel too."""
+def seconds_of(code: str, *words: object) -> float:
+    """CPU seconds of a process, those of the kernel too."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
-        [sys.executable, "-c", RUN, *map(str, words)], cwd=ROOT, env=os.environ, capture_output=True, check=False
+        [sys.executable, "-c", code, *map(str, words)], cwd=ROOT, env=os.environ, capture_output=True, check=False
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -36,7 +38,18 @@ def write_table(path: Path, n: int) -> None:
     pd.DataFrame(table, columns=[f"x{j}" for j in range(15)]).to_parquet(path)
 
 
+def import_lines() -> Iterator[Line]:
+    for ours, needed in IMPORTS.items():
+        found = [(seconds_of(ours), seconds_of(needed)) for _ in range(5)]
+        mine, theirs = (min(times) for times in zip(*found))
+        target = f"<= {MOST_TIMES} x"
+        result = f"{mine / theirs:.2f} x"
+        yield Line(f"{ours} (peer: {needed})", "", duration(mine), duration(theirs), result, target,
+                   mine <= MOST_TIMES * theirs)  # fmt: skip
+
+
 def lines(quick: bool) -> Iterator[Line]:
+    yield from import_lines()
     n = 20_000 if quick else 200_000
     with tempfile.TemporaryDirectory() as name:
         table, out = Path(name) / "table.parquet", Path(name) / "out"
@@ -47,5 +60,5 @@ def lines(quick: bool) -> Iterator[Line]:
             ("evidentia show", f"{n:,} objects", ["show", out], 1.0),
             ("evidentia fit, no such file", "", ["fit", Path(name) / "missing.csv"], 0.5),
         ):
-            seconds = min(seconds_of(*words) for _ in range(2))
+            seconds = min(seconds_of(RUN, *words) for _ in range(2))
             yield Line(what, size, duration(seconds), "", "", f"< {most:g} s", seconds < most)

@@ -8,5 +8,5 @@ trap 'rm -rf "$folder"' EXIT
 git clone --quiet --no-hardlinks "$source" "$folder/evidentia"
 cd "$folder/evidentia"
 # Neither data nor settings of the tree it came from, nor downloads that somebody made earlier.
-unset PYTHONPATH EVIDENTIA_DATA EVIDENTIA_REQUIRE_DATA MAKEFLAGS MFLAGS MAKELEVEL VIRTUAL_ENV
+unset PYTHONPATH EVIDENTIA_DATA EVIDENTIA_REQUIRE_DATA EVIDENTIA_REQUIRE_BROWSER MAKEFLAGS MFLAGS MAKELEVEL VIRTUAL_ENV
 EVIDENTIA_CACHE=$folder/downloads "$@"

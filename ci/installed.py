@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTER = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "EVIDENTIA_DATA", "EVIDENTIA_REQUIRE_DATA"}
 CLEAN = {name: value for name, value in os.environ.items() if name not in OUTER} | {"MPLBACKEND": "agg"}
 
+SLOW = "Without numba"  # how the warning begins that tells of slow loops
+LIGHT = ("tests/belief", "tests/test_every_estimator.py", "-k", "not NNEVCLUS")  # what needs no extra
+
 FIRST_FIT = """
 import sys
 from pathlib import Path
@@ -35,7 +38,7 @@ def run(*command, strict=False, **options):
     """Run a command in a clean process, and stop everything if it fails."""
     words = [str(word) for word in command]
     print("$", " ".join(word if "\n" not in word else "..." for word in words), flush=True)
-    env = CLEAN | ({"PYTHONWARNINGS": "error"} if strict else {})
+    env = CLEAN | ({"PYTHONWARNINGS": f"error,ignore:{SLOW}:UserWarning"} if strict else {})
     return subprocess.run(words, env=env, check=True, **options)
 
 
@@ -63,7 +66,8 @@ def check_contents(sdist, wheel):
         inside = set(archive.namelist())
     assert {name.split("/")[0] for name in inside} == {"evidentia", f"evidentia-{version}.dist-info"}
     assert "evidentia/py.typed" in inside
-    assert "evidentia/report/template.html" in inside
+    for name in ("template.html", "interactive.html", "interactive.js"):
+        assert f"evidentia/report/{name}" in inside
 
     top = sdist.name.removesuffix(".tar.gz")
     with tarfile.open(sdist) as archive:
@@ -86,16 +90,27 @@ def check_contents(sdist, wheel):
         assert f"{top}/{name}" in inside, f"{name} is not in the sdist"
 
 
-def use(python, home):
+def use(python, home, *pictures):
     """A first fit in Python, then the demo and its summary on the command line."""
     home.mkdir()
     run(python, "-m", "pip", "check")
     run(python, "-c", FIRST_FIT, cwd=home, strict=True)
     evidentia = python.with_name("evidentia")
     run(evidentia, "demo", "--out", "results", cwd=home, strict=True)
-    for name in ("report.html", "masses.csv", "partition.npz", "partition.png"):
+    for name in ("report.html", "masses.csv", "partition.npz", *pictures):
         assert (home / "results" / name).stat().st_size, name
+    assert {path.name for path in (home / "results").glob("*.png")} >= set(pictures)
     run(evidentia, "show", "results", cwd=home, strict=True)
+
+
+def test_light(python):
+    """The core tests where there is neither numba nor matplotlib, and how much room such an environment takes."""
+    size = sum(path.stat().st_size for path in python.parents[1].rglob("*") if path.is_file())
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pytest", "hypothesis")
+    for name in ("numba", "matplotlib"):
+        run(python, "-c", f"import importlib.util; assert importlib.util.find_spec('{name}') is None")
+    run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", f"ignore:{SLOW}", *LIGHT, cwd=ROOT)
+    print(f"An environment with evidentia and what it cannot do without takes {size / 1e6:.0f} MB.")
 
 
 def main():
@@ -103,9 +118,11 @@ def main():
         folder = Path(temporary)
         sdist, wheel = build(folder)
         check_contents(sdist, wheel)
-        use(environment(folder / "from-wheel", wheel), folder / "wheel-user")
-        python = environment(folder / "from-sdist", sdist)
-        use(python, folder / "sdist-user")
+        python = environment(folder / "from-wheel", wheel)
+        use(python, folder / "wheel-user")
+        test_light(python)
+        python = environment(folder / "from-sdist", f"{sdist}[recommended]")
+        use(python, folder / "sdist-user", "partition.png", "masses.png")
         with tarfile.open(sdist) as archive:
             archive.extractall(folder, filter="data")
         example = folder / sdist.name.removesuffix(".tar.gz") / "examples" / "links_turn_a_wrong_partition_right.py"

@@ -22,6 +22,8 @@ HOMES = {
     "MassFunctions": "belief",
     "PairwiseConstraints": "constraints",
     "choose": "looking",
+    "explore": "explorer",
+    "load_model": "storage",
     "look": "looking",
     "open_rows": "rows",
     "select": "selection",

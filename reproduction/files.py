@@ -1,10 +1,9 @@
-"""Files that are written whole or not at all, and that tell when somebody changed them afterwards."""
+"""Files that tell when somebody changed them after they were written."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,6 @@ DIGEST = "digest"
 
 class Damaged(ValueError):
     """A file does not hold what was written."""
-
-
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that an interruption leaves the old one or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
-    unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
-    unfinished.replace(path)
 
 
 def digest(content: Mapping[str, Any]) -> str:

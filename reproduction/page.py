@@ -10,6 +10,7 @@ from pathlib import Path
 from string import Template
 
 import evidentia
+from evidentia.files import write_whole
 from reproduction import catalog
 from reproduction.claims import Decided
 from reproduction.exhibit import VERDICTS, Cell, Verdict
@@ -54,8 +55,7 @@ def write_page(path: Path, shown: Sequence[Shown]) -> Path:
         absent=absent_section([one for one in shown if one.about["absent"]]),
         footer=escape(f"Written by evidentia {evidentia.__version__}. record.json holds every number and version."),
     )
-    path.write_text(text, encoding="utf-8")
-    return path
+    return write_whole(path, text)
 
 
 # -- the top ----------------------------------------------------------------------------------------------------------

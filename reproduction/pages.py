@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from evidentia.files import write_whole
 from reproduction import catalog
 from reproduction.claims import Decided
 from reproduction.exhibit import VERDICTS, Cell
-from reproduction.files import write_whole
 from reproduction.page import (
     CLAIM_RULE,
     NOT_EXPLAINED,

@@ -15,10 +15,11 @@ from typing import Any
 
 import evidentia
 from evidentia.datasets import data_directory
+from evidentia.files import write_whole
 from reproduction import catalog
 from reproduction.claims import FINDINGS, Decided, Finding, decide
 from reproduction.exhibit import Cell, Exhibit, Unit, Verdict, counted
-from reproduction.files import digest, read_sealed, seal, write_whole
+from reproduction.files import digest, read_sealed, seal
 from reproduction.running import Failure, Measured, Outcomes, content
 
 RECORD = "record.json"

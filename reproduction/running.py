@@ -21,8 +21,9 @@ from time import perf_counter, process_time
 from typing import Any, Protocol
 
 import evidentia
+from evidentia.files import write_whole
 from reproduction.exhibit import Exhibit, Result, Unit
-from reproduction.files import Damaged, read_sealed, seal, write_whole
+from reproduction.files import Damaged, read_sealed, seal
 
 # Set before a process starts, since the libraries read them when they are loaded: one unit, one core.
 ONE_THREAD = dict.fromkeys(

@@ -205,17 +205,18 @@ def lost_file(client):
 
 def fit_for_long(diary):
     """A fit whose passes over all rows take long; a note of every part that is read."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests that run in the background ignore it: so would we
     with local_cluster(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = EGMM(2, model="VVV", init="k-means", n_init=1, tol=1e-13, random_state=0)
-        model.fit(MadeRows(40, 2000, pause=0.25, diary=diary))
+        model.fit(MadeRows(80, 1000, pause=0.5, diary=diary))
         print(any(issubclass(one.category, InterruptedFit) for one in caught), *model.cluster_centers_[:, 0])
 
 
 def interrupt(moment, *, everybody):
     """SIGINT to a fit in its passes over all rows, and as a terminal does to its workers too: what was printed."""
     with tempfile.TemporaryDirectory() as diary, _other_process("fit_for_long", diary) as process:
-        until(lambda: len(os.listdir(diary)) > 60 or process.poll() is not None)  # in the first of them
+        until(lambda: len(os.listdir(diary)) > 100 or process.poll() is not None)  # in the first of them
         time.sleep(moment)
         (os.killpg if everybody else os.kill)(process.pid, signal.SIGINT)
         said, complaints = process.communicate(timeout=LONG)

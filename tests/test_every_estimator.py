@@ -132,3 +132,18 @@ def test_linear_algebra_runs_on_one_core_while_fitting(name, monkeypatch):
     with threadpool_limits(2, user_api="blas"):
         fit(build(name), (X > 2).astype(int) if name == "LatentClassMixture" else X)
     assert {library["num_threads"] for library in seen if library["user_api"] == "blas"} == {1}
+
+
+@pytest.mark.parametrize("name", CLUSTERERS)
+def test_probabilities_and_masses_of_new_rows_as_scikit_learn_asks_for_them(name):
+    X = np.random.default_rng(8).normal(size=(ROWS, 2)) + np.repeat([[0], [3]], ROWS // 2, axis=0)
+    X = (X > 1).astype(int) if name == "LatentClassMixture" else X
+    model = fit(build(name), X)
+    placed = model.predict_partition(X[:5])
+    np.testing.assert_allclose(model.predict_proba(X[:5]), placed.pignistic, atol=1e-12)
+    np.testing.assert_array_equal(model.transform(X[:5]), placed.masses)
+    names = [f"m{name}" for name in model.focal_sets_.names()]
+    assert model.get_feature_names_out().tolist() == names
+    frame = model.set_output(transform="pandas").transform(X[:5])
+    assert frame.columns.tolist() == names
+    np.testing.assert_array_equal(frame, placed.masses)

@@ -66,6 +66,8 @@ def test_the_oldest_versions_in_ci_are_those_that_the_package_allows(project):
     extras = project["project"]["optional-dependencies"]
     required = [
         *project["project"]["dependencies"],
+        *extras["fast"],
+        *extras["plots"],
         *extras["parquet"],
         *extras["zarr"],
         *extras["dask"],

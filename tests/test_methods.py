@@ -102,7 +102,7 @@ def test_a_new_method_is_known_to_segmentation(toy):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_new_method_is_checked(toy):
-    check_estimator(toy(), expected_failed_checks=dict(toy.method.exceptions))
+    check_estimator(toy(), expected_failed_checks=toy.method.failing_checks)
 
 
 def test_two_methods_of_one_name_are_refused(toy):
@@ -128,7 +128,7 @@ def test_a_record_with_a_slip_is_refused():
 
 @parametrize_with_checks(
     [cls(**cls.method.quick) for cls in CLASSES.values()],
-    expected_failed_checks=lambda estimator: dict(estimator.method.exceptions),
+    expected_failed_checks=lambda estimator: estimator.method.failing_checks,
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit a few rows in ten dimensions, and methods say so
 def test_scikit_learn_contract(estimator, check):

@@ -1,10 +1,11 @@
-"""A test is skipped for one reason only, and says which file would let it run."""
+"""A test is skipped for want of data or of a browser, and says what would let it run."""
 
 import re
 from pathlib import Path
 
 import pytest
 from tests.conftest import skip_without_data
+from tests.explorer.conftest import browser_path
 
 HERE = Path(__file__).parent
 
@@ -37,9 +38,29 @@ def test_the_mark_reads_the_parameter(name):
     assert name in ("iris", "wine")
 
 
+def test_a_missing_browser_is_named_and_a_failure_where_it_is_required(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("EVIDENTIA_BROWSER", raising=False)
+    monkeypatch.delenv("EVIDENTIA_REQUIRE_BROWSER", raising=False)
+    reason = r"^no browser tests: no Chromium found \(apt install chromium, or set EVIDENTIA_BROWSER\)$"
+    with pytest.raises(pytest.skip.Exception, match=reason):
+        browser_path()
+    monkeypatch.setenv("EVIDENTIA_REQUIRE_BROWSER", "1")
+    with pytest.raises(pytest.fail.Exception, match=reason):
+        browser_path()
+    mine = tmp_path / "mine"
+    mine.touch(mode=0o755)
+    monkeypatch.setenv("EVIDENTIA_BROWSER", str(mine))
+    monkeypatch.setattr("tests.explorer.conftest.find_spec", lambda name: name == "playwright")
+    assert browser_path() == str(mine)
+    monkeypatch.setattr("tests.explorer.conftest.find_spec", lambda name: None)
+    with pytest.raises(pytest.fail.Exception, match=r"no Playwright \(pip install evidentia\[explorer-test\]\)$"):
+        browser_path()
+
+
 @pytest.mark.parametrize("folder", [HERE, HERE.parent / "docs"], ids=lambda path: path.name)
 def test_nothing_else_skips(folder):
     other = re.compile(r"pytest\.skip\(|skipif|importorskip|mark\.skip|SkipTest\b|xfail")
-    elsewhere = {HERE / "conftest.py", Path(__file__)}
+    elsewhere = {HERE / "conftest.py", HERE / "explorer" / "conftest.py", Path(__file__)}
     found = [path.name for path in folder.rglob("*.py") if path not in elsewhere and other.search(path.read_text())]
     assert found == []

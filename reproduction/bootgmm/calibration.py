@@ -134,8 +134,7 @@ def coverage_cells(mixture: int, results: Results) -> list[Cell]:
 
 COVERAGE_WORDS = (
     "'bic' is the paper's Auto: one model, chosen on the whole table. 'auto', which the paper does not have, averages "
-    "over models, on 30 data sets. In the record of the documentation it does so by the square roots of Akaike's "
-    "weights, which BootGMM used before; by the weights themselves its intervals are shorter.",
+    "over models by Akaike's weights, on 30 data sets.",
     "A coverage nearer to the nominal level counts as better. A cell without a number of the paper is one that it "
     "does not have, or that was not legible in the copy at hand.",
     "Our intervals of the richer models are longer than the paper's, by 8 to 15 % for VVV: EM of our replicates runs "

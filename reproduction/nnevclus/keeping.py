@@ -6,7 +6,7 @@ import base64
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from evidentia import NNEVCLUS
+from evidentia import NNEVCLUS, load_model
 
 FILE = "model.npz"
 
@@ -21,4 +21,5 @@ def to_text(model: NNEVCLUS) -> str:
 def from_text(text: str) -> NNEVCLUS:
     with TemporaryDirectory() as directory:
         (Path(directory) / FILE).write_bytes(base64.b64decode(text))
-        return NNEVCLUS.load(Path(directory) / FILE)
+        model: NNEVCLUS = load_model(Path(directory) / FILE)
+        return model

@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from evidentia.belief import FocalSets, MassFunctions
     from evidentia.constraints import ActiveSession, PairwiseConstraints
+    from evidentia.explorer import explore
     from evidentia.hierarchy import BeliefHierarchical
     from evidentia.looking import choose, look
     from evidentia.metric_learning import FDA, KFDA, KPCCA, LFDA, LSI, PCCA, DMLeig
@@ -39,10 +40,12 @@ if TYPE_CHECKING:
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.rows import open_rows
     from evidentia.selection import select
+    from evidentia.storage import load_model
 
 _NAMES = {
     "belief": ["FocalSets", "MassFunctions"],
     "constraints": ["ActiveSession", "PairwiseConstraints"],
+    "explorer": ["explore"],
     "hierarchy": ["BeliefHierarchical"],
     "looking": ["choose", "look"],
     "metric_learning": ["FDA", "KFDA", "KPCCA", "LFDA", "LSI", "PCCA", "DMLeig"],
@@ -54,18 +57,30 @@ _NAMES = {
     "relational": ["CEVCLUS", "EVCLUS", "RECM", "EkNNclus"],
     "rows": ["open_rows"],
     "selection": ["select"],
+    "storage": ["load_model"],
 }  # fmt: skip
 
 __all__ = [
     "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
     "MECM", "NNEVCLUS", "PCCA", "RECM", "ActiveSession", "BeliefHierarchical", "BootGMM", "COPKMeans",
     "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel", "LatentClassMixture", "MassFunctions",
-    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "look", "open_rows",
-    "select",
+    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "explore",
+    "load_model", "look", "open_rows", "select",
 ]  # fmt: skip
 # end of exports
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
-_SUBMODULES = (*_NAMES, "datasets", "dissimilarities", "experimental", "images", "methods", "plots", "report", "scores")
+_SUBMODULES = (
+    *_NAMES,
+    "datasets",
+    "dissimilarities",
+    "experimental",
+    "images",
+    "methods",
+    "plots",
+    "report",
+    "scores",
+    "tl",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -25,8 +29,13 @@ from evidentia.rows.checkpoint import Checkpoint, checkpointed
 from evidentia.rows.dask import is_collection
 from evidentia.rows.passes import showing
 from evidentia.rows.source import ArrayRows, RowSource
+from evidentia.rows.sparse import SparseRows, is_sparse
+from evidentia.rows.tables import new_table
+from evidentia.rows.values import LARGEST, LEAST_SHARE, ranges_of, refuse_huge, refuse_lost
 from evidentia.solvers.descent import Run
+from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.threads import one_blas_thread
+from evidentia.storage import save_model
 
 
 class Fitted:
@@ -49,6 +58,8 @@ class Described(Declared):
     """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
 
     method: ClassVar[methods.Method]
+    _largest = 1.0  # absolute value that was fitted, of a table in memory
+    _least_share = LEAST_SHARE
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -57,8 +68,22 @@ class Described(Declared):
             said = (cls.__doc__ or "").replace(RULE, f'``"{cls.method.labels}"``')
             cls.__doc__ = said.replace(WAY, cls.method.criterion or WAY)
 
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fitted model to one ``.npz`` file, which :func:`evidentia.load_model` reads; no pickle.
 
-class EvidentialClusterer(Fitted, ClusterMixin, Described):
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        Path
+        """
+        check_is_fitted(self)
+        return save_model(self, path)
+
+
+class EvidentialClusterer(Fitted, ClusterMixin, TransformerMixin, Described):
     """Base of the estimators whose result is ``partition_``.
 
     A subclass declares its parameters and its record, gives ``fit``, which begins with ``check_parameters``, runs
@@ -98,8 +123,10 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
             Or a :class:`~evidentia.partition.LazyPartition` of rows that are not in memory.
         """
         check_is_fitted(self)
+        X = new_table(self, X)
         if (lazy := as_rows(X)) is not None:
-            return self._lazily(self._check_source(lazy, reset=False))
+            found = self._lazily(self._check_source(lazy, reset=False))
+            return found.compute() if isinstance(lazy, SparseRows) else found
         return CredalPartition(
             self._masses(self._read_new(X)),
             self.focal_sets_,
@@ -113,16 +140,36 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
         """Cluster of each new row, shape (n_samples,), by the rule of ``labels_``."""
         return self.predict_partition(X).labels()
 
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Pignistic probability of each cluster for each new row, shape (n_samples, n_clusters)."""
+        return self._placed(X).pignistic
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Masses of each new row, shape (n_samples, n_focal); ``set_output`` makes a table with the sets as names."""
+        return self._placed(X).masses
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of :meth:`transform`: ``m{0}``, ``m{0,1}`` and so on."""
+        check_is_fitted(self)
+        return np.array([f"m{name}" for name in self.focal_sets_.names()], dtype=object)
+
+    def _placed(self, X: Any) -> CredalPartition:
+        """The partition of new rows, in memory."""
+        found = self.predict_partition(X)
+        return found.compute() if isinstance(found, LazyPartition) else found
+
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return check_table(self, X, reset=reset)
 
     def _check_rows(self, X: Any, sample_weight: Any = None) -> RowSource:
         """The rows to fit to, wherever they are."""
         lazy = as_rows(X)
-        if lazy is None:
+        if lazy is None or (issparse(X) and not self.method.reads_sparse):
             table = self._check_table(X, reset=True)
             return ArrayRows(table, check_weight(self, sample_weight, len(table)))
-        if sample_weight is not None:
+        if isinstance(lazy, SparseRows):
+            lazy = SparseRows(lazy.matrix, check_weight(self, sample_weight, lazy.matrix.shape[0]))
+        elif sample_weight is not None:
             raise TypeError(
                 f"{type(self).__name__} takes the weights of rows that are not in memory from one of their columns: "
                 "open_rows(..., weight='its name')."
@@ -161,11 +208,27 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
     def _publish_rows(self, X: Any, rows: RowSource) -> None:
         """Masses of the rows that were fitted, of those that are not in memory when they are asked for."""
         if isinstance(rows, ArrayRows):
+            self._refuse_masses(rows, self.focal_sets_)
             self._publish(X, self._masses(rows.table))
             return
-        self.partition_ = self._lazily(rows)
-        self.labels_ = LazyLabels(self.partition_)
+        self._publish_lazy(self._lazily(rows), rows)
+
+    def _publish_lazy(self, partition: LazyPartition, rows: RowSource) -> None:
+        """The partition of rows that are read piece by piece; of a sparse matrix it is made at once."""
+        self.partition_ = partition.compute() if is_sparse(rows) else partition
+        self.labels_ = self.partition_.labels() if is_sparse(rows) else LazyLabels(partition)
         self.n_clusters_ = self.focal_sets_.n_clusters
+
+    def _refuse_masses(self, rows: RowSource, focal_sets: FocalSets) -> None:
+        """A mass for every row and focal set must fit in memory, unless the rows are not there either."""
+        if isinstance(rows, ArrayRows):
+            n, f = len(rows.table), len(focal_sets)
+            refuse_beyond_memory(
+                16 * n * f,  # the masses, and what a decision makes of them
+                f"{type(self).__name__} with {f:,} focal sets for each of {n:,} rows",
+                "Take fewer focal sets ('auto', 'singletons'), or give the rows by evidentia.open_rows: masses are "
+                "then made when they are asked for.",
+            )
 
     def _lazily(self, rows: RowSource) -> LazyPartition:
         alone = copy(self)  # what places rows needs no partition, and must not hold one that needs it
@@ -200,6 +263,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.method.reads_sparse and not is_precomputed(self)
         tags.input_tags.allow_nan = "missing values" in self.method.takes
         tags.input_tags.pairwise = is_precomputed(self)
         return tags
@@ -207,6 +271,8 @@ class EvidentialClusterer(Fitted, ClusterMixin, Described):
 
 N_CLUSTERS = Integer(low=1, high=MAX_CLUSTERS)
 ALPHA = Number(low=0, high=100)
+BETA = Number(above=1, high=100)  # powers of masses vanish beyond
+RHO_RANGE = 1e-70, 1e70  # of the distances in a table: squares, and products of these, are carried
 RHO = Choice("auto") | Number(above=0)
 
 
@@ -234,7 +300,8 @@ class IterativeClusterer(EvidentialClusterer):
 
     attributes = {
         "criterion_": f"float\nWhat was {WAY} (see above).",
-        "criterion_trace_": "ndarray\nThe criterion after each iteration of the best start; it never gets worse.",
+        "criterion_trace_": "ndarray\nThe criterion after each iteration of the best start; it never gets worse by "
+        "more than rounding (1e-12 of it).",
         "start_criteria_": "ndarray\nThe criterion at the end of every start.",
         "n_iter_": "int\nIterations of the best start.",
         "converged_": "bool\nWhether the best start came to rest before ``max_iter``.",
@@ -262,6 +329,21 @@ def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarr
     """Rows as doubles, or an error that names the column, the count and the cure."""
     who = type(estimator).__name__
     refuse_rows(estimator, X)
+    _refuse_kinds(who, X)
+    X = unmasked(X, who, "X", missing="missing values" in estimator.method.takes)
+    try:
+        table = validate_data(
+            estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
+        )
+    except (ValueError, TypeError) as error:
+        cure = f"Give {who} a table X of numbers, a row for each object."
+        raise type(error)(f"{str(error).rstrip('.')}. {cure}") from error
+    check_values(estimator, table, getattr(X, "columns", None), reset=reset)
+    return table
+
+
+def _refuse_kinds(who: str, X: Any) -> None:
+    """What is no table of numbers, though NumPy would make one of it."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         text = [str(name) for name, kind in zip(X.columns, X.dtypes) if getattr(kind, "kind", "O") not in "biuf"]
         if text:
@@ -269,38 +351,88 @@ def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarr
                 f"{who} needs numeric columns, but these are not: {', '.join(text[:5])}"
                 f"{f' and {len(text) - 5} more' if len(text) > 5 else ''}. Drop them, or encode them as numbers."
             )
-    table = validate_data(
-        estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if kind in "mMSUV":
+        what = {"m": "durations", "M": "dates", "V": "records"}.get(kind, "text")
+        raise ValueError(
+            f"{who} needs numbers, but X holds {what} ({X.dtype}). Convert it, for instance X.astype(float), once it "
+            "is clear in which unit."
+        )
+
+
+def unmasked(values: Any, who: str, name: str, *, missing: bool = False) -> Any:
+    """Values of a masked array: entries under the mask are NaN where they may be missing, else refused."""
+    if not np.ma.isMaskedArray(values):
+        return values
+    hidden = np.ma.getmaskarray(values)
+    if not hidden.any():
+        return values.data
+    if missing:
+        return np.where(hidden, np.nan, values.data)
+    first = ", ".join(map(str, np.argwhere(hidden)[0]))
+    raise ValueError(
+        f"'{name}' of {who} is a masked array with {hidden.sum()} masked entries (first: [{first}]), but {who} takes "
+        f"no missing values{' there' if name != 'X' else ''}. Fill them (.filled(...)) or drop those rows"
+        f"{', or take EGMM, which accepts missing values' if name == 'X' else ''}."
     )
-    _check_finite(estimator, table, getattr(X, "columns", None))
-    return table
+
+
+def check_values(estimator: Described, table: np.ndarray, columns: Any = None, *, reset: bool = True) -> None:
+    """Refuse numbers that are not finite, or that doubles cannot carry through squares.
+
+    New rows (not ``reset``) may lie as far out, measured in the largest value that was fitted.
+    """
+    who, ranges = type(estimator).__name__, ranges_of(table)
+    if not ranges.finite:
+        _check_finite(estimator, table, columns)
+
+    def place(row: int, column: int) -> str:
+        return f"row {row}, column {_column(columns, column)}"
+
+    refuse_huge(table, who, place, ranges, LARGEST if reset else LARGEST * min(1.0, estimator._largest))
+    if reset:
+        refuse_lost(ranges, table, who, partial(_column, columns), estimator._least_share)
+        estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
 
 
 def refuse_rows(estimator: Described, X: Any) -> None:
-    """A sentence for a method that needs its table in memory and is given rows that are not."""
+    """A sentence for a method that needs its table in memory and dense, and is given rows that are not."""
+    if issparse(X):
+        raise TypeError(
+            f"{type(estimator).__name__} needs a dense table, and X is a sparse matrix (Sparse data was passed): "
+            "X.toarray() makes one where it fits in memory, sklearn.decomposition.TruncatedSVD one of few columns. "
+            f"Methods that read sparse rows: {_able(lambda method: method.reads_sparse)}."
+        )
     if isinstance(X, RowSource) or is_collection(X):
-        able = [cls.__name__ for cls in methods.clusterers().values() if "rows beyond memory" in cls.method.takes]
         raise TypeError(
             f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "
-            f"or take a method that reads rows piece by piece: {', '.join(able)}."
+            "or take a method that reads rows piece by piece: "
+            f"{_able(lambda method: 'rows beyond memory' in method.takes)}."
         )
+
+
+def _able(does: Callable[[methods.Method], bool]) -> str:
+    """Names of the methods that do something."""
+    return ", ".join(cls.__name__ for cls in methods.clusterers().values() if does(cls.method))
 
 
 def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows of categories: text or whole numbers, missing entries kept."""
     refuse_rows(estimator, X)
+    if np.ma.isMaskedArray(X):
+        hidden, X = np.ma.getmaskarray(X), X.data.astype(object)
+        X[hidden] = None
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         X = X.astype(object)  # columns of several kinds have no other type in common
     elif isinstance(X, list | tuple):
         X = np.array(X, dtype=object)  # NumPy would write numbers, and NaN, beside text as text
-    return validate_data(
+    table = validate_data(
         estimator, X, dtype=None, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
     )
+    return table.astype(table.dtype.newbyteorder("="), copy=False)
 
 
 def _check_finite(estimator: Described, table: np.ndarray, columns: Any) -> None:
-    if np.isfinite(table.sum()):  # one pass without a temporary; a finite sum cannot hide NaN or inf
-        return
     who = type(estimator).__name__
     for kind, found in (("inf", np.isinf(table)), ("NaN", np.isnan(table))):
         if kind == "NaN" and "missing values" in estimator.method.takes:
@@ -358,8 +490,12 @@ def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -
     """Weights of the rows as doubles, None when all are one."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=float)
     who = type(estimator).__name__
+    given = unmasked(sample_weight, who, "sample_weight")
+    try:
+        weight = np.asarray(given, dtype=float)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"'sample_weight' of {who} must hold numbers: {error}") from error
     if weight.shape != (n_samples,):
         raise ValueError(
             f"'sample_weight' of {who} must hold one number for each of {n_samples} rows. Got {weight.shape}."
@@ -367,6 +503,17 @@ def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -
     if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
         raise ValueError(f"'sample_weight' of {who} must be finite, not negative, and not zero everywhere.")
     return weight
+
+
+def check_rho(estimator: Any, unit: float) -> float:
+    """A distance to the empty set that was given; refused where it is so many units of the table that it is lost."""
+    rho = float(estimator.rho)
+    if not RHO_RANGE[0] * unit <= rho <= RHO_RANGE[1] * unit:
+        raise ValueError(
+            f"The 'rho' parameter of {type(estimator).__name__} is a distance, and {rho:g} is out of all proportion to "
+            f"the distances in X, of about {unit:.2g}. Give a distance beyond which objects are outliers, or 'auto'."
+        )
+    return rho
 
 
 def largest_first(size: np.ndarray, tie: np.ndarray | None = None) -> np.ndarray:

@@ -176,10 +176,12 @@ class Declared(BaseEstimator):
 
     ``parameters`` maps the names to the declarations, a class's own before those it inherits. ``attributes`` of a class
     maps what ``fit`` leaves behind to a line (type) and an explanation; docstrings of subclasses show them.
+    ``given_again`` names parameters that may be objects no file can hold: :func:`~evidentia.load_model` is given them.
     """
 
     parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
     attributes: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    given_again: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}

@@ -26,6 +26,7 @@ __all__ = ["Method", "all_methods", "clusterers", "find", "record", "register"]
 
 FAMILIES = ("mixtures", "prototypes", "relational", "neural", "hierarchy", "metric_learning", "experimental")
 
+WEIGHT_CHECKS = tuple(f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse"))
 READS = ("table", "dissimilarities", "categories", "mass functions")
 TAKES = ("links", "labels", "weights", "missing values", "rows beyond memory")
 NUMBER = ("given", "searched", "found")
@@ -93,6 +94,18 @@ class Method:
     learner: bool = False
     quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     exceptions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def reads_sparse(self) -> bool:
+        """Whether X may be a sparse matrix."""
+        return "rows beyond memory" in self.takes and "table" in self.reads
+
+    @property
+    def failing_checks(self) -> dict[str, str]:
+        """scikit-learn's checks that it cannot pass, each with the reason: its own, and those of what it reads."""
+        why = "the check takes whatever reads sparse matrices and has predict_proba for a classifier"
+        sparse = {f"check_estimator_sparse_{kind}": why for kind in ("array", "matrix")} if self.reads_sparse else {}
+        return {**sparse, **self.exceptions}
 
     def __post_init__(self) -> None:
         for name, known in (("reads", READS), ("takes", TAKES), ("number", NUMBER)):

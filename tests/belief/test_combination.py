@@ -329,6 +329,11 @@ def test_a_refining_that_is_no_partition_is_explained(refining, words):
         refine(random_mass_functions(1, FocalSets(2)), refining)
 
 
+def test_a_refining_may_have_as_many_clusters_as_a_frame():
+    fine = refine(random_mass_functions(1, FocalSets(2)), [range(31), range(31, 62)])
+    assert fine.focal_sets.masks.tolist() == [0, (1 << 31) - 1, (1 << 62) - (1 << 31), (1 << 62) - 1]
+
+
 @pytest.mark.parametrize(
     ("groups", "kind", "words"),
     [

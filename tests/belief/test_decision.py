@@ -153,6 +153,7 @@ def test_decisions_agree_with_an_independent_program(extracted):
         (lambda *m: decide(*m, reject=np.nan), "lie between 0 and 1"),
         (lambda *m: decide_sets(*m, "belief"), r"mass, interval-dominance, cautious\. Got 'belief'"),
         (lambda *m: decide_sets(*m, "cautious", -0.1), r"'cautiousness' must lie between 0 and 1\. Got -0\.1"),
+        (lambda *m: decide_sets(*m, "cautious", 1.1), r"'cautiousness' must lie between 0 and 1\. Got 1\.1"),
     ],
 )
 def test_unknown_rules_and_values_out_of_range_are_named(choose, words):

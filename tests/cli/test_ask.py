@@ -36,7 +36,7 @@ def ask(table, tmp_path):
 @pytest.fixture
 def answered(tmp_path):
     """What the file of answers holds, as lists of three."""
-    return lambda: [line.split(",") for line in (tmp_path / "answers.csv").read_text().splitlines()[1:]]
+    return lambda: [line.split(",")[:3] for line in (tmp_path / "answers.csv").read_text().splitlines()[1:]]
 
 
 def test_the_two_objects_stand_side_by_side(ask, patients):
@@ -79,12 +79,19 @@ def test_undo_asks_again_and_is_kept(ask, answered):
     assert "Question 3" not in screen
 
 
-def test_other_keys_are_explained_and_answer_nothing(ask, answered):
+def test_a_session_that_cannot_begin_leaves_no_file(table, tmp_path):
+    arguments = ["ask", str(table), "--clusters", "99", "--answers", str(tmp_path / "answers.csv")]
+    result = CliRunner().invoke(app, arguments, input="s\n")
+    assert result.exit_code == 2
+    assert not (tmp_path / "answers.csv").exists()
+
+
+def test_other_keys_are_explained_and_answer_nothing(ask, tmp_path):
     code, screen = ask("n", "", "q")
     assert code == 0
     assert "'n' is none of these." in screen
     assert "Type one of these keys, then Enter." in screen
-    assert answered() == []
+    assert not (tmp_path / "answers.csv").exists()
 
 
 def test_the_end_of_input_leaves(ask, answered):
@@ -263,16 +270,16 @@ def test_a_killed_session_has_every_answer(ask, table, tmp_path, answered):
 
 
 def test_an_interrupted_fit_keeps_the_answer_before_it(ask, answered, monkeypatch):
-    from evidentia.constraints import ActiveSession
+    from evidentia.constraints import active
 
-    fitted = ActiveSession._fitted
+    fitted = active._fitted
 
-    def interrupted(self, links, start=None):
+    def interrupted(estimator, X, links, start=None):
         if len(links):
             signal.raise_signal(signal.SIGINT)
-        return fitted(self, links, start)
+        return fitted(estimator, X, links, start)
 
-    monkeypatch.setattr(ActiveSession, "_fitted", interrupted)
+    monkeypatch.setattr(active, "_fitted", interrupted)
     code, screen = ask("d", "s")
     assert code == 130
     assert [word for _, _, word in answered()] == ["different"]

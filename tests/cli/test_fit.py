@@ -20,6 +20,7 @@ FILES = [
     "ellipses.png",
     "masses.csv",
     "masses.png",
+    "model.npz",
     "partition.npz",
     "partition.png",
     "report.html",
@@ -31,6 +32,38 @@ FILES = [
 def python_code(report):
     """The Python code a report offers to repeat its result."""
     return html.unescape(re.search(r"In Python</h3><pre><code>(.*?)</code>", report.read_text(), re.DOTALL)[1])
+
+
+def test_names_steer_neither_spreadsheet_nor_terminal_nor_picture(run, tmp_path):
+    """Names that are formulas, escape codes, two lines, no formula of TeX, or letters that the font lacks."""
+    names = ["=1+1", "\x1b[31mred", "two\nlines", "$\\frac$", "日本", "-5", "'=2", *(f"n{i}" for i in range(13))]
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        np.repeat([[0.0, 0], [9, 9]], 10, axis=0) + rng.normal(size=(20, 2)), columns=["=a", "語\x1b[5m"]
+    )
+    frame.insert(0, "@who", names)
+    frame.to_csv(tmp_path / "evil.csv", index=False)
+    code, said = run("fit", tmp_path / "evil.csv", "--id", "@who", "--clusters", "2", "--out", tmp_path / "out")
+    assert code == 0  # warnings of missing glyphs are errors here
+    assert "\x1b" not in said
+    assert r"\x1b[5m" in said
+    for table in ("masses.csv", "table.csv"):
+        lines = (tmp_path / "out" / table).read_text().splitlines()
+        assert lines[0].startswith("'@who,")
+        assert lines[1].startswith("'=1+1,")
+        assert any(line.startswith("-5,") for line in lines)
+        assert any(line.startswith("''=2,") for line in lines)
+    again = results.read_table(tmp_path / "out" / "table.csv")
+    assert again.index.tolist() == names
+    assert again.columns.tolist() == ["=a", "語\x1b[5m"]
+    for arguments in (["show", tmp_path / "out", "--objects", "20"], ["explain", tmp_path / "out"]):
+        code, said = run(*arguments)
+        assert code == 0
+        assert "\x1b" not in said
+        assert r"two\nlines" in said
+    code, said = run("explain", tmp_path / "out", "=1+1")
+    assert code == 0
+    assert said.startswith("=1+1: ")
 
 
 def test_fit_says_what_it_used_and_writes_everything(run, table, patients, tmp_path):
@@ -147,7 +180,10 @@ def test_warnings_become_notes_also_in_the_report(run, table, tmp_path):
         (["--clusters", "41"], "Ask for fewer clusters"),
         (["--drop", "sex", "--rho", "3"], "--rho means nothing to egmm: it is an option of bpec, ccm, cecm, ecm, "),
         (["--method", "fcm", "--focal-sets", "pairs"], "--focal-sets means nothing to fcm"),
-        (["--method", "ecm", "--clusters", "2", "--beta", "1"], "--beta of ecm must be a number > 1. Got '1'."),
+        (
+            ["--method", "ecm", "--clusters", "2", "--beta", "1"],
+            "--beta of ecm must be a number > 1 and <= 100. Got '1'.",
+        ),
         (
             ["--method", "ecm", "--missing", "em"],
             "--missing em is for methods that take missing values; ecm takes error or drop.",
@@ -212,7 +248,7 @@ def test_an_interrupt_before_any_result_leaves_nothing_but_the_code(run, table, 
     code, said = run("fit", table, "--method", "ecm", "--clusters", 2, "--out", tmp_path / "out")
     assert code == 130
     assert said.splitlines()[-1] == "error: interrupted."
-    assert not list((tmp_path / "out").iterdir())
+    assert not (tmp_path / "out").exists()
 
 
 def test_progress_is_shown_on_terminals_only(run, table, monkeypatch):

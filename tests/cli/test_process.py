@@ -41,6 +41,33 @@ def test_a_mistake_is_one_line_on_stderr(table):
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_nobody_who_reads_on_is_no_failure_and_the_files_are_written(table, tmp_path):
+    """As in ``| head``: the pipe is closed before the first word."""
+    command = [COMMAND, "fit", str(table), "--clusters", "2", "--columns", "age,weight", "--out", str(tmp_path / "out")]
+    reading, writing = os.pipe()
+    os.close(reading)
+    plain = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False, env=plain)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("deeper", ["", "x/y"])
+def test_a_folder_that_cannot_be_written_to_is_found_before_the_fit(table, deeper):
+    """/proc is read-only for root too."""
+    done = call("fit", table, "--clusters", "2", "--columns", "age,weight", "--out", f"/proc/self/{deeper}")
+    assert done.returncode == 2
+    assert "nothing can be written there (/proc/self" in done.stderr
+    assert "objects in 2 clusters" not in done.stdout
+
+
+def test_a_fit_that_fails_leaves_no_folder(table, tmp_path):
+    done = call("fit", table, "--clusters", "41", "--columns", "age,weight", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert not (tmp_path / "out").exists()
+
+
 def test_debug_shows_where(table):
     done = call("--debug", "fit", table, "--drop", "wieght")
     assert done.returncode != 0

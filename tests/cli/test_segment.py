@@ -122,7 +122,7 @@ def test_nothing_is_written_unless_asked(run, files, tmp_path):
         (["t1.png", "--method", "ecm"], "ecm needs a number, as in --clusters 3"),
         (["t1.png", "--method", "ecm", "--clusters", 2, "--same", "brain.png"], "they are options of cecm"),
         (["t1.png", "--clusters", 2, "--xi", 0.3], "--xi means nothing to egmm: it is an option of cecm, cfcm, "),
-        (["t1.png", "--clusters", "many"], "--clusters takes a number"),
+        (["t1.png", "--clusters", "many"], "--clusters: The number of clusters is a number (3)"),
         (["t1.png", "t2.png", "--fuse", "a < b"], "Got 2 images and --fuse 1 times"),
         (["t1.png", "t2.png", "--fuse", "a", "--fuse", "b"], "--fuse 'csf < tissue,lesion'. Got 'a'."),
         (["t1.png", "t2.png", "--fuse", "a<b", "--fuse", "a<b", "--clusters", 2], "leave --clusters out"),

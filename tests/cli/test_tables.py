@@ -3,6 +3,7 @@
 import gzip
 import shutil
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 from evidentia.cli.errors import UserError
 from evidentia.cli.inputs import Wishes, of_table
 from evidentia.cli.tables import Source, check_values, choose_columns, read_table, split_names
+from evidentia.rows import open_rows
 
 
 def clustered(frame, **wishes):
@@ -65,6 +67,54 @@ def test_numbers_without_names_are_called_x0_x1(tmp_path):
     assert "x0, x1" in source.notes[0]
 
 
+def test_a_header_that_counts_the_columns_is_a_header(tmp_path):
+    """What pandas writes for columns without names; it used to become a row."""
+    path = tmp_path / "a.csv"
+    pd.DataFrame([[1.5, 2.5, 0.5], [3.5, 4.5, 2.0]]).to_csv(path, index=False)
+    source = read_table(path)
+    assert source.frame.columns.tolist() == ["0", "1", "2"]
+    assert source.frame.to_numpy().tolist() == [[1.5, 2.5, 0.5], [3.5, 4.5, 2.0]]
+    assert "taken for their names" in source.notes[0]
+    assert open_rows(path).names == ("0", "1", "2")
+    path.write_text("1,0,2\n3,4,5\n")
+    assert read_table(path).frame.columns.tolist() == ["x0", "x1", "x2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,c\n1,2,3\n4;5;6\n7,8,9\n", r"line 3 has 1 cell, the first line 3. It has semicolons where"),
+        ("a,b,c\n1,2,3\n4,5\n7,8,9\n", r"line 3 has 2 cells, the first line 3. Each line needs"),
+        ('a,b,c\n1,2,3\n"4\n",5\n7,8,9\n', r"line 4 has 2 cells"),
+    ],
+)
+def test_lines_with_too_few_cells_are_refused(tmp_path, text, message):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(UserError, match=message):
+        read_table(path)
+    packed = tmp_path / "a.csv.gz"
+    packed.write_bytes(gzip.compress(text.encode()))
+    with pytest.raises(UserError, match=message):
+        read_table(packed)
+
+
+def test_cells_that_are_empty_are_no_lines_too_short(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n1,2,\n\n4,,6\n7,8,9\n")
+    assert read_table(path).frame.isna().sum().tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("method", ["auto", "ecm"])
+def test_whole_numbers_called_target_or_label_and_dates_are_left_out(method):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["a", "b"])
+    frame = frame.assign(target=np.repeat([0, 1], 15), when=pd.date_range("2020", periods=30))
+    found = clustered(frame, method=method)
+    assert found.data.columns.tolist() == ["a", "b"]
+    assert "by its name the classes" in found.left_out["target"]
+    assert "dates or times" in found.left_out["when"]
+
+
 def test_latin_1_is_read_and_said(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes("größe,b\n1,2\n3,5\n".encode("latin-1"))
@@ -111,7 +161,11 @@ BROKEN = {
     "broken.npz": (b"PK\x03\x04 and no more", "numpy.savez"),
     "ragged.csv": (b"a,b\n1,2\n3,4,5\n", "line 3"),
     "longer.csv": (b"a,b\n1,2,3\n4,5,6\n", "more cells"),
-    "sheet.xlsx": (b"PK\x03\x04", "Save the sheet as CSV"),
+    "sheet.xlsx": (b"PK\x03\x04", "is not a whole Excel file"),
+    "sheet.xls": (b"\xd0\xcf\x11\xe0", "Save the sheet as .xlsx or CSV"),
+    "a.feather": (b"ARROW1..", "is not a whole Feather file"),
+    "cells.h5ad": (b"\x89HDF\r\n\x1a\n", "is not a whole AnnData file"),
+    "flow.fcs": (b"FCS2.0    ", "is version 2.0; FCS 3.0 and 3.1 are read"),
     "short.csv.gz": (gzip.compress(b"a,b\n1,2\n" * 99)[:20], "gzip"),
     "packed.csv": (gzip.compress(b"a,b\n1,2\n"), "gzip-compressed"),
     "noname": (b"a,b\n1,2\n", ".parquet"),
@@ -125,6 +179,23 @@ def test_a_file_that_is_not_what_it_should_be_is_refused(tmp_path, name):
     with pytest.raises(UserError, match=words.replace(".", r"\.")) as error:
         read_table(tmp_path / name)
     assert name in str(error.value)
+
+
+def test_an_archive_that_would_not_fit_into_memory_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "a.npz", X=np.zeros((1_000_000, 2)))
+    monkeypatch.setattr("evidentia.solvers.memory.machine_memory", lambda: 1e7)
+    with pytest.raises(MemoryError, match=r"a\.npz, unpacked, needs about 0\.0 GiB"):
+        read_table(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("at", range(0, 300, 7))
+def test_a_damaged_archive_is_told(tmp_path, at):
+    path = tmp_path / "a.npz"
+    np.savez(path, X=np.ones((3, 2)))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x20]) + whole[at + 1 :])
+    with suppress(UserError):  # anything else would be a raw error
+        np.testing.assert_array_equal(read_table(path).frame, np.ones((3, 2)))
 
 
 def test_archives_that_are_no_table_are_refused(tmp_path):

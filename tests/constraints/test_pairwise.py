@@ -198,6 +198,9 @@ def test_every_cut_of_a_file_is_noticed(tmp_path):
     LINKS.to_csv(path)
     whole = path.read_text()
     start_of_last = whole[:-1].rindex("\n") + 1
+    path.write_text(whole[:start_of_last])
+    with pytest.warns(UserWarning, match="ends after 3 links of 4"):
+        assert len(PairwiseConstraints.from_csv(path)) == 3
     for cut in range(start_of_last + 1, len(whole) - 1):
         path.write_text(whole[:cut])
         with pytest.warns(UserWarning, match="ends in the middle of line 5; the 3 links before it were read"):
@@ -212,6 +215,9 @@ def test_every_cut_of_a_file_is_noticed(tmp_path):
         ("", "Missing: first, second, link"),
         ("first,second,link\n1,2,must\n3,4,must-link\n", "line 2: expected first, second and 'must-link'"),
         ("first,second,link,certainty\n1,2,must-link,much\n", "line 2: could not convert"),
+        ("first,second,link,certanty\n1,2,must-link,0.5\n", "there is no column 'certanty' among first, second, link"),
+        ("first,second,link\n1,2,must-link,0.5\n", "line 2: expected first, second, link"),
+        ("first,second,link", "cut off there"),
         ("first,second,link\n1,1,must-link\n", "linked to itself"),
     ],
 )
@@ -219,6 +225,28 @@ def test_damaged_files_are_explained(tmp_path, text, message):
     (tmp_path / "links.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
         PairwiseConstraints.from_csv(tmp_path / "links.csv")
+
+
+def test_a_damaged_line_never_becomes_another_link(tmp_path):
+    path = tmp_path / "links.csv"
+    PairwiseConstraints.from_links([(1, 2, 0.25), (3, 4)], [(5, 6)]).to_csv(path)
+    whole = path.read_text()
+    for old, new, line in (("1,2,0.25", "1,3,0.25", 2), ("0.25", "0.35", 2), ("3,4", "30,4", 3), ("5,6", "7,6", 4)):
+        path.write_text(whole.replace(old, new))
+        with pytest.raises(ValueError, match=f"links.csv, line {line}: the line, or one before it, was damaged"):
+            PairwiseConstraints.from_csv(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_with_a_mark_before_its_letters_is_read(tmp_path, encoding):
+    (tmp_path / "links.csv").write_bytes("first,second,link\nJosé,Zoë,must-link\n".encode(encoding))
+    assert PairwiseConstraints.from_csv(tmp_path / "links.csv").object_names == ("José", "Zoë")
+
+
+def test_latin_1_is_read_and_told(tmp_path):
+    (tmp_path / "links.csv").write_bytes("first,second,link\nJosé,Zoë,must-link\n".encode("latin-1"))
+    with pytest.warns(UserWarning, match=r"links\.csv is not UTF-8 and was read as Latin-1"):
+        assert PairwiseConstraints.from_csv(tmp_path / "links.csv").object_names == ("José", "Zoë")
 
 
 def test_how_to_read_a_file_is_checked(tmp_path):
@@ -259,7 +287,7 @@ def test_violations_of_links_by_name_need_names():
     assert table[["first", "belief"]].to_numpy().tolist() == [["Ann", 1.0], ["Eve", 1.0]]
     with pytest.raises(ValueError, match="'Ann', but the partition has no names"):
         NAMED.violations(CredalPartition(masses, focal_sets))
-    with pytest.raises(ValueError, match=re.escape("the partition has objects 0..2: must-link (4, 1)")):
+    with pytest.raises(ValueError, match=re.escape("rows 0..2 of the partition: must-link (4, 1)")):
         LINKS.violations(CredalPartition(masses, focal_sets))
 
 
@@ -278,7 +306,7 @@ def test_names_are_looked_up_in_the_table():
 @pytest.mark.parametrize(
     ("links", "X", "message"),
     [
-        (LINKS, np.zeros((4, 2)), "X has objects 0..3: must-link (4, 1), cannot-link (4, 2)."),
+        (LINKS, np.zeros((4, 2)), "Links must be between the rows 0..3 of X: must-link (4, 1), cannot-link (4, 2)."),
         (NAMED, np.zeros((4, 2)), "'Ann', but X has no names"),
         (NAMED, [[0]] * 4, "'Ann', but X has no names"),
         (NAMED, pd.DataFrame({"x": [1, 2]}, index=["Ann", "Zoe"]), "X does not have: 'Bob', 'Eve'."),

@@ -81,7 +81,7 @@ def test_gower_takes_whole_numbers_with_gaps_and_constant_columns():
 
 def test_gower_names_rows_that_cannot_be_compared():
     table = pd.DataFrame({"a": [1.0, np.nan, 2.0], "b": [None, "x", "y"]})
-    with pytest.raises(ValueError, match="Row 0 and row 1 have no column in which both are observed"):
+    with pytest.raises(ValueError, match="Row 0 and row 1 of X have no column in which both are observed"):
         gower_distances(table)
 
 

@@ -14,12 +14,14 @@ from evidentia.mixtures.bootstrap import Refits, draw_weights, side_by_side
 from evidentia.mixtures.covariance_models import covariances
 from evidentia.mixtures.parsimonious import n_parameters
 from evidentia.solvers.batched_em import evaluate, fit_replicates, from_posteriors
+from evidentia.solvers.starts import Rows
 
 IRIS = np.asarray(load("iris").data, dtype=float)
 
 
 def averaged(mixture, X, support=None, **more):
-    return GaussianAverage(mixture, X, pd.Series({mixture.n_clusters_: 1.0}) if support is None else support, **more)
+    support = pd.Series({mixture.n_clusters_: 1.0}) if support is None else support
+    return GaussianAverage(mixture, Rows(X, np.ones(len(X))), support, **more)
 
 
 def test_each_model_starts_from_the_clusters_of_the_chosen_one_and_gets_its_share():

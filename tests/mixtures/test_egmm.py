@@ -516,7 +516,7 @@ def raise_at(monkeypatch, owner, name, when):
 
 
 def test_an_interrupt_while_models_are_compared_ends_the_search_and_keeps_the_best(monkeypatch):
-    calls = raise_at(monkeypatch, SharedEngine, "e_step", lambda number, *_: number == 40)
+    calls = raise_at(monkeypatch, SharedEngine, "linear_sums", lambda number, *_: number == 40)
     with pytest.warns(InterruptedFit, match="EGMM was interrupted; the best of .* is kept") as said:
         model = paper("auto", cluster_range=(1, 6), random_state=0).fit(blobs())
     assert len(said) == 1
@@ -529,7 +529,7 @@ def test_an_interrupt_while_models_are_compared_ends_the_search_and_keeps_the_be
 
 def test_an_interrupt_of_the_last_fit_keeps_its_best_solution(monkeypatch):
     whole = paper(3, random_state=0).fit(blobs())
-    raise_at(monkeypatch, SharedEngine, "e_step", lambda number, *_: number == 60)
+    raise_at(monkeypatch, SharedEngine, "linear_sums", lambda number, *_: number == 60)
     with pytest.warns(InterruptedFit, match="EGMM was interrupted") as said:
         model = paper(3, random_state=0).fit(blobs())
     assert len(said) == 1
@@ -539,6 +539,6 @@ def test_an_interrupt_of_the_last_fit_keeps_its_best_solution(monkeypatch):
 
 
 def test_an_interrupt_before_anything_is_there_ends_the_fit(monkeypatch):
-    raise_at(monkeypatch, SharedEngine, "e_step", lambda number, *_: number == 1)
+    raise_at(monkeypatch, SharedEngine, "linear_sums", lambda number, *_: number == 1)
     with pytest.raises(KeyboardInterrupt):
         paper(2, random_state=0).fit(blobs())

@@ -269,6 +269,70 @@ def test_the_prior_of_the_data_can_be_given(name):
     assert none.criterion_ == pytest.approx(none.log_likelihood_)
 
 
+# -- columns of few values --------------------------------------------------------------------------------------------
+
+FEW = pytest.mark.filterwarnings("ignore:EGMM. .* columns have at most:UserWarning")
+
+
+def answers(n=200, d=12, seed=1):
+    """Two groups that say yes to each question with a probability of 0.2 or 0.8."""
+    rng = np.random.default_rng(seed)
+    which, often = np.arange(n) % 2, np.where(rng.uniform(size=(2, d)) < 0.5, 0.2, 0.8)
+    return (rng.uniform(size=(n, d)) < often[which]) * 1.0, which
+
+
+@FEW
+def test_a_column_of_two_values_is_no_spike():
+    X, which = answers()
+    model = EGMM(2, random_state=0).fit(X * [10.0, *[1.0] * 11])
+    np.testing.assert_array_equal(model.resolution_, [10, *[1] * 11])
+    assert adjusted_rand_score(which, model.labels_) > 0.65
+    sharp = EGMM(2, prior=None, random_state=0).fit(X)
+    np.testing.assert_array_equal(sharp.resolution_, 0)
+    assert adjusted_rand_score(which, sharp.labels_) < 0.1
+
+
+@FEW
+def test_one_cluster_is_as_wide_as_its_rounded_values_may_have_been():
+    X = overlapping(200) * [1.0, 3.0]
+    X[:, 0] = np.clip(np.round(X[:, 0] / 2), -1, 2)
+    model = EGMM(1, model="VVV", prior=[1e-9, 1e-9], random_state=0).fit(X)
+    np.testing.assert_array_equal(model.resolution_, [1, 0])
+    count = len(X) / (len(X) + 7)  # the prior is as much as seven objects without a spread
+    expected = count * (np.cov(X.T, bias=True) + np.diag([1 / 12, 0]))
+    np.testing.assert_allclose(model.covariances_[0], expected, rtol=1e-6)
+
+
+@FEW
+def test_two_values_alone_are_no_reason_for_two_clusters():
+    """By hand: from variance 1/4 + 1/12 to 1/12 a log density gains log 2, and that is what two clusters cost."""
+    X = np.repeat([[0.0], [1.0]], 40, axis=0)
+    one, two = (EGMM(c, model="EII", prior=[1e-9], random_state=0).fit(X) for c in (1, 2))
+    by_hand = 80 / (80 + 5) * (1 / 4 + 1 / 12)
+    assert one.log_likelihood_ == pytest.approx(-40 * (np.log(2 * np.pi * by_hand) + (1 / 4 + 1 / 12) / by_hand))
+    assert two.log_likelihood_ == pytest.approx(one.log_likelihood_, abs=0.01 * 80)
+    assert EGMM(random_state=0).fit(X).n_clusters_ == 1
+
+
+@FEW
+@pytest.mark.parametrize("name", ["EEE", "VVV", "VVI"])
+def test_rounding_does_not_depend_on_units_copies_or_rows_of_no_weight(name):
+    X = np.clip(np.round(overlapping(90) / 2), -1, 3)
+    weight = np.random.default_rng(1).integers(0, 3, size=len(X))
+    X[weight == 0] += 0.25
+    options = {"model": name, "random_state": 0}
+    weighted = EGMM(3, **options).fit(X, sample_weight=weight)
+    np.testing.assert_array_equal(weighted.resolution_, [1, 1])
+    copies = EGMM(3, **options).fit(np.repeat(X, weight, axis=0) * [0.1, 7.0] + [3.0, -40.0])
+    np.testing.assert_allclose(copies.resolution_, [0.1, 7.0])
+    masses = np.repeat(weighted.partition_.masses, weight, axis=0)
+    np.testing.assert_allclose(copies.partition_.masses, masses, atol=1e-5)
+    np.testing.assert_allclose(weighted.predict_partition(X).masses, weighted.partition_.masses, atol=1e-12)
+    holes = X.copy()
+    holes[::7, 0] = np.nan
+    assert np.isfinite(weighted.predict_partition(holes).masses).all()
+
+
 # -- columns ----------------------------------------------------------------------------------------------------------
 
 

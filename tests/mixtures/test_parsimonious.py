@@ -35,7 +35,8 @@ def numbers(name):
 
 @pytest.mark.filterwarnings("ignore:ParsimoniousGaussianMixture")  # tiny tables, on which components collapse
 @parametrize_with_checks(
-    [ParsimoniousGaussianMixture(2, model="EEE"), ParsimoniousGaussianMixture(cluster_range=(1, 2), init="k-means")]
+    [ParsimoniousGaussianMixture(2, model="EEE"), ParsimoniousGaussianMixture(cluster_range=(1, 2), init="k-means")],
+    expected_failed_checks=lambda model: model.method.failing_checks,
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -302,8 +303,7 @@ def test_more_columns_than_rows_leave_simple_models():
     model = ParsimoniousGaussianMixture(cluster_range=(1, 2)).fit(X)
     assert model.n_clusters_ == 2
     assert model.model_[2] == "I"
-    failed = model.selection_.set_index(["model", "n_clusters"]).note
-    assert failed[("VVV", 1)] == "a component collapsed in every start"
+    assert sorted(set(model.selection_.model)) == sorted(MODELS[:6])  # what twelve rows can carry
 
 
 def test_one_column_has_two_models():
@@ -352,7 +352,7 @@ def test_an_interrupt_keeps_what_is_finished(monkeypatch):
         ({"init": np.full((80, 2), 0.4)}, "probabilities that sum to 1"),
         ({"init": np.arange(80) % 3, "n_clusters": 2}, "has 3 groups but n_clusters=2"),
         ({"reg_covar": 0.0}, "'reg_covar'"),
-        ({"max_eigenvalue_ratio": 1.0}, "'max_eigenvalue_ratio' .* must be a number > 1 or None. Got 1.0 instead"),
+        ({"max_eigenvalue_ratio": 1.0}, "'max_eigenvalue_ratio' .* must be a number >= 1.001 or None. Got 1.0 instead"),
         ({"tol": -1.0}, "'tol'"),
     ],
 )

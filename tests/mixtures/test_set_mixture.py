@@ -17,9 +17,20 @@ from covariance_forms import is_member, neighbor, random_member
 from evidentia import EGMM, FocalSets, ParsimoniousGaussianMixture
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.egmm_problem import data_prior
-from evidentia.mixtures.set_mixture import SHARED, Floor, Parameters, Prior, Statistics, engine, missing_patterns
+from evidentia.mixtures.set_mixture import (
+    SHARED,
+    Floor,
+    Parameters,
+    Pattern,
+    Patterns,
+    Prior,
+    Statistics,
+    engine,
+    missing_patterns,
+)
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.barycentric import averaging
+from evidentia.solvers.coordinates import coordinates_of, moments_of
 
 PAIRS = averaging(FocalSets(3, "pairs", empty=False))
 DIAGONAL = [model for model in MODELS if model.endswith("I")]
@@ -36,7 +47,8 @@ def groups(n=60, seed=0, apart=1.0):
 
 def prepared(tool, X, weight=None):
     """Rows as an engine takes them."""
-    return ArrayRows(X, weight).mapped(lambda piece: tool.observe(piece.table, piece.weight))
+    rows = ArrayRows(X, weight).mapped(lambda piece: tool.observe(piece.table, piece.weight))
+    return Patterns(rows, complete=not np.isnan(X).any())
 
 
 def holes(X, share=0.2, seed=0):
@@ -76,21 +88,32 @@ def some_prior(model):
     return Prior(5.0, scale) if model.endswith("I") else Prior(9.0, np.diag(scale))
 
 
-def log_joint(X, parameters, average):
-    """log π_A N(x; μ_A, Σ_A) from the observed entries, one row and one set after the other."""
+BLUR = np.array([0.3, 0.05, 0.8])
+
+
+def blurred(x, blur):
+    """Places around a row whose mean is the row and whose covariance is diag(blur)."""
+    steps = np.diag(np.sqrt(len(x) * blur))
+    return np.vstack([x + steps, x - steps])
+
+
+def log_joint(X, parameters, average, blur=None):
+    """log π_A N(x; μ_A, Σ_A) from the observed entries, one row and one set after the other; or their expectation."""
+    blur = np.zeros(X.shape[1]) if blur is None else blur
     means, within = average @ parameters.centers, np.tensordot(average, matrices(parameters), axes=1)
     found = np.empty((len(X), len(average)))
     for i, x in enumerate(X):
         o = ~np.isnan(x)
         for j, (mean, covariance) in enumerate(zip(means, within)):
-            found[i, j] = multivariate_normal(mean[o], covariance[np.ix_(o, o)]).logpdf(x[o])
-    return found + np.log(parameters.weights)
+            found[i, j] = multivariate_normal(mean[o], covariance[np.ix_(o, o)]).logpdf(blurred(x[o], blur[o])).mean()
+    with np.errstate(divide="ignore"):  # a set may hold nothing
+        return found + np.log(parameters.weights)
 
 
-def penalized(X, parameters, average, weight=None, prior=None):
+def penalized(X, parameters, average, weight=None, prior=None, blur=None):
     """Log-likelihood plus log density of the prior, but for a constant."""
     weight = np.ones(len(X)) if weight is None else weight
-    found = weight @ logsumexp(log_joint(X, parameters, average), axis=1)
+    found = weight @ logsumexp(log_joint(X, parameters, average, blur), axis=1)
     if prior is None:
         return found
     within = matrices(parameters, len(parameters.covariances))
@@ -99,24 +122,29 @@ def penalized(X, parameters, average, weight=None, prior=None):
     return found - 0.5 * sum(density)
 
 
-KINDS = pytest.mark.parametrize("kind", ["complete", "holes", "weights, holes, prior"])
+KINDS = pytest.mark.parametrize("kind", ["complete", "blur", "holes", "weights, holes, prior, blur"])
 
 
 def case(model, kind, n=60, seed=0):
-    """Rows, weights, prior."""
+    """Rows, weights, prior, and the variance of what was rounded away."""
     X = holes(groups(n, seed)) if "holes" in kind else groups(n, seed)
-    return X, weights_for(n) if "weights" in kind else None, some_prior(model) if "prior" in kind else None
+    weight, prior = weights_for(n) if "weights" in kind else None, some_prior(model) if "prior" in kind else None
+    return X, weight, prior, BLUR if "blur" in kind else np.zeros(3)
+
+
+def with_blur(model, prior, blur, floor=None):
+    return engine(model, prior, floor, blur=blur if model.endswith("I") else np.diag(blur))
 
 
 @KINDS
 @pytest.mark.parametrize("model", MODELS)
 def test_likelihood_and_masses_are_those_of_the_definition(model, kind):
-    X, weight, prior = case(model, kind, n=30)
-    parameters, tool = beginning(model, X), engine(model, prior)
+    X, weight, prior, blur = case(model, kind, n=30)
+    parameters, tool = beginning(model, X), with_blur(model, prior, blur)
     total = 30.0 if weight is None else weight.sum()
     cost, _ = tool.step(prepared(tool, X, weight), PAIRS, parameters, total)
-    assert -total * cost == pytest.approx(penalized(X, parameters, PAIRS, weight, prior), rel=1e-10)
-    expected = log_joint(X, parameters, PAIRS)
+    assert -total * cost == pytest.approx(penalized(X, parameters, PAIRS, weight, prior, blur), rel=1e-10)
+    expected = log_joint(X, parameters, PAIRS, blur)
     for observed, rows in missing_patterns(X):
         masses, log_density = tool.evaluate(X[rows][:, observed], observed, parameters, PAIRS)
         np.testing.assert_allclose(log_density, logsumexp(expected[rows], axis=1), rtol=1e-10)
@@ -125,13 +153,13 @@ def test_likelihood_and_masses_are_those_of_the_definition(model, kind):
 
 @given(
     st.sampled_from(MODELS),
-    st.sampled_from(["complete", "holes", "weights, holes, prior", "weights"]),
+    st.sampled_from(["complete", "blur", "holes", "weights, holes, prior, blur", "weights"]),
     st.integers(0, 99),
 )
 @settings(max_examples=120)
 def test_the_criterion_never_falls(model, kind, seed):
-    X, weight, prior = case(model, kind, n=40, seed=seed)
-    tool, parameters = engine(model, prior), beginning(model, X, seed)
+    X, weight, prior, blur = case(model, kind, n=40, seed=seed)
+    tool, parameters = with_blur(model, prior, blur), beginning(model, X, seed)
     patterns, total, trace = prepared(tool, X, weight), 40.0 if weight is None else weight.sum(), []
     for _ in range(12):
         cost, parameters = tool.step(patterns, PAIRS, parameters, total)
@@ -143,8 +171,8 @@ def test_the_criterion_never_falls(model, kind, seed):
     assert parameters.weights.sum() == pytest.approx(1)
 
 
-def climbed(model, X, weight, prior, average, floor=None, tol=1e-13, n_steps=4000):
-    tool, parameters = engine(model, prior, floor), beginning(model, X, seed=3)
+def climbed(model, X, weight, prior, average, blur=0 * BLUR, floor=None, tol=1e-13, n_steps=4000):
+    tool, parameters = with_blur(model, prior, blur, floor), beginning(model, X, seed=3)
     patterns, total, before = prepared(tool, X, weight), float(len(X)) if weight is None else weight.sum(), np.inf
     for _ in range(n_steps):
         cost, following = tool.step(patterns, average, parameters, total)
@@ -157,9 +185,9 @@ def climbed(model, X, weight, prior, average, floor=None, tol=1e-13, n_steps=400
 @pytest.mark.parametrize("model", MODELS)
 def test_where_em_rests_the_penalized_likelihood_is_stationary(model):
     """A forgotten conditional covariance, a prior counted wrongly or a mean left behind would leave a slope."""
-    X, weight, prior = case(model, "weights, holes, prior", n=50)
-    found = climbed(model, X, weight, prior, PAIRS)
-    top = penalized(X, found, PAIRS, weight, prior)
+    X, weight, prior, blur = case(model, "weights, holes, prior, blur", n=50)
+    found = climbed(model, X, weight, prior, PAIRS, blur)
+    top = penalized(X, found, PAIRS, weight, prior, blur)
     rng, slopes = np.random.default_rng(7), []
     sigma = matrices(found)
     for _ in range(4):
@@ -171,7 +199,7 @@ def test_where_em_rests_the_penalized_likelihood_is_stationary(model):
             weights = found.weights * np.exp(step * tilt)
             moved = neighbor(sigma, model, step, np.random.default_rng(turn))
             other = Parameters(weights / weights.sum(), found.centers + step * sideways, as_kept(model, moved))
-            heights.append(penalized(X, other, PAIRS, weight, prior))
+            heights.append(penalized(X, other, PAIRS, weight, prior, blur))
         assert max(heights) <= top + 1e-7
         slopes.append((heights[0] - heights[1]) / 2e-4)
     assert np.abs(slopes).max() < 0.02
@@ -179,8 +207,8 @@ def test_where_em_rests_the_penalized_likelihood_is_stationary(model):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_statistics_of_pieces_add_up_to_those_of_the_whole(model):
-    X, weight, _ = case(model, "weights, holes", n=50)
-    parameters, tool = beginning(model, X), engine(model)
+    X, weight, _, blur = case(model, "weights, holes, blur", n=50)
+    parameters, tool = beginning(model, X), with_blur(model, None, blur)
 
     def total(rows):
         found = [tool.e_step(pattern, parameters, PAIRS) for pattern in tool.observe(X[rows], weight[rows])]
@@ -194,11 +222,12 @@ def test_statistics_of_pieces_add_up_to_those_of_the_whole(model):
 
 @pytest.mark.parametrize(("shared", "own"), [("EEE", "VVV"), ("EEI", "VVI")])
 def test_equal_covariances_are_a_special_case_of_own_ones(shared, own):
-    X, weight, _ = case(shared, "weights, holes")
+    X, weight, _, blur = case(shared, "weights, holes, blur")
     parameters = beginning(shared, X)
+    shared, own = with_blur(shared, None, blur), with_blur(own, None, blur)
     spread = parameters._replace(covariances=np.repeat(parameters.covariances, 3, axis=0))
-    one = [engine(shared).e_step(it, parameters, PAIRS) for it in engine(shared).observe(X, weight)]
-    other = [engine(own).e_step(it, spread, PAIRS) for it in engine(own).observe(X, weight)]
+    one = [shared.e_step(it, parameters, PAIRS) for it in shared.observe(X, weight)]
+    other = [own.e_step(it, spread, PAIRS) for it in own.observe(X, weight)]
     for a, b in zip(one, other):
         assert a.log_likelihood == pytest.approx(b.log_likelihood, rel=1e-11)
         np.testing.assert_allclose(a.size, b.size, rtol=1e-10)
@@ -265,7 +294,7 @@ def test_the_prior_is_the_density_of_fraley_and_raftery():
 @pytest.mark.parametrize("model", ["EEE", "EII", "EEI", "VVV", "VVI"])
 def test_the_covariances_are_those_of_highest_posterior_density(model):
     """Single clusters: the closed form of Fraley and Raftery's table, (scale + scatter) / (count + size)."""
-    X, weight, prior = case(model, "weights, prior")
+    X, weight, prior, _ = case(model, "weights, prior")
     tool, average = engine(model, prior), np.eye(3)
     previous = beginning(model, X)._replace(weights=np.array([0.5, 0.2, 0.3]))
     found = tool.e_step(tool.observe(X, weight)[0], previous, average)
@@ -404,3 +433,29 @@ def test_four_clear_groups_in_two_thousand_columns():
     assert adjusted_rand_score(which, model.labels_) == 1
     assert model.model_ in DIAGONAL
     assert not model.collapsed_
+
+
+@pytest.mark.parametrize("kind", ["full", "diag"])
+def test_rows_as_they_are_give_the_statistics_of_rows_in_coordinates(kind):
+    """Columns far from zero, of unequal spread, one of them a combination of others; every row counts its own."""
+    X, weight, model = groups(200) * [1e-3, 1.0, 40.0] + [5.0, -300.0, 1e4], weights_for(200), "EEE"
+    X = np.column_stack([X, X[:, 0] * 1e3 + X[:, 1]])
+    frame = coordinates_of(moments_of(X, weight), kind=kind)
+    tool, state = engine(model), beginning(model, frame.to(X))
+    (plain,), (folded,) = tool.observe(frame.to(X), weight), tool.observe(X, weight, frame)
+    for a, b in zip(tool.e_step(folded, state, PAIRS), tool.e_step(plain, state, PAIRS)):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
+
+
+def test_second_moments_are_made_in_the_first_pass_alone(monkeypatch):
+    X, weight, made = groups(), weights_for(60), []
+    tool, state = engine("EEE"), beginning("EEE", X)
+    slow = tool.e_step(tool.observe(X, weight)[0], state, PAIRS)
+    original = Pattern.second
+    monkeypatch.setattr(Pattern, "second", lambda *given: made.append(1) or original(*given))
+    rows = prepared(tool, X, weight)
+    first, again = tool.gather(rows, state, PAIRS), tool.gather(rows, state, PAIRS)
+    assert len(made) == 1
+    for a, b, c in zip(first, again, slow):
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+        np.testing.assert_allclose(a, c, rtol=1e-12)

@@ -169,7 +169,7 @@ def test_the_parts_are_weighed_as_in_the_paper():
     links = links_penalty(masses[[0, 4]], masses[[1, 2]], objective.form, must, tensor(LINKS.certainty))
     labels = labels_penalty(masses[[0, 2]], objective.member, tensor([[0, 0, 1], [1, 0, 0]]))
     expected = 0.7 * pair_loss(masses) + 0.3 * labels + 0.7 * links + 0.01 * weight_decay(objective.network.layers)
-    assert objective(everyone, pair_loss).item() == pytest.approx(expected.item(), rel=1e-12)
+    assert objective(objective.batch(everyone), pair_loss).item() == pytest.approx(expected.item(), rel=1e-12)
 
 
 @pytest.mark.parametrize("partners", [False, True])
@@ -179,7 +179,7 @@ def test_gradient_by_finite_differences(partners):
     pairs = random_pairs(source, 7, np.random.RandomState(0)) if partners else all_pairs(source)
     pair_loss = loss_on(pairs, objective.conflict)
     parameters = objective.network.parameters
-    slopes = torch.autograd.grad(objective(np.arange(N), pair_loss), parameters)
+    slopes = torch.autograd.grad(objective(objective.batch(np.arange(N)), pair_loss), parameters)
     assert len(parameters) == 7  # three layers of weights and biases, and the coefficients of the outliers
     for p, slope in zip(parameters, slopes):
         for at in np.ndindex(*p.shape):
@@ -187,7 +187,7 @@ def test_gradient_by_finite_differences(partners):
             for step in (1e-6, -1e-6):
                 with torch.no_grad():
                     p[at] += step
-                    values.append(objective(np.arange(N), pair_loss).item())
+                    values.append(objective(objective.batch(np.arange(N)), pair_loss).item())
                     p[at] -= step
             assert slope[at].item() == pytest.approx((values[0] - values[1]) / 2e-6, abs=1e-8)
 

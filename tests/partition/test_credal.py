@@ -51,6 +51,8 @@ def test_fuzzy_and_possibilistic_views(partition):
     np.testing.assert_allclose(partition.pignistic[3], [0.15, 0.1, 0.75])
     np.testing.assert_allclose(partition.fuzzy("plausibility")[3], np.array([0.3, 0.1, 0.9]) / 1.3)
     np.testing.assert_allclose(partition.fuzzy()[4], [1 / 3] * 3)
+    lost = CredalPartition([[1.0, 0.0]], FocalSets(4, [(), {0, 1, 2, 3}]))
+    assert lost.fuzzy().tolist() == lost.fuzzy("plausibility").tolist() == [[0.25] * 4]
     np.testing.assert_allclose(partition.pignistic[1], np.array([0, 0.5, 0.4]) / 0.9)
     with pytest.raises(ValueError, match="'rule' must be 'pignistic' or 'plausibility'"):
         partition.fuzzy("belief")
@@ -200,6 +202,10 @@ def test_sure_with_little_mass_is_said_to_be_so():
     assert partition.n_faint == 2
     assert "3 (100 %) sure of one cluster       {0}: 3\n     but 2 of them with less than half" in str(partition)
     assert partition.sets().sum(axis=1).tolist() == [1, 1, 1]  # the tie of the last object goes to the smaller set
+
+
+def test_half_of_the_mass_is_not_faint():
+    assert CredalPartition([[0.5, 0.3, 0.2]], FocalSets(2, [{0}, {1}, {0, 1}])).n_faint == 0
 
 
 def test_a_tie_is_broken_alike_everywhere():

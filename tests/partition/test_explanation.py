@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from math import exp, log, sqrt
 
 import numpy as np
@@ -10,8 +11,20 @@ import pytest
 from scipy import stats
 
 from evidentia import ECM, CredalPartition, FocalSets
-from evidentia.partition.explanation import Explainer, tipping_value
-from evidentia.partition.profiles import column_separations, profile, read_columns
+from evidentia.partition.explanation import (
+    ColumnEvidence,
+    Competitor,
+    Explainer,
+    Explanation,
+    Settling,
+    _speakers,
+    competing,
+    shown,
+    times,
+    tipping_level,
+    tipping_value,
+)
+from evidentia.partition.profiles import Columns, Profiles, column_separations, profile, read_columns
 
 PAIR = FocalSets(2, [set(), {0}, {1}, {0, 1}])
 
@@ -340,6 +353,7 @@ def bits(mask):
         (("xyz",), {}, "There is no object named 'xyz'. Objects are numbered from 0 to 9."),
         ((10,), {}, "There is no object 10: there are 10, counted from 0."),
         ((0, [[1.0]]), {}, "'X' must have a row for each of the 10 objects. Got 1 rows."),
+        ((0, 7.5), {}, "'X' must have a row for each of the 10 objects. Got 0 rows."),
         ((0, np.zeros(10)), {}, "'X' must be a table with rows and columns. Got an array of shape (10,)."),
         ((0, np.zeros((10, 0))), {}, "'X' has no columns. Give the table that was clustered."),
         ((0, np.zeros((10, 2))), {"feature_names": ["a"]}, "'feature_names' must name 2 columns. Got 1 names."),
@@ -424,3 +438,205 @@ def test_separation_of_categories_is_goodman_and_kruskals_tau():
     row, column = table.sum(axis=1), table.sum(axis=0)
     tau = ((table**2 / row[:, None]).sum() - (column**2).sum()) / (1 - (column**2).sum())
     assert found == pytest.approx([tau])
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def torn_explanation(**changed):
+    """An explanation as it is printed, of values that are easily told apart."""
+    nan = float("nan")
+    columns = (
+        ColumnEvidence("len", 1.52, (1.1, 2.9), (0.013, 0.5), (0.0, -2.5), 0.3, "a", 12.4),
+        ColumnEvidence("color", "red", ("red", "blue"), (nan, nan), (0.0, 0.0), 0.0, None, 1.0),
+        ColumnEvidence("weight", None, (100.0, 200.0), (20.0, 30.0), (0.0, 0.0), 0.0, None, 1.0),
+    )
+    clusters = (Competitor(0, "a", 0.1, 0.7, ("x", "y"), (0.123, 4.0)), Competitor(1, "bee", 0.256, 0.85, (), ()))
+    settling = Settling("len", False, (("a", "at most", 1.2345), ("bee", "at least", 3.3)))
+    question = (("x", "a"), ("z", "bee"))
+    given = {"columns": columns, "settling": settling, "question": question, "note": "Mind the gap."}
+    return replace(Explanation("Zoe", 4, "torn", "{a,bee}", 0.6, clusters), **{**given, **changed})
+
+
+def test_the_whole_text():
+    assert str(torn_explanation()).splitlines() == [
+        "Zoe: torn between clusters a and bee, 0.60 of its mass is on {a,bee}.",
+        "",
+        "  cluster  mass  plausibility  nearest sure objects",
+        "  a        0.10          0.70  x (0.12), y (4)",
+        "  bee      0.26          0.85  -",
+        "",
+        "  column    value  speaks for            in a         in bee",
+        "  len       1.520  a, 12 times  1.100 ± 0.013  2.900 ± 0.500",
+        "  color       red  -                      red           blue",
+        "  weight  missing  -                 100 ± 20       200 ± 30",
+        "",
+        "What would settle it: len, which tells a and bee apart best, "
+        "at most 1.234 (for a) or at least 3.300 (for bee); it is 1.520.",
+        "Or an answer: does Zoe belong with x (surely in a) or with z (surely in bee)?",
+        "Mind the gap.",
+    ]
+
+
+def test_the_text_without_what_is_not_known():
+    nobody = tuple(one._replace(nearest=(), distances=()) for one in torn_explanation().clusters)
+    told = torn_explanation(clusters=nobody, columns=(), settling=None, question=(), note="")
+    assert str(told).splitlines()[2:] == [
+        "  cluster  mass  plausibility",
+        "  a        0.10          0.70",
+        "  bee      0.26          0.85",
+    ]
+    lost = torn_explanation(settling=Settling("weight", True, ()))
+    assert "No value of weight, which tells a and bee apart best, would settle it alone; it is missing." in str(lost)
+
+
+def test_the_text_of_an_outlier():
+    columns = tuple(
+        ColumnEvidence(name, value, (usual,), (spread,), (0.0,), distance, None, 1.0)
+        for name, value, usual, spread, distance in [
+            ("len", 1.2, 9.0, 2.0, -3.94),
+            ("color", "red", "blue", float("nan"), 3.21),
+            ("width", 5.5, 5.0, 0.4, 1.25),
+        ]
+    )
+    told = torn_explanation(kind="outlier", set="{}", columns=columns, question=(), note="")
+    told = replace(told, clusters=told.clusters[:1], settling=Settling("len", False, (("a", "at least", 3.0),)))
+    assert str(told).splitlines() == [
+        "Zoe: an outlier, 0.60 of its mass is on the empty set. The nearest cluster is a.",
+        "",
+        "  cluster  mass  plausibility  nearest sure objects",
+        "  a        0.10          0.70  x (0.12), y (4)",
+        "",
+        "  column  value  too far                   in a",
+        "  len       1.2  3.9 spreads below    9.0 ± 2.0",
+        "  color     red  3.2 spreads               blue",
+        "  width    5.50  -                  5.00 ± 0.40",
+        "",
+        "What would bring it into a: len at least 3.0.",
+    ]
+    assert str(replace(told, settling=None)).splitlines()[-1].startswith("No single column is too far")
+    assert str(replace(told, settling=None, columns=())).splitlines()[-1].startswith("  a  ")
+
+
+@pytest.mark.parametrize(("n", "most"), [(8, None), (9, 1), (12, 4)])
+def test_eight_columns_are_printed(n, most):
+    column = torn_explanation().columns[0]
+    lines = str(torn_explanation(columns=(column,) * n)).splitlines()
+    assert sum(line.startswith("  len ") for line in lines) == 8
+    assert [line for line in lines if "more columns" in line] == ([f"{most} more columns say less."] if most else [])
+
+
+def test_many_clusters_are_cut_short():
+    competitors = tuple(Competitor(k, f"c{k}", 0.1, 0.5, (), ()) for k in range(9))
+    one = ColumnEvidence("len", 1.0, (1.0,) * 9, (1.0,) * 9, (0.0,) * 9, 0.0, None, 1.0)
+    lines = str(torn_explanation(clusters=competitors, columns=(one,), settling=None)).splitlines()
+    assert lines[0].startswith("Zoe: torn between clusters c0, c1, c2, c3, c4, c5 and 3 more, ")
+    assert [line.split()[0] for line in lines[3:11]] == [f"c{k}" for k in range(8)]
+    assert lines[11] == ""
+    assert lines[12].split() == ["column", "value", "speaks", "for", "in", "c0", "in", "c1", "in", "c2", "in", "c3"]
+    assert lines[13].count("±") == 4
+    six = str(torn_explanation(clusters=competitors[:6], columns=(), settling=None)).splitlines()[0]
+    assert six.startswith("Zoe: torn between clusters c0, c1, c2, c3, c4 and c5, ")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [(2.04, "2 times"), (9.94, "9.9 times"), (10.0, "10 times"), (999.6, "1000 times"), (1000.1, "over 1000 times")],
+)
+def test_ratios_in_words(ratio, words):
+    assert times(ratio) == words
+
+
+@pytest.mark.parametrize(
+    ("spread", "text"), [(2.0, "12.3"), (20.0, "12"), (200.0, "12"), (0.02, "12.346"), (0.0, "12.345600000000")]
+)
+def test_a_number_has_the_decimals_that_its_spread_deserves(spread, text):
+    assert shown(12.3456, spread) == text
+    assert shown("red", spread) == "red"
+
+
+def test_the_sentence_names_one_column_for_each_of_two_clusters():
+    names, clusters = ["u", "v", "w", "x", "y"], ["p", "q", "r"]
+    best, lead = np.array([0, 0, 1, 2, 2]), np.log([4.0, 5000.0, 1e9, 12.0, 1.9])
+    text = "w speaks for q (over 1000 times as likely), v for p (over 1000 times)"
+    assert _speakers(names, clusters, best, lead) == text
+    assert _speakers(names, clusters, best[[0, 0, 0, 3, 4]], np.log([4, 3, 2.5, 2.2, 1.9])) == (
+        "u speaks for p (4 times as likely), x for r (2.2 times)"
+    )
+    assert _speakers(names, clusters, best, np.log(np.full(5, 1.9))) == ""
+    assert _speakers(names, clusters, best, np.array([0, 0, 0, 0, 2e3])).startswith("y speaks for r (over 1000 times")
+
+
+# -- who competes, and for what ---------------------------------------------------------------------------------------
+
+
+def test_competing_are_those_of_the_set_and_those_a_third_as_plausible():
+    family = FocalSets(3, [{0}, {1}, {2}, {0, 1}, {0, 1, 2}])
+    masses = [
+        [0.75, 0.25, 0, 0, 0],  # exactly a third
+        [0.76, 0.24, 0, 0, 0],
+        [0.1, 0.3, 0, 0.6, 0],  # the set of both; 1 before 0
+        [0.2, 0.1, 0.2, 0, 0.5],  # all; 0 and 2 alike
+        [0.0, 0.0, 1.0, 0, 0],
+    ]
+    partition = CredalPartition(masses, family)
+    assert competing(partition, np.arange(5)) == [[0, 1], [0], [1, 0], [0, 2, 1], [2]]
+    assert competing(partition, np.array([3, 0])) == [[0, 2, 1], [0, 1]]
+
+
+def test_equal_plausibility_is_decided_by_probability():
+    wide = CredalPartition([[0.3, 0.3, 0.4]], FocalSets(3, [{0, 1}, {2}, {0, 1, 2}]))  # all 0.7, BetP of 2 largest
+    assert competing(wide, np.array([0])) == [[2, 0, 1]]
+
+
+def test_those_with_half_of_their_mass_on_a_cluster_speak_for_it():
+    """Object 0 is in cluster 0 by 0.4 only and nearest; 1 and 2 have half of their mass on it."""
+    masses = [[0.4, 0.3, 0.3], [0.5, 0.5 - 1e-3, 1e-3], [0.9, 0.1, 0], [0, 1, 0], [0.2, 0.2, 0.6]]
+    partition = CredalPartition(masses, FocalSets(2, [{0}, {1}, {0, 1}]))
+    place = np.array([4.0, 1.0, 0.0, 9.0, 5.0])
+    told = partition.explain(4, dissimilarities=np.abs(place[:, None] - place))
+    assert [(one.nearest, one.distances) for one in told.clusters] == [(("1", "2"), (4.0, 5.0)), (("3",), (4.0,))]
+    assert partition.explain(4).question == (("2", "0"), ("3", "1"))  # the surest, as nothing is known of distances
+    assert partition.explain(1, dissimilarities=np.abs(place[:, None] - place)).clusters[0].nearest == ("2",)
+
+
+def test_three_sure_objects_are_named_and_an_infinite_distance_is_none():
+    D = np.abs(np.subtract.outer(np.arange(7.0), np.arange(7.0)))
+    D[6, 5] = D[5, 6] = np.inf
+    told = crisp([0, 0, 0, 0, 1, 1], torn=[[0, 0.2, 0.2, 0.6]]).explain(6, dissimilarities=D)
+    assert [one.nearest for one in told.clusters] == [("3", "2", "1"), ("4",)]
+
+
+@pytest.mark.parametrize(("side", "where"), [(1, "at most"), (-1, "at least")])
+def test_an_outlier_on_either_side_and_both_of_its_columns(side, where):
+    noise = np.linspace(-1, 1, 20)
+    X = np.column_stack([np.r_[noise, noise + 30, 31.0], side * np.r_[noise, noise, 40.0], np.r_[noise, noise, -25.0]])
+    partition = crisp(np.repeat([0, 1], 20), out=1)
+    explainer = Explainer(partition, X, feature_names=["a", "b", "c"])
+    told = explainer.explain(40)
+    spread = told.columns[0].spreads[0]
+    assert [one.column for one in told.columns] == ["b", "c", "a"]
+    assert told.settling == ("b", False, (("1", where, pytest.approx(side * 3 * spread, abs=1e-9)),))
+    b, c = (one.distance for one in told.columns[:2])
+    above = "above" if side > 0 else "below"
+    assert explainer.reasons([40]) == [
+        f"In none; nearest is 1: b is {abs(b):.0f} spreads {above}, c is {abs(c):.0f} spreads below."
+    ]
+
+
+def test_tipping_values_reach_to_the_means():
+    means, spreads = np.array([1.0, 4.0]), np.array([1.0, 2.0])
+    at_first, at_second = (log_t(x, 1, 1) - log_t(x, 4, 2) for x in means)
+    assert tipping_value(means, spreads, at_first - 0.01) == pytest.approx(1, abs=0.3)
+    assert tipping_value(means, spreads, at_first + 0.01) is None
+    assert tipping_value(means, spreads, at_second + 0.01) == pytest.approx(4, abs=0.3)
+    assert tipping_value(means, spreads, at_second - 0.01) is None
+
+
+def test_a_category_tips_from_the_evidence_that_it_has():
+    columns = Columns(np.zeros((1, 1)), ("color",), {0: ("red", "blue", "green")})
+    shares = {0: np.log([[0.6, 0.1, 0.3], [0.2, 0.5, 0.3]])}  # ratios 3, 1/5 and 1
+    nothing = np.full((2, 1), np.nan)
+    found = Profiles(columns, nothing, nothing, shares, np.ones(1))
+    for aim, answer in [(2.9, "red"), (1.1, "red"), (3.1, None), (1 / 4.9, "blue"), (1 / 5.1, None)]:
+        assert tipping_level(found, 0, 0, 1, log(aim)) == (None if answer is None else ("is", answer))

@@ -50,6 +50,14 @@ def test_relational_masses_by_hand():
     assert found.plausibility_different == pytest.approx(0.65)
 
 
+def test_rounding_leaves_no_mass_below_zero():
+    """Probabilities leave nothing unknown, but for rounding, which falls on either side."""
+    partition = CredalPartition(np.random.default_rng(0).dirichlet([1, 1, 1], 30), FocalSets(3, [{0}, {1}, {2}]))
+    for found in (partition.relational(), partition.relational(list(combinations(range(30), 2)))):
+        assert found.unknown.min() == 0
+        assert found.unknown.max() < 1e-15
+
+
 @pytest.mark.parametrize("which", ["A", "B"])
 def test_relational_masses_agree_with_reference(reference, which):
     numbers = reference("credal_measures")

@@ -1,9 +1,14 @@
+import io
+import tracemalloc
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from evidentia import CredalPartition, FocalSets
+from evidentia._archive import _array, write_archive
+from evidentia.partition import storage
 
 
 @pytest.fixture
@@ -42,6 +47,11 @@ def written(path, content):
     return path
 
 
+def sealed(path, **content):
+    """A file with a digest that fits and content that does not."""
+    return write_archive(path, storage.FORMAT, content, {})
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
@@ -59,12 +69,32 @@ def written(path, content):
         (
             lambda p: np.savez(p / "x.npz", format="evidentia-partition", version=1, masks=[1]) or p / "x.npz",
             ValueError,
-            "it lacks masses, n_clusters",
+            "its digest does not fit",
         ),
+        (
+            lambda p: np.savez(p / "x.npz", format="evidentia-partition", masses=[[1.0]]) or p / "x.npz",
+            ValueError,
+            "its digest does not fit",
+        ),
+        (
+            lambda p: np.savez(p / "x.npz", format=["evidentia-partition"], version=1) or p / "x.npz",
+            ValueError,
+            "not one written by evidentia",
+        ),
+        (lambda p: sealed(p / "x.npz", masks=[1]), ValueError, "it lacks n_clusters"),
+        (lambda p: sealed(p / "x.npz", masks=3, masses=[[1.0]], n_clusters=1), ValueError, "x.npz is damaged"),
+        (lambda p: sealed(p / "x.npz", masks=[1], masses=[["a"]], n_clusters=1), ValueError, "x.npz is damaged"),
+        (lambda p: sealed(p / "x.npz", masks=[1], masses=[[0.5]], n_clusters=1), ValueError, "x.npz is damaged"),
+        (lambda p: sealed(p / "x.npz", masks=[1], masses=[[1.0]], n_clusters=[1, 2]), ValueError, "x.npz is damaged"),
         (
             lambda p: np.savez(p / "x.npz", a=np.array([{}], dtype=object)) or p / "x.npz",
             ValueError,
-            "damaged or not an evidentia partition",
+            "not one written by evidentia",
+        ),
+        (
+            lambda p: np.savez(p / "x.npz", format=np.array("evidentia-partition", dtype=object)) or p / "x.npz",
+            ValueError,
+            "holds Python objects",
         ),
     ],
 )
@@ -102,8 +132,41 @@ def test_a_failure_while_writing_keeps_the_old_file_and_no_other(tmp_path, monke
     def full(*arguments, **content):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(OSError, match="No space left"):
+    monkeypatch.setattr(np.lib.format, "write_array", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*kept.npz'"):
         CredalPartition([[0.0, 1.0]], FocalSets(2, [{0}, {1}])).save(path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["kept.npz"]
+
+
+def test_a_file_that_unpacks_to_more_than_itself_is_refused_before_it_is_unpacked(tmp_path):
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, format="evidentia-partition", version=1, masses=np.zeros((2_000_000, 8)))
+    assert path.stat().st_size < 200_000
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"unpacks from .* to 128,000,.* not compressed"):
+        CredalPartition.load(path)
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
+
+
+def test_a_file_that_lies_about_its_size_is_refused(tmp_path):
+    """Entries that lie over each other, a directory that says less than there is, and a header that says more."""
+    path = CredalPartition([[1.0]] * 500, FocalSets(1, [{0}])).save(tmp_path / "p.npz")
+    whole = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        entry = archive.getinfo("masses.npy")
+    for size in (entry.file_size // 2, 2 * entry.file_size):  # in the directory only
+        at = whole.rindex(entry.file_size.to_bytes(4, "little"))
+        path.write_bytes(whole[:at] + size.to_bytes(4, "little") + whole[at + 4 :])
+        with pytest.raises(ValueError, match=r"p\.npz is damaged"):
+            CredalPartition.load(path)
+    promise = io.BytesIO()
+    np.lib.format.write_array_header_1_0(promise, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
+    with pytest.raises(ValueError, match=r"an array of \(1000000000000,\)"):
+        _array(bytearray(promise.getvalue() + bytes(80)))
+
+
+def test_the_same_partition_has_the_same_bytes(partition, tmp_path):
+    a, b = (partition.save(tmp_path / name).read_bytes() for name in ("a.npz", "b.npz"))
+    assert a == b

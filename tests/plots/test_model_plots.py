@@ -256,6 +256,8 @@ def test_the_best_choice_is_ringed_on_the_curve_that_decided():
     np.testing.assert_array_equal(ax.lines[-1].get_xydata(), [[3, 0.1]])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["egmm", "ecm", "best: 3 clusters"]
     assert ax.get_ylabel() == "nonspecificity N* (smaller is better)"
+    assert selection.plot(ax=ax, criterion="ebic") is ax
+    assert ax.get_ylabel().startswith("EBIC") or "ebic" in ax.get_ylabel().lower()
 
 
 def test_no_choice_is_ringed_on_another_criterion():

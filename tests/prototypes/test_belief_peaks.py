@@ -101,7 +101,7 @@ def test_bad_arguments_are_named(blobs, arguments, words):
 
 def test_bad_choices_are_named(blobs):
     graph = belief_peaks(blobs[0])
-    with pytest.raises(ValueError, match=r"No object has a belief of at least 0.99 and a delta of at least -inf"):
+    with pytest.raises(ValueError, match=r"at least min_belief=0.99 and a delta of at least min_delta=-inf; .* Lower"):
         graph.choose(min_belief=0.99)
     with pytest.raises(ValueError, match=r"'n_clusters' must be 'auto' or a number from 1 to 150. Got 'some'"):
         graph.choose("some")
@@ -194,7 +194,7 @@ def test_evidential_and_credal_c_means_start_at_the_peaks():
         ({"n_neighbors": 0}, "'n_neighbors' parameter of BPEC must be an integer >= 1 or 'auto'. Got 0"),
         ({"min_delta": "far"}, "'min_delta' parameter of BPEC must be a number or None. Got 'far'"),
         ({"adaptive": "mahalanobis"}, "'adaptive' parameter of BPEC must be a bool. Got 'mahalanobis'"),
-        ({"beta": 1.0}, "'beta' parameter of BPEC must be a number > 1. Got 1.0"),
+        ({"beta": 1.0}, "'beta' parameter of BPEC must be a number > 1 and <= 100. Got 1.0"),
     ],
 )
 def test_bad_parameters_of_bpec_are_named(blobs, params, words):

@@ -19,6 +19,7 @@ from evidentia.prototypes._kernel import (
     descent_step,
     guard_cost,
     lift,
+    sums_over,
     update_centers,
     update_covariances,
     update_masses,
@@ -112,13 +113,34 @@ def test_an_object_on_a_prototype_belongs_to_it(adaptive):
 
 
 @ADAPTIVE
-def test_weighted_sums_are_those_of_the_formulas(adaptive):
+@pytest.mark.parametrize("beta", [BETA, 2.0])
+def test_weighted_sums_are_those_of_the_formulas(adaptive, beta):
     X, weight, prototypes, criterion = random_problem(adaptive)
+    criterion = replace(criterion, beta=beta)
     masses = loop_masses(X, prototypes, criterion)
     objective, sums = weighted_sums(X.T, weight, prototypes, criterion)
     assert objective == pytest.approx(loop_objective(X, weight, masses, prototypes, criterion), rel=1e-10)
-    expected = sum(w * np.outer(m**BETA, lift(x[:, None], adaptive)) for x, w, m in zip(X, weight, masses))
+    expected = sum(w * np.outer(m**beta, lift(x[:, None], adaptive)) for x, w, m in zip(X, weight, masses))
     np.testing.assert_allclose(sums, expected, rtol=1e-9, atol=1e-12)
+
+
+@ADAPTIVE
+@pytest.mark.parametrize("n", [1, 64, 200])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_compiled_pass_is_that_by_products_of_matrices(adaptive, n, weighted):
+    X, weight, prototypes, criterion = random_problem(adaptive, n=n, p=5)
+    X[0] = prototypes.centers[1]  # a cost of zero
+    criterion, given = replace(criterion, beta=2.0), weight if weighted else None
+    compiled = weighted_sums(np.ascontiguousarray(X.T), given, prototypes, criterion)
+    products = sums_over(block_masses(X.T, prototypes, criterion), given)
+    assert compiled.objective == pytest.approx(products.objective, rel=1e-13)
+    np.testing.assert_allclose(compiled.sums, products.sums, rtol=1e-12, atol=1e-13)
+
+
+def test_a_cost_that_is_no_number_is_not_taken_for_the_least():
+    X, _, prototypes, criterion = random_problem(False)
+    X[2, 1] = np.nan
+    assert np.isnan(weighted_sums(X.T, None, prototypes, replace(criterion, beta=2.0)).objective)
 
 
 def test_blocks_of_rows_do_not_change_the_sums(monkeypatch):

@@ -234,7 +234,7 @@ def test_partners_and_near_pairs_go_with_links(corners):
     ("constraints", "error", "words"),
     [
         ([(0, 1)], TypeError, "'constraints' of CEVCLUS.fit must be PairwiseConstraints"),
-        (PairwiseConstraints.from_links([(0, 99)]), ValueError, "X has objects 0..59"),
+        (PairwiseConstraints.from_links([(0, 99)]), ValueError, "Links must be between the rows 0..59 of X"),
         (PairwiseConstraints.from_links([(0, 1), (1, 2)], [(0, 2)]), ContradictoryLinks, "0 = 1 = 2"),
     ],
 )

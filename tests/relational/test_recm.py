@@ -260,3 +260,14 @@ def test_bad_parameters_are_refused(blobs, changed, words):
 def test_equal_objects_are_refused():
     with pytest.raises(ValueError, match="All dissimilarities equal 0, so RECM finds no clusters"):
         RECM(2).fit(np.ones((4, 2)))
+
+
+def test_what_doubles_cannot_carry_is_refused_with_the_cure():
+    matrix = cdist(*[make_blobs(30, 3, centers=2, random_state=0)[0]] * 2)
+    with pytest.raises(ValueError, match=r"largest in X is .*e-1.*Divide X by it"):
+        RECM(2, metric="precomputed").fit(matrix * 1e-160)
+    with pytest.raises(ValueError, match=r"X holds .*e\+30\d in entry \[0, 1\]"):
+        RECM(2, metric="precomputed").fit(matrix / matrix[0, 1] * 1e308)
+    for rho in (1e300, 1e-300):
+        with pytest.raises(ValueError, match="The 'rho' parameter of RECM is a distance"):
+            RECM(2, metric="precomputed", rho=rho, random_state=0).fit(matrix)

@@ -13,8 +13,8 @@ import pytest
 
 import evidentia
 import fake_exhibits as fake
+from evidentia.files import write_whole
 from reproduction.exhibit import Unit
-from reproduction.files import write_whole
 from reproduction.running import Failure, Measured, Store, _is_own, compute, longest_first
 
 TESTS = Path(fake.__file__).parent
@@ -111,10 +111,11 @@ def test_an_interruption_while_writing_leaves_the_old_file(tmp_path, monkeypatch
     path = tmp_path / "record.json"
     write_whole(path, "old")
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", interrupted)
+        patch.setattr(os, "replace", interrupted)
         with pytest.raises(KeyboardInterrupt):
             write_whole(path, "new")
     assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["record.json"]
     write_whole(path, "new")
     assert path.read_text() == "new"
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from evidentia import EGMM
+from evidentia._archive import write_archive
 from evidentia.rows import checkpoint
 from evidentia.rows.checkpoint import Checkpoint, checkpointed
 from evidentia.rows.numbered import Numbered
@@ -96,9 +97,10 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
     kept.keep("a", moments_of(table(50)))
     kept.write()
     content = dict(np.load(tmp_path / "good.npz"))
-    content["sums"] = np.array(["a os:system"])
-    np.savez(path, **content)
-    with pytest.raises(ValueError, match="'os:system' is no sum of a pass"):
+    for name in ("format", "version", "digest"):
+        del content[name]
+    write_archive(path, checkpoint.FORMAT, {**content, "sums": np.array(["a os:system"])}, {})
+    with pytest.raises(ValueError, match="'os:system' is no class of evidentia"):
         Checkpoint(path, "rows", "settings")
 
 
@@ -113,6 +115,25 @@ def test_it_is_written_when_a_minute_has_passed(tmp_path, monkeypatch):
     assert len(Checkpoint(kept.path, "rows", "settings").sums) == 2
     kept.keep("large", moments_of(np.zeros((2, 400))))
     assert "large" not in kept.sums
+
+
+def test_a_full_disk_is_told_once_and_the_fit_goes_on(tmp_path, monkeypatch):
+    kept = Checkpoint(tmp_path / "run.npz", "rows", "settings")
+    kept.write()
+    before = kept.path.read_bytes()
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+
+    def full(*arguments, **content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np.lib.format, "write_array", full)
+    rows = OddRows(table(500))
+    with pytest.warns(UserWarning, match=r"could not be written .*No space left.*run\.npz") as told, checkpointed(kept):
+        found = [add_up(some_moments, rows, mixing) for mixing in (True, False)]
+    assert len(told) == 1
+    assert len(found) == 2
+    assert kept.path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["run.npz"]
 
 
 def some_moments(piece, mixing):
@@ -157,6 +178,7 @@ import sys, time, warnings
 import numpy as np
 from odd_rows import OddRows
 from evidentia import EGMM
+from evidentia._archive import write_archive
 from evidentia.rows import checkpoint
 
 checkpoint.EVERY = 0.0

@@ -158,7 +158,7 @@ def test_a_table_of_linked_objects_alone():
 
 def test_links_beyond_the_rows_of_a_source_are_refused():
     links = PairwiseConstraints.from_links(must_link=[(0, 50)])
-    with pytest.raises(ValueError, match=r"X has objects 0\.\.49"):
+    with pytest.raises(ValueError, match=r"Links must be between the rows 0\.\.49 of X"):
         CECM(2).fit(OddRows(blobs(50), size=9, known=False), constraints=links)
 
 
@@ -259,6 +259,7 @@ def test_what_arguments_of_a_pass_have_derived_is_no_part_of_them():
 HERE = [name for name in methods.all_methods() if name != "nnevclus" or find_spec("torch")]  # an extra
 
 
+@pytest.mark.filterwarnings("ignore:NNEVCLUS reached max_iter")  # a quick fit
 @pytest.mark.parametrize("name", HERE)
 def test_who_takes_rows_beyond_memory_says_so_and_the_others_name_them(name):
     cls = methods.all_methods()[name]

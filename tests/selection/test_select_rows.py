@@ -14,6 +14,7 @@ from evidentia.partition.counts import Certainty
 from evidentia.prototypes import CECM
 from evidentia.rows import survey
 from evidentia.selection import CRITERIA, search
+from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import n_threads
 from odd_rows import OddRows, Repeated
 
@@ -65,7 +66,7 @@ def test_the_first_pass_is_shared_by_all_fits_that_ask_for_the_same(large, monke
     look = survey._look_through
     monkeypatch.setattr(survey, "_look_through", lambda rows, *key: looks.append(key) or look(rows, *key))
     select(OddRows(large), {"ecm": METHODS["ecm"], "fcm": METHODS["fcm"]}, n_clusters=[2, 3, 4], random_state=1)
-    assert looks == [(False, False, "ECM", False)]
+    assert looks == [(False, False, "ECM", False, ECM._least_share)]
     select(OddRows(large), METHODS["ecm"], n_clusters=2, random_state=1)
     assert len(looks) == 2  # another call looks anew: the rows may have changed
 
@@ -134,3 +135,57 @@ def test_memory_does_not_grow_with_the_number_of_rows(large):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 28e6  # the table has 32 MB, the masses of its rows as much and more
+
+
+def rounds(rows):
+    """How often all rows were read."""
+    found, rows.reads = rows.reads / len(rows.handles), 0
+    return found
+
+
+def test_fits_that_go_over_the_rows_together_are_those_of_each_alone_to_the_bit(large, monkeypatch):
+    rows = Counted(large)
+    for name, model in METHODS.items():
+        found = select(rows, {name: model}, n_clusters=[2, 3, 4], random_state=1, n_jobs=2)
+        at_once = rounds(rows)
+        monkeypatch.setattr(search, "TOGETHER", 1)
+        alone = select(rows, {name: model}, n_clusters=[2, 3, 4], random_state=1, n_jobs=1)
+        one_by_one = rounds(rows)
+        monkeypatch.undo()
+        pd.testing.assert_frame_equal(found.table.drop(columns="seconds"), alone.table.drop(columns="seconds"))
+        assert found.estimator_.cluster_centers_.tobytes() == alone.estimator_.cluster_centers_.tobytes()
+        assert (found.table["seconds"] > 0).all()
+        single = [select(rows, {name: model}, n_clusters=c, random_state=1) and rounds(rows) for c in (2, 3, 4)]
+        assert at_once <= max(single) + 1 < one_by_one
+
+
+def test_what_one_method_says_of_the_rows_is_its_own_note(large):
+    holes = large.copy()
+    holes[40_000, 1] = np.nan
+    found = select(OddRows(holes), METHODS, n_clusters=2, random_state=1)
+    notes = found.table.set_index("method")["note"]
+    assert "ECM needs finite numbers, but row 40000, column 1 holds nan" in notes["ecm"]
+    assert "FCM needs finite numbers" in notes["fcm"]
+    assert found.best[0] == "egmm"
+
+
+def test_an_interrupt_in_a_shared_pass_keeps_what_the_fits_have(large):
+    class Impatient(Counted):
+        def read(self, handle):
+            if self.reads > 6 * len(self.handles):
+                self.reads = -10_000
+                raise KeyboardInterrupt
+            return super().read(handle)
+
+    with pytest.warns(InterruptedFit, match="select was interrupted after 1 of 3 fits"):
+        found = select(Impatient(large), FCM(beta=1.8, n_init=1, tol=1e-9), n_clusters=[2, 3, 4], random_state=1)
+    assert "interrupted" in found.table["note"].iloc[-1]
+
+
+def test_rows_that_cannot_be_read_are_told_to_every_fit(large):
+    class Lost(OddRows):
+        def read(self, handle):
+            raise OSError("the disk is gone")
+
+    with pytest.raises(ValueError, match=r"None of the 2 fits can be used.*the disk is gone"):
+        select(Lost(large), METHODS["fcm"], n_clusters=[2, 3], random_state=1)

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from evidentia import ECM, EGMM
 from evidentia.mixtures import set_mixture
 from evidentia.mixtures.set_mixture import Floor, Parameters, engine
-from evidentia.solvers.acceleration import Guesses, Vectors, exponentials, logarithms
+from evidentia.solvers.acceleration import Guesses, Vectors, _steady, ahead_of, exponentials, logarithms
 from evidentia.solvers.descent import descend
 
 PLAIN = Vectors(lambda state: state, lambda vector, like: vector, np.inf)
@@ -111,9 +111,10 @@ def test_a_guess_that_rises_is_not_taken():
     assert run.state[0] == pytest.approx(0, abs=1e-9)
 
 
-def test_a_step_that_rises_is_recorded_and_ends_the_descent():
+def test_a_step_that_rises_is_taken_back_and_ends_the_descent():
     run = descend(lambda x: (float(np.sum(x)), x + 1), np.zeros(2), max_iter=9, tol=1e-9, vectors=PLAIN)
-    assert run.trace.tolist() == [0, 2]
+    assert run.trace.tolist() == [0]
+    assert run.state.tolist() == [0, 0]
     assert run.converged
 
 
@@ -150,6 +151,66 @@ def test_a_resting_descent_is_asked_for_a_last_guess_only_if_one_helped():
     assert guesses.after_plain(0.5, 1.0, x, linear_step(x)[1], resting=True) is None
     assert guesses.judge(gain=1.0, least=0.0)
     assert guesses.after_plain(0.5, 1.0, x, linear_step(x)[1], resting=True) is not None
+
+
+def test_what_is_steady():
+    assert _steady(1.0, 0.9, 0.82)
+    assert not _steady(1.0, 0.9, 0.76)  # 0.9, then 0.84
+    assert not _steady(1.0, 0.9, 0.87)
+    assert not _steady(1.0, 0.48, 0.23)  # fast
+    assert not _steady(1.0, 1.0, 1.0)
+    for gains in [(0.0, 0.9, 0.8), (1.0, 0.0, 0.8), (1.0, 0.9, 0.0), (-1.0, -0.9, -0.81)]:
+        assert not _steady(*gains)
+
+
+def line(errors, end=(2.0, -1.0)):
+    """Points on a line and where they go, so that a step leaves the errors given of each."""
+    end, way = np.array(end), np.array([3.0, 4.0])
+    return end + np.array(errors[:-1])[:, None] * way, end + np.array(errors[1:])[:, None] * way
+
+
+def test_a_guess_is_the_end_of_steps_that_shrink_by_a_constant_ratio():
+    np.testing.assert_allclose(ahead_of(*line([1.0, 0.9, 0.81, 0.729])), [2, -1])
+
+
+@pytest.mark.parametrize(
+    ("second", "residual", "ahead"),
+    [
+        (1.0, 0.5, 1.0),  # consecutive: 0.5 / (1 - 0.5)
+        (10.0, 0.5, 1.5),  # the line through both residuals says 10, a step that halves 1, and so at most 1.5
+        (1000.0, 0.999, 149.85),  # a ratio of 0.999 counts as one of 0.99: 1.5 * 0.999 / 0.01
+    ],
+)
+def test_a_guess_goes_no_farther_than_its_steps_can_lead(second, residual, ahead):
+    """From 0 a step goes to 1, from ``second`` it goes ``residual`` farther."""
+    points, steps = np.array([[0.0], [second]]), np.array([[1.0], [residual]])
+    np.testing.assert_allclose(ahead_of(points, points + steps), [second + ahead])
+
+
+def test_steps_that_lead_nowhere_give_no_guess():
+    points, images = line([1.0, 0.9, 0.81, 0.81])
+    assert ahead_of(points, images) is None
+
+
+def test_a_guess_that_is_dropped_makes_the_next_wait_longer():
+    guesses = Guesses(PLAIN)
+    guesses.gains.append(0.5)
+    for pause in (1, 3, 7):
+        assert not guesses.judge(gain=0.5, least=0.0)
+        assert (guesses.pause, guesses.longest_pause, guesses.helpful) == (pause, pause, False)
+    assert not guesses.judge(gain=0.6, least=0.6)
+    assert guesses.judge(gain=0.7, least=0.6)
+    assert (guesses.pause, guesses.longest_pause, guesses.helpful) == (0, 0, True)
+
+
+def test_a_vector_that_is_no_state_makes_the_next_guess_wait():
+    guesses = Guesses(PLAIN._replace(back=lambda vector, like: None))
+    x, pauses = np.zeros(3), []
+    for gain in 0.9 ** np.arange(12):
+        assert guesses.after_plain(gain, 1.0, x, linear_step(x)[1], resting=False) is None
+        pauses.append(guesses.pause)
+        x = linear_step(x)[1]
+    assert pauses == [0, 0, 0, 0, 1, 3, 2, 1, 7, 6, 5, 4]
 
 
 def test_logarithms_of_matrices():

@@ -248,6 +248,15 @@ def test_too_few_iterations_are_counted_in_compiled_loops():
     assert not found.converged.any()
 
 
+@pytest.mark.parametrize("best", range(3))
+def test_the_best_component_may_be_far_ahead_of_all_others(best):
+    scores = np.zeros((1, 3, 2))
+    scores[0, best] = [2_000.0, 3.0]
+    log_density = batched_em.normalize(scores, np.array([[1.0, 0.5]]))
+    np.testing.assert_allclose(log_density, [[2_000.0, np.log(np.exp(3.0) + 2)]])
+    np.testing.assert_allclose(scores[0, :, 0], np.eye(3)[best])
+
+
 def test_exponentials_of_posteriors_have_thirteen_digits():
     scores = np.zeros((1, 2, 500))
     scores[0, 1] = -np.linspace(0, 45, 500)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import evidentia
+from evidentia.solvers.compiling import Compiled, compiled
 
 PACKAGE = Path(evidentia.__file__).parent
 
@@ -75,6 +76,33 @@ def test_without_a_folder_to_write_to_all_is_compiled_for_this_process(tmp_path)
 def test_without_a_compiler_the_same_loops_run_as_python():
     every = FITS + THE_OTHERS
     assert masses_elsewhere(every, NUMBA_DISABLE_JIT="1") == pytest.approx(masses_here(every), abs=1e-9)
+
+
+def test_without_numba_the_same_loops_run_as_python():
+    every, no_numba = FITS + THE_OTHERS, "import sys, warnings; sys.modules['numba'] = None\n"
+    no_numba += "warnings.filterwarnings('ignore', 'Without numba .* pip install .evidentia.fast')\n"
+    assert masses_elsewhere(no_numba + every) == pytest.approx(masses_here(every), abs=1e-9)
+
+
+def test_numba_is_loaded_by_the_first_loop_and_not_before():
+    code = "import sys; from evidentia import *; assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})
+
+
+@compiled
+def doubled(x):
+    return 2 * x
+
+
+@compiled
+def one_more_than_doubled(x):
+    return doubled(x) + 1
+
+
+def test_a_compiled_function_may_use_one_that_was_not_called_yet():
+    assert isinstance(doubled, Compiled)
+    assert one_more_than_doubled(20) == 41
+    assert not isinstance(doubled, Compiled)  # what numba made is in its place
 
 
 def test_only_one_module_knows_numba():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from evidentia.solvers.descent import Run, all_runs, best_descent, best_of, descend
+from evidentia.solvers.descent import Run, all_runs, best_descent, best_of, descend, listening
 
 
 def halving(x):
@@ -42,10 +42,10 @@ def test_a_relative_tolerance_follows_the_size_of_the_objective():
     ).converged  # each fall is as large as what is left
 
 
-def test_an_objective_that_rises_ends_the_descent():
+def test_an_objective_that_rises_ends_the_descent_where_it_was_lower():
     run = descend(lambda x: (x, x + 1), 5.0, max_iter=10, tol=0)
-    assert run.trace.tolist() == [5, 6]
-    assert run.converged
+    assert run.trace.tolist() == [5]
+    assert (run.state, run.converged) == (5, True)
 
 
 def test_what_rests_may_be_told_by_the_states_whatever_the_objective_does():
@@ -163,3 +163,18 @@ def test_any_way_to_run_a_start_will_do():
     assert best_of(runs, name="Walk", max_iter=7, tol=0.1, rank=lambda run: -run.objective) is runs[0]
     with pytest.warns(ConvergenceWarning, match=r"Walk reached max_iter=7 before it came to rest; raise max_iter\."):
         assert best_of(runs, name="Walk", max_iter=7, tol=0) is runs[1]
+
+
+def test_who_listens_is_told_how_far_a_fit_is_and_nobody_else():
+    heard = []
+
+    def run(start, watch):
+        return descend(halving, start, max_iter=2, watch=watch)
+
+    with listening(heard.append):
+        all_runs(run, [3, 5], name="Halving", n_starts=2)
+    assert heard[0] == "Halving, start 1 of 2, iteration 0"
+    assert heard[-1] == "Halving, start 2 of 2, iteration 2"
+    assert len(heard) == 6
+    all_runs(run, [3], name="Halving")
+    assert len(heard) == 6

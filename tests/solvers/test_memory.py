@@ -3,15 +3,27 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+from evidentia import ECM, EGMM
 from evidentia.solvers import memory
 
 
+def groups(monkeypatch, tmp_path, lines, **limits):
+    """Control groups of a process: their lines, and the limits in their files."""
+    for path, limit in limits.items():
+        file = tmp_path / path.replace("__", "/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        name = "memory.limit_in_bytes" if path.startswith("memory") else "memory.max"
+        (file.parent / name).write_text(f"{limit}\n")
+    (tmp_path / "lines").write_text(lines)
+    monkeypatch.setattr(memory, "GROUPS", tmp_path)
+    monkeypatch.setattr(memory, "GROUPS_OF_PROCESS", tmp_path / "lines")
+
+
 def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
-    limit = tmp_path / "memory.max"
-    limit.write_text("1000000\n")
-    monkeypatch.setattr(memory, "CONTAINER", (str(limit),))
+    groups(monkeypatch, tmp_path, "0::/\n", limit=1_000_000)
     assert memory.machine_memory() == 1e6
     memory.refuse_beyond_memory(0.79e6, "It", "Shrink it.")
     with pytest.raises(MemoryError, match=r"^It needs about 0\.0 GiB; there are 0\.0 GiB here\. Shrink it\.$"):
@@ -19,12 +31,30 @@ def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
 
 
 def test_a_container_without_a_limit_has_that_of_the_machine(tmp_path, monkeypatch):
-    limit = tmp_path / "memory.max"
-    limit.write_text("max\n")
-    monkeypatch.setattr(memory, "CONTAINER", ())
+    groups(monkeypatch, tmp_path, "")
     alone = memory.machine_memory()
-    monkeypatch.setattr(memory, "CONTAINER", (str(limit), str(tmp_path / "not there")))
+    groups(monkeypatch, tmp_path, "0::/user/job\n", limit="max", user__job__limit="max")
     assert memory.machine_memory() == alone
+
+
+@pytest.mark.parametrize(
+    ("lines", "limits"),
+    [
+        ("0::/slurm/job_7/step_0\n", {"slurm__job_7__limit": 3_000_000, "slurm__limit": 9_000_000}),
+        ("4:memory:/slurm/job_7\n2:cpu:/\n", {"memory__slurm__job_7__limit": 3_000_000, "memory__limit": 9_000_000}),
+    ],
+    ids=["version 2", "version 1"],
+)
+def test_the_limit_of_a_job_counts_wherever_it_is_set(lines, limits, tmp_path, monkeypatch):
+    groups(monkeypatch, tmp_path, lines, **limits)
+    assert memory.machine_memory() == 3e6
+
+
+def test_what_is_refused_is_told_in_gib(monkeypatch):
+    monkeypatch.setattr(memory, "machine_memory", lambda: 10.0 * 2**30)
+    memory.refuse_beyond_memory(8.0 * 2**30, "It", "Take less.")
+    with pytest.raises(MemoryError, match=r"^It needs about 8\.1 GiB; there are 10\.0 GiB here\. Take less\.$"):
+        memory.refuse_beyond_memory(8.1 * 2**30, "It", "Take less.")
 
 
 def test_the_limit_on_addresses_counts():
@@ -33,3 +63,16 @@ def test_the_limit_on_addresses_counts():
         "from evidentia.solvers.memory import machine_memory; print(machine_memory())"
     )
     assert float(subprocess.check_output([sys.executable, "-c", code], text=True)) == 3 << 30
+
+
+@pytest.mark.parametrize(
+    "model", [ECM(5, focal_sets="full"), EGMM(5, model="EEE", focal_sets="full")], ids=["ECM", "EGMM"]
+)
+def test_masses_that_would_not_fit_are_refused_before_the_fit(model, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(3_000, 2))
+    monkeypatch.setattr(memory, "machine_memory", lambda: 1.6e6)
+    with pytest.raises(MemoryError, match=r"with 3[12] focal sets for each of 3,000 rows needs .*open_rows"):
+        model.fit(X)
+    assert not hasattr(model, "criterion_")
+    model.set_params(focal_sets="singletons", n_init=1, tol=1e-3)
+    assert len(model.fit(X).partition_) == 3_000  # fewer sets have room

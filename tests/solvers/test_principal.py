@@ -25,6 +25,12 @@ def test_as_many_components_as_were_planted_are_kept(d, rank):
         assert found.axes.shape == (d, rank)
 
 
+def test_columns_are_shuffled_over_all_of_their_rows():
+    X = planted()
+    X[:12] = X.mean(axis=0)  # as many as there are columns; a table of these alone has no variance
+    assert components(X, None).axes.shape == (12, 3)
+
+
 def test_of_columns_that_have_nothing_in_common_few_components_are_kept():
     X = np.random.default_rng(0).normal(size=(400, 15)) * np.linspace(1, 3, 15)
     assert components(X, None).axes.shape[1] <= 6
@@ -83,6 +89,16 @@ def test_variances_of_columns_become_those_of_components():
     np.testing.assert_allclose(found.variances_to(variances), expected)
 
 
+def test_covariances_of_columns_become_those_of_what_is_kept():
+    X = planted()
+    found, covariance = components(X, 3), np.cov(X.T)
+    np.testing.assert_allclose(found.covariance_to(covariance), np.cov(found.to(X).T), atol=1e-9)
+    some = independent_columns(np.column_stack([X[:, :2], np.ones(300), X[:, 2:4]]))
+    wide = np.arange(25.0).reshape(5, 5)
+    assert some.covariance_to(wide).tolist() == wide[[0, 1, 3, 4]][:, [0, 1, 3, 4]].tolist()
+    assert some.covariance_to(wide[0]).tolist() == [0, 1, 3, 4]
+
+
 def test_combinations_of_earlier_columns_are_left_out():
     rng = np.random.default_rng(0)
     base = rng.normal(size=(50, 3)) * [1.0, 1e5, 1e-4] + [0.0, 1e6, 3.0]
@@ -98,6 +114,13 @@ def test_combinations_of_earlier_columns_are_left_out():
         found.covariance_back(within) / np.outer(scale, scale), np.cov(wide.T) / np.outer(scale, scale), atol=1e-8
     )
     np.testing.assert_array_equal(found.variances_to(np.arange(6.0)), [0, 3, 4])
+
+
+def test_a_constant_column_is_left_out_up_to_rounding():
+    rng = np.random.default_rng(0)
+    rounding = np.spacing(1e14) * rng.integers(0, 2, 50)
+    found = independent_columns(np.column_stack([1e14 + rounding, rng.normal(size=50)]))
+    assert found.kept.tolist() == [1]
 
 
 def test_a_column_that_is_nearly_a_combination_stays():

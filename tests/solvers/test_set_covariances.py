@@ -185,3 +185,19 @@ def test_a_cluster_that_only_sets_hold_has_a_covariance_all_the_same():
         after = solve(model, found, np.tile(np.eye(3), (2, 1, 1)))
         assert np.isfinite(after).all()
         assert np.linalg.eigvalsh(after).min() > 0
+
+
+@pytest.mark.parametrize("model", ["VII", "VEI", "VVI", "VEE", "VVE", "VEV", "VVV"])
+def test_a_cluster_without_objects_rests_and_leaves_the_others_alone(model):
+    rng = np.random.default_rng(2)
+    half = rng.normal(size=(3, 2, 6))
+    scatter, previous = half @ half.swapaxes(1, 2), np.stack([np.eye(2), np.diag([2.0, 3.0]), np.diag([5.0, 0.5])])
+    if model[2] == "I":
+        scatter, previous = np.einsum("kpp->kp", scatter), np.einsum("kpp->kp", previous)
+    found = Bound(np.array([6.0, 0.0, 7.0]), np.zeros_like(scatter), scatter)
+    rested = minimize_bound(model, found.resting(np.array([1]), 1e-13, previous), previous)
+    others = minimize_bound(model, Bound(*(part[[0, 2]] for part in found)), previous[[0, 2]])
+    np.testing.assert_allclose(rested[[0, 2]], others, rtol=1e-6)
+    assert np.isfinite(rested[1]).all()
+    if model in ("VVI", "VVV"):
+        np.testing.assert_allclose(rested[1], previous[1], rtol=1e-12)

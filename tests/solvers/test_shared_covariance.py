@@ -2,7 +2,7 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from evidentia.solvers.shared_covariance import linear_scores, posteriors, statistics, with_ones
+from evidentia.solvers.shared_covariance import centered_rows, linear_scores, posteriors, statistics, with_ones
 
 
 def case(n=50, seed=0):
@@ -36,6 +36,11 @@ def test_posteriors_and_statistics_match_the_densities():
     np.testing.assert_allclose(
         log_likelihood + w.sum() * normalizer - w @ quadratic / 2, w @ logsumexp(joint, axis=1), rtol=1e-10
     )
+
+
+def test_centered_rows():
+    X, origin, factor = case()[0], np.array([1.0, -2.0, 5.0]), np.array([2.0, 0.5, 3.0])
+    np.testing.assert_allclose(centered_rows(X, origin, factor), with_ones((X - origin) * factor))
 
 
 def test_rows_far_from_every_component_do_not_underflow():

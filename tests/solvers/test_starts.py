@@ -10,7 +10,9 @@ from evidentia.solvers.starts import (
     Rows,
     kmeans_plus_plus,
     kmeans_starts,
+    random_starts,
     representatives,
+    sorted_rows,
     spread_starts,
 )
 
@@ -44,6 +46,20 @@ def test_mixed_starts_are_half_k_means_and_half_rows(n_starts):
     found = list(START_RULES["mixed"](X, 3, n_starts, np.random.RandomState(0)))
     are_rows = [all((center == X).all(axis=1).any() for center in centers) for centers in found]
     assert are_rows == [False] * (n_starts - n_starts // 2) + [True] * (n_starts // 2)
+
+
+@pytest.mark.parametrize("tie", [1.0, np.nan])
+def test_rows_are_sorted_by_all_columns_where_the_last_three_are_tied(tie):
+    X = np.array([[2.0, 1, tie, 1], [1.0, 1, tie, 1], [0.0, 5, tie, 1], [3.0, 1, tie, 0]])
+    assert sorted_rows(X).tolist() == [3, 1, 0, 2]
+
+
+def test_random_starts_are_equal_rows_only_when_there_are_no_others():
+    X = np.repeat([[0.0, 1], [0, 2], [5, 1], [5, 2]], [40, 3, 2, 1], axis=0)
+    for centers in random_starts(X, 4, 5, np.random.RandomState(0)):
+        assert len(np.unique(centers, axis=0)) == 4
+    for centers in random_starts(X, 6, 5, np.random.RandomState(0)):
+        assert len(np.unique(centers, axis=0)) == 4
 
 
 def test_the_next_seed_is_never_a_row_already_chosen():

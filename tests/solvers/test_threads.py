@@ -1,8 +1,11 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from evidentia.solvers.threads import one_blas_thread
+from evidentia.solvers.threads import crew, n_threads, one_blas_thread, threads
 
 
 def blas_threads():
@@ -26,3 +29,36 @@ def test_one_thread_inside_and_as_before_outside():
             threads_while(fails=True)
         assert blas_threads() == before == [2] * len(before)
     assert threads_while.__doc__ == "What is asked."
+
+
+def test_threads_are_counted_as_scikit_learn_counts_jobs(monkeypatch):
+    monkeypatch.setattr("evidentia.solvers.threads.cpu_count", lambda: 8)
+    assert n_threads() == 8
+    for n_jobs, expected in [(None, 8), (1, 1), (5, 5), (20, 20), (-1, 8), (-2, 7), (-8, 1), (-99, 1)]:
+        with threads(n_jobs):
+            assert n_threads() == expected
+    with threads(3):
+        with pytest.raises(ArithmeticError), threads(2):
+            raise ArithmeticError
+        assert n_threads() == 3
+    assert n_threads() == 8
+
+
+def test_a_method_works_with_the_jobs_of_its_estimator():
+    @one_blas_thread
+    def used(model=None):
+        return n_threads()
+
+    assert used() == used(SimpleNamespace(n_jobs=None)) == used(SimpleNamespace()) == cpu_count()
+    assert used(SimpleNamespace(n_jobs=3)) == 3
+    with threads(5):  # of the fit that calls
+        assert used() == used(SimpleNamespace(n_jobs=None)) == 5
+        assert used(SimpleNamespace(n_jobs=2)) == 2
+        assert n_threads() == 5
+
+
+@pytest.mark.parametrize(("workers", "inside"), [(1, 5), (2, 1)])
+def test_who_works_in_a_crew_has_no_crew_of_its_own(workers, inside):
+    with threads(5), crew(workers) as each:
+        assert each(lambda item: (item, n_threads()), [4, 7]) == [(4, inside), (7, inside)]
+        assert set(blas_threads()) == {1}

@@ -110,7 +110,11 @@ class Missing(StrEnum):
 
 # Options that several commands have.
 TableFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .parquet or .npz; one row an object.")
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="Table: .csv, .tsv (also .gz), .parquet, .feather, .xlsx, .h5ad, .fcs, .npz; '-' for CSV from a pipe.",
+    ),
 ]
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Columns to leave out; repeat, or separate by commas.")
@@ -171,7 +175,7 @@ Scheduler = Annotated[
 
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(f"evidentia {evidentia.__version__}")
+        terminal.echo(f"evidentia {evidentia.__version__}")
         raise typer.Exit
 
 
@@ -308,6 +312,7 @@ def ask(
     from evidentia.cli.running import check_out
     from evidentia.cli.summary import print_summary
     from evidentia.constraints import ActiveSession
+    from evidentia.looking.placing import scales_of
     from evidentia.looking.rules import rescale
     from evidentia.prototypes import CECM
 
@@ -332,11 +337,10 @@ def ask(
     terminal.labeled("answers", f"{kept}  ({asking.counted(session)})")
     for text in notes:
         terminal.note(text)
-
     hidden = [name for name, why in (given.left_out or {}).items() if why == "--drop"]
     conversation = asking.Conversation(session, asking.what_to_show(given.source.frame, data, hidden), kept)
     finished = conversation.hold()
-    typer.echo()
+    terminal.echo()
     if finished:
         print_summary(session.partition)
     terminal.labeled("answers", f"{kept}  ({asking.counted(session)}; the same command goes on from there)")
@@ -348,7 +352,7 @@ def ask(
         written = write_results(
             out,
             partition=session.partition,
-            model=fitting.in_units_of(scaler, session.model),
+            model=fitting.in_units_of(scales_of(scaler), session.model),
             X=data,
             object_column=id_column,
             notes=[*notes, *conversation.notes],
@@ -357,6 +361,51 @@ def ask(
             title=file.name,
         )
         terminal.labeled("written", f"{written[0]}  (open it in a browser)")
+
+
+@app.command()
+def explore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Table (.csv, .tsv, .parquet, .npz) or image.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where every step is kept, and taken up again.", show_default="FILE-explorer"),
+    ] = None,
+    method: MethodName = "auto",
+    clusters: HowMany = "auto",
+    scale: FitOn = FitScale.auto,
+    id_column: IdColumn = None,
+    drop: Drop = None,
+    columns: Columns = None,
+    keep: Keep = None,
+    missing: Holes = None,
+    seed: Seed = 0,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port; if it is taken, the next.")] = 5006,
+    host: Annotated[str, typer.Option(help="Address that is listened at; other machines cannot reach this one.")] = (
+        "127.0.0.1"
+    ),
+    let_others_in: Annotated[
+        bool,
+        typer.Option("--let-others-in", help="With --host: whoever gets hold of the address may see and change all."),
+    ] = False,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+) -> None:
+    """Look at the groups in the browser, say what you know, and see what moves; everything stays on this machine."""
+    if is_large(file):
+        raise UserError(f"The explorer needs all rows in memory, and {file} is too large. Take a sample of its rows.")
+    check_file(file)
+    from evidentia.cli import exploring, fitting, inputs
+    from evidentia.cli.running import check_out
+
+    wishes = inputs.Wishes(
+        method=method, distances=False, scale=scale.value, id_column=id_column, drop=drop or (), columns=columns or (),
+        keep=keep or (), missing=None if missing is None else missing.value,
+    )  # fmt: skip
+    out = out or file.with_name(f"{file.name.split('.')[0]}-explorer")
+    check_out(out)
+    number = fitting.parse_clusters(clusters)
+    is_image = file.name.lower().endswith(exploring.IMAGES)
+    job = exploring.ImageJob(file, number, seed, out) if is_image else exploring.Job(file, wishes, number, seed, out)
+    exploring.run(job, port=port, host=host, let_others_in=let_others_in, browser=browser)
 
 
 @app.command(cls=TwoMasks)
@@ -424,13 +473,48 @@ def segment(
 
 
 @app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="model.npz, or the directory that fit --out wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Table with the columns that were clustered, by name.")],
+    id_column: IdColumn = None,
+    missing: Holes = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the masses (.csv, .parquet; '-' prints CSV) or the partition (.npz); many rows: a directory.",
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Place new rows in the clusters of a model, and say how sure each one is."""
+    check_file(model / "model.npz" if model.is_dir() else model, cure="It should hold model.npz.")
+    if not is_large(file):
+        check_file(file)
+    from evidentia.cli import placing
+    from evidentia.cli.summary import print_summary
+
+    placing.check_out(out, file)
+    found = placing.read_model(model)
+    partition = placing.place(found, file, id_column=id_column, missing=None if missing is None else missing.value)
+    if str(out) != "-":
+        print_summary(partition)
+    if out is not None:
+        written = placing.write(partition, out, id_column or found.id_column or "object")
+        if not quiet and str(out) != "-":
+            terminal.labeled("written", str(written))
+    elif not quiet:
+        terminal.echo("\nNothing was written; --out FILE keeps the masses of every row.")
+
+
+@app.command()
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="partition.npz, or the directory that holds it.")],
     objects: Annotated[int, typer.Option(min=0, metavar="N", help="Also list the N most doubtful objects.")] = 0,
 ) -> None:
     """Print the summary of a finished partition again."""
     if (file / "summary.txt").is_file():  # of rows that stayed in their files
-        typer.echo((file / "summary.txt").read_text(encoding="utf-8").rstrip())
+        terminal.echo((file / "summary.txt").read_text(encoding="utf-8").rstrip())
         file = file / "sample"
         if not objects:
             return
@@ -442,7 +526,7 @@ def show(
     partition = CredalPartition.load(archive)
     print_summary(partition)
     if objects:
-        typer.echo()
+        terminal.echo()
         print_doubtful(partition, objects)
 
 
@@ -464,7 +548,27 @@ def explain(
     from evidentia.cli.explaining import explanations
 
     for at, words in enumerate(explanations(results, objects or (), distances)):
-        typer.echo(f"{chr(10) * (at > 0)}{words}")
+        terminal.echo(f"{chr(10) * (at > 0)}{words}")
+
+
+@app.command()
+def report(
+    results: Annotated[Path, typer.Argument(metavar="DIR", help="What --out wrote: the directory, or partition.npz.")],
+    interactive: Annotated[
+        bool,
+        typer.Option("--interactive", help="A page to look around in, all in one file; needs evidentia[explorer]."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write.", show_default="interactive.html or report.html in DIR"),
+    ] = None,
+) -> None:
+    """Write a page about results: to point at objects, draw around them, filter and search with --interactive."""
+    check_file(results / "partition.npz" if results.is_dir() else results)
+    from evidentia.cli.explaining import write_page
+
+    path = write_page(results, out, interactive=interactive)
+    typer.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB. Open it in a browser; it needs no network.")
 
 
 @app.command()
@@ -499,6 +603,8 @@ def demo(
         code=DEMO,
         title="Fisher's irises",
     )
+    if not quiet:
+        terminal.labeled("next", "evidentia explore table.csv  (look at a table of yours in the browser, and point)")
 
 
 @app.command()
@@ -510,32 +616,35 @@ def datasets(
     download: Annotated[bool, typer.Option("--download", help="Fetch it from OpenML when it is not here.")] = False,
 ) -> None:
     """List the data sets that can be loaded, describe one, or write it to a file."""
+    from evidentia._names import guarded
     from evidentia.datasets import available, load
+    from evidentia.files import whole_file
 
     if name is None:
         if to is not None or download:
             raise UserError("Which data set? 'evidentia datasets' lists the names.")
         table = available().drop(columns="used_by")
         names = table.index.str.ljust(table.index.str.len().max()).rename(None)
-        typer.echo(table.set_axis(names).astype(str).replace("<NA>", "-").to_string())
+        terminal.echo(table.set_axis(names).astype(str).replace("<NA>", "-").to_string())
         return
     dataset = load(name, download=download)
     if to is None:
-        typer.echo(str(dataset))
+        terminal.echo(str(dataset))
         return
-    to.parent.mkdir(parents=True, exist_ok=True)
     if dataset.dissimilarity is not None:
         import pandas as pd
 
         square = pd.DataFrame(dataset.dissimilarity)
         called = list(dataset.object_names or map("object{}".format, square.index))
-        square.set_axis(called).set_axis(called, axis=1).to_csv(to, index_label="object")
-        typer.echo(f"{to}: dissimilarities of {len(square)} objects")
+        with whole_file(to) as file:
+            guarded(square.set_axis(called).set_axis(called, axis=1)).to_csv(file, index_label="object")
+        terminal.echo(f"{to}: dissimilarities of {len(square)} objects")
         return
     framed = dataset.as_frame()
     frame = framed.data if framed.target is None else framed.data.assign(label=framed.target)
-    frame.to_csv(to, index=dataset.object_names is not None, index_label="object")
-    typer.echo(f"{to}: {len(frame)} rows, {frame.shape[1]} columns")
+    with whole_file(to) as file:
+        guarded(frame).to_csv(file, index=dataset.object_names is not None, index_label="object")
+    terminal.echo(f"{to}: {len(frame)} rows, {frame.shape[1]} columns")
 
 
 def compared(partition: CredalPartition, truth: pd.Series, what: str) -> str:

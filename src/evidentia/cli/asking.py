@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import typer
 
+from evidentia._names import printable
 from evidentia.cli import terminal
 from evidentia.cli.errors import UserError
 from evidentia.cli.fitting import noticing
 from evidentia.constraints import ActiveSession
+from evidentia.files import check_writable
 
 KEYS = {"s": "same", "d": "different", "?": "unknown", "u": "undo", "q": "quit"}
 WORDS = KEYS | {word: word for word in KEYS.values()} | {"don't know": "unknown", "leave": "quit"}
@@ -33,8 +34,10 @@ def take_up(session: ActiveSession, path: Path) -> list[str]:
                 session.resume(path)
             except ValueError as error:
                 raise UserError(f"--answers: {error}") from error
-    path.parent.mkdir(parents=True, exist_ok=True)
-    session.save(path)
+    if path.exists():
+        session.save(path)  # whole again, should it have been cut off
+    else:
+        check_writable(path.parent)
     return noticed.notes
 
 
@@ -56,12 +59,12 @@ class Conversation:
             if not finished:
                 return False
             if question is None:
-                typer.echo("\nNo question is left: every pair is answered, or follows from what was answered.")
+                terminal.echo("\nNo question is left: every pair is answered, or follows from what was answered.")
                 return True
             self._say_when_it_is_enough()
-            typer.echo()
+            terminal.echo()
             terminal.heading(f"Question {len(self.session.answers) + 1}: do these two belong together?")
-            typer.echo("\n".join(side_by_side(self.shown, question.first, question.second)))
+            terminal.echo("\n".join(side_by_side(self.shown, question.first, question.second)))
             wish = _read_wish()
             if wish == "quit":
                 return True
@@ -73,12 +76,13 @@ class Conversation:
         session = self.session
         if wish == "undo":
             if not session.answers:
-                typer.echo("  There is no answer to take back.")
+                terminal.echo("  There is no answer to take back.")
                 return True
-            first, second, word = session.undo()
+            ((first, second, word),) = session.undo()
             session.save(self.path)
-            typer.echo(
-                f"  Took back the answer {SPOKEN[word]!r} for {session.names[first]} and {session.names[second]}."
+            terminal.echo(
+                f"  Took back the answer {SPOKEN[word]!r} for {printable(session.names[first])} and "
+                f"{printable(session.names[second])}."
             )
             return True
         session.answer(wish)
@@ -87,18 +91,18 @@ class Conversation:
         if finished and wish != "unknown":
             moved = int(session.history.moved.iloc[-1])
             torn = int((partition.sets().sum(axis=1) > 1).sum())
-            typer.echo(
+            terminal.echo(
                 f"  Saved. {moved or 'No'} object{'s' * (moved != 1)} changed cluster; "
                 f"{torn} of {len(partition)} are torn between clusters."
             )
         elif finished:
-            typer.echo("  Saved.")
+            terminal.echo("  Saved.")
         return finished
 
     def _say_when_it_is_enough(self) -> None:
         enough = not self.session.worthwhile
         if enough and not self._told:
-            typer.echo(
+            terminal.echo(
                 f"\nThe last {self.session.patience} answers taught nothing new: more of them will hardly pay. "
                 "q leaves, or go on if you like."
             )
@@ -124,11 +128,11 @@ def _read_wish() -> str:
         try:
             typed = input(f"  {HINT} > ").strip().lower()
         except (EOFError, KeyboardInterrupt):
-            typer.echo()
+            terminal.echo()
             return "quit"
         if typed in WORDS:
             return WORDS[typed]
-        typer.echo(f"  {typed!r} is none of these." if typed else "  Type one of these keys, then Enter.")
+        terminal.echo(f"  {typed!r} is none of these." if typed else "  Type one of these keys, then Enter.")
 
 
 def side_by_side(shown: pd.DataFrame, first: int, second: int) -> list[str]:
@@ -164,7 +168,7 @@ def _cell(value: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    text = " ".join(text.split())
+    text = printable(" ".join(text.split()))
     return text if len(text) <= MOST_WIDTH else text[: MOST_WIDTH - 3] + "..."
 
 

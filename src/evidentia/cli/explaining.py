@@ -1,24 +1,34 @@
-"""What ``evidentia explain`` does: read a directory of results, and say why objects are doubtful."""
+"""What ``evidentia explain`` and ``evidentia report`` do with a directory of results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evidentia.cli.errors import UserError
 from evidentia.cli.tables import read_distances
 from evidentia.cli.terminal import note
 from evidentia.partition import CredalPartition
 from evidentia.partition.explanation import Explainer
+from evidentia.report import write_interactive, write_report
 from evidentia.report.results import find_table, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DOUBTFUL = 10  # objects told about when none is named
 
 
+def read_results(results: Path) -> tuple[CredalPartition, Path]:
+    """The partition of a directory, or of its ``partition.npz``, and the directory."""
+    directory = results if results.is_dir() else results.parent
+    return CredalPartition.load(directory / "partition.npz" if results.is_dir() else results), directory
+
+
 def explanations(results: Path, objects: Sequence[str], distances: Path | None) -> Iterator[str]:
     """What there is to say about each object named; without any, a sentence about each of the most doubtful."""
-    directory = results if results.is_dir() else results.parent
-    partition = CredalPartition.load(directory / "partition.npz" if results.is_dir() else results)
+    partition, directory = read_results(results)
     explainer = _explainer(partition, directory, distances)
     if objects:
         for which in objects:
@@ -34,15 +44,32 @@ def explanations(results: Path, objects: Sequence[str], distances: Path | None) 
 def _explainer(partition: CredalPartition, directory: Path, distances: Path | None) -> Explainer:
     if distances is not None:
         return Explainer(partition, dissimilarities=read_distances(distances)[0].to_numpy())
-    table = find_table(directory)
-    if table is None:
+    frame = _read_frame(directory)
+    if frame is None:
         note(
             f"There is no {directory / 'table.csv'}, so which columns speak for which cluster is not known. A fit of a "
             "table writes it; --distances FILE gives the dissimilarities that were clustered."
         )
-        return Explainer(partition)
+    return Explainer(partition, frame)
+
+
+def _read_frame(directory: Path) -> pd.DataFrame | None:
+    table = find_table(directory)
+    if table is None:
+        return None
     try:
-        frame = read_table(table)
+        return read_table(table)
     except (ValueError, OSError, ImportError) as error:
         raise UserError(f"{table} cannot be read: {error}. Fit again, or leave the file out.") from error
-    return Explainer(partition, frame)
+
+
+def write_page(results: Path, out: Path | None, *, interactive: bool) -> Path:
+    """The page to read (``report.html``) or the one to look around in (``interactive.html``) of some results."""
+    partition, directory = read_results(results)
+    path = out or directory / ("interactive.html" if interactive else "report.html")
+    if path.exists() and not interactive:
+        raise UserError(
+            f"{path} is there already, with more than can be found out from the results: how they were made. "
+            "--interactive writes interactive.html beside it; --out FILE a report elsewhere."
+        )
+    return (write_interactive if interactive else write_report)(path, partition=partition, X=_read_frame(directory))

@@ -17,7 +17,9 @@ def is_large(path: Path) -> bool:
 
 
 def check_file(path: Path, *, cure: str = "Name a file: .csv, .tsv, .parquet or .npz.") -> None:
-    """Refuse what is no file with something in it; ``cure`` is for a directory."""
+    """Refuse what is no file with something in it; ``cure`` is for a directory. ``-`` is the standard input."""
+    if str(path) == "-":
+        return
     if path.is_dir():
         raise UserError(f"{path} is a directory. {cure}")
     if not path.is_file():

@@ -17,15 +17,22 @@ import pandas as pd
 from evidentia import methods
 from evidentia.cli.errors import UserError
 from evidentia.cli.settings import read_settings
+from evidentia.looking import numbers
 from evidentia.looking.numbers import Clusters, fit_number
+from evidentia.looking.placing import TableModel, scales_of
 from evidentia.looking.rules import number_settings, rescale
+from evidentia.solvers.coordinates import ColumnScales
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model in the units of the file, how the number of clusters was chosen, and what was worth a warning."""
+    """A model in the units of the file, how the number of clusters was chosen, and what was worth a warning.
+
+    ``placing`` is the model as it was fitted, with what makes its rows out of those of a file.
+    """
 
     model: Any
+    placing: TableModel
     selection: Any
     notes: list[str]
     interrupted: bool
@@ -83,29 +90,28 @@ class Wish:
 
 
 def parse_clusters(text: str) -> Clusters:
-    """A number, or the range to choose from: ``3``, ``2-6``; None for ``auto``."""
-    if text.strip().lower() == "auto":
-        return None
-    first, dash, last = text.partition("-")
-    if not (first.strip().isdigit() and (last.strip().isdigit() or not dash)):
-        raise UserError(f"--clusters takes a number (3), a range (2-6) or auto. Got {text!r}.")
-    if not dash:
-        return int(first)
-    if not 1 <= int(first) <= int(last):
-        raise UserError(f"--clusters {text}: the range runs from the smaller to the larger number, as in 2-6.")
-    return int(first), int(last)
+    """What ``--clusters`` means."""
+    try:
+        return numbers.parse_clusters(text)
+    except ValueError as error:
+        raise UserError(f"--clusters: {error}") from None
 
 
 def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, links: Any = None) -> Fitted:
     """Fit on the chosen scale; an interrupt keeps the best solution so far."""
     scaled, scaler = rescale(data, scale)
-    selection = None
+    scales, selection = scales_of(scaler), None
     with noticing() as noticed:
         if links is not None:
             model = estimator.fit(scaled, constraints=links)
         else:
             model, selection = fit_number(estimator, scaled, clusters)
-    return Fitted(in_units_of(scaler, model), selection, noticed.notes, noticed.interrupted)
+    if "verbose" in model.parameters:
+        model.set_params(verbose=0)
+    columns, named = data.columns.tolist(), data.index.name
+    categories = tuple(name for name in columns if data[name].dtype == "category")
+    placing = TableModel(model, tuple(columns), categories, scales, None if named is None else str(named))
+    return Fitted(in_units_of(scales, model), placing, selection, noticed.notes, noticed.interrupted)
 
 
 class Rescaled(NamedTuple):
@@ -127,18 +133,14 @@ class Rescaled(NamedTuple):
         return wide * np.outer(self.factor, self.factor)
 
 
-def in_units_of(scaler: Any, model: Any) -> Any:
+def in_units_of(scales: ColumnScales | None, model: Any) -> Any:
     """The model with its centers and covariances in the units before scaling, for tables and pictures."""
-    if scaler is None:
+    if scales is None:
         return model
-    n_features = model.n_features_in_
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the scaler knows columns by name and is given none
-        origin, one = scaler.inverse_transform(np.vstack([np.zeros(n_features), np.ones(n_features)]))
-    units = Rescaled(origin, one - origin, getattr(model, "reduction_", None))
+    units = Rescaled(scales.origin, scales.deviation, getattr(model, "reduction_", None))
     moved = copy.copy(model)
     if getattr(model, "cluster_centers_", None) is not None:
-        moved.cluster_centers_ = model.cluster_centers_ * units.factor + origin
+        moved.cluster_centers_ = model.cluster_centers_ * units.factor + units.origin
     if hasattr(model, "reduction_"):  # its covariances are computed from what the clusters have, when asked for
         moved.reduction_ = units
     elif getattr(model, "covariances_", None) is not None:

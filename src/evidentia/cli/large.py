@@ -16,6 +16,8 @@ from evidentia import methods
 from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError, listing
 from evidentia.cli.tables import split_names
+from evidentia.files import write_whole
+from evidentia.looking.placing import TableModel
 from evidentia.rows import RowSource, open_rows
 from evidentia.rows.passes import add_up, showing
 from evidentia.rows.source import Piece, TransformedRows
@@ -63,15 +65,17 @@ def fit_large(
         terminal.note(text)
     first, *rest = summary.splitlines()
     terminal.heading(first)
-    typer.echo("\n".join(rest))
+    terminal.echo("\n".join(rest))
     if out is None:
         if not quiet:
-            typer.echo("\nNothing was written; --out DIR keeps clusters and doubt of every row, and a report.")
+            terminal.echo("\nNothing was written; --out DIR keeps clusters and doubt of every row, and a report.")
     else:
-        (out / "summary.txt").write_text(f"{summary}\n", encoding="utf-8")
+        write_whole(out / "summary.txt", f"{summary}\n")
+        TableModel(model.set_params(verbose=0), rows.names, scales=scales).save(out / "model.npz")
         written = _report(out, model, rows, scales, noticed.notes, **words)
         if not quiet:
             terminal.labeled("written", f"{out / 'masses'}  (a Parquet file for each part of the rows)")
+            terminal.labeled("", f"{out / 'model.npz'}  (the model; evidentia predict places new rows by it)")
             terminal.labeled("", f"{written}  (a sample of the rows; open it in a browser)")
     if noticed.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -109,24 +113,19 @@ def _variances(piece: Piece) -> Moments | None:
 
 def _report(out: Path, model: Any, rows: RowSource, scales: Any, notes: Sequence[str], **words: Any) -> Path:
     """A report on rows from many places of the source, in the units of the files."""
-    from sklearn.preprocessing import StandardScaler
-
     from evidentia.report import write_results
 
-    table, scaler = sample(rows), None
+    table = sample(rows)
     frame = pd.DataFrame(table, columns=[str(name) for name in rows.names or range(rows.n_features)])
     inside = table if scales is None else scales.to(table)
     shown = copy(model)  # as if it had been fitted to the sample
     shown.partition_ = model.predict_partition(pd.DataFrame(inside, columns=frame.columns) if rows.names else inside)
     shown.labels_ = shown.partition_.labels()
-    if scales is not None:
-        scaler = StandardScaler()
-        scaler.mean_, scaler.scale_, scaler.n_features_in_ = scales.origin, scales.deviation, rows.n_features
     said = f"The report shows {len(table):,} of {len(model.partition_):,} rows; masses/ and summary.txt speak of all."
     written = write_results(
         out / "sample",
         partition=shown.partition_,
-        model=fitting.in_units_of(scaler, shown.set_params(verbose=0)),
+        model=fitting.in_units_of(scales, shown),
         X=frame,
         notes=[said, *notes],
         **words,

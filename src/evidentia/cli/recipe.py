@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from evidentia.looking.code import preparing_lines
 from evidentia.looking.numbers import Clusters, numbers_to_try
-from evidentia.looking.rules import SCALERS
 from evidentia.report.page import import_lines
 
-WIDTH = 100
+READERS = {"as_table": "tables", "read_fcs": "fcs"}  # functions of evidentia that read a file, and where they are
 
 
 def recipe(
@@ -46,27 +46,18 @@ def recipe(
     print(model.partition_)
     """
     counts = numbers_to_try(estimator, clusters)
-    imports = ["import numpy as np"] * ("np." in read) + ["import pandas as pd"]
+    imports = ["import anndata"] * ("anndata." in read) + ["import numpy as np"] * ("np." in read)
+    imports += ["import pandas as pd"]
     lines = [f"X = {read}"]
     if id_column is not None:
         lines.append(f"X = X.set_index({id_column!r})")
-    if left_out:
-        keep, lose = f"X = X[{list(columns)!r}]", f"X = X.drop(columns={list(left_out)!r})"
-        lines.append(keep if len(keep) <= max(len(lose), WIDTH) else lose)
-    if not categories:
-        lines[-1] += ".astype(float)"
-    elif len(categories) == len(columns):
-        lines[-1] += '.astype("category")'
-    else:
-        kinds = ", ".join(f'{name!r}: "category"' for name in categories)
-        lines.append(f"X = X.astype({{{kinds}}})")
-    if dropped is not None:
-        lines.append(f"X = X.dropna(how={dropped!r})")
-    if scale != "none":
-        imports.append(f"from sklearn.preprocessing import {SCALERS[scale]}")
-        lines.append(f'X = {SCALERS[scale]}().set_output(transform="pandas").fit_transform(X)')
+    needed, lines = preparing_lines(
+        before=lines, columns=columns, left_out=left_out, scale=scale, categories=categories, dropped=dropped
+    )
+    imports += needed
     others = ["select"] * bool(counts) + ["PairwiseConstraints"] * (links is not None)
     imports += ["", import_lines(estimator, *others)]
+    imports += [f"from evidentia.rows.{home} import {name}" for name, home in READERS.items() if f"{name}(" in read]
     if counts:
         seed = estimator.get_params().get("random_state")
         lines.append(f"found = select(X, {estimator!r}, n_clusters={counts}, random_state={seed})")

@@ -14,6 +14,7 @@ from evidentia._base import is_precomputed
 from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError
 from evidentia.cli.summary import print_summary
+from evidentia.files import check_writable
 from evidentia.looking import expected_cost
 from evidentia.looking.numbers import Clusters, numbers_to_try
 from evidentia.looking.rules import rescale
@@ -49,23 +50,25 @@ def run(
     for text in notes:
         terminal.note(text)
     if not quiet:
-        typer.echo()
+        terminal.echo()
         if fitted.selection is not None:
             itself = numbers_to_try(estimator, clusters) is None  # a long search; the report has its table
-            typer.echo(f"{fitted.selection.choice if itself else fitted.selection}\n")
+            terminal.echo(f"{fitted.selection.choice if itself else fitted.selection}\n")
     print_summary(partition)
     sentence = None if remark is None else remark(partition)
     if sentence is not None:
-        typer.echo(f"\n{sentence}")
+        terminal.echo(f"\n{sentence}")
     if not quiet and out is None:
-        typer.echo("\nNothing was written; --out DIR keeps the report, the masses and the plots.")
+        terminal.echo("\nNothing was written; --out DIR keeps the report, the masses and the plots.")
     if out is not None:
+        from evidentia.plots._ink import NEEDED, can_draw
         from evidentia.report import write_results
 
+        saved = fitted.placing.save(out / "model.npz")
         written = write_results(
             out,
             partition=partition,
-            model=fitted.model.set_params(verbose=0) if "verbose" in fitted.model.parameters else fitted.model,
+            model=fitted.model,
             X=_numbers(estimator, data),
             selection=fitted.selection,
             object_column=object_column,
@@ -75,9 +78,11 @@ def run(
             **words,
         )
         if not quiet:
-            typer.echo()
+            terminal.echo()
             terminal.labeled("written", f"{written[0]}  (open it in a browser)")
-            terminal.labeled("", ", ".join(path.name for path in written[1:]))
+            if not can_draw():
+                terminal.labeled("", NEEDED)
+            terminal.labeled("", ", ".join(path.name for path in [*written[1:], saved]))
             if tables == "auto" and written[1].suffix == ".parquet":
                 terminal.labeled("", "So many rows are written as Parquet, which is quicker; --tables csv writes text.")
     if fitted.interrupted:
@@ -108,7 +113,10 @@ def check_out(out: Path | None, tables: str = "auto") -> None:
         table_kind(tables, 0)
     if out.exists() and not out.is_dir():
         raise UserError(f"--out {out} is a file. Name a directory; it is made if it is not there.")
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        check_writable(out)
+    except OSError as error:
+        raise UserError(f"--out {out}: nothing can be written there ({error.filename}: {error.strerror}).") from error
 
 
 def _numbers(estimator: Any, data: pd.DataFrame) -> pd.DataFrame | None:

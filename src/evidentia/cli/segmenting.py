@@ -124,18 +124,18 @@ def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | 
     for text in noticed.notes:
         terminal.note(text)
     if not quiet:
-        typer.echo()
+        terminal.echo()
     first, *rest = found.summary().splitlines()
     terminal.heading(first)
-    typer.echo("\n".join(rest))
+    terminal.echo("\n".join(rest))
     if out is not None:
         written = write_segmentation(found, out)
         if not quiet:
-            typer.echo()
+            terminal.echo()
             terminal.labeled("written", str(written[0]))
             terminal.labeled("", ", ".join(path.name for path in written[1:]))
     elif not quiet:
-        typer.echo("\nNothing was written; --out DIR keeps the maps.")
+        terminal.echo("\nNothing was written; --out DIR keeps the maps.")
     if noticed.interrupted:
         raise typer.Exit(INTERRUPTED)
 

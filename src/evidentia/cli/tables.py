@@ -9,16 +9,20 @@ import csv
 import gzip
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from evidentia.cli import formats
 from evidentia.cli.errors import UserError, closest, listing
 from evidentia.cli.files import check_file
 from evidentia.looking.columns import is_numeric
+from evidentia.rows.text import counts_columns
+from evidentia.solvers.memory import refuse_beyond_memory
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
 SAMPLE = 1 << 16  # bytes that are looked at to guess the format
@@ -42,6 +46,7 @@ KINDS = {
     ".pq": "parquet",
     ".npz": "numpy",
     ".npy": "numpy",
+    **dict.fromkeys(formats.READERS, "other"),
 }
 
 
@@ -69,14 +74,20 @@ class Table:
 def read_table(path: Path, *, id_column: str | None = None) -> Source:
     """Read a file by the kind its name promises; values of ``id_column`` stay text, so that ``007`` stays ``007``."""
     check_file(path)
+    if str(path) == "-":
+        piped = formats.from_pipe()
+        source = read_table(piped, id_column=id_column)
+        return replace(source, code=source.code.replace(str(piped), "/dev/stdin"))
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else "".join(suffixes[-1:])
     kind = KINDS.get(suffix)
     if kind is None:
-        cure = " Save the sheet as CSV." if suffix in {".xls", ".xlsx", ".ods"} else ""
+        cure = " Save the sheet as .xlsx or CSV." if suffix in {".xls", ".ods"} else ""
         raise UserError(f"{path}: files of type {suffix or '(none)'} are not read, but {', '.join(KINDS)} are.{cure}")
-    read = {"text": _read_text, "parquet": _read_parquet, "numpy": _read_numpy}[kind]
-    source = read(path, id_column)
+    if kind == "other":
+        source = Source(*formats.READERS[suffix](path, id_column))
+    else:
+        source = {"text": _read_text, "parquet": _read_parquet, "numpy": _read_numpy}[kind](path, id_column)
     source.frame.columns = source.frame.columns.map(str)
     if source.frame.empty:
         raise UserError(f"{path} holds the names of {source.frame.shape[1]} columns, but no rows.")
@@ -109,7 +120,9 @@ def _read_text(path: Path, id_column: str | None) -> Source:
     if separator != "," and _decimal_commas(cells):
         options["decimal"] = ","
         notes.append("Numbers are written with a decimal comma and were read so (1,5 is one and a half).")
-    if all(_is_number(cell, options.get("decimal", ".")) for cell in cells[0]):
+    if counts_columns(cells[0]):
+        notes.append("The first line counts the columns from 0 and was taken for their names, as pandas writes them.")
+    elif all(_is_number(cell, options.get("decimal", ".")) for cell in cells[0]):
         options["header"] = None
         notes.append("The first line holds numbers, not names: the columns are called x0, x1 and so on.")
     if id_column is not None:
@@ -129,11 +142,28 @@ def _read_text(path: Path, id_column: str | None) -> Source:
             f"{path}: the rows have more cells than the first line has names ({len(cells[0])}). "
             "Give each column a name."
         )
+    if frame.iloc[:, -1].isna().any():
+        _refuse_short_lines(path, separator, encoding, len(cells[0]))
     keywords = "".join(f", {name}={_literal(value)}" for name, value in options.items())
     code = f"pd.read_csv({str(path)!r}{keywords})"
     if "header" in options:
         frame, code = frame.add_prefix("x"), f'{code}.add_prefix("x")'
     return Source(frame, code, notes)
+
+
+def _refuse_short_lines(path: Path, separator: str, encoding: str, n_columns: int) -> None:
+    """pandas fills up lines with too few cells, such as those with another separator, as if cells were missing."""
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    with opened(path, "rt", encoding=encoding, newline="") as file, suppress(csv.Error):
+        reader = csv.reader(file, delimiter=separator)
+        for row in reader:
+            if len(row) < n_columns and any(cell.strip() for cell in row):
+                others = [words for sign, words in SEPARATORS.items() if sign != separator and sign in "".join(row)]
+                why = f" It has {others[0]}s where the first line has {SEPARATORS[separator]}s." if others else ""
+                raise UserError(
+                    f"{path}, line {reader.line_num} has {len(row)} cell{'s' * (len(row) != 1)}, the first line "
+                    f"{n_columns}.{why} Each line needs as many cells as the first one."
+                )
 
 
 def _literal(value: Any) -> str:
@@ -226,11 +256,17 @@ def _read_numpy(path: Path, id_column: str | None) -> Source:
     if not head.startswith((b"PK", b"\x93NUMPY")):
         raise UserError(f"{path} is not a NumPy archive{_instead(head)}.")
     try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                size = sum(entry.file_size for entry in archive.infolist())
+            refuse_beyond_memory(size, f"{path}, unpacked,", "Keep the table as .npy: it is read piece by piece.")
         with open(path, "rb") as file:
             loaded = np.load(file, allow_pickle=False)
             bare = isinstance(loaded, np.ndarray)
             arrays = {"X": loaded} if bare else {name: loaded[name] for name in loaded.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # a damaged archive fails in many ways
         cause = "Python objects cannot be read safely" if "pickle" in str(error) else str(error)
         raise UserError(f"{path} cannot be used: {cause}. numpy.savez(path, X=array) writes what can.") from error
     if str(arrays.get("format")) == "evidentia-partition":
@@ -358,12 +394,12 @@ def _identifiers(column: pd.Series) -> list[str]:
 
 
 def check_values(
-    data: pd.DataFrame, *, missing: str, cures: str = "--missing drop leaves these rows out"
+    data: pd.DataFrame, *, missing: str, cures: str = "--missing drop leaves these rows out", least: int = 2
 ) -> tuple[pd.DataFrame, str | None]:
     """Rows that can be clustered, and a sentence about missing values.
 
     ``missing`` is ``"error"``, ``"drop"`` (rows with a hole go) or ``"em"`` (only rows that are all holes go);
-    ``cures`` says what the command at hand offers.
+    ``cures`` says what the command at hand offers; ``least`` rows must remain.
     """
     numbers = data.select_dtypes("number")
     infinite = np.isinf(numbers.to_numpy())
@@ -390,6 +426,6 @@ def check_values(
             )
         if missing == "em":
             sentence += " What is observed is used."
-    if len(data) < 2:
-        raise UserError(f"{len(data)} row{'s' * (len(data) != 1)} cannot be clustered: at least 2 are needed.")
+    if len(data) < least:
+        raise UserError(f"{len(data)} row{'s' * (len(data) != 1)} cannot be clustered: at least {least} are needed.")
     return data, sentence

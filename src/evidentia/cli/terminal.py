@@ -10,6 +10,8 @@ from typing import TextIO
 
 import typer
 
+from evidentia._names import printable
+
 LABEL_WIDTH = 11
 
 
@@ -22,25 +24,39 @@ def styled(text: str, stream: TextIO | None = None, **style: object) -> str:
     return typer.style(text, **style) if colorful(stream or sys.stdout) else text  # type: ignore[arg-type]
 
 
+def echo(text: object = "", *, err: bool = False) -> None:
+    """Print; when nobody reads any more (``| head``), the work goes on without printing."""
+    stream = sys.stderr if err else sys.stdout
+    try:
+        typer.echo(text, err=err)
+    except BrokenPipeError:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())
+
+
 def heading(text: str) -> None:
-    typer.echo(styled(text, bold=True))
+    echo(styled(printable(text), bold=True))
 
 
 def labeled(label: str, text: str) -> None:
     """``  label      text``, wrapped beside the label when there is a terminal to fit into."""
-    indent = " " * (LABEL_WIDTH + 3)
+    indent, text = " " * (LABEL_WIDTH + 3), printable(text)
     if sys.stdout.isatty():
         width = max(40, shutil.get_terminal_size().columns - 1)
         text = textwrap.fill(
             text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
         ).lstrip()
-    typer.echo(f"  {styled(f'{label:<{LABEL_WIDTH}}', fg='cyan')} {text}")
+    echo(f"  {styled(f'{label:<{LABEL_WIDTH}}', fg='cyan')} {text}")
 
 
 def note(text: str) -> None:
     """Something worth knowing that is not an error."""
-    typer.echo(f"{styled('note:', sys.stderr, fg='yellow')} {text}", err=True)
+    echo(f"{styled('note:', sys.stderr, fg='yellow')} {_lines(text)}", err=True)
 
 
 def complain(text: str) -> None:
-    typer.echo(f"{styled('error:', sys.stderr, fg='red', bold=True)} {text}", err=True)
+    echo(f"{styled('error:', sys.stderr, fg='red', bold=True)} {_lines(text)}", err=True)
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +17,8 @@ from evidentia import methods
 from evidentia.constraints import questions
 from evidentia.constraints.answers import Answer, parse_answer, read_answers, write_answers
 from evidentia.constraints.building import known_labels
-from evidentia.constraints.pairwise import ContradictoryLinks, PairwiseConstraints
+from evidentia.constraints.chains import ContradictoryLinks
+from evidentia.constraints.pairwise import PairwiseConstraints
 from evidentia.partition import CredalPartition
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Entry:
     """An answer, and what is known of its effect; nan when it was read from a file."""
 
     answer: Answer
+    joined: bool = False  # given, and taken back, with the one before it
     start: Any = None  # from which the model before the answer was fitted, to come back to it
     probability: float = np.nan
     moved: float = np.nan
@@ -76,6 +78,10 @@ class ActiveSession:
         "don't know", or was the likelier answer by the partition and moved no object to another cluster.
     random_state : int, RandomState or None
         For the rule "random".
+    answers : iterable of (first, second, answer)
+        What is known at the beginning, as in :meth:`extend`.
+    model : fitted estimator, optional
+        That of these answers, if it is at hand: it is not fitted again then.
 
     Attributes
     ----------
@@ -86,7 +92,7 @@ class ActiveSession:
     Notes
     -----
     After an answer the estimator is fitted again when something asks for it: once from its own starts and, where it
-    can be started from centers, once from the solution at hand. The solution with the lower criterion is kept: links
+    can be given a start, once from the solution at hand. The solution with the lower criterion is kept: links
     change which minimum is the best one, and a descent from the old one often stays beside it.
 
     References
@@ -109,7 +115,17 @@ class ActiveSession:
     PairwiseConstraints(1 must-link, 0 cannot-link)
     """
 
-    def __init__(self, estimator: Any, X: Any, *, rule: str = "boundary", patience: int = 10, random_state: Any = None):
+    def __init__(
+        self,
+        estimator: Any,
+        X: Any,
+        *,
+        rule: str = "boundary",
+        patience: int = 10,
+        random_state: Any = None,
+        answers: Iterable[Sequence[Any]] = (),
+        model: Any = None,
+    ):
         if "links" not in methods.record(estimator).takes:
             raise TypeError(f"{type(estimator).__name__} cannot learn from answers: it takes no links.")
         if rule not in RULES:
@@ -131,6 +147,8 @@ class ActiveSession:
         self._before: CredalPartition | None = None
         self._question: Question | None = None
         self._again: questions.Pair | None = None  # a question whose answer was taken back
+        self.extend(answers)
+        self._model = model
 
     # -- questions and answers ----------------------------------------------------------------------------------------
 
@@ -156,30 +174,69 @@ class ActiveSession:
         ContradictoryLinks
             When earlier answers imply the opposite; nothing is changed then, and the message names them.
         """
-        word = parse_answer(answer)
         pair = self.ask() if pair is None else pair
         if pair is None:
             raise ValueError("There is no question left to answer.")
-        given = Answer(self._row(pair[0]), self._row(pair[1]), word)
-        self._check(given, self.answers)
-        before, entry = self.partition, Entry(given, self._start, self._probability(given[:2]))
+        given = self._parsed((*pair[:2], answer))
+        self._check([given], self.answers)
+        before, entry = self.partition, Entry(given, start=self._start, probability=self._probability(given[:2]))
         self._entries.append(entry)
         self._question = self._again = None
-        if word == "unknown":
+        if given.answer == "unknown":
             self._record(entry, before)  # there is nothing to learn
         else:
-            self._before, self._start, self._model = before, _start_from(self._model), None
+            self._before, self._start, self._model = before, start_from(self._model), None
         return self
 
-    def undo(self) -> Answer:
-        """Take the last answer back; its question is asked again."""
+    def extend(self, answers: Iterable[Sequence[Any]]) -> ActiveSession:
+        """Take many answers at once, as of objects circled on a map; one :meth:`undo` takes all of them back.
+
+        Parameters
+        ----------
+        answers : iterable of (first, second, answer)
+            As in :meth:`answer`. What was answered so before is left out.
+
+        Raises
+        ------
+        ContradictoryLinks
+            When they and earlier answers contradict each other; nothing is changed then.
+        """
+        known = {(frozenset(given[:2]), given.answer) for given in self.answers}
+        new: list[Answer] = []
+        for given in map(self._parsed, answers):
+            if (frozenset(given[:2]), given.answer) not in known:
+                known.add((frozenset(given[:2]), given.answer))
+                new.append(given)
+        if not new:
+            return self
+        self._check(new, self.answers)
+        start, model = self._start, self._model
+        chance = np.full(len(new), np.nan)
+        if model is not None:  # else there is nothing yet that these answers could change
+            chance = questions.probability_same(model.partition_, [given[:2] for given in new])
+            self._before, self._start = model.partition_, start_from(model)
+        self._entries += [
+            Entry(given, joined=at > 0, start=start, probability=float(chance[at])) for at, given in enumerate(new)
+        ]
+        self._model = self._question = self._again = None
+        return self
+
+    def undo(self) -> list[Answer]:
+        """Take back the last answer, or all that were given with it; the question of a single one is asked again."""
         if not self._entries:
             raise ValueError("There is no answer to take back.")
-        entry = self._entries.pop()
-        self._question, self._again = None, entry.answer[:2]
-        if entry.answer.answer != "unknown":
-            self._start, self._model, self._before = entry.start, None, None
-        return entry.answer
+        gone = [self._entries.pop()]
+        while gone[0].joined:
+            gone.insert(0, self._entries.pop())
+        self._question, self._again = None, gone[0].answer[:2] if len(gone) == 1 else None
+        if any(entry.answer.answer != "unknown" for entry in gone):
+            self._start, self._model, self._before = gone[0].start, None, None
+        return [entry.answer for entry in gone]
+
+    def _parsed(self, given: Sequence[Any]) -> Answer:
+        first, second, answer = given
+        word = parse_answer(answer)
+        return Answer(self._row(first), self._row(second), word)
 
     def _probability(self, pair: questions.Pair) -> float:
         return float(questions.probability_same(self.partition, [pair])[0])
@@ -190,23 +247,27 @@ class ActiveSession:
             raise ValueError(f"There is no object {name!r} among {len(self.names)}: give a row number, or a name.")
         return row
 
-    def _check(self, given: Answer, earlier: Sequence[Answer]) -> None:
-        """Refuse an answer about one object, about a pair that was asked before, or against earlier answers."""
-        first, second = self.names[given.first], self.names[given.second]
-        if given.first == given.second:
-            raise ValueError(f"{first!r} is one object, not two.")
-        for number, (a, b, word) in enumerate(earlier, start=1):
-            if {a, b} == {given.first, given.second}:
+    def _check(self, new: Sequence[Answer], earlier: Sequence[Answer]) -> None:
+        """Refuse answers about one object, about pairs that were asked before, or against earlier answers."""
+        asked: dict[frozenset[int], tuple[int, str]] = {}
+        for number, (a, b, word) in enumerate([*earlier, *new], start=1):
+            first, second = self.names[a], self.names[b]
+            if a == b:
+                raise ValueError(f"{first!r} is one object, not two.")
+            before = asked.setdefault(frozenset((a, b)), (number, word))
+            if before[0] != number:
                 raise ValueError(
-                    f"{first!r} and {second!r} were asked before: answer {number} is {word!r}. "
+                    f"{first!r} and {second!r} were asked before: answer {before[0]} is {before[1]!r}. "
                     "To change it, take back what was answered since."
                 )
-        found = _links([*earlier, given]).contradictions()
+        found = _links([*earlier, *new]).contradictions()
         if found:
             proof = [self.names[row] for row in found[0].chain]
+            last = new[-1]
+            what = f"{last.answer!r} for {self.names[last.first]!r} and {self.names[last.second]!r} contradicts"
             raise ContradictoryLinks(
-                f"{given.answer!r} for {first!r} and {second!r} contradicts earlier answers: together they say "
-                f"{' = '.join(map(repr, proof))}, and that {proof[0]!r} and {proof[-1]!r} are different.",
+                f"{what if len(new) == 1 else 'These answers contradict each other, or'} earlier answers: together "
+                f"they say {' = '.join(map(repr, proof))}, and that {proof[0]!r} and {proof[-1]!r} are different.",
                 found,
             )
 
@@ -232,10 +293,10 @@ class ActiveSession:
 
     def _expected_change(self) -> Callable[[questions.Pair], float]:
         """What an answer changes beyond fitting again from the present solution, as a function of the pair."""
-        start = _start_from(self.model)
+        start = start_from(self.model)
 
         def refitted(*more: Answer) -> CredalPartition:
-            return self._fitted(_links([*self.answers, *more]), start).partition_
+            return _fitted(self.estimator, self.X, _links([*self.answers, *more]), start).partition_
 
         before = refitted()
 
@@ -251,9 +312,7 @@ class ActiveSession:
     def model(self) -> Any:
         """The estimator, fitted with all answers."""
         if self._model is None:
-            fresh = self._fitted(self.links)
-            found = [] if self._start is None else [self._fitted(self.links, self._start)]
-            self._model = min([*found, fresh], key=_cost) if found else fresh
+            self._model, _ = refit(self.estimator, self.X, self.links, self._start)
             if self._entries and self._before is not None:
                 self._record(self._entries[-1], self._before)
         return self._model
@@ -262,12 +321,6 @@ class ActiveSession:
     def partition(self) -> CredalPartition:
         """The partition of the :attr:`model`."""
         return self.model.partition_
-
-    def _fitted(self, links: PairwiseConstraints, start: Any = None) -> Any:
-        model = clone(self.estimator)
-        if start is not None:
-            model.set_params(init=start)
-        return model.fit(self.X, constraints=links)
 
     def _record(self, entry: Entry, before: CredalPartition) -> None:
         partition = self._model.partition_
@@ -342,8 +395,7 @@ class ActiveSession:
         if self._entries:
             raise ValueError(f"This session has {len(self._entries)} answers already. Take up a file in a new one.")
         answers = read_answers(path, self.names)
-        for at, given in enumerate(answers):
-            self._check(given, answers[:at])
+        self._check(answers, [])
         self._entries = [Entry(given) for given in answers]
         self._start = None
         self._model = self._question = self._again = None
@@ -411,10 +463,31 @@ def _links(answers: Sequence[Answer]) -> PairwiseConstraints:
     return PairwiseConstraints(pairs, np.array([given.answer == "same" for given in told], dtype=bool))
 
 
-def _start_from(model: Any) -> Any:
-    """Centers, with covariances when there are, from which a model of the same kind can go on; None if it cannot."""
-    if "init" not in model.parameters or "cluster_centers_" not in model.attributes or model.method.criterion is None:
+def refit(estimator: Any, X: Any, links: PairwiseConstraints, start: Any = None) -> tuple[Any, bool]:
+    """The estimator fitted from its own starts and, if there is one, from another start: the lower criterion wins.
+
+    The second says whether that other start won. Links change which minimum is the best one, so neither is enough.
+    """
+    fresh = _fitted(estimator, X, links)
+    if start is None:
+        return fresh, False
+    continued = _fitted(estimator, X, links, start)
+    return (continued, True) if _cost(continued) <= _cost(fresh) else (fresh, False)
+
+
+def _fitted(estimator: Any, X: Any, links: PairwiseConstraints, start: Any = None) -> Any:
+    model = clone(estimator)
+    if start is not None:
+        model.set_params(init=start)
+    return model.fit(X, constraints=links)
+
+
+def start_from(model: Any) -> Any:
+    """From what a model of the same kind can go on: centers, with covariances when there are, or masses; else None."""
+    if "init" not in model.parameters or model.method.criterion is None:
         return None
+    if "cluster_centers_" not in model.attributes:
+        return model.partition_
     covariances = model.covariances_ if "covariances_" in model.attributes else None
     return model.cluster_centers_ if covariances is None else (model.cluster_centers_, covariances)
 

@@ -31,6 +31,14 @@ class Contradiction(NamedTuple):
     certainty: float
 
 
+class ContradictoryLinks(ValueError):
+    """Links that no partition can obey; ``contradictions`` holds the chains that prove it."""
+
+    def __init__(self, message: str, contradictions: Sequence[Contradiction]):
+        super().__init__(message)
+        self.contradictions = list(contradictions)
+
+
 def compact(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The objects that occur in the pairs, and the pairs renumbered by their positions among them."""
     objects, inverse = np.unique(pairs, return_inverse=True)

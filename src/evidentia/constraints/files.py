@@ -1,15 +1,15 @@
-"""Links in CSV files, and what to do when such a file was cut off."""
+"""Links in CSV files."""
 
 from __future__ import annotations
 
-import csv
 import os
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
-from evidentia._warnings import warn_user
+from evidentia.constraints.lines import parsed, read_lines, write_lines
 
 COLUMNS = ("first", "second", "link")
+CERTAINTY = "certainty"
 WORDS = {"must-link": 0, "cannot-link": 1}
 READINGS = ("auto", "index", "name")
 
@@ -18,24 +18,7 @@ def read_links(path: str | os.PathLike[str], by: str) -> tuple[list[tuple[Any, .
     """Must-links and cannot-links of a file, each as (first, second, certainty)."""
     if by not in READINGS:
         raise ValueError(f"'by' must be one of {', '.join(map(repr, READINGS))}. Got {by!r}.")
-    text = Path(path).read_text(encoding="utf-8")
-    reader = csv.DictReader(text.splitlines())
-    absent = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-    if absent:
-        raise ValueError(f"{path} must have the columns {', '.join(COLUMNS)}. Missing: {', '.join(absent)}.")
-    found: list[tuple[int, Any, Any, float]] = []
-    rows = list(reader)
-    for number, row in enumerate(rows):
-        try:
-            found.append(_link(row))
-        except ValueError as error:
-            if number == len(rows) - 1 and not text.endswith("\n"):
-                warn_user(
-                    f"{path} ends in the middle of line {number + 2}; the {len(found)} links before it were read.",
-                    UserWarning,
-                )
-                break
-            raise ValueError(f"{path}, line {number + 2}: {error}") from None
+    found = list(parsed(read_lines(path, [*COLUMNS, CERTAINTY], COLUMNS, "a file of links"), _link, "links"))
     names = [end for _, *ends, _ in found for end in ends if not end.isdecimal()]
     if by == "index" and names:
         raise ValueError(f"{path} was said to hold row numbers, but it holds {names[0]!r}. Read it by='name'.")
@@ -45,8 +28,14 @@ def read_links(path: str | os.PathLike[str], by: str) -> tuple[list[tuple[Any, .
     return must, cannot
 
 
-def _link(row: dict[str, Any]) -> tuple[int, str, str, float]:
-    first, second, word = (row[name] for name in COLUMNS)
+def write_links(path: str | os.PathLike[str], links: Iterable[tuple[Any, Any, float, str]]) -> None:
+    """Write (first, second, certainty, word) of each link."""
+    lines = ((first, second, repr(float(certainty)), word) for first, second, certainty, word in links)
+    write_lines(path, ("first", "second", CERTAINTY, "link"), lines)
+
+
+def _link(cells: dict[str, str]) -> tuple[int, Any, Any, float]:
+    first, second, word = (cells[name] for name in COLUMNS)
     if not first or not second or word not in WORDS:
         raise ValueError(f"expected first, second and 'must-link' or 'cannot-link'. Got {[first, second, word]}.")
-    return WORDS[word], first, second, float(row.get("certainty") or 1)
+    return WORDS[word], first, second, float(cells.get(CERTAINTY) or 1)

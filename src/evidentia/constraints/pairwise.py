@@ -13,7 +13,14 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from evidentia.constraints import building, files
-from evidentia.constraints.chains import Contradiction, find_closure, find_contradictions, must_link_groups
+from evidentia.constraints.chains import (
+    Contradiction,
+    ContradictoryLinks,
+    find_closure,
+    find_contradictions,
+    must_link_groups,
+)
+from evidentia.constraints.statements import Statement, find_links
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,14 +29,6 @@ if TYPE_CHECKING:
 
 SHOWN = 5  # links that a message or a print names before it counts the rest
 KINDS = {True: "must-link", False: "cannot-link"}
-
-
-class ContradictoryLinks(ValueError):
-    """Links that no partition can obey; ``contradictions`` holds the chains that prove it."""
-
-    def __init__(self, message: str, contradictions: Sequence[Contradiction]):
-        super().__init__(message)
-        self.contradictions = list(contradictions)
 
 
 class Link(NamedTuple):
@@ -242,6 +241,25 @@ class PairwiseConstraints:
         return cls.from_groups(groups, links=links, certainty=certainty)
 
     @classmethod
+    def from_statements(cls, statements: Iterable[Statement]) -> PairwiseConstraints:
+        """What somebody said about objects, a sentence at a time.
+
+        Parameters
+        ----------
+        statements : iterable of Statement
+            Of sentences about many objects only as many links are made as are needed to say it.
+
+        Examples
+        --------
+        >>> from evidentia.constraints import Statement
+        >>> said = [Statement("together", ["Ann", "Bob"]), Statement("apart", ["Ann"], ["Eve", "Ida"], certainty=0.8)]
+        >>> PairwiseConstraints.from_statements(said)
+        PairwiseConstraints(1 must-link, 2 cannot-link, 2 of them soft; by name)
+        """
+        found = [(*pair, certainty, must) for pair, (must, certainty) in find_links(statements).items()]
+        return cls.from_links(*([link[:3] for link in found if link[3] is kind] for kind in (True, False)))
+
+    @classmethod
     def sample(
         cls, truth: Any, n_links: int, random_state: Any = None, *, unknown: Any = -1, certainty: float = 1.0
     ) -> PairwiseConstraints:
@@ -277,15 +295,16 @@ class PairwiseConstraints:
         Parameters
         ----------
         path : path
-            ``link`` is ``must-link`` or ``cannot-link``. A last line that was cut off is left out, with a warning.
+            ``link`` is ``must-link`` or ``cannot-link``. A last line that was cut off is left out, with a warning. The
+            lines of :meth:`to_csv` have a ``check``, by which one that was damaged is found and refused.
         by : {"auto", "index", "name"}
             ``"auto"`` takes the objects for row numbers when all of them are whole numbers, else for names.
         """
         return cls.from_links(*files.read_links(path, by))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write what :meth:`from_csv` reads; ``link`` comes last, so that a line cut off is seen to be so."""
-        self.to_pandas()[["first", "second", "certainty", "link"]].to_csv(path, index=False)
+        """Write what :meth:`from_csv` reads, with a ``check`` in each line; the file is replaced at once."""
+        files.write_links(path, ((first, second, s, KINDS[must]) for first, second, must, s in self))
 
     # -- what they say ------------------------------------------------------------------------------------------------
 
@@ -395,13 +414,17 @@ class PairwiseConstraints:
         X : array-like or DataFrame
             Links by name need a DataFrame whose index holds the names.
         """
+        shape = getattr(X, "shape", None)
+        if shape == () or (shape is None and (isinstance(X, str | dict | set) or not hasattr(X, "__len__"))):
+            raise TypeError(f"Links must be between the rows of a table X, an array or a DataFrame. Got {X!r}.")
         index = getattr(X, "index", None)
-        n_objects = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_objects = len(X) if shape is None else shape[0]
         return self._located(n_objects, None if index is None or callable(index) else index, "X")
 
     def _located(self, n_objects: int, names: Iterable[Any] | None, where: str) -> PairwiseConstraints:
         if self.object_names is None:
-            self._refuse(self.pairs.max(axis=1, initial=-1) >= n_objects, f"{where} has objects 0..{n_objects - 1}")
+            complaint = f"Links must be between the rows 0..{n_objects - 1} of {where}"
+            self._refuse(self.pairs.max(axis=1, initial=-1) >= n_objects, complaint)
             return self
         if names is None:
             raise ValueError(

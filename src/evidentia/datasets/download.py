@@ -9,6 +9,7 @@ import pandas as pd
 from evidentia.datasets.dataset import Dataset
 from evidentia.datasets.registry import Entry, find, registry
 from evidentia.datasets.tables import differences, read_csv, to_dataset
+from evidentia.files import whole_file
 
 
 def cache_directory() -> Path:
@@ -82,10 +83,8 @@ def download(entry: Entry, path: Path) -> None:
     table = normalize(entry, bunch.data, bunch.target)
     refuse_differences(entry, to_dataset(entry, table), f"OpenML data set {entry.openml.id}", "report this")
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
-    table.to_csv(unfinished, index=False, compression="gzip")
-    unfinished.replace(path)
+    with whole_file(path) as file:
+        table.to_csv(file, index=False, compression="gzip")
 
 
 def normalize(entry: Entry, data: pd.DataFrame, target: pd.Series) -> pd.DataFrame:

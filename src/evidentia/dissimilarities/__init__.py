@@ -24,7 +24,15 @@ from evidentia.dissimilarities.clusterer import RelationalClusterer
 from evidentia.dissimilarities.conflict import default_quantile, delta_star
 from evidentia.dissimilarities.gower import MixedTable, gower_distances
 from evidentia.dissimilarities.matrix import check_dissimilarities
-from evidentia.dissimilarities.reading import METRIC, METRIC_PARAMS, read_new, read_source, read_table, source_of
+from evidentia.dissimilarities.reading import (
+    METRIC,
+    METRIC_PARAMS,
+    read_new,
+    read_source,
+    read_table,
+    refuse_rows_of_metric,
+    source_of,
+)
 from evidentia.dissimilarities.sources import (
     Columns,
     Matrix,
@@ -40,5 +48,6 @@ from evidentia.dissimilarities.sources import (
 __all__ = [
     "METRIC", "METRIC_PARAMS", "Columns", "Matrix", "MixedTable", "Objects", "RelationalClusterer", "Some", "Source",
     "Table", "check_dissimilarities", "default_quantile", "delta_star", "full_matrix", "gower_distances",
-    "nearest_objects", "new_blocks", "read_new", "read_source", "read_table", "source_of",
+    "nearest_objects", "new_blocks", "read_new", "read_source", "read_table", "refuse_rows_of_metric",
+    "source_of",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from evidentia import _base
 from evidentia.dissimilarities.reading import METRIC, METRIC_PARAMS, read_new, read_source
 from evidentia.dissimilarities.sources import Source
 from evidentia.partition import CredalPartition
+from evidentia.rows.tables import any_table
 from evidentia.solvers.threads import one_blas_thread
 
 
@@ -27,6 +28,7 @@ class RelationalClusterer(Sourced, _base.IterativeClusterer):
     metric: Any = METRIC
     metric_params: Any = METRIC_PARAMS
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find clusters among objects.

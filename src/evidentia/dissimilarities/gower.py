@@ -70,7 +70,7 @@ class MixedTable:
         if np.isnan(found.sum()):
             i, j = np.argwhere(np.isnan(found))[0]
             raise ValueError(
-                f"{who} {rows[i]} and row {columns[j]} have no column in which both are observed, so they have no "
+                f"{who} {rows[i]} and row {columns[j]} of X have no column in which both are observed, so they have no "
                 "dissimilarity. Drop rows with few observed columns."
             )
         return found

@@ -52,5 +52,5 @@ def check_dissimilarities(matrix: np.ndarray, who: str, *, contrast: bool = True
     if contrast and n > 1:
         off = matrix[~np.eye(n, dtype=bool)]
         if np.ptp(off) <= ROUNDING * largest:
-            raise ValueError(f"All dissimilarities equal {off[0]:g}, so {who} finds no clusters in them.")
+            raise ValueError(f"All dissimilarities equal {off[0]:g}, so {who} finds no clusters in them. Look at X.")
     return (matrix + matrix.T) / 2 if skew[i, j] > 0 else matrix

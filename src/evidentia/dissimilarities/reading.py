@@ -13,6 +13,7 @@ from evidentia._parameters import NOTHING, Choice, Kind, param
 from evidentia.dissimilarities.gower import MixedTable
 from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table
+from evidentia.rows.values import SMALLEST, ranges_of, refuse_huge
 
 METRIC = param(
     Choice("precomputed", "gower")
@@ -70,7 +71,8 @@ def _source(X: Any, metric: Any, params: dict[str, Any], who: str, contrast: boo
 def _table(rows: np.ndarray, metric: str, params: dict[str, Any], who: str) -> Table:
     """Rows and a named metric, whose arguments are those of all rows."""
     if metric == "seuclidean":
-        params.setdefault("V", np.var(rows, axis=0, ddof=1))
+        spread = np.var(rows, axis=0, ddof=1)
+        params.setdefault("V", np.where(spread > 0, spread, 1.0))  # a constant column tells no rows apart
     if metric == "mahalanobis":
         params.setdefault("VI", np.linalg.pinv(np.atleast_2d(np.cov(rows.T))))
     table = Table(rows, metric, params)
@@ -97,6 +99,15 @@ def read_source(estimator: Any, X: Any, *, contrast: bool = True) -> Source:
     return source
 
 
+def refuse_rows_of_metric(estimator: Any) -> None:
+    """A sentence for rows that are not in memory and a metric that is not one of their numbers."""
+    if isinstance(estimator.metric, str) and estimator.metric in ("precomputed", "gower"):
+        raise TypeError(
+            f"{type(estimator).__name__} with metric={estimator.metric!r} needs its table in memory, and dense. Rows "
+            "in files and sparse rows are compared by a metric of their numbers, such as 'euclidean'."
+        )
+
+
 def read_new(estimator: Any, source: Source, X: Any) -> Any:
     """New objects as ``source.from_new`` takes them."""
     if isinstance(source, MixedTable):
@@ -118,15 +129,28 @@ def read_table(estimator: Any, X: Any) -> np.ndarray:
 
 def _numbers(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
     """Dissimilarities as doubles, none of them missing."""
+    who = type(estimator).__name__
     values = validate_data(
-        estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
+        estimator,
+        _base.unmasked(X, who, "X"),
+        dtype=np.float64,
+        ensure_all_finite=False,
+        ensure_min_samples=2 if reset else 1,
+        reset=reset,
     )
-    if not np.isfinite(values.sum()):
+    ranges = ranges_of(values)
+    if not ranges.finite:
         i, j = np.argwhere(~np.isfinite(values))[0]
         what = "NaN" if np.isnan(values[i, j]) else "inf"
         raise ValueError(
-            f"Input X contains {what} (first: entry [{i}, {j}]); {type(estimator).__name__} needs finite "
+            f"Input X contains {what} (first: entry [{i}, {j}]); {who} needs finite "
             "dissimilarities. If only some pairs are known, EVCLUS takes those as a table with 'partners'."
+        )
+    refuse_huge(values, who, "entry [{}, {}]".format, ranges)
+    if 0 < (largest := ranges.high.max(initial=0)) < SMALLEST and reset:
+        raise ValueError(
+            f"{who} works with squares, which doubles carry for dissimilarities of {SMALLEST:g} and more, but the "
+            f"largest in X is {largest:g}. Divide X by it."
         )
     return values
 

@@ -12,9 +12,12 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
 from evidentia.dissimilarities.matrix import check_dissimilarities
+from evidentia.rows.values import LARGEST
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.neighbors import nearest
+
+ALWAYS_DEFINED = ("cityblock", "l1", "manhattan", "euclidean", "l2", "chebyshev", "minkowski", "hamming")
 
 
 class Source(Protocol):
@@ -91,11 +94,30 @@ class Table:
         return self
 
     def _measure(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        if self.metric == "euclidean":  # scikit-learn's loses digits when rows are near each other and far from zero
+        if self.metric in (
+            "euclidean",
+            "l2",
+        ):  # scikit-learn's loses digits when rows are near each other and far from zero
             return cdist(one, other)
         if self.metric in PAIRWISE_BOOLEAN_FUNCTIONS:
             one, other = one.astype(bool), other.astype(bool)
-        return pairwise_distances(one, other, metric=self.metric, **self.params)
+        found = pairwise_distances(one, other, metric=self.metric, **self.params)
+        return found if self.metric in ALWAYS_DEFINED else _defined(found, one, other, self.metric)
+
+
+def _defined(found: np.ndarray, one: np.ndarray, other: np.ndarray, metric: str) -> np.ndarray:
+    """Refuse rows between which the metric has no value, such as angles to zero, or one whose square is lost."""
+    for i, j in np.argwhere(found > LARGEST)[:1]:
+        raise ValueError(
+            f"The metric {metric!r} is {found[i, j]:g} between rows of X, whose square doubles do not carry. Measure X "
+            "in a larger unit, for instance X / 1e100, or take another 'metric'."
+        )
+    for i, j in np.argwhere(~np.isfinite(found))[:1]:
+        raise ValueError(
+            f"The metric {metric!r} has no value between the rows {one[i]} and {other[j]} of X, as with rows of "
+            "zeros or of a single value. Drop such rows, or take another 'metric', for instance 'euclidean'."
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -197,7 +219,12 @@ def nearest_objects(source: Source, n_neighbors: int, new: Any = None) -> tuple[
            [1]]))
     """
     if isinstance(source, Table) and not source.params and source.metric not in PAIRWISE_BOOLEAN_FUNCTIONS:
-        return nearest(source.rows, n_neighbors, metric=source.metric, queries=new)
+        distance, number = nearest(source.rows, n_neighbors, metric=source.metric, queries=new)
+        if source.metric not in ALWAYS_DEFINED:
+            every = source.rows if new is None else new
+            for i in np.flatnonzero(~(distance <= LARGEST).all(axis=1))[:1]:
+                _defined(distance[i : i + 1, -1:], every[i : i + 1], source.rows[number[i, -1:]], source.metric)
+        return distance, number
     if isinstance(source, Matrix) and new is None:
         return nearest(source.values, n_neighbors, metric="precomputed")
     n = len(source if new is None else new)

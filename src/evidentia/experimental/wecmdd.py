@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia._base import RHO
+from evidentia._base import BETA, RHO
 from evidentia._parameters import Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
@@ -47,7 +47,8 @@ def cluster_weights(dissimilarity: np.ndarray, weight: np.ndarray, psi: float) -
     >>> cluster_weights(np.abs(line[:, None] - line), np.array([[1.0], [0.0], [1.0]]), psi=2.0)      # all sums are 3
     array([[0.33333333, 0.33333333, 0.33333333]])
     """
-    return update_masses(np.maximum(dissimilarity @ weight, LEAST_COST), psi)[0].T
+    cost = dissimilarity @ weight
+    return update_masses(np.maximum(cost, LEAST_COST * (cost.max() or 1.0)), psi)[0].T
 
 
 class WECMdd(MedoidClusterer):
@@ -104,7 +105,7 @@ class WECMdd(MedoidClusterer):
     )  # fmt: skip
 
     psi: float = param(
-        Number(above=1),
+        BETA,
         """Exponent of the weights: near 1 one object represents a cluster, large values spread the weights until the
         clusters coincide, which is said by a warning.""",
         default=1.1,

@@ -21,13 +21,14 @@ from functools import partial
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
+from evidentia.solvers.compiling import MOMENT, at_a_time, compiled
 from evidentia.solvers.threads import crew, n_threads
 
 SINGLE, COMPLETE, AVERAGE, WARD = range(4)
 LINKS = {"single": SINGLE, "complete": COMPLETE, "average": AVERAGE, "ward": WARD}
 
 FAINT = 1e-200  # relative masses below this call for another unit
+UNITS = 3  # that are tried for a merge: the second is relative to the largest mass there is
 SLACK = 1 + 4e-15  # rounding of a bound
 CALM = 32.0  # a row whose probabilities grow by more than this over K in one merge is looked at at once
 LOST = 1e-6  # a sum that fell to this share of itself is summed anew, else rounding errors are left of it
@@ -105,24 +106,27 @@ def _sum_of_row(i, k, similarity):
     return total
 
 
-@compiled
-def _refresh(k, squared, gamma, faintest, similarity, total):
+def _refresh(k: int, squared: np.ndarray, gamma: float, similarity: np.ndarray, total: np.ndarray) -> float:
     """Similarities and their sums relative to the largest of those that remain; gives the logarithm of the unit."""
-    pairs = k * (k - 1) // 2
-    shift = squared[0]
-    for at in range(1, pairs):
-        shift = min(shift, squared[at])
-    if gamma * shift < faintest:
+    shift = float(squared[: k * (k - 1) // 2].min())
+    if gamma * shift < 0.5 * -np.log(FAINT):
         shift = 0.0
     total[:k] = 0.0
-    for i in range(k):
+    share = at_a_time(10 * k)
+    for first in range(0, k, share):
+        _refresh_rows(first, min(first + share, k), squared, gamma, shift, similarity, total)
+    return -gamma * shift
+
+
+@compiled
+def _refresh_rows(first, last, squared, gamma, shift, similarity, total):
+    for i in range(first, last):
         base = i * (i - 1) // 2
         for j in range(i):
             s = np.exp(-gamma * (squared[base + j] - shift))
             similarity[base + j] = s
             total[i] += s
             total[j] += s
-    return -gamma * shift
 
 
 @compiled
@@ -206,8 +210,9 @@ def _loosen(k, a, b, similarity, unit, slope, level, old_slope, old_level, bound
                 bound[i] = max(bound[i], (1 + unit * gain) * SLACK)
 
 
-@compiled
-def merge_by_distance(squared, size, link, gamma, alpha, common):
+def merge_by_distance(
+    squared: np.ndarray, size: np.ndarray, link: int, gamma: float, alpha: float, common: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Merge all clusters by eqs. (10)-(12).
 
     Parameters
@@ -233,39 +238,58 @@ def merge_by_distance(squared, size, link, gamma, alpha, common):
     """
     n = len(size)
     similarity, total = np.empty(len(squared)), np.empty(n)
-    log_unit = _refresh(n, squared, gamma, 0.5 * -np.log(FAINT), similarity, total)
-    unit = np.exp(log_unit)
-    reference = total.copy()
-    slope, level = np.empty(n), np.empty(n)
-    old_slope, old_level = np.empty(n), np.empty(n)
-    name, bound = np.arange(n), np.full(n, np.inf)  # bound of 1 + unit * gain
+    log_unit = _refresh(n, squared, gamma, similarity, total)
+    reference, bound = total.copy(), np.full(n, np.inf)  # bound of 1 + unit * gain
     bound[0] = -np.inf
-    merges, betp, mass = np.empty((n - 1, 2), np.int64), np.empty((n - 1, 2)), np.empty((n - 1, 2))
-    scans = 0
-    _masses(n, total, unit, alpha, common, slope, level)
-    for t in range(n - 1):
+    slope, level, older = np.empty(n), np.empty(n), np.empty((2, n))
+    result = np.empty((n - 1, 2), np.int64), np.empty((n - 1, 2)), np.empty((n - 1, 2))
+    state = squared, size, similarity, total, reference, slope, level, older, bound, np.arange(n)
+    rule = link, gamma, alpha, common
+    _masses(n, total, np.exp(log_unit), alpha, common, slope, level)
+    t, scans, tried = 0, 0, 0
+    while t < n - 1:
+        before, (t, faint, looked) = t, _merge_some(t, tried == UNITS, log_unit, rule, state, result, MOMENT)
+        scans, tried, k = scans + looked, tried if t == before else 0, n - t
+        if not faint:
+            continue
+        fainter = _refresh(k, squared, gamma, similarity, total)
+        if fainter == log_unit:  # all that is left really is as far apart
+            tried = UNITS
+            continue
+        log_unit, tried = fainter, tried + 1
+        reference[:k], bound[1:k] = total[:k], np.inf
+        _masses(k, total, np.exp(log_unit), alpha, common, slope, level)
+    return *result, scans
+
+
+@compiled
+def _merge_some(t, sure, log_unit, rule, state, result, moment):
+    """Merges from the t-th on, until all are made, a moment has passed, or the nearest pair is faint (unless ``sure``).
+
+    Gives how many are made, whether the next is faint, and how many rows were looked through.
+    """
+    link, gamma, alpha, common = rule
+    squared, size, similarity, total, reference, slope, level, older, bound, name = state
+    n, unit = len(size), np.exp(log_unit)
+    scans, work = 0, 0.0
+    while t < n - 1 and work < moment:
         k = n - t
-        while True:
-            row, other, looked = _best_pair(k, bound, similarity, slope, level, unit)
-            scans += looked
-            if similarity[packed(row, other)] > FAINT:
-                break
-            fainter = _refresh(k, squared, gamma, 0.5 * -np.log(FAINT), similarity, total)
-            if fainter == log_unit:  # all that is left really is as far apart
-                break
-            log_unit, unit = fainter, np.exp(fainter)
-            reference[:k] = total[:k]
-            bound[1:k] = np.inf
-            _masses(k, total, unit, alpha, common, slope, level)
+        row, other, looked = _best_pair(k, bound, similarity, slope, level, unit)
+        scans += looked
+        work += float(k) * (looked + 30)
+        if not sure and similarity[packed(row, other)] <= FAINT:
+            return t, True, scans
+        sure = False
         a, b, last = min(row, other), max(row, other), k - 1
-        _write_merge(t, a, b, k, similarity[packed(a, b)], unit, slope, level, name, merges, betp, mass)
+        _write_merge(t, a, b, k, similarity[packed(a, b)], unit, slope, level, name, *result)
         _join(k, a, b, link, gamma, log_unit, squared, similarity, size, total, reference)
         name[a], name[b] = n + t, name[last]
         slope[b], level[b] = slope[last], level[last]
-        old_slope[:last], old_level[:last] = slope[:last], level[:last]
+        older[0, :last], older[1, :last] = slope[:last], level[:last]
         _masses(last, total, unit, alpha, common, slope, level)
-        _loosen(last, a, b, similarity, unit, slope, level, old_slope, old_level, bound)
-    return merges, betp, mass, scans
+        _loosen(last, a, b, similarity, unit, slope, level, older[0], older[1], bound)
+        t += 1
+    return t, False, scans
 
 
 @compiled
@@ -398,7 +422,7 @@ def merge_by_products(
         for t in range(n - 1):
             k = n - t
             parts = np.array_split(np.arange(k), PARTS * workers if workers > 1 and n * k > ALONE else 1)
-            while True:
+            for _ in range(UNITS):
                 unit = np.exp(log_unit)
                 work = partial(_combine_some, k, first, following, weight, relative, unit, alpha, given, excess)
                 if len(parts) > 1:

@@ -14,6 +14,7 @@ from sklearn.neighbors import kneighbors_graph
 from evidentia.belief import FocalSets
 from evidentia.dissimilarities import Source, Table
 from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.neighbors import near_zero
 
 SAMPLE = 1_000_000  # distances that a quantile is taken from
 QUANTILE = 0.25
@@ -116,6 +117,7 @@ def group_rows(table: np.ndarray, n_groups: int, grouping: str, rng: Any) -> np.
     if grouping == "k-means":
         found = KMeans(n_groups, n_init=1, random_state=rng).fit_predict(table)
     else:
+        table = near_zero(table)[0]
         graph = kneighbors_graph(table, min(NEIGHBORS, len(table) - 1))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "the number of connected components", UserWarning)  # bridged, as wanted

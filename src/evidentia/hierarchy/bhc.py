@@ -27,6 +27,8 @@ from evidentia.hierarchy._tree import BeliefTree
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import row_names
+from evidentia.rows.tables import any_table
+from evidentia.rows.values import LARGEST
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.threads import one_blas_thread
@@ -238,6 +240,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     random_state: Any = param(SEED, "Seed of k-means.", default=None)
     verbose: int = param(Integer(low=0) | BOOLEAN, "1 says how much memory is needed.", default=0)
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, uncertainty: Any = None) -> Self:
         """Build the tree.
@@ -365,6 +368,11 @@ class BeliefHierarchical(_base.EvidentialClusterer):
 
         weight = self._leaves.weight
         squared = self._leaves.packed()
+        if squared.max(initial=0) > np.finfo(float).max / 1e10 / max(gamma, 1) / weight.sum():
+            raise ValueError(
+                f"Squared distances of up to {squared.max():g} times gamma={gamma:g} are more than doubles carry. "
+                "Lower the 'gamma' parameter of BeliefHierarchical, or measure X (and 'uncertainty') in a larger unit."
+            )
         if link == "product":
             return BeliefTree(*merge_by_products(unpacked(squared, len(weight)), weight, gamma, self.alpha_)[:3])
         if link == "ward" and self.n_groups is not None:
@@ -406,7 +414,9 @@ class BeliefHierarchical(_base.EvidentialClusterer):
             return int(numbers[scores.argmax()]) if len(scores) and scores.max() > 0 else 1
         n_leaves = self._tree.n_leaves
         if not 1 <= n_clusters <= n_leaves:
-            raise ValueError(f"The tree has {n_leaves} leaves and can be cut into 1 to {n_leaves}. Got {n_clusters!r}.")
+            raise ValueError(
+                f"The tree has {n_leaves} leaves and can be cut into n_clusters=1 to {n_leaves}. Got {n_clusters!r}."
+            )
         return int(n_clusters)
 
     def _cut(self, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
@@ -436,11 +446,17 @@ class BeliefHierarchical(_base.EvidentialClusterer):
                 f"'uncertainty' is about values and Euclidean distances; with metric={self.metric!r} put it into the "
                 "distances."
             )
-        deviation = np.asarray(uncertainty, dtype=float)
+        deviation = np.asarray(_base.unmasked(uncertainty, "BeliefHierarchical", "uncertainty"), dtype=float)
         if deviation.shape != objects.rows.shape or not np.isfinite(deviation).all() or (deviation < 0).any():
             raise ValueError(
                 f"'uncertainty' must hold a standard deviation, finite and not negative, for each value of X, shape "
                 f"{objects.rows.shape}. Got shape {deviation.shape}."
+            )
+        if deviation.max(initial=0) > LARGEST:
+            row, column = np.unravel_index(deviation.argmax(), deviation.shape)
+            raise ValueError(
+                f"'uncertainty' of BeliefHierarchical holds {deviation.max():g} in row {row}, column {column}, whose "
+                f"square doubles do not carry; {LARGEST:g} is the most. An object of which nothing is known is dropped."
             )
         return replace(objects, spread=np.square(deviation).sum(axis=1))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidentia.images.segmentation import Segmentation
+from evidentia.plots._ink import pyplot
 from evidentia.plots.palette import set_label, set_style
 
 if TYPE_CHECKING:
@@ -51,14 +52,12 @@ def plot_segmentation(segmentation: Segmentation) -> Figure:
     -------
     matplotlib Figure
     """
-    import matplotlib.pyplot as plt
-
     channels = list(zip(segmentation.image.names, segmentation.image.channels))[:MOST_CHANNELS]
     with_empty = segmentation.partition.focal_sets.empty_index is not None
     height, width = plane(segmentation, segmentation.index).shape
     n_panels = len(channels) + 3 + with_empty
     side = 3.4 if height <= 1.5 * width else 2.4
-    figure, axes = plt.subplots(
+    figure, axes = pyplot().subplots(
         1, n_panels, figsize=(side * n_panels, side * min(height / width, 2.5) + 1.3), layout="constrained"
     )
     panels = iter(axes)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
+from evidentia.files import whole_file
 from evidentia.images.pictures import colored, plot_segmentation
 from evidentia.images.segmentation import Segmentation
+from evidentia.plots._ink import legible, pyplot
 
 
 def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) -> list[Path]:
@@ -40,24 +44,26 @@ def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) 
     list of Path
         The overview first.
     """
-    import matplotlib.pyplot as plt
-
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     written = [out / "overview.png"]
     figure = plot_segmentation(segmentation)
-    figure.savefig(written[0], dpi=100, bbox_inches="tight")
-    plt.close(figure)
+    legible(figure)
+    with whole_file(written[0]) as file:
+        figure.savefig(file, format="png", dpi=100, bbox_inches="tight")
+    pyplot().close(figure)
     save, suffix = (_save_volume, ".nii.gz") if segmentation.image.volume is not None else (_save_picture, "")
     if not suffix:
         suffix = ".png" if len(segmentation.image.shape) == 2 else ".tif"
     for name, values in _maps(segmentation):
         if name != "sets" or suffix != ".nii.gz":
             written.append(out / f"{name}{suffix}")
-            save(written[-1], values, segmentation)
+            with whole_file(written[-1]) as file:
+                save(file, values, segmentation, written[-1])
     written += [out / "partition.npz", out / "pixels.npz"]
     segmentation.partition.save(written[-2])
-    np.savez_compressed(written[-1], index=segmentation.index, vectors=segmentation.vectors, counts=segmentation.counts)
+    with whole_file(written[-1]) as file:
+        np.savez_compressed(file, index=segmentation.index, vectors=segmentation.vectors, counts=segmentation.counts)
     return written
 
 
@@ -74,7 +80,7 @@ def _maps(segmentation: Segmentation) -> Iterator[tuple[str, np.ndarray]]:
         yield "empty", segmentation.empty()
 
 
-def _save_volume(path: Path, values: np.ndarray, segmentation: Segmentation) -> None:
+def _save_volume(file: IO[bytes], values: np.ndarray, segmentation: Segmentation, path: Path) -> None:
     import nibabel
 
     values = values.astype(np.uint8) if values.dtype == bool else values
@@ -83,14 +89,14 @@ def _save_volume(path: Path, values: np.ndarray, segmentation: Segmentation) -> 
     made.header.set_xyzt_units(*source.header.get_xyzt_units())
     made.set_sform(source.get_sform(), int(source.header["sform_code"]))
     made.set_qform(source.get_qform(), int(source.header["qform_code"]))
-    nibabel.save(made, path)
+    file.write(gzip.compress(made.to_bytes()))
 
 
-def _save_picture(path: Path, values: np.ndarray, segmentation: Segmentation) -> None:
+def _save_picture(file: IO[bytes], values: np.ndarray, segmentation: Segmentation, path: Path) -> None:
     from PIL import Image as Pillow
 
     if path.stem == "labels" and path.suffix == ".png":
-        _save_indexed(path, values, segmentation.n_clusters)
+        _save_indexed(file, values, segmentation.n_clusters)
         return
     if path.stem == "sets":
         gray = colored(values, segmentation.n_clusters)
@@ -102,18 +108,18 @@ def _save_picture(path: Path, values: np.ndarray, segmentation: Segmentation) ->
         most = np.log2(segmentation.n_clusters) if path.stem == "nonspecificity" else 1.0
         gray = np.round(255 * np.clip(np.nan_to_num(values) / max(most, 1e-9), 0, 1)).astype(np.uint8)
     if path.suffix == ".png":
-        Pillow.fromarray(gray).save(path)
+        Pillow.fromarray(gray).save(file, format="PNG")
         return
     import tifffile
 
-    tifffile.imwrite(path, gray, photometric="rgb" if path.stem == "sets" else "minisblack")
+    tifffile.imwrite(file, gray, photometric="rgb" if path.stem == "sets" else "minisblack")
 
 
-def _save_indexed(path: Path, labels: np.ndarray, n_clusters: int) -> None:
+def _save_indexed(file: IO[bytes], labels: np.ndarray, n_clusters: int) -> None:
     """A picture whose values are the labels and whose palette gives them their colors."""
     from PIL import Image as Pillow
 
     palette = colored(np.r_[-1, 1 << np.arange(n_clusters)], n_clusters)
     picture = Pillow.fromarray(labels)
     picture.putpalette(palette.ravel().tolist())
-    picture.save(path)
+    picture.save(file, format="PNG")

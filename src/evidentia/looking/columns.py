@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,6 +172,26 @@ def _parts(name: str) -> list[str]:
     (['mouse', 'id'], ['known', 'class'], ['unnamed', '0'])
     """
     return [part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)]
+
+
+def take_columns(frame: pd.DataFrame, columns: Sequence[str], categories: Sequence[str]) -> pd.DataFrame:
+    """Some columns by name, numbers as float and the others as category; what is missing or no number is named."""
+    missing = [repr(name) for name in columns if name not in frame]
+    if missing:
+        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+        what, was = ("column", "was") if len(missing) == 1 else ("columns", "were")
+        raise ValueError(
+            f"The table has no {what} {', '.join(missing[:8])}{more}, which {was} clustered. "
+            f"It has {', '.join(map(str, frame.columns))}."
+        )
+    kinds: dict[str, Any] = {name: "category" if name in categories else float for name in columns}
+    try:
+        return frame[list(columns)].astype(kinds)
+    except (ValueError, TypeError) as error:
+        text = [name for name in columns if name not in categories and not is_numeric(frame[name])]
+        if not text:
+            raise
+        raise ValueError(f"Column {text[0]!r} is not a column of numbers: {error}.") from error
 
 
 def as_frame(table: Any) -> pd.DataFrame:

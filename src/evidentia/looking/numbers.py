@@ -11,6 +11,31 @@ DEFAULT_RANGE = (2, 6)
 Clusters = int | tuple[int, int] | None  # a number, a range to choose from, or what the method does by itself
 
 
+def parse_clusters(text: str) -> Clusters:
+    """A number, or the range to choose from: ``3``, ``2-6``; None for ``auto``.
+
+    Examples
+    --------
+    >>> parse_clusters("3"), parse_clusters("2-6"), parse_clusters("auto")
+    (3, (2, 6), None)
+    """
+    first, dash, last = (part.strip() for part in text.partition("-"))
+    if text.strip().lower() == "auto":
+        return None
+    if not (first.isdigit() and (last.isdigit() or not dash)):
+        raise ValueError(f"The number of clusters is a number (3), a range (2-6) or auto. Got {text!r}.")
+    if not dash:
+        return int(first)
+    if not 1 <= int(first) <= int(last):
+        raise ValueError(f"A range runs from the smaller to the larger number, as in 2-6. Got {text!r}.")
+    return int(first), int(last)
+
+
+def words_of(clusters: Clusters) -> str:
+    """The text that :func:`parse_clusters` reads."""
+    return "auto" if clusters is None else str(clusters) if isinstance(clusters, int) else "{}-{}".format(*clusters)
+
+
 def numbers_to_try(estimator: Any, clusters: Clusters) -> range | None:
     """Numbers of clusters that need a fit each; None where one fit is enough."""
     ways = estimator.method.number

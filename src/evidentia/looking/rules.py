@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from evidentia import methods
-from evidentia.looking.columns import CATEGORIES, COUNTS, NUMBERS, TWO, as_frame
+from evidentia.looking.columns import CATEGORIES, COUNTS, NUMBERS, TWO, as_frame, take_columns
 from evidentia.looking.numbers import Clusters, fit_number
 from evidentia.looking.table import Look, look
 
@@ -67,14 +67,7 @@ class Choice:
 
     def rows(self, table: Any) -> pd.DataFrame:
         """The columns that the method reads, in the units of the table: numbers as float, the others as category."""
-        frame = as_frame(table)
-        missing = [name for name in self.columns if name not in frame]
-        if missing:
-            raise ValueError(
-                f"The table has no column {missing[0]!r}, which was clustered. It has {', '.join(frame.columns)}."
-            )
-        kinds = {name: "category" if name in self.categories else float for name in self.columns}
-        return frame[list(self.columns)].astype(kinds)
+        return take_columns(as_frame(table), self.columns, self.categories)
 
     def prepare(self, table: Any) -> pd.DataFrame:
         """Rows as the method is given them: the chosen columns, on the chosen scale. New rows too."""

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia._base import Described, check_table
 from evidentia._parameters import NOTHING, Integer
+from evidentia.rows.tables import new_table
 from evidentia.solvers.coordinates import unit_free
 
 WIDTH = Integer(low=1) | NOTHING
@@ -36,7 +37,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described
     def transform(self, X: Any) -> np.ndarray:
         """Rows whose Euclidean distances are the learned ones, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        return self._map(check_table(self, X, reset=False))
+        return self._map(check_table(self, new_table(self, X), reset=False))
 
     def _map(self, table: np.ndarray) -> np.ndarray:
         return table @ self.components_

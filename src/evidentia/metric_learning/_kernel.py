@@ -16,7 +16,9 @@ from evidentia._parameters import NOTHING, Choice, Kind, Number, param
 from evidentia.metric_learning._base import MetricLearner
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.solvers.neighbors import near_zero
 
+NOT_NEGATIVE = ("additive_chi2", "chi2")
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue: below it, directions are rounding errors
 
 
@@ -51,7 +53,9 @@ class KernelLearner(MetricLearner):
         """Coordinates of the objects, and the matrix from kernel values to coordinates."""
         variance = float(table.var(axis=0).sum())
         if variance == 0:
-            raise ValueError("All rows of X are equal, so there is no metric to learn from them.")
+            raise ValueError(
+                "All rows of X are equal, so there is no metric to learn. Look for columns that were lost."
+            )
         refuse_beyond_memory(
             24 * len(objects) ** 2, f"{type(self).__name__} on {len(objects):,} objects", "Give fewer."
         )
@@ -69,7 +73,16 @@ class KernelLearner(MetricLearner):
         params = dict(self.kernel_params or {})
         if not callable(self.kernel):
             params = {"gamma": self.gamma_, **params}
-        found = pairwise_kernels(rows, self.objects_, metric=self.kernel, filter_params=True, **params)
+        objects = self.objects_
+        if self.kernel == "rbf":  # scikit-learn's loses digits when rows are near each other and far from zero
+            objects, shifted = near_zero(objects, rows)
+            rows = rows if shifted is None else shifted
+        if self.kernel in NOT_NEGATIVE and min(rows.min(), objects.min()) < 0:
+            raise ValueError(
+                f"The kernel {self.kernel!r} of {type(self).__name__} needs numbers that are not negative, such as "
+                "counts, but X holds some. Shift the columns, or take another 'kernel'."
+            )
+        found = pairwise_kernels(rows, objects, metric=self.kernel, filter_params=True, **params)
         if not np.isfinite(found.sum()):
             raise ValueError(f"The kernel {self.kernel!r} of {type(self).__name__} gave NaN or inf.")
         return found

@@ -16,6 +16,7 @@ from evidentia._warnings import warn_user
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
 from evidentia.methods import Method
 from evidentia.metric_learning._base import MetricLearner
+from evidentia.rows.tables import any_table
 from evidentia.solvers.descent import Run
 from evidentia.solvers.threads import one_blas_thread
 
@@ -49,6 +50,7 @@ class LinkLearner(MetricLearner):
         "converged_": "bool\nWhether the search came to rest before ``max_iter``.",
     }
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
         """Learn the metric.

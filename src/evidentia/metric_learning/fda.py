@@ -14,6 +14,7 @@ from evidentia._parameters import Integer, Number, param
 from evidentia.methods import Method
 from evidentia.metric_learning._base import WIDTH, MetricLearner, read_labels
 from evidentia.metric_learning._kernel import KernelLearner
+from evidentia.rows.tables import any_table
 from evidentia.solvers.threads import one_blas_thread
 
 learner_from_labels = partial(
@@ -143,6 +144,7 @@ class FDA(MetricLearner):
         default=1e-6,
     )
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the map.

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from evidentia.mixtures.latent_class import LatentClassMixture
     from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 
-# Each in its own file; numba is loaded only by those that need it.
+# Each in its own file, loaded when it is asked for.
 _HOMES = {
     "BootGMM": "bootgmm",
     "EGMM": "egmm",

@@ -17,7 +17,8 @@ from evidentia import _base
 from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
-from evidentia.solvers.descent import InterruptedFit, Run
+from evidentia.rows.tables import new_table
+from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run
 
 CRITERIA = ("bic", "icl", "aic")
 
@@ -157,7 +158,7 @@ class MixtureClusterer(_base.IterativeClusterer):
                             raise KeyboardInterrupt
         except KeyboardInterrupt:
             if not found:
-                raise
+                raise KeyboardInterrupt(INTERRUPTED_EARLY.format(who=type(self).__name__)) from None
             warn_user(
                 f"{type(self).__name__} was interrupted; the best of {len(found)} fits with up to "
                 f"{found[-1].n_clusters} clusters is kept.",
@@ -192,7 +193,7 @@ class MixtureClusterer(_base.IterativeClusterer):
 
     def _evaluate_new(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
-        return self._evaluate(self._check_table(X, reset=False))
+        return self._evaluate(self._check_table(new_table(self, X), reset=False))
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         return self._evaluate(X)[0]
@@ -217,10 +218,6 @@ class ClassMixture(MixtureClusterer):
         "partition_": "CredalPartition\nPosterior probabilities as masses on single clusters.",
         "weights_": "ndarray of shape (n_clusters,)\nMixing probabilities.",
     }
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Posterior probability of each cluster, shape (n_samples, n_clusters)."""
-        return self._evaluate_new(X)[0]
 
     def _criteria(self, X: Any) -> dict[str, float]:
         posterior, log_density = self._evaluate_new(X)

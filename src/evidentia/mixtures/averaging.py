@@ -17,6 +17,8 @@ belong to another grouping, and an average over different groupings has neither.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +26,8 @@ import pandas as pd
 
 from evidentia.mixtures._base import Candidate
 from evidentia.mixtures.parsimonious import GaussianReplicates, ParsimoniousGaussianMixture
-from evidentia.solvers.batched_em import MixtureParameters, evaluate, fit_replicates, from_posteriors
+from evidentia.solvers.batched_em import MixtureParameters, Replicates, evaluate, fit_replicates, from_posteriors
+from evidentia.solvers.starts import Rows
 
 SMALLEST_SHARE = 0.005  # rarer ones would get no replicate of two hundred
 
@@ -54,7 +57,7 @@ def shares(criterion: np.ndarray) -> np.ndarray:
     return share / share.sum()
 
 
-def akaike(log_likelihood: float, n_parameters: int, n_objects: int) -> float:
+def akaike(log_likelihood: float, n_parameters: int, n_objects: float) -> float:
     """Akaike's criterion, larger for better; minus infinity when there are as many parameters as objects.
 
     Examples
@@ -136,56 +139,79 @@ class GaussianAverage:
     ----------
     mixture : ParsimoniousGaussianMixture
         Fitted.
-    table : ndarray of shape (n_samples, n_features)
-        The rows it was fitted to.
+    rows : Rows
+        The rows it was fitted to, each of weight one; or a sample of them, with weights that add up to their number.
     support : Series
         Share of each number of clusters.
     models : bool
         Whether to average over models too, and not only over the best one of each number.
     tol : float, optional
         When EM of a replicate ends; that of the mixture by default.
+    finish : callable, optional
+        Fits to all rows what was fitted to a sample of them.
     """
 
     def __init__(
         self,
         mixture: ParsimoniousGaussianMixture,
-        table: np.ndarray,
+        rows: Rows,
         support: pd.Series,
         *,
         models: bool = True,
         tol: float | None = None,
+        finish: Callable[[Candidate], Candidate] | None = None,
     ):
         self.mixture, self.models, self.tol = mixture, models, tol
         self.rivals: list[Rival] = []
+        inside = Rows(rows.X[:, mixture._varying], rows.weight)
         for number, weight in support[support > 0].items():
-            near = self._near(table[:, mixture._varying], [c for c in mixture._candidates if c.n_clusters == number])
-            share = weight * shares(np.array([criterion for _, _, criterion in near]))
-            self.rivals += [Rival(model, found, part) for (model, found, _), part in zip(near, share) if part > 0]
+            near = self._near(inside, [c for c in mixture._candidates if c.n_clusters == number])
+            share = weight * shares(np.array([criterion for _, criterion in near]))
+            for at, ((one, _), part) in enumerate(zip(near, share)):
+                one = finish(one) if finish is not None and one.first_look and part > 0 else one
+                if one.interrupted:
+                    raise KeyboardInterrupt
+                if part > 0 and (at == 0 or not one.collapsed):  # the best stays, whatever it is
+                    self.rivals.append(Rival(one.settings["model"], one.best.state, part))
 
-    def _near(self, rows: np.ndarray, found: list[Candidate]) -> list[tuple[str, MixtureParameters, float]]:
-        """The best of some candidates, and the other models fitted from its clusters; their AIC."""
-        best = max(found, key=lambda one: one.criteria[self.mixture.select_by])
-        near = [(best.settings["model"], best.best.state, akaike(best.log_likelihood, best.n_parameters, len(rows)))]
-        posterior = evaluate(rows, best.best.state)[0]
+    def _near(self, rows: Rows, found: list[Candidate]) -> list[tuple[Candidate, float]]:
+        """The best of some candidates, and the other models fitted from its clusters; their AIC.
+
+        Of a sample it is the AIC that is expected of all rows: see
+        :func:`~evidentia.mixtures.finalists.as_first_look`.
+        """
+        best, total = max(found, key=lambda one: one.criteria[self.mixture.select_by]), float(rows.weight.sum())
+        sampled = total > len(rows.X)
+        over = (float(np.square(rows.weight).sum()) / total - 1) / 2 if sampled else 0.0  # for each parameter
+        posterior, log_density = evaluate(rows.X, best.best.state)
+        best_found = float(rows.weight @ log_density[0]) if sampled else best.log_likelihood
+        best_found -= over * best.n_parameters * best.first_look
+        near = [(best, akaike(best_found, best.n_parameters, total))]
+        weight = rows.weight if sampled else None
         for one in found:
-            model, rule = one.settings["model"], self.mixture._rule(one.settings["model"])
+            rule = self.mixture._rule(one.settings["model"])
             if one is best or not self.models:
                 continue
-            start = from_posteriors(rows, None, posterior, rule, reg_covar=self.mixture.reg_covar)
+            start = from_posteriors(rows.X, weight, posterior, rule, reg_covar=self.mixture.reg_covar)
             settings: Any = {"tol": self.mixture.tol, "max_iter": self.mixture.max_iter}
-            fitted = fit_replicates(rows, None, start, rule, reg_covar=self.mixture.reg_covar, **settings)
+            fitted = fit_replicates(rows.X, weight, start, rule, reg_covar=self.mixture.reg_covar, **settings)
             if not fitted.degenerate[0]:
-                aic = akaike(float(fitted.log_likelihood[0]), one.n_parameters, len(rows))
-                near.append((model, fitted.parameters, aic))
+                expected = float(fitted.log_likelihood[0]) - over * one.n_parameters
+                run = replace(one.best, state=fitted.parameters)
+                near.append((replace(one, best=run, first_look=sampled), akaike(expected, one.n_parameters, total)))
         return near
 
     def fit_replicates(self, X: np.ndarray, weights: np.ndarray) -> GaussianReplicates:
         """Fit a mixture to each weighting of the rows, (n_replicates, n_samples), from that of its rival."""
-        steps = (np.arange(len(weights)) + 0.5) / len(weights)
+        return self.fit_each(self.mixture.weighted_fit(X, weights), len(weights))
+
+    def fit_each(self, fit: Callable[..., Replicates], n_replicates: int) -> GaussianReplicates:
+        """As many replicates, each from its rival, as ``fit(which, start=, rule=, …)`` fits some of them."""
+        steps = (np.arange(n_replicates) + 0.5) / n_replicates
         ends = np.cumsum([rival.share for rival in self.rivals])
         chosen = np.searchsorted(ends[:-1], steps)  # even steps: the shares hold in any number of replicates
         parts = [
-            self.mixture.repeat(X, weights[chosen == number], rival.model, rival.parameters, tol=self.tol)
+            self.mixture.repeat(fit, np.flatnonzero(chosen == number), rival.model, rival.parameters, tol=self.tol)
             for number, rival in enumerate(self.rivals)
             if (chosen == number).any()
         ]

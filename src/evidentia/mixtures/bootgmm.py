@@ -7,6 +7,7 @@ Equation numbers are those of the paper.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple, Self
 
 import joblib
@@ -24,20 +25,36 @@ from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE
 from evidentia.mixtures.averaging import GaussianAverage, merge_share, number_support, split_share
-from evidentia.mixtures.bootstrap import Bootstrap, bootstrap
+from evidentia.mixtures.bootstrap import Bootstrap, bootstrap, in_chunks
 from evidentia.mixtures.covariance_models import MODELS
-from evidentia.mixtures.parsimonious import MAX_EIGENVALUE_RATIO, MODEL_LIST, ParsimoniousGaussianMixture
+from evidentia.mixtures.gaussian_rows import AllRows
+from evidentia.mixtures.parsimonious import (
+    MAX_EIGENVALUE_RATIO,
+    MODEL_LIST,
+    GaussianReplicates,
+    ParsimoniousGaussianMixture,
+)
 from evidentia.partition.relational import pairwise
+from evidentia.rows import RowSource, as_rows
+from evidentia.rows.numbered import Numbered
+from evidentia.rows.sketch import SKETCH_ROWS
+from evidentia.rows.source import in_memory
+from evidentia.rows.survey import Table, look_through, looking_once, rows_for_all
+from evidentia.rows.tables import any_table
 from evidentia.solvers.coordinates import unit_free
-from evidentia.solvers.descent import Run, best_of
+from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, best_of
 from evidentia.solvers.irqp import PairTargets, irqp, place_among, symmetric_pairs
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.pair_quantiles import pair_quantiles
+from evidentia.solvers.starts import Rows
 from evidentia.solvers.threads import one_blas_thread
 
 MANY_COLLAPSES = 0.5  # share of the replicates
 PARTNERS = 500  # fitted objects that a new one is compared with
+PLACED = 1024  # new rows that are placed at a time
+OBJECTS = 10_000  # rows that have intervals with n_pairs, of those that are not in memory
+OBJECTS_OF_ALL_PAIRS = 2_000  # without: their pairs need 130 MB
 CONFIDENCE = Kind("a number > 0 and < 1", lambda value: Number(above=0, high=1).accepts(value) and value < 1)
 MIXTURE = Kind(
     "a mixture with fit(X, sample_weight=...) and predict_proba(X)",
@@ -129,6 +146,8 @@ class BootGMM(_base.IterativeClusterer):
     selection_ : DataFrame or None
         What the mixture tried before its number of clusters and its model were chosen.
     intervals_ : PairIntervals
+    n_sampled_ : int or None
+        Rows that have intervals, of those that are not in memory.
     bootstrap_ : Bootstrap
         The replicates; ``n_degenerate`` of them were left out.
     approximation_ : dict
@@ -144,6 +163,13 @@ class BootGMM(_base.IterativeClusterer):
     components differ in all respects. With ``"auto"`` the replicates are shared out among the models, more of them to
     those with a better AIC, all fitted from the clusters of the best one. That keeps the coverage near nominal with
     intervals shorter than those of the richest model; ``python -m reproduction bootgmm`` in a clone measures it.
+
+    Of rows that are not in memory (:func:`~evidentia.rows.open_rows`) up to 50,000 are fitted as a table is. For more,
+    the mixture and all replicates are fitted by passes over all rows. In a replicate a row then counts as a Poisson
+    number of mean one says, in place of the number of times it is drawn: a hash of the row's number and the replicate,
+    so that nothing is copied or kept. EM of a replicate ends as if there were 50,000 rows, since what it gains beyond
+    the estimate does not grow with their number. A sample of the rows, 10,000 with ``n_pairs`` and 2,000 without, has
+    intervals and masses; all rows are then placed as new ones are.
 
     Likewise ``n_clusters="bic"`` takes the number of clusters for the truth, and with ``"auto"`` the replicates are
     shared out among the numbers too, in proportion to :math:`\exp(\mathrm{BIC} / 4)` of the best model of each:
@@ -176,11 +202,13 @@ class BootGMM(_base.IterativeClusterer):
 
     method = Method(
         name="bootgmm", title='calibrated: intervals for "these two belong together" by bootstrapping a mixture',
-        papers=("Denœux, *Information Sciences* 528, 2020",), guide="bootgmm", number=("given", "searched"),
+        papers=("Denœux, *Information Sciences* 528, 2020",), guide="bootgmm", takes=("rows beyond memory",),
+        number=("given", "searched"),
         families=("pairs", "near-pairs", "simple", "singletons", "full"),
         quick={"n_clusters": 2, "n_boot": 20, "model": "EII"},
         grows="*n² B c* once, then *n² f*; *n k* with `n_pairs`", memory="*n²* or *n k*", doubt="sets, calibrated",
         limit="the mixture must be right",
+        exceptions={"check_transformer_n_iter": "its masses may render the intervals before any iteration"},
     )  # fmt: skip
 
     n_clusters: Any = param(
@@ -255,26 +283,52 @@ class BootGMM(_base.IterativeClusterer):
         SEED, "Seed of the mixture's starts and of the bootstrap; an integer makes the fit repeatable.", default=None
     )
 
+    _not_for_placing = ("partition_", "labels_", "intervals_", "mixture_", "selection_", "_train", "_origin")
+
+    @any_table
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X, with their uncertainty.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
             Numbers, none of them missing, or what ``mixture`` reads.
         y : None
             Ignored.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
+        if (rows := as_rows(X)) is not None:
+            return self._fit_rows(self._check_source(rows, reset=True), checkpoint)
         table = self._check_table(X, reset=True)
+        self.n_sampled_: int | None = None
+        return self._fit(X, table, table, check_random_state(self.random_state))
+
+    def _fit_rows(self, source: RowSource, checkpoint: Any) -> Self:
+        """Fit to rows that are not in memory; some of them have intervals, and all are placed among these."""
+        self._refuse_beside_rows(source)
+        most = OBJECTS_OF_ALL_PAIRS if self.n_pairs is None else OBJECTS
+        with self._kept(checkpoint, source) as rng, looking_once():
+            rows = Numbered(source)
+            known = look_through(rows, mixing=True, missing=False, who="BootGMM")
+            objects = rows_for_all(known, rows, most)
+            if known.complete:
+                self._fit(objects, in_memory(rows).table, objects, rng)
+            else:
+                self._fit_by_passes(rows, known, objects, rng)
+        self.n_sampled_ = len(objects)
+        self._publish_rows(source, source)
+        return self
+
+    def _fit(self, X: Any, table: np.ndarray, objects: np.ndarray, rng: np.random.RandomState) -> Self:
+        """Fit to a table, with intervals for the pairs of ``objects``, which are its rows or some of them."""
         self._check_numbers(len(table))
-        rng = check_random_state(self.random_state)
         seed = int(rng.randint(np.iinfo(np.int32).max))
-        origin = self._origin_of(table)
-        mixture, done = self._earlier(origin) or (self._fit_mixture(table), None)
-        posterior = mixture.predict_proba(table)
-        self._check_memory(*posterior.shape)
+        origin = self._origin_of(digest(table))
+        mixture, done = self._earlier(origin) or (self._fit_mixture(table, rng), None)
+        self._check_memory(len(objects), mixture.predict_proba(objects[:1]).shape[1])
         replicates = bootstrap(
             self._replicated(mixture, table),
             table,
@@ -285,7 +339,59 @@ class BootGMM(_base.IterativeClusterer):
             verbose=self.verbose,
             done=done,
         )
+        return self._settle(X, objects, mixture, replicates, origin, rng)
+
+    def _fit_by_passes(self, rows: Numbered, known: Table, objects: np.ndarray, rng: np.random.RandomState) -> Self:
+        """Fit mixture and replicates by passes over all rows, which count in each as their Poisson weights say."""
+        self._check_numbers(rows.n_rows)
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        origin = self._origin_of(rows.fingerprint())
+        mixture, done = self._earlier(origin) or (self._fit_mixture(rows, rng), None)
+        self._check_memory(len(objects), mixture.n_clusters_)
+        all_rows = AllRows(known, mixture._varying, mixture)
+        # What a replicate gains beyond the estimate does not grow with the number of rows.
+        tol = self.boot_tol * min(1.0, SKETCH_ROWS / known.n_rows)
+        average = GaussianAverage(
+            mixture,
+            known.sample,
+            self._support(mixture),
+            models=not self._model_chosen_once,
+            tol=tol,
+            finish=all_rows.finish,
+        )
+
+        def fit(numbers: range) -> GaussianReplicates:
+            these = np.array(numbers)
+            return average.fit_each(
+                lambda which, **settings: all_rows.fit_replicates(these[which], seed, **settings), len(these)
+            )
+
+        replicates = in_chunks(fit, n_boot=self.n_boot, verbose=self.verbose, done=done)
+        return self._settle(objects, objects, mixture, replicates, origin, rng)
+
+    def _refuse_beside_rows(self, source: RowSource) -> None:
+        """What needs rows in memory, and weights."""
+        for name, given in (("mixture", self.mixture is not None), ("parametric", self.parametric)):
+            if given:
+                raise TypeError(
+                    f"BootGMM takes {name!r} only where all rows are in memory. Leave it out, or give a sample of them."
+                )
+        first = next((piece for handle in source.handles for piece in source.read(handle)), None)
+        if first is not None and first.weight is not None:
+            raise TypeError("BootGMM draws every row alike. Open the rows without a column of weights.")
+
+    def _settle(
+        self,
+        X: Any,
+        table: np.ndarray,
+        mixture: Any,
+        replicates: Bootstrap,
+        origin: dict[str, Any],
+        rng: np.random.RandomState,
+    ) -> Self:
+        """Intervals and masses of the rows of a table, and what new rows are placed by."""
         self.mixture_, self.bootstrap_, self._origin = mixture, replicates, origin  # a warm start can go on from here
+        posterior = mixture.predict_proba(table)
         if replicates.n_degenerate == replicates.n_drawn:
             raise ValueError(
                 f"In all {replicates.n_drawn} resampled tables a component of the {posterior.shape[1]} collapsed, "
@@ -299,16 +405,17 @@ class BootGMM(_base.IterativeClusterer):
         self.merge_share_ = merge_share(replicated, posterior) if self._over_numbers else None
         self.split_share_ = split_share(replicated, posterior) if self._over_numbers else None
         self.focal_sets_ = self._family(posterior)
-        pairs, own = self._choose_pairs(table, rng), self._own_replicates()
+        pairs, self._own = self._choose_pairs(table, rng), self._own_replicates()
         self.intervals_ = PairIntervals(pairs, *pair_quantiles(replicated, pairs, self._tail))
         within = self.intervals_
-        if not own.all():
-            within = PairIntervals(pairs, *pair_quantiles(replicated[:, :, own], pairs, self._tail))
+        if not self._own.all():
+            within = PairIntervals(pairs, *pair_quantiles(replicated[:, :, self._own], pairs, self._tail))
         run = self._find_masses(posterior, within)
         self._publish_run(run, [run])
         self._publish(X, run.state)
         self.approximation_ = self._quality()
-        self._train = table  # new rows are placed by their pairs with these
+        known = np.random.RandomState(0).permutation(len(table))[:PARTNERS]  # new rows are placed by pairs with these
+        self._train, self._known, self._known_masses = table, table[known], run.state[known].copy()
         return self
 
     def _warn_of_collapses(self, replicates: Bootstrap) -> None:
@@ -350,11 +457,11 @@ class BootGMM(_base.IterativeClusterer):
                 lines.append(f"Clusters that may be {what}, with the share of replicates in which they are: {listed}.")
         return lines
 
-    def _origin_of(self, table: np.ndarray) -> dict[str, Any]:
-        """What the mixture and the replicates depend on."""
+    def _origin_of(self, rows: Any) -> dict[str, Any]:
+        """What the mixture and the replicates depend on; ``rows`` tells the table from others."""
         mixture = None if self.mixture is None else (repr(type(self.mixture)), self.mixture.get_params())
         return {
-            "rows": digest(table),
+            "rows": rows,
             "n_clusters": self.n_clusters,
             "cluster_range": tuple(self.cluster_range),
             "model": digest(self.model),
@@ -423,29 +530,42 @@ class BootGMM(_base.IterativeClusterer):
     def _model_chosen_once(self) -> bool:
         return isinstance(self.model, str) and self.model == "bic"
 
-    def _fit_mixture(self, table: np.ndarray) -> Any:
+    def _fit_mixture(self, table: Any, rng: np.random.RandomState) -> Any:
         """The mixture of the whole table, which will not be fitted again; a clone of it repeats what was chosen."""
         if self.mixture is not None:
-            return clone(self.mixture).fit(table)
+            return self._uninterrupted(clone(self.mixture), table)
         mixture = ParsimoniousGaussianMixture(
             "auto" if isinstance(self.n_clusters, str) else self.n_clusters,
             model="auto" if self._model_chosen_once else self.model,
             cluster_range=self.cluster_range,
             max_eigenvalue_ratio=self.max_eigenvalue_ratio,
-            random_state=self.random_state,
+            random_state=rng if self.random_state is None else self.random_state,
             verbose=self.verbose,
-        ).fit(table)
+        )
+        self._uninterrupted(mixture, table)
         if not self._over_numbers:
             mixture.set_params(n_clusters=mixture.n_clusters_)
         return mixture.set_params(model=mixture.model_) if self._model_chosen_once else mixture
+
+    def _uninterrupted(self, mixture: Any, table: Any) -> Any:
+        """A fitted mixture; one that was interrupted keeps its best, but has no replicates yet."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", InterruptedFit)
+            try:
+                return mixture.fit(table)
+            except InterruptedFit as interrupt:
+                raise KeyboardInterrupt(INTERRUPTED_EARLY.format(who="BootGMM")) from interrupt
 
     def _replicated(self, mixture: Any, table: np.ndarray) -> Any:
         """What gives the replicates: the mixture, or an average over what it was chosen among."""
         if self.mixture is not None or self.parametric:
             return mixture
-        once = {mixture.n_clusters_: 1.0}
-        support = number_support(mixture.selection_) if self._over_numbers else pd.Series(once)
-        return GaussianAverage(mixture, table, support, models=not self._model_chosen_once, tol=self.boot_tol)
+        rows, models = Rows(table, np.ones(len(table))), not self._model_chosen_once
+        return GaussianAverage(mixture, rows, self._support(mixture), models=models, tol=self.boot_tol)
+
+    def _support(self, mixture: Any) -> pd.Series:
+        """Share of the replicates that each number of clusters has."""
+        return number_support(mixture.selection_) if self._over_numbers else pd.Series({mixture.n_clusters_: 1.0})
 
     def _family(self, posterior: np.ndarray) -> FocalSets:
         n_clusters = posterior.shape[1]
@@ -513,7 +633,10 @@ class BootGMM(_base.IterativeClusterer):
         return quality
 
     def pair_draws(self, i: int, j: int) -> np.ndarray:
-        """Bootstrap draws of the probability that fitted objects ``i`` and ``j`` share a class."""
+        """Bootstrap draws of the probability that fitted objects ``i`` and ``j`` share a class.
+
+        Of rows that are not in memory, numbers are those of ``intervals_``.
+        """
         one, other = self.bootstrap_.posteriors(self._train[[i, j]]).transpose(1, 0, 2)
         return (one * other).sum(axis=0)
 
@@ -522,13 +645,14 @@ class BootGMM(_base.IterativeClusterer):
 
         A fitted row given again is compared with itself too, so its masses may differ a little from the fit's.
         """
-        known = np.random.RandomState(0).permutation(len(self._train))[:PARTNERS]
-        own = self._own_replicates()
-        fitted = self.bootstrap_.posteriors(self._train[known])[:, :, own]
-        pairs = np.column_stack([np.repeat(np.arange(len(X)), len(known)), np.tile(np.arange(len(known)), len(X))])
-        replicated = self.bootstrap_.posteriors(X)[:, :, own]
-        lower, upper = pair_quantiles(replicated, pairs, self._tail, others=fitted)
-        targets = np.stack([lower, 1 - upper]).astype(float).reshape(2, len(X), len(known))
+        known, forms = self._known_masses, pair_forms(self.focal_sets_)
+        fitted = self.bootstrap_.posteriors(self._known)[:, :, self._own]
         masses = np.full((len(X), len(self.focal_sets_)), 1 / len(self.focal_sets_))
-        place_among(masses, pair_forms(self.focal_sets_), self.partition_.masses[known].copy(), targets)
+        for start in range(0, len(X), PLACED):
+            block = masses[start : start + PLACED]
+            n = len(block)
+            pairs = np.column_stack([np.repeat(np.arange(n), len(known)), np.tile(np.arange(len(known)), n)])
+            replicated = self.bootstrap_.posteriors(X[start : start + PLACED])[:, :, self._own]
+            lower, upper = pair_quantiles(replicated, pairs, self._tail, others=fitted)
+            place_among(block, forms, known, np.stack([lower, 1 - upper]).astype(float).reshape(2, n, len(known)))
         return masses

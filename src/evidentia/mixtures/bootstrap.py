@@ -16,7 +16,7 @@ their number of classes.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -33,7 +33,10 @@ CHUNK = 100  # replicates fitted together: what an interrupt may lose
 class Replicated(Protocol):
     """Some fitted replicates of a mixture."""
 
-    valid: np.ndarray
+    @property
+    def valid(self) -> np.ndarray:
+        """Whether each could be fitted."""
+        ...
 
     @property
     def n_clusters(self) -> np.ndarray:
@@ -61,6 +64,15 @@ class Refits:
     def __init__(self, models: list[Any]):
         self.models = [model for model in models if model is not None]
         self.valid = np.array([model is not None for model in models])
+
+    def stored(self) -> dict[str, Any]:
+        """What the file of a model holds of it, see :mod:`evidentia.storage`."""
+        models = iter(self.models)
+        return {"models": [next(models) if valid else None for valid in self.valid]}
+
+    @classmethod
+    def restored(cls, models: list[Any]) -> Refits:
+        return cls(models)
 
     @property
     def n_clusters(self) -> np.ndarray:
@@ -144,13 +156,24 @@ def bootstrap(
     Bootstrap
         An interrupt from the keyboard keeps the chunks that are finished, if any.
     """
+
+    def fit(replicates: range) -> Replicated:
+        return _fit_chunk(mixture, X, replicates, seed, parametric, n_jobs)
+
+    return in_chunks(fit, n_boot=n_boot, verbose=verbose, done=done)
+
+
+def in_chunks(
+    fit: Callable[[range], Replicated], *, n_boot: int, verbose: int = 0, done: Bootstrap | None = None
+) -> Bootstrap:
+    """Replicates as ``fit(numbers)`` gives them, some at a time; an interrupt keeps those that are finished, if any."""
     chunks = list(done.chunks) if done is not None else []
     first = sum(len(chunk.valid) for chunk in chunks)
     with tqdm(total=n_boot, initial=first, desc="bootstrap", unit="replicate", disable=not verbose) as bar:
         try:
             for start in range(first, n_boot, CHUNK):
                 replicates = range(start, min(start + CHUNK, n_boot))
-                chunks.append(_fit_chunk(mixture, X, replicates, seed, parametric, n_jobs))
+                chunks.append(fit(replicates))
                 bar.update(len(replicates))
         except KeyboardInterrupt:
             if not any(chunk.valid.any() for chunk in chunks):

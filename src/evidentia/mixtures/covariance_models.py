@@ -31,6 +31,22 @@ BARRIERS = 30.0 ** np.arange(1, 8)  # weights of the criterion against the barri
 BARRIER_TOLERANCE = 1e-6  # what a Newton step may still gain, where the weighted criterion has the size of the weight
 NEWTON_STEPS = 30  # at most, for each weight
 HALVINGS = 60  # of a range that is searched
+FARTHEST = 500.0  # logarithm: a step that asks for more is not taken, and need not overflow
+
+
+def carried_models(n: int | None, d: int) -> list[str]:
+    """Models that n rows (None: many) of d columns can carry: those that are not diagonal need more rows than columns.
+
+    Examples
+    --------
+    >>> carried_models(300, 2_000)
+    ['EII', 'VII', 'EEI', 'VEI', 'EVI', 'VVI']
+    >>> carried_models(None, 1)  # in one dimension there is only volume
+    ['EII', 'VII']
+    """
+    if d == 1:
+        return list(MODELS[:2])
+    return [model for model in MODELS if model.endswith("I") or n is None or n > d + 1]
 
 
 def rule_of(model: str, max_ratio: float | None = None) -> ModelRule:
@@ -202,7 +218,8 @@ def _newton(
         logs, above = at @ design.T, at @ shift.T
         inside = (above > 0) & (above < width)
         room = np.log(np.where(inside, above, 1)) + np.log(np.where(inside, width - above, 1))
-        value = (weight * (n * logs + w * np.exp(-logs)) - room).sum(axis=1)
+        pull = w * np.exp(np.minimum(-logs, FARTHEST))
+        value = (weight * (n * logs + pull) - room).sum(axis=1)
         return np.where(inside.all(axis=1), value, np.inf)
 
     for _ in range(NEWTON_STEPS):
@@ -210,7 +227,10 @@ def _newton(
         slope = weight * (n - pull) @ design + (1 / (width - above) - 1 / above) @ shift
         bend = np.einsum("ia,mi,ib->mab", design, weight * pull, design, optimize=True)
         bend += np.einsum("ia,mi,ib->mab", shift, 1 / above**2 + 1 / (width - above) ** 2, shift, optimize=True)
-        move = -np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        try:
+            move = -np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        except np.linalg.LinAlgError:  # of one mixture, where its barriers leave no room
+            move = -(np.linalg.pinv(bend, hermitian=True) @ slope[:, :, None])[:, :, 0]
         now, length = objective(state), np.ones((len(state), 1))
         for _ in range(HALVINGS):
             worse = objective(state + length * move) > now

@@ -29,10 +29,11 @@ from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
-from evidentia.mixtures.covariance_models import MODELS
+from evidentia.mixtures.covariance_models import MODELS, carried_models
 from evidentia.mixtures.egmm_problem import (
     ALL,
     FEW,
+    FEW_VALUES,
     KIND,
     SAMPLE,
     Look,
@@ -41,15 +42,18 @@ from evidentia.mixtures.egmm_problem import (
     growing_steps,
     n_parameters,
     reduced,
+    resolutions,
+    spread_to,
 )
 from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
-from evidentia.mixtures.set_mixture import SHARED, WEIGHTS, Engine, Parameters, engine, missing_patterns
+from evidentia.mixtures.set_mixture import SHARED, WEIGHTS, Engine, Parameters, Patterns, engine, missing_patterns
 from evidentia.partition import CredalPartition
-from evidentia.rows.source import MappedRows, RowSource
+from evidentia.rows.source import RowSource
 from evidentia.rows.survey import look_through
+from evidentia.rows.tables import any_table
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates
-from evidentia.solvers.descent import InterruptedFit, Run, all_runs, descend
+from evidentia.solvers.coordinates import ALL_EQUAL, RANK_TOLERANCE, ColumnScales, Coordinates
+from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, all_runs, descend
 from evidentia.solvers.overlap import is_automatic, least_committed, shared_sets
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
 from evidentia.solvers.starts import START_RULES
@@ -63,8 +67,7 @@ SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
 PATIENCE = 2  # steps without a better criterion after which the search ends
 # A difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2).
 BARELY = 1.0
-FEW_VALUES = 5  # different ones in a column: it is a category or a grade rather than a measurement
-MANY_ROWS = 50  # from which on that is no chance
+MANY_ROWS = 50  # from which on few values in a column are no chance
 FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 
@@ -93,6 +96,7 @@ class EGMM(MixtureClusterer):
     weights_ : ndarray of shape (n_focal,)
         Mixing probabilities of ``focal_sets_``.
     log_likelihood_ : float
+        Expected over what was rounded away, see ``resolution_``.
     criterion_ : float
         Log-likelihood, plus the logarithm of the prior density (up to a constant) if there is a prior.
     criterion_trace_ : ndarray
@@ -100,6 +104,9 @@ class EGMM(MixtureClusterer):
         mixing probabilities that are found last.
     start_criteria_ : ndarray
         The criterion at the end of every start of the chosen model; one value with automatic sets.
+    resolution_ : ndarray of shape (n_features,)
+        The smallest step between values of each column that has at most five of them; zero for other columns, for
+        tables of fewer than 50 objects, and with ``prior=None``.
     reduction_ : object or None
         What took the table to the columns that were clustered: principal components (``reduce``), or columns that are
         no combinations of others; with ``to`` and ``back``.
@@ -112,6 +119,13 @@ class EGMM(MixtureClusterer):
     out by EM; cost then grows with the number of distinct patterns of missing entries. Results do not depend on the
     order of the rows. EEE, VEE, EVV, VVV and the diagonal models do not depend on the units of the columns either; EII,
     VII, EVE, VVE, EEV and VEV do, as they ask for equal spreads or orientations. Weights count as copies.
+
+    Unless ``prior=None``, columns of at most five values count as rounded: a value is known up to the smallest step h
+    between two of them. Log densities are then expected ones, over a deviation of variance h²/12,
+    :math:`\log N(x; \mu, \Sigma) - \tfrac{1}{24} \sum_j h_j^2 (\Sigma^{-1})_{jj}`, and covariances hold that variance.
+    What a column of two values tells is then nearly what it tells of a category: for equal shares a likelihood gains
+    0.69 for each object from two clusters that it separates, the logarithm of 2. As exact numbers they would make
+    clusters without any width, and the likelihood would mean nothing.
 
     Models and numbers of clusters are searched by mixtures of single clusters. All models are looked at over a few
     iterations, on a sample of a large table, at numbers whose steps grow by a third, until two steps bring nothing
@@ -175,7 +189,8 @@ class EGMM(MixtureClusterer):
     prior: Any = param(
         Choice("data") | NOTHING | Kind("array of n_features positive variances"),
         """Prior of the covariances, which keeps a cluster from collapsing onto a few objects [2]_: made from the
-        variances of the columns, made from variances that are given, or none, which is the paper's maximum.""",
+        variances of the columns, made from variances that are given, or none, which is the paper's maximum. With a
+        prior, columns of few values count as rounded.""",
         default="data",
     )
     reduce: Any = param(
@@ -214,6 +229,7 @@ class EGMM(MixtureClusterer):
     _collapse = "a covariance collapsed"
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X.
@@ -241,11 +257,16 @@ class EGMM(MixtureClusterer):
         numbers = self._numbers(table.n_rows)
         self._check_init(numbers, rows.n_features)
         self._check_prior(rows.n_features)
+        if not self._automatic_sets:
+            self._refuse_masses(rows, resolve_focal_sets(self.focal_sets, min(numbers), empty=False))
         self.reduction_: Principal | Independent | None = self._principal_components(*table.sample, rng)
         models = self._models(table.n_rows, self._reduced(table.sample.X[:1]).shape[1])
         if self.reduction_ is None:
             self.reduction_ = self._independent_columns(table.sample.X, models)
         self._warn_of_few_values(table.sample.X)
+        objects = table.sample.X[table.sample.weight > 0]
+        known = self.prior is not None and table.total >= MANY_ROWS
+        self.resolution_ = resolutions(objects) if known else np.zeros(rows.n_features)
         problem = Problem(reduced(table, self.reduction_), rng, self)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
         self._choose(problem, looks, interrupted)
@@ -268,13 +289,11 @@ class EGMM(MixtureClusterer):
 
     def _models(self, n: int, d: int) -> list[str]:
         """Models that are asked for and that so many rows can carry."""
-        carried = [model for model in MODELS if model.endswith("I") or n > d + 1]
+        carried = carried_models(n, d)
         if self._automatic_model:
-            if d == 1:  # in one dimension there is only volume
-                return list(MODELS[:2])
             return carried if d <= WIDEST_FULL else [model for model in carried if model.endswith("I")]
         asked = [self.model] if isinstance(self.model, str) else self.model
-        if beyond := sorted(set(asked) - set(carried), key=MODELS.index):
+        if d > 1 and (beyond := sorted(set(asked) - set(carried), key=MODELS.index)):
             raise ValueError(
                 f"EGMM cannot fit {', '.join(beyond)} to {n} rows of {d} columns: a covariance that is not diagonal "
                 f"needs more rows than columns. {', '.join(carried)} can be carried; or cluster a few principal "
@@ -302,6 +321,11 @@ class EGMM(MixtureClusterer):
         for column in np.flatnonzero(~((given > 0) & np.isfinite(given))):
             raise ValueError(f"{expected}. That of column {column} is {given[column]:g}.")
 
+    def rounded_away(self) -> np.ndarray:
+        """Variances of what rounding took from each value, in the columns that are clustered."""
+        variances = np.square(self.resolution_) / 12  # of a uniform distribution over one step
+        return variances if self.reduction_ is None else self.reduction_.variances_to(variances)
+
     def _principal_components(
         self, table: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState
     ) -> Principal | None:
@@ -313,7 +337,7 @@ class EGMM(MixtureClusterer):
                 "integrates them out."
             )
         if not (table != table[0]).any():
-            raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
+            raise ValueError(ALL_EQUAL)
         return principal_components(table, weight, None if self.reduce == "pca" else self.reduce, rng)
 
     def _independent_columns(self, table: np.ndarray, models: list[str]) -> Independent | None:
@@ -359,7 +383,7 @@ class EGMM(MixtureClusterer):
                     bar.update()
         except KeyboardInterrupt:
             if not looks:
-                raise
+                raise KeyboardInterrupt(INTERRUPTED_EARLY.format(who="EGMM")) from None
             return looks, True
         return looks, False
 
@@ -529,7 +553,7 @@ class EGMM(MixtureClusterer):
         tool.in_doubt = in_doubt * (larger.card > 1)
         average = averaging(larger)
 
-        def reweigh(rows: MappedRows, state: Parameters) -> tuple[float, Parameters]:
+        def reweigh(rows: Patterns, state: Parameters) -> tuple[float, Parameters]:
             found = tool.gather(rows, state, average)
             cost = tool.cost(state) - found.log_likelihood
             return cost / problem.total, state._replace(weights=tool.weigh(found.size))
@@ -605,22 +629,28 @@ class EGMM(MixtureClusterer):
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Masses (23) and log densities (17) of checked rows, from the entries that are observed."""
-        average, tool = averaging(self.focal_sets_), engine(self.model_)
+        average, diagonal = averaging(self.focal_sets_), self.model_.endswith("I")
         masses, log_density = np.empty((len(table), len(average))), np.empty(len(table))
         for start in range(0, len(table), CHUNK):
             chunk = slice(start, start + CHUNK)
             rows_here = self._reduced(table[chunk])
             frame, parameters = self._frame_for(rows_here)
             Y = frame.to(rows_here)
+            tool = engine(self.model_, blur=spread_to(self.rounded_away(), frame, diagonal=diagonal))
             for o, rows in missing_patterns(Y):
                 found, density = tool.evaluate(Y[rows][:, o], o, parameters, average)
                 if self._automatic_sets:
-                    self._leave_to_the_possible(found, density, parameters, o)
+                    self._leave_to_the_possible(found, density, parameters, o, tool.blur_of(o))
                 masses[chunk][rows], log_density[chunk][rows] = found, density + frame.log_jacobian_of(o)
         return masses, log_density
 
     def _leave_to_the_possible(
-        self, masses: np.ndarray, log_density: np.ndarray, parameters: Parameters, observed: np.ndarray
+        self,
+        masses: np.ndarray,
+        log_density: np.ndarray,
+        parameters: Parameters,
+        observed: np.ndarray,
+        blur: np.ndarray,
     ) -> None:
         """Hand the mass of a set on to those of its clusters that are possible for an object, if some are.
 
@@ -629,7 +659,7 @@ class EGMM(MixtureClusterer):
         sets, c = self.focal_sets_, self.focal_sets_.n_clusters
         if len(sets) == c:
             return
-        distance = self._squared_distances(masses, log_density, parameters, observed)
+        distance = self._squared_distances(masses, log_density, parameters, observed, blur)
         possible = (distance <= chi2.isf(IMPOSSIBLE, len(observed))) @ (1 << np.arange(c, dtype=np.int64))
         for at in np.flatnonzero(sets.card > 1):
             left = sets.masks[at] & possible
@@ -642,18 +672,19 @@ class EGMM(MixtureClusterer):
                 masses[rows, at] = 0
 
     def _squared_distances(
-        self, masses: np.ndarray, log_density: np.ndarray, parameters: Parameters, o: np.ndarray
+        self, masses: np.ndarray, log_density: np.ndarray, parameters: Parameters, o: np.ndarray, blur: np.ndarray
     ) -> np.ndarray:
         """Mahalanobis distances from the clusters, by what the masses of single clusters say about densities."""
         within = parameters.covariances
         if within.ndim == 2:
-            log_det = np.log(within[:, o]).sum(axis=1)
+            log_det, lost = np.log(within[:, o]).sum(axis=1), (blur / within[:, o]).sum(axis=1)
         else:
-            log_det = np.linalg.slogdet(within[:, o[:, None], o])[1]
+            within = within[:, o[:, None], o]
+            log_det, lost = np.linalg.slogdet(within)[1], (blur * np.linalg.inv(within)).sum(axis=(1, 2))
         single = self.focal_sets_.singleton_index
         with np.errstate(divide="ignore"):
             log_joint = np.log(masses[:, single]) + log_density[:, None]
-            log_peak = np.log(parameters.weights[single]) - 0.5 * (log_det + len(o) * np.log(2 * np.pi))
+            log_peak = np.log(parameters.weights[single]) - 0.5 * (log_det + lost + len(o) * np.log(2 * np.pi))
         return -2 * (log_joint - np.where(np.isfinite(log_peak), log_peak, np.inf))
 
     def _frame_for(self, X: np.ndarray) -> tuple[Coordinates | ColumnScales, Parameters]:

@@ -14,8 +14,8 @@ from evidentia import _base
 from evidentia.belief import FocalSets
 from evidentia.mixtures.covariance_models import n_covariance_parameters
 from evidentia.mixtures.parsimonious import START_ROWS
-from evidentia.mixtures.set_mixture import SHARED, Engine, Floor, Parameters, Pattern, Prior, engine
-from evidentia.rows.source import ArrayRows, MappedRows, Piece, TransformedRows
+from evidentia.mixtures.set_mixture import SHARED, Engine, Floor, Parameters, Pattern, Patterns, Prior, engine
+from evidentia.rows.source import ArrayRows, Piece, TransformedRows
 from evidentia.rows.survey import Table
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, Moments, coordinates_of, moments_of
 from evidentia.solvers.descent import Run
@@ -27,6 +27,7 @@ from evidentia.solvers.starts import START_RULES, Rows, representative_rows
 if TYPE_CHECKING:
     from evidentia.mixtures.egmm import EGMM
 
+FEW_VALUES = 5  # different ones in a column: it is a category or a grade rather than a measurement
 INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
 FEW, SAMPLE, ALL = "few", "sample", "all"  # rows that a step goes over
 KIND = {
@@ -51,6 +52,26 @@ def data_prior(model: str, variances: np.ndarray, n_clusters: int) -> tuple[floa
     """
     d = len(variances)
     return (5.0 if model.endswith("I") else 2.0 * d + 3.0), variances / n_clusters ** (2 / d)
+
+
+def resolutions(X: np.ndarray) -> np.ndarray:
+    """The smallest step between values of each column that has few of them, and zero for the others.
+
+    Examples
+    --------
+    >>> resolutions(np.array([[0.0, 5.1], [1.0, 4.9], [1.0, 5.2], [0.0, 4.2], [np.nan, 3.0], [3.0, 2.6]]))
+    array([1., 0.])
+    """
+    found = [np.unique(column[~np.isnan(column)]) for column in X.T]
+    return np.array([np.diff(values).min() if 1 < len(values) <= FEW_VALUES else 0.0 for values in found])
+
+
+def spread_to(variances: np.ndarray, coordinates: Coordinates | ColumnScales, *, diagonal: bool) -> np.ndarray:
+    """Variances of the columns as a covariance in coordinates, or its diagonal."""
+    if isinstance(coordinates, ColumnScales):
+        inside = variances[coordinates.kept] / np.square(coordinates.scale)
+        return inside if diagonal else np.diag(inside)
+    return (coordinates.forward.T * variances) @ coordinates.forward
 
 
 def growing_steps(numbers: list[int]) -> list[int]:
@@ -143,7 +164,7 @@ def reduced(table: Table, reduction: Principal | Independent | None) -> Table:
 
 
 def _observed(tool: Engine, coordinates: Coordinates | ColumnScales, piece: Piece) -> list[Pattern]:
-    return tool.observe(coordinates.to(piece.table), piece.weight)
+    return tool.observe(piece.table, piece.weight, coordinates)
 
 
 class Problem:
@@ -177,7 +198,8 @@ class Problem:
         self._coordinates: dict[str, Coordinates | ColumnScales] = {"diag": scales}
         self._few: dict[str, np.ndarray] = {}
         self._engines: dict[tuple[str, int], Engine] = {}
-        self._patterns: dict[tuple[str, bool, int], MappedRows] = {}
+        self._patterns: dict[tuple[str, bool, int], Patterns] = {}
+        self.whole = bool((table.moments.observed == table.total).all())  # nothing is missing
 
     def is_all(self, size: str) -> bool:
         """Whether rows of that size are all rows."""
@@ -201,12 +223,13 @@ class Problem:
             self._few[kind] = np.nan_to_num(self.coordinates(model).to(rows), copy=False)
         return self._few[kind]
 
-    def patterns(self, model: str, size: str) -> MappedRows:
+    def patterns(self, model: str, size: str) -> Patterns:
         """Rows of one size as the engine of the model takes them."""
         rows = self.rows[size]
         key = (KIND[model], model in SHARED, id(rows))
         if key not in self._patterns:
-            self._patterns[key] = rows.mapped(partial(_observed, engine(model), self.coordinates(model)))
+            prepare = partial(_observed, engine(model), self.coordinates(model))
+            self._patterns[key] = Patterns(rows.mapped(prepare), self.whole)
         return self._patterns[key]
 
     def engine(self, model: str, n_clusters: int) -> Engine:
@@ -230,17 +253,13 @@ class Problem:
                 given, reduction = np.asarray(settings.prior, dtype=float), settings.reduction_
                 variances = given if reduction is None else reduction.variances_to(given)
                 count, _ = data_prior(model, variances, 1)
-            if isinstance(coordinates, ColumnScales):
-                inside = variances[coordinates.kept] / np.square(coordinates.scale)
-                prior = Prior(count, inside if diagonal else np.diag(inside))
-            else:
-                prior = Prior(count, (coordinates.forward.T * variances) @ coordinates.forward)
+            prior = Prior(count, spread_to(variances, coordinates, diagonal=diagonal))
         ridge: Any = 0.0
         if settings.ridge:
             ridge = settings.ridge * (coordinates.forward.T @ coordinates.forward)
             ridge = np.diag(ridge) if diagonal else ridge
         floor = Floor(settings.reg_covar, reference if diagonal else np.diag(reference))
-        return engine(model, prior, floor, ridge)
+        return engine(model, prior, floor, ridge, spread_to(settings.rounded_away(), coordinates, diagonal=diagonal))
 
     def gain(self, model: str, size: str) -> float:
         """What the log-likelihood gains when it is expressed in the units of the table."""

@@ -90,6 +90,8 @@ def climb(
         collapsed = False
     except Collapse:
         run, collapsed = Run(seen[-1][0], np.empty(0), False), True
+    if not collapsed:
+        del seen[len(run.trace) :]  # a step that was taken back
     trace = np.array([-objective for *_, objective in seen])
     run, sums = replace(run, trace=trace), seen[-1][1]
     return replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,25 +12,37 @@ from evidentia.mixtures.finalists import Collapse, Sums, climb
 from evidentia.rows.passes import add_up
 from evidentia.rows.source import MappedRows, Piece
 from evidentia.rows.survey import Table
-from evidentia.solvers.batched_em import KEPT_FEATURES, Features, MixtureParameters, Scaling, Steps, whitening
+from evidentia.solvers.batched_em import (
+    KEPT_FEATURES,
+    Features,
+    MixtureParameters,
+    ModelRule,
+    Replicates,
+    Scaling,
+    Steps,
+    climb_by_steps,
+    whitening,
+)
 from evidentia.solvers.coordinates import Coordinates
 from evidentia.solvers.em_kernels import normalize
+from evidentia.solvers.poisson_weights import poisson_weights
 
 if TYPE_CHECKING:
     from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 
 
 class Part(NamedTuple):
-    """Rows of a piece as features, and their weights, all above zero."""
+    """Rows of a piece as features, and their weights, all above zero; the number of the first row, if it has one."""
 
     features: Features
     weight: np.ndarray
+    first: int
 
 
 def part_of(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, piece: Piece) -> Part:
     rows = piece.table if len(columns) == piece.table.shape[1] else piece.table[:, columns]
     weight = np.ones(len(rows)) if piece.weight is None else piece.weight
-    return Part(Features(rows, frame, keep), weight)
+    return Part(Features(rows, frame, keep), weight, piece.first)
 
 
 def sums_of(part: Part, theta: np.ndarray) -> Sums:
@@ -43,6 +55,25 @@ def sums_of(part: Part, theta: np.ndarray) -> Sums:
         certainty += float(share @ np.log(scores[0].max(axis=0) / share))
         statistics[0] += scores[0] @ features
     return Sums(statistics, log_likelihood, certainty)
+
+
+class ReplicateSums(NamedTuple):
+    """Statistics (m, c, width) and log-likelihoods (m,) of several replicates."""
+
+    statistics: np.ndarray
+    log_likelihood: np.ndarray
+
+    def plus(self, other: ReplicateSums) -> ReplicateSums:
+        return ReplicateSums(self.statistics + other.statistics, self.log_likelihood + other.log_likelihood)
+
+
+def replicate_sums(part: Part, theta: np.ndarray, replicates: np.ndarray, seed: int) -> ReplicateSums:
+    """Sums of mixtures with a table of Poisson weights each, which are made on the way."""
+
+    def weights(group: slice, block: slice) -> np.ndarray:
+        return poisson_weights(part.first + block.start, block.stop - block.start, replicates[group], seed)
+
+    return ReplicateSums(*part.features.e_step(theta, len(theta) // len(replicates), weights))
 
 
 class AllRows:
@@ -62,9 +93,23 @@ class AllRows:
             else:
                 frame = whitening(mean, spread[self.columns[:, None], self.columns])
             steps, rows = Steps(frame, self.table.n_rows), self.table.rows
-            keep = rows.in_memory and steps.n * steps.width <= KEPT_FEATURES
+            keep = rows.in_memory and self.table.n_rows * steps.width <= KEPT_FEATURES
             self._views[diagonal] = steps, rows.mapped(partial(part_of, frame, self.columns, keep))
         return self._views[diagonal]
+
+    def fit_replicates(
+        self, replicates: np.ndarray, seed: int, *, start: MixtureParameters, rule: ModelRule, **settings: Any
+    ) -> Replicates:
+        """A mixture for each replicate, by number, in which a row counts as its Poisson weight says.
+
+        The rows are numbered, so that they keep their weights from pass to pass.
+        """
+        steps, rows = self.view(start.diagonal or len(self.columns) == 1)
+
+        def e_step(theta: np.ndarray, c: int, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return add_up(replicate_sums, rows, theta, replicates[active], seed)
+
+        return climb_by_steps(steps, e_step, start, len(replicates), rule, **settings)
 
     def finish(self, look: Candidate) -> Candidate:
         """A mixture that was fitted to the sample, fitted to all rows."""

@@ -34,6 +34,7 @@ from evidentia.mixtures.class_em import (
 from evidentia.mixtures.class_rows import AllCodes, Encoder, find_categories, surveyed
 from evidentia.mixtures.finalists import as_first_look, finish_best
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
+from evidentia.rows.tables import any_table
 from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import kmeans_starts, random_starts, representatives
 from evidentia.solvers.threads import one_blas_thread
@@ -181,6 +182,7 @@ class LatentClassMixture(ClassMixture):
     _collapse = "a class vanished"
     _cure = "Ask for fewer classes; weights, if given, count as copies of objects."
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find the classes, and their number by the criterion.

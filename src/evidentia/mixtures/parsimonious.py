@@ -5,7 +5,7 @@ The mixtures themselves are fitted by :mod:`evidentia.solvers.batched_em`: all s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
@@ -24,19 +24,22 @@ from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import Candidate, ClassMixture, certainty_of, information_criteria
 from evidentia.mixtures.bootstrap import side_by_side
-from evidentia.mixtures.covariance_models import MODELS, n_covariance_parameters, rule_of
+from evidentia.mixtures.covariance_models import MODELS, carried_models, n_covariance_parameters, rule_of
 from evidentia.mixtures.finalists import as_first_look, finish_best
 from evidentia.mixtures.gaussian_rows import AllRows
 from evidentia.rows.source import ArrayRows, RowSource, in_memory
 from evidentia.rows.survey import Table, is_small, look_through
+from evidentia.rows.tables import any_table
 from evidentia.solvers.batched_em import (
     MixtureParameters,
     ModelRule,
+    Replicates,
     evaluate,
     fit_replicates,
     from_posteriors,
     posteriors,
 )
+from evidentia.solvers.coordinates import ALL_EQUAL
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
 from evidentia.solvers.starts import Rows, kmeans_starts, representatives, sorted_rows
@@ -45,7 +48,7 @@ from evidentia.solvers.threads import one_blas_thread
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
 COVERED = 0.9  # a component's inside is where it has this share of its objects
 HELD = 10.0  # times the ratio of eigenvalues of a mixture: more is not allowed to replicates of it that collapse
-MAX_EIGENVALUE_RATIO = Number(above=1) | NOTHING
+MAX_EIGENVALUE_RATIO = Number(low=1.001) | NOTHING  # with less there is nothing to choose
 MODEL_LIST = Kind(
     "a list of some of them",
     lambda value: isinstance(value, list | tuple) and len(value) > 0 and all(one in MODELS for one in value),
@@ -156,6 +159,7 @@ class _Problem(NamedTuple):
     given: _Start | None  # the caller's
     sample: Rows  # rows of the merge trees and of k-means
     trees: list[MergeTree]
+    objects: float  # how many the rows stand for
 
 
 class ParsimoniousGaussianMixture(ClassMixture):
@@ -216,7 +220,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
 
     model: Any = param(
         Choice("auto", *MODELS) | MODEL_LIST,
-        'Covariance model; the best of a list by ``select_by``, or of all (``"auto"``).',
+        """Covariance model; the best of a list by ``select_by``, or of all that the table can carry (``"auto"``): those
+        that are not diagonal need more rows than columns.""",
         default="auto",
     )
     init: Any = param(
@@ -247,6 +252,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
 
     _cure = "Ask for fewer clusters or a simpler model such as 'EEI', or give more objects."
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find the mixture of highest likelihood, model and number of clusters by the criterion.
@@ -283,7 +289,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
             )
         if rows.in_memory and (is_small(rows) or not isinstance(self.init, str)):
             return None
-        mixing = not all(model.endswith("I") for model in self._models(rows.n_features))
+        mixing = not all(model.endswith("I") for model in self._models(rows.n_rows, rows.n_features))
         table = look_through(rows, mixing=mixing, missing=False, who=type(self).__name__)
         return None if table.complete else table
 
@@ -297,7 +303,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
         mean = np.average(counted.X, axis=0, weights=counted.weight)
         deviation = np.sqrt(np.average(np.square(counted.X - mean), axis=0, weights=counted.weight))
         columns = self._columns_that_vary(mean, deviation)
-        problem = self._prepare(counted, columns, None if given is None else given[used], rng)
+        objects = max(len(counted.X), counted.weight.sum())  # weights of shares do not make objects fewer
+        problem = self._prepare(counted, columns, None if given is None else given[used], objects, rng)
         found = self._search(numbers, partial(self._fit_number, problem, rng))
         best = self._publish_choice(found)
         self._candidates = [replace(one, runs=[one.best]) for one in found if one is best or not one.collapsed]
@@ -307,7 +314,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         """Fit every model and number of clusters to the sample, and the best of them to all rows."""
         numbers, spread = self._numbers(table.n_rows), table.moments.spread
         columns = self._columns_that_vary(table.moments.mean, np.sqrt(np.diag(spread) if spread.ndim == 2 else spread))
-        problem = self._prepare(table.sample, columns, None, rng)
+        problem = self._prepare(table.sample, columns, None, len(table.sample.X), rng)
         looks = self._search(numbers, partial(self._fit_number, problem, rng))
         looks = [as_first_look(look, table.sample.weight) for look in looks]
         finished, found = finish_best(
@@ -327,10 +334,10 @@ class ParsimoniousGaussianMixture(ClassMixture):
         """The M-step of a model."""
         return rule_of(model, self.max_eigenvalue_ratio)
 
-    def _models(self, n_features: int) -> list[str]:
+    def _models(self, n: int | None, d: int) -> list[str]:
         """Models to try, each after those it contains."""
-        if isinstance(self.model, str) and self.model == "auto":  # in one dimension there is only volume
-            return list(MODELS if n_features > 1 else MODELS[:2])
+        if isinstance(self.model, str) and self.model == "auto":
+            return carried_models(n, d)
         return sorted([self.model] if isinstance(self.model, str) else self.model, key=MODELS.index)
 
     def _given_start(self, n_samples: int) -> np.ndarray | None:
@@ -356,7 +363,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
     def _columns_that_vary(self, mean: np.ndarray, deviation: np.ndarray) -> np.ndarray:
         varying = np.flatnonzero(deviation > 10 * np.finfo(float).eps * np.abs(mean))
         if not len(varying):
-            raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
+            raise ValueError(ALL_EQUAL)
         if len(varying) < len(mean):
             left_out = sorted(set(range(len(mean))) - set(varying.tolist()))
             warn_user(
@@ -365,15 +372,15 @@ class ParsimoniousGaussianMixture(ClassMixture):
         return varying
 
     def _prepare(
-        self, counted: Rows, columns: np.ndarray, given: np.ndarray | None, rng: np.random.RandomState
+        self, counted: Rows, columns: np.ndarray, given: np.ndarray | None, objects: float, rng: np.random.RandomState
     ) -> _Problem:
         rows = Rows(counted.X[:, columns], counted.weight)
         if given is not None:
-            return _Problem(rows, _Start(rows, given[None], np.zeros(1, int)), rows, [])
+            return _Problem(rows, _Start(rows, given[None], np.zeros(1, int)), rows, [], objects)
         sample, trees = start_rows(rows, rng), []
         if self.init == "hierarchical":
             trees = start_trees(standardized(*sample), sample.weight, self.n_init)
-        return _Problem(rows, None, sample, trees)
+        return _Problem(rows, None, sample, trees, objects)
 
     def _start(self, problem: _Problem, number: int, rng: np.random.RandomState) -> _Start:
         if problem.given is not None:
@@ -390,19 +397,20 @@ class ParsimoniousGaussianMixture(ClassMixture):
         """Every model with one number of clusters."""
         start = self._start(problem, number, rng)
         solved: dict[str, MixtureParameters] = {}
-        for model in self._models(problem.rows.X.shape[1]):
+        for model in self._models(*problem.rows.X.shape):
             within = [solved[other] for other in just_below(model) if other in solved]
             if model[2] != "I":
                 within = [one._replace(covariances=one.matrices) for one in within]
-            found = self._fit_model(problem.rows, start, within, model)
+            found = self._fit_model(problem, start, within, model)
             if not found.collapsed:
                 solved[model] = found.best.state
             yield found
 
-    def _fit_model(self, rows: Rows, start: _Start, within: list[MixtureParameters], model: str) -> Candidate:
+    def _fit_model(self, problem: _Problem, start: _Start, within: list[MixtureParameters], model: str) -> Candidate:
         """EM from every start and from solutions of models contained in this one; the best that did not collapse."""
-        rule = self._rule(model)
-        first = from_posteriors(start.rows.X, start.rows.weight, start.posterior, rule, reg_covar=self.reg_covar)
+        rule, rows = self._rule(model), problem.rows
+        limits = {"reg_covar": self.reg_covar, "objects": problem.objects}
+        first = from_posteriors(start.rows.X, start.rows.weight, start.posterior, rule, **limits)
         found = fit_replicates(
             rows.X,
             rows.weight,
@@ -410,7 +418,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
             rule,
             tol=self.tol,
             max_iter=self.max_iter,
-            reg_covar=self.reg_covar,
+            **limits,
         )
         runs = [
             Run(found.parameters.take(slice(at, at + 1)), -found.trace[: n_iter + 1, at], bool(found.converged[at]))
@@ -483,30 +491,43 @@ class ParsimoniousGaussianMixture(ClassMixture):
             that the replicates differ too little.
         """
         check_is_fitted(self)
-        return self.repeat(self._check_table(X, reset=False), weights, self.model_, self._parameters, tol=tol)
+        fit = self.weighted_fit(self._check_table(X, reset=False), weights)
+        return self.repeat(fit, np.arange(len(weights)), self.model_, self._parameters, tol=tol)
+
+    def weighted_fit(self, table: np.ndarray, weights: np.ndarray) -> Callable[..., Replicates]:
+        """What fits some of the weightings of checked rows, by number, with the settings of a mixture."""
+        rows = table[:, self._varying]
+        return lambda which, **settings: fit_replicates(rows, weights[which], **settings)
 
     def repeat(
-        self, table: np.ndarray, weights: np.ndarray, model: str, start: MixtureParameters, *, tol: float | None = None
+        self,
+        fit: Callable[..., Replicates],
+        which: np.ndarray,
+        model: str,
+        start: MixtureParameters,
+        *,
+        tol: float | None = None,
     ) -> GaussianReplicates:
-        """As :meth:`fit_replicates`, with checked rows, for another model and from another mixture than the chosen.
+        """Some replicates, by number, as ``fit(which, start=, rule=, …)`` fits them.
+
+        The model and the mixture they start from may be others than the chosen ones.
 
         Where a component collapses, the replicate is fitted again with the ratio of the largest to the smallest
         eigenvalue held to ten times that of the mixture it starts from. Left out are those where one vanishes.
         """
-        fit: Any = partial(
-            fit_replicates,
-            table[:, self._varying],
+        fit = partial(
+            fit,
             start=start,
             tol=self.tol if tol is None else tol,
             max_iter=self.max_iter,
             reg_covar=self.reg_covar,
         )
-        found = fit(weights, rule=self._rule(model))
+        found = fit(which, rule=self._rule(model))
         parameters, lost = found.parameters, found.degenerate.copy()
         if lost.any() and self.max_eigenvalue_ratio is None:
             values = start.covariances if start.diagonal else np.linalg.eigvalsh(start.covariances)
             rule = rule_of(model, HELD * float(values.max() / values.min()))
-            again = fit(weights[lost], rule=rule)
+            again = fit(which[lost], rule=rule)
             for part, held in zip(parameters, again.parameters):
                 part[lost] = held
             lost[lost] = again.degenerate

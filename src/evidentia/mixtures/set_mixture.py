@@ -23,14 +23,24 @@ from evidentia.rows.passes import add_up
 from evidentia.rows.source import MappedRows
 from evidentia.solvers.acceleration import LARGEST_LOG, Vectors, exponentials, logarithms
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
+from evidentia.solvers.coordinates import ColumnScales, Coordinates
 from evidentia.solvers.em_kernels import quadratic_coefficients
 from evidentia.solvers.set_covariances import bound, minimize_bound
-from evidentia.solvers.shared_covariance import linear_scores, log_weights, posteriors, statistics, with_ones
+from evidentia.solvers.shared_covariance import (
+    LinearScores,
+    centered_rows,
+    linear_scores,
+    log_weights,
+    posteriors,
+    statistics,
+    with_ones,
+)
 from evidentia.solvers.small_matrices import inverses
 
 SHARED = ("EII", "EEI", "EEE")
 ROTATED = ("EVE", "VVE", "EEV", "VEV")  # orientations are shared, or shapes are while orientations differ
 LATE = 1e-4  # gain of an iteration, per object, below which the next ones are guessed
+NOTHING_LEFT = 1e-14  # of all objects: a cluster that holds less says nothing about its covariance
 SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -52,8 +62,30 @@ class Pattern(NamedTuple):
     observed: np.ndarray
     rows: np.ndarray  # (x_observed, 1)
     weight: np.ndarray | None
-    total: float
-    second: np.ndarray  # sum of x_observed x_observed^T, or of the squares
+    turn: np.ndarray | None = None  # coordinates are x @ turn; None: x itself
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(len(self.rows) if self.weight is None else self.weight.sum())
+
+    def second(self, diagonal: bool) -> np.ndarray:
+        """Sum of x x^T in coordinates, or of the squares."""
+        X = self.rows[:, :-1] if self.turn is None else self.rows[:, :-1] @ self.turn
+        weighted = X if self.weight is None else self.weight[:, None] * X
+        return np.einsum("ij,ij->j", X, weighted) if diagonal else X.T @ weighted
+
+
+class Patterns:
+    """Rows as the engines take them, each piece a list of patterns.
+
+    Of rows without missing entries the second moment about the origin is the same in every pass; where all clusters
+    share a covariance it is all that squares of the rows are needed for, so it is kept after the first pass.
+    """
+
+    def __init__(self, rows: MappedRows, complete: bool):
+        self.rows, self.complete = rows, complete
+        self.second: np.ndarray | None = None
 
 
 class Statistics(NamedTuple):
@@ -109,9 +141,11 @@ def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
         yield np.flatnonzero(~row), np.flatnonzero(which.ravel() == pattern)
 
 
-def engine(model: str, prior: Prior | None = None, floor: Floor | None = None, ridge: Any = 0.0) -> Engine:
+def engine(
+    model: str, prior: Prior | None = None, floor: Floor | None = None, ridge: Any = 0.0, blur: Any = 0.0
+) -> Engine:
     """The engine of a covariance model."""
-    return (SharedEngine if model in SHARED else OwnEngine)(model, prior, floor, ridge)
+    return (SharedEngine if model in SHARED else OwnEngine)(model, prior, floor, ridge, blur)
 
 
 class Floor(NamedTuple):
@@ -149,41 +183,59 @@ class Floor(NamedTuple):
 class Engine(ABC):
     """One EM iteration for a covariance model, from patterns of rows and the sets that ``average`` describes.
 
-    ``average`` has the shape (f, c), with 1/|A| on the members of each set.
+    ``average`` has the shape (f, c), with 1/|A| on the members of each set. A row is known up to a ``blur``, the
+    covariance of where it may lie: log densities are expected ones, and second moments hold it once for each row.
     """
 
-    def __init__(self, model: str, prior: Prior | None, floor: Floor | None, ridge: Any):
+    def __init__(self, model: str, prior: Prior | None, floor: Floor | None, ridge: Any, blur: Any):
         self.model, self.prior, self.floor, self.ridge = model, prior, floor, ridge
+        self.blur = np.asarray(blur, dtype=float)  # (d, d), (d,) for diagonal models, or zero
         self.in_doubt: np.ndarray | None = None  # objects that a prior gives to each set
         self.diagonal = model.endswith("I")
 
-    def observe(self, Y: np.ndarray, weight: np.ndarray | None = None) -> list[Pattern]:
-        """Group rows by which of their entries are there (NaN is not)."""
+    def observe(
+        self, X: np.ndarray, weight: np.ndarray | None = None, coordinates: Coordinates | ColumnScales | None = None
+    ) -> list[Pattern]:
+        """Rows in coordinates, grouped by which of their entries are there (NaN is not)."""
+        rows, turn = self._lay_out(X, coordinates)
         patterns = []
-        for observed, rows in missing_patterns(Y):
-            seen = with_ones(Y if len(observed) == Y.shape[1] and isinstance(rows, slice) else Y[rows][:, observed])
-            share = None if weight is None else weight[rows]
-            X = seen[:, :-1]
-            weighted = X if share is None else share[:, None] * X
-            second = np.einsum("ij,ij->j", X, weighted) if self.diagonal else X.T @ weighted
-            total = float(len(X) if share is None else share.sum())
-            patterns.append(Pattern(observed, seen, share, total, second))
+        for seen, chosen in missing_patterns(rows):  # the ones are never missing
+            part = rows if isinstance(chosen, slice) else rows[chosen][:, seen]
+            patterns.append(Pattern(seen[:-1], part, None if weight is None else weight[chosen], turn))
         return patterns
 
+    def _lay_out(
+        self, X: np.ndarray, coordinates: Coordinates | ColumnScales | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Rows ``(x, 1)``, and what turns them into coordinates if they are not."""
+        if isinstance(coordinates, Coordinates):
+            return with_ones(coordinates.to(X)), None
+        if coordinates is None:
+            return with_ones(X), None
+        kept = coordinates.kept
+        part = X if len(kept) == X.shape[1] else X[:, kept]
+        return centered_rows(np.ascontiguousarray(part), coordinates.origin[kept], 1 / coordinates.scale), None
+
     def step(
-        self, rows: MappedRows, average: np.ndarray, parameters: Parameters, total: float
+        self, rows: Patterns, average: np.ndarray, parameters: Parameters, total: float
     ) -> tuple[float, Parameters]:
         """Minus the mean penalized log-likelihood of the parameters given, and the next parameters."""
         found = self.gather(rows, parameters, average)
         return (self.cost(parameters) - found.log_likelihood) / total, self.m_step(found, parameters, average)
 
-    def gather(self, rows: MappedRows, parameters: Parameters, average: np.ndarray) -> Statistics:
-        """Statistics of all rows, whose pieces are patterns."""
-        return add_up(self.e_steps, rows, parameters, average)
+    def gather(self, rows: Patterns, parameters: Parameters, average: np.ndarray) -> Statistics:
+        """Statistics of all rows."""
+        return add_up(self.e_steps, rows.rows, parameters, average)
 
     def e_steps(self, patterns: list[Pattern], parameters: Parameters, average: np.ndarray) -> Statistics:
         """Statistics of some patterns."""
         return reduce(Statistics.plus, (self.e_step(pattern, parameters, average) for pattern in patterns))
+
+    def blur_of(self, observed: np.ndarray) -> np.ndarray:
+        """The blur of some columns."""
+        if self.blur.ndim == 0:
+            return self.blur
+        return self.blur[observed] if self.diagonal else self.blur[np.ix_(observed, observed)]
 
     def cost(self, parameters: Parameters) -> float:
         """Minus the log density of the priors, up to a constant."""
@@ -254,31 +306,69 @@ class Engine(ABC):
 
 
 class SharedEngine(Engine):
-    """One covariance for all clusters, and so for all sets (EII, EEI, EEE): the mixture of the paper."""
+    """One covariance for all clusters, and so for all sets (EII, EEI, EEE): the mixture of the paper.
+
+    Scores are linear in the rows, so that rows need not be turned into coordinates: coefficients and sums are.
+    """
+
+    def _lay_out(
+        self, X: np.ndarray, coordinates: Coordinates | ColumnScales | None
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        if not isinstance(coordinates, Coordinates):
+            return super()._lay_out(X, coordinates)
+        rows = centered_rows(np.ascontiguousarray(X), coordinates.origin, np.ones(X.shape[1]))
+        return rows, coordinates.forward
+
+    def gather(self, rows: Patterns, parameters: Parameters, average: np.ndarray) -> Statistics:
+        if not rows.complete:
+            return super().gather(rows, parameters, average)
+        scores = linear_scores(parameters.weights, average @ parameters.centers, parameters.covariances[0])
+        found = add_up(self.linear_sums, rows.rows, scores, rows.second is None)
+        if rows.second is None:
+            rows.second = found.second
+        second = rows.second + found.size.sum() * self.blur
+        squares = 0.5 * float((scores.precision * second).sum())
+        return found._replace(second=second, log_likelihood=found.log_likelihood - squares)
+
+    def linear_sums(self, patterns: list[Pattern], scores: LinearScores, squares: bool) -> Statistics:
+        """Statistics of complete rows, with the second moment if asked; the log-likelihood lacks what that adds."""
+        (pattern,) = patterns
+        found = self._sums(pattern, scores)
+        return found._replace(second=pattern.second(self.diagonal)) if squares else found
+
+    def _sums(self, pattern: Pattern, scores: LinearScores) -> Statistics:
+        """Sizes and sums of the observed columns; no second moment, and the log-likelihood without it."""
+        coefficients, turn = scores.coefficients, pattern.turn
+        if turn is not None:
+            coefficients = np.column_stack([coefficients[:, :-1] @ turn.T, coefficients[:, -1]])
+        size, total_sum, log_likelihood = statistics(pattern.rows, coefficients, pattern.weight)
+        log_likelihood += pattern.total * scores.normalizer
+        return Statistics(size, total_sum if turn is None else total_sum @ turn, np.empty(0), log_likelihood)
 
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
-        set_centers, o = average @ parameters.centers, pattern.observed
-        covariance = parameters.covariances[0]
-        complete = len(o) == len(covariance)
+        set_centers, covariance = average @ parameters.centers, parameters.covariances[0]
+        complete = pattern.turn is not None or len(pattern.observed) == len(covariance)
+        o = np.arange(len(covariance)) if complete else pattern.observed
         within = covariance if complete else covariance[o] if self.diagonal else covariance[np.ix_(o, o)]
         scores = linear_scores(parameters.weights, set_centers[:, o], within)
-        size, seen_sum, log_likelihood = statistics(pattern.rows, scores.coefficients, pattern.weight)
-        log_likelihood += pattern.total * scores.normalizer - 0.5 * float((scores.precision * pattern.second).sum())
+        seen_second = pattern.second(self.diagonal) + pattern.total * self.blur_of(o)
+        size, seen_sum, _, log_likelihood = self._sums(pattern, scores)
+        log_likelihood -= 0.5 * float((scores.precision * seen_second).sum())
         if complete:
-            return Statistics(size, seen_sum, pattern.second, log_likelihood)
+            return Statistics(size, seen_sum, seen_second, log_likelihood)
         u = np.setdiff1d(np.arange(len(covariance)), o)
         total_sum, second = np.empty_like(set_centers), np.empty_like(covariance)
         total_sum[:, o] = seen_sum
         if self.diagonal:
             total_sum[:, u] = size[:, None] * set_centers[:, u]
-            second[o] = pattern.second
+            second[o] = seen_second
             second[u] = pattern.total * covariance[u] + size @ np.square(set_centers[:, u])
             return Statistics(size, total_sum, second, log_likelihood)
         regression = covariance[np.ix_(u, o)] @ scores.precision  # E[x_u | x_o, j] = shift_j + regression x_o
         shift = set_centers[:, u] - set_centers[:, o] @ regression.T
         total_sum[:, u] = size[:, None] * shift + seen_sum @ regression.T
-        second[np.ix_(o, o)] = pattern.second
-        cross = shift.T @ seen_sum + regression @ pattern.second
+        second[np.ix_(o, o)] = seen_second
+        cross = shift.T @ seen_sum + regression @ seen_second
         second[np.ix_(u, o)], second[np.ix_(o, u)] = cross, cross.T
         given = covariance[np.ix_(u, u)] - regression @ covariance[np.ix_(o, u)]
         mixed = shift.T @ seen_sum @ regression.T
@@ -287,7 +377,7 @@ class SharedEngine(Engine):
             + shift.T @ (size[:, None] * shift)
             + mixed
             + mixed.T
-            + regression @ pattern.second @ regression.T
+            + regression @ seen_second @ regression.T
         )
         return Statistics(size, total_sum, second, log_likelihood)
 
@@ -316,7 +406,15 @@ class SharedEngine(Engine):
             squares = np.square(seen) @ scores.precision
         else:
             squares = np.einsum("ip,pq,iq->i", seen, scores.precision, seen, optimize=True)
-        return masses, linear + scores.normalizer - 0.5 * squares
+        return masses, linear + scores.normalizer - 0.5 * (squares + (scores.precision * self.blur_of(observed)).sum())
+
+
+def complete_sums(patterns: list[Pattern], theta: np.ndarray) -> Statistics:
+    """Statistics of complete rows; second moments are squares of columns, or products of all pairs of them."""
+    (pattern,) = patterns
+    size, sums, log_likelihood = statistics(pattern.rows, theta, pattern.weight)
+    d = pattern.rows.shape[1] - 1
+    return Statistics(size, sums[:, :d], sums[:, d:], log_likelihood)
 
 
 class OwnEngine(Engine):
@@ -327,7 +425,7 @@ class OwnEngine(Engine):
         return average @ parameters.centers, np.tensordot(average, parameters.covariances, axes=1)
 
     def _coefficients(
-        self, weights: np.ndarray, centers: np.ndarray, covariances: np.ndarray
+        self, weights: np.ndarray, centers: np.ndarray, covariances: np.ndarray, blur: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients of the features in the joint log densities of the sets, and precisions."""
         constant = log_weights(weights) - 0.5 * centers.shape[1] * LOG_2PI
@@ -339,28 +437,38 @@ class OwnEngine(Engine):
         else:
             precisions, log_det = inverses(np.ascontiguousarray(covariances))
             theta = np.roll(quadratic_coefficients(constant, centers, precisions, log_det)[0], -1, axis=1)
+        theta[:, -1] -= 0.5 * (precisions * blur).reshape(len(precisions), -1).sum(axis=1)
         if not weights.all():
             theta[weights == 0] = 0
             theta[weights == 0, -1] = log_weights(weights)[weights == 0]
         return theta, precisions
 
+    def gather(self, rows: Patterns, parameters: Parameters, average: np.ndarray) -> Statistics:
+        if not rows.complete:
+            return super().gather(rows, parameters, average)
+        of_sets = self._of_sets(parameters, average)
+        theta, _ = self._coefficients(parameters.weights, *of_sets, self.blur)  # once for all pieces
+        found = add_up(complete_sums, rows.rows, theta)
+        return found._replace(second=self._second(found.size, found.second, np.arange(parameters.centers.shape[1])))
+
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
         o, d = pattern.observed, parameters.centers.shape[1]
         centers, covariances = self._of_sets(parameters, average)
         within = covariances[:, o] if self.diagonal else covariances[:, o[:, None], o]
-        theta, precisions = self._coefficients(parameters.weights, centers[:, o], within)
+        theta, precisions = self._coefficients(parameters.weights, centers[:, o], within, self.blur_of(o))
         size, sums, log_likelihood = statistics(pattern.rows, theta, pattern.weight)
-        seen = Statistics(size, sums[:, : len(o)], self._second(sums[:, len(o) :], len(o)), log_likelihood)
+        seen = Statistics(size, sums[:, : len(o)], self._second(size, sums[:, len(o) :], o), log_likelihood)
         return seen if len(o) == d else self._complete(seen, o, centers, covariances, precisions)
 
-    def _second(self, squares: np.ndarray, d: int) -> np.ndarray:
-        """Second moments (f, d, d) from their upper triangles; those of diagonal models are what they are."""
+    def _second(self, size: np.ndarray, squares: np.ndarray, observed: np.ndarray) -> np.ndarray:
+        """Second moments (f, d, d) from upper triangles, or (f, d) of diagonal models, with the blur of each row."""
         if self.diagonal:
-            return squares
+            return squares + size[:, None] * self.blur_of(observed)
+        d = len(observed)
         low, high = np.triu_indices(d)
         second = np.empty((len(squares), d, d))
         second[:, low, high] = second[:, high, low] = squares
-        return second
+        return second + size[:, None, None] * self.blur_of(observed)
 
     def _complete(
         self, seen: Statistics, o: np.ndarray, centers: np.ndarray, covariances: np.ndarray, precisions: np.ndarray
@@ -410,6 +518,9 @@ class OwnEngine(Engine):
             )
         if self.floor:  # a scatter is never singular
             problem = problem._replace(scatter=problem.scatter + self.floor.level * self.floor.reference)
+        if not self.prior:
+            lost = average.T @ found.size <= NOTHING_LEFT * found.size.sum()
+            problem = problem.resting(np.flatnonzero(lost), NOTHING_LEFT * found.size.sum(), previous.covariances)
         return Parameters(weights, centers, minimize_bound(self.model, problem, previous.covariances))
 
     def _centers(
@@ -438,5 +549,5 @@ class OwnEngine(Engine):
     ) -> tuple[np.ndarray, np.ndarray]:
         centers, covariances = self._of_sets(parameters, average)
         within = covariances[:, observed] if self.diagonal else covariances[:, observed[:, None], observed]
-        theta, _ = self._coefficients(parameters.weights, centers[:, observed], within)
+        theta, _ = self._coefficients(parameters.weights, centers[:, observed], within, self.blur_of(observed))
         return posteriors(with_ones(seen), theta)

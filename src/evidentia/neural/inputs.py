@@ -9,27 +9,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from evidentia.neural.outliers import Region, default_gamma, find_region
-
-
-@dataclass(frozen=True)
-class Affine:
-    """A metric learner that has become a matrix."""
-
-    matrix: np.ndarray
-    shift: np.ndarray
-
-    @classmethod
-    def of(cls, learner: Any, n_features: int) -> Affine | None:
-        """The same map as a matrix and a shift; None when the learner is no affine map."""
-        if isinstance(learner, Affine):
-            return learner
-        some = np.random.default_rng(0).normal(size=(5, n_features))
-        shift = np.asarray(learner.transform(np.zeros((1, n_features))), dtype=float)[0]
-        found = cls(np.asarray(learner.transform(np.eye(n_features)), dtype=float) - shift, shift)
-        return found if np.allclose(found.transform(some), learner.transform(some), rtol=1e-9, atol=1e-12) else None
-
-    def transform(self, X: Any) -> np.ndarray:
-        return np.asarray(X, dtype=float) @ self.matrix + self.shift
+from evidentia.solvers.coordinates import Moments
 
 
 @dataclass(frozen=True)
@@ -94,6 +74,11 @@ class Inputs:
 def scale_rows(rows: np.ndarray, **more: Any) -> Inputs:
     """Mean of each column for a center, and the root of the mean variance of the columns for a scale."""
     return Inputs(rows.mean(axis=0), float(np.sqrt(rows.var(axis=0).mean())) or 1.0, **more)
+
+
+def scale_by_moments(moments: Moments) -> Inputs:
+    """The same of a table whose moments are known."""
+    return Inputs(moments.mean, float(np.sqrt(moments.spread.mean())) or 1.0)
 
 
 def project_dissimilarities(matrix: np.ndarray, n_components: Any) -> tuple[Inputs, np.ndarray]:

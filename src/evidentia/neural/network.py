@@ -14,6 +14,7 @@ from evidentia.belief import FocalSets
 from evidentia.neural._torch import load_torch
 from evidentia.neural.outliers import START, coefficients, discount
 from evidentia.solvers.blocks import row_blocks
+from evidentia.storage import Given
 
 if TYPE_CHECKING:
     import torch
@@ -48,6 +49,14 @@ def perceptron(n_inputs: int, hidden: Sequence[int], n_outputs: int) -> nn.Seque
     sizes = [n_inputs, *hidden]
     layers = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), nn.ReLU())]
     return nn.Sequential(*layers, nn.Linear(sizes[-1], n_outputs))
+
+
+def is_perceptron(module: nn.Module) -> bool:
+    """Whether :func:`perceptron` could have built the module."""
+    nn, parts = load_torch().nn, list(module.children())
+    kinds = [type(part) for part in parts]
+    alternate = kinds == [(nn.Linear, nn.ReLU)[at % 2] for at in range(len(kinds))] and len(kinds) % 2 == 1
+    return type(module) is nn.Sequential and alternate and all(part.bias is not None for part in parts[::2])
 
 
 def draw_weights(module: nn.Module) -> None:
@@ -120,6 +129,25 @@ class MassNetwork:
         if self.raw is not None:
             found["outliers"] = self.raw.detach().cpu().numpy().copy()
         return found
+
+    def stored(self) -> dict[str, Any]:
+        """What the file of a model holds of it, see :mod:`evidentia.storage`: weights, and not a user's own module."""
+        module = None if is_perceptron(self.module) else Given("module")
+        return {"state": self.state(), "empty": self.empty, "module": module}
+
+    @classmethod
+    def restored(cls, state: dict[str, np.ndarray], empty: int | None, module: Any) -> MassNetwork:
+        torch = load_torch()
+        if module is None:
+            weights = [value for name, value in state.items() if name.endswith(".weight")]
+            module = perceptron(weights[0].shape[1], [w.shape[0] for w in weights[:-1]], weights[-1].shape[0])
+        network = cls(module, empty).to(torch.float64, "cpu")
+        try:
+            network.load(state)
+        except RuntimeError as error:
+            raise ValueError(f"The module does not fit the weights: {error}") from error
+        network.module.eval()
+        return network
 
     def load(self, state: dict[str, np.ndarray]) -> None:
         """Take back what :meth:`state` gave."""

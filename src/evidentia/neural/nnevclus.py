@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,31 +15,40 @@ from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Numbe
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
-from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Matrix, Source, check_dissimilarities, source_of
+from evidentia.dissimilarities import (
+    METRIC,
+    METRIC_PARAMS,
+    Matrix,
+    Source,
+    check_dissimilarities,
+    refuse_rows_of_metric,
+    source_of,
+)
 from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
-from evidentia.neural import storage
 from evidentia.neural._torch import check_device, load_torch, one_torch_thread
-from evidentia.neural.inputs import Inputs, join_learner, project_dissimilarities, scale_rows
+from evidentia.neural.inputs import Inputs, join_learner, project_dissimilarities, scale_by_moments, scale_rows
 from evidentia.neural.knowledge import Knowledge, read_labels, sure_labels
 from evidentia.neural.network import Architecture, compute_masses
 from evidentia.neural.objective import Penalties, loss_on
 from evidentia.neural.problem import Problem, check_matrix, choose_optimizer, label_peaks, measure_pairs, split_objects
 from evidentia.neural.search import Search
 from evidentia.neural.starts import StartMasses, solve_without_network
+from evidentia.neural.streaming import Stream
 from evidentia.neural.training import Schedule
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import row_names
 from evidentia.relational._base import given_masses
 from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
 from evidentia.relational.pairs import wanted_conflict
-from evidentia.solvers.descent import Run, best_of
+from evidentia.rows import RowSource, as_rows, survey
+from evidentia.rows.sketch import SKETCH_ROWS, row_hashes
+from evidentia.rows.tables import any_table, new_table
+from evidentia.solvers.descent import Run, all_runs, best_of
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.threads import one_blas_thread
 
 SMALL = 1_000  # objects up to which one core is enough for all pairs
-NUMBERS = ("delta0_", "svm_gamma_", "xi_", "criterion_", "loss_", "stress_", "n_iter_", "converged_")
-TRACES = ("criterion_trace_", "validation_trace_", "start_criteria_")
 
 
 def are_layers(hidden: Any) -> bool:
@@ -106,6 +114,12 @@ class NNEVCLUS(_base.IterativeClusterer):
     A learned metric may keep one direction only, along which objects of two classes coincide: a network that saw no
     more could not tell them apart, whatever the links say. This is why it sees the columns of X as well.
 
+    Of rows that are not in memory (:func:`~evidentia.rows.open_rows`) up to 50,000 are fitted as a table is. Of more,
+    all starts are on a sample of as many, and the best of them then goes through batches of all rows, half of each
+    batch from the sample: ``criterion_trace_`` has the means over these passes. If the criterion, which is over pairs
+    of the sample, is not better then, the network of the sample stays. ``start_criteria_``, ``loss_``, ``stress_``,
+    ``shepard_`` and ``delta0_`` speak of the sample.
+
     The coefficients obey :math:`0 < \beta_1` and :math:`\beta_0 < \beta_1`: with f over its offset, an input far from
     all others then has at least 0.59 of its mass on the empty set.
 
@@ -130,10 +144,13 @@ class NNEVCLUS(_base.IterativeClusterer):
         name="nnevclus",
         title="a neural network from attributes to masses: new objects, outliers, links, labels, a module of your own",
         papers=("Denœux, *Information Sciences* 572, 2021",), guide="nnevclus", reads=("table", "dissimilarities"),
-        takes=("links", "labels"), families=("pairs", "full", "simple", "singletons", "near-pairs"), empty_set=True,
+        takes=("links", "labels", "rows beyond memory"),
+        families=("pairs", "full", "simple", "singletons", "near-pairs"), empty_set=True,
         quick={"hidden": 5, "n_init": 1, "max_iter": 20}, grows="*n² f* or *n b f* (batches of *b*)",
         memory="*n²* or *b²*", doubt="sets, outliers", limit="needs PyTorch; local minima, so several starts",
     )  # fmt: skip
+
+    given_again = ("module", "metric_learner")
 
     focal_sets: Any = param(
         _base.focal_families(*method.families),
@@ -237,6 +254,9 @@ class NNEVCLUS(_base.IterativeClusterer):
         default="cpu",
     )
 
+    _not_for_placing = ("partition_", "labels_", "shepard_")
+
+    @any_table
     @one_blas_thread
     def fit(
         self,
@@ -245,14 +265,16 @@ class NNEVCLUS(_base.IterativeClusterer):
         constraints: PairwiseConstraints | None = None,
         labels: Any = None,
         dissimilarities: Any = None,
+        *,
+        checkpoint: Any = None,
     ) -> Self:
         """Train the network.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
             With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples). With ``module``: any shape whose
-            first length is n_samples.
+            first length is n_samples. Rows that are not in memory come without links, labels and dissimilarities.
         y : None
             Ignored.
         constraints : PairwiseConstraints, optional
@@ -261,16 +283,53 @@ class NNEVCLUS(_base.IterativeClusterer):
             Clusters known beforehand, -1 where unknown; or the set of clusters possible for each object.
         dissimilarities : array-like of shape (n_samples, n_samples), optional
             What the conflict shall match, in place of distances between the rows of X.
+        checkpoint : path, optional
+            For rows that are not in memory: a file with which the same fit, begun again, comes to the same end. It
+            holds the seed; training begins anew.
         """
         self.check_parameters()
-        torch, device = load_torch(), check_device(self.device)
-        rng = check_random_state(self.random_state)
+        load_torch()
+        if (rows := as_rows(X)) is not None:
+            beside = {"constraints": constraints, "labels": labels, "dissimilarities": dissimilarities}
+            return self._fit_rows(self._check_source(rows, reset=True), beside, checkpoint)
         table = self._check_table(X, reset=True)
+        rng = check_random_state(self.random_state)
+        self.constraints_ = resolve_constraints(self, constraints, X).check()
+        return self._fit(X, table, labels, dissimilarities, rng)
+
+    def _fit_rows(self, source: RowSource, beside: dict[str, Any], checkpoint: Any) -> Self:
+        """Fit to a sample of rows that are not in memory, and go on with batches of all if these are more."""
+        self._refuse_beside_rows(beside)
+        with self._kept(checkpoint, source) as rng:
+            found = survey.look_through(source, mixing=False, missing=False, who="NNEVCLUS")
+            sample = survey.rows_for_all(found, source, SKETCH_ROWS)
+            self.constraints_ = resolve_constraints(self, None, sample)
+            self._fit(sample, sample, None, None, rng, None if found.complete else found)
+        self._publish_rows(source, source)
+        return self
+
+    def _fit(
+        self,
+        X: Any,
+        table: np.ndarray,
+        labels: Any,
+        dissimilarities: Any,
+        rng: np.random.RandomState,
+        all_rows: survey.Table | None = None,
+    ) -> Self:
+        """Train on the checked numbers ``table`` of X, and then on all rows if these are only a sample of them."""
+        torch, device = load_torch(), check_device(self.device)
         self._input_shape: tuple[int, ...] = table.shape[1:]
         self._check_together(len(table), labels, dissimilarities)
-        self.constraints_ = resolve_constraints(self, constraints, X).check()
-        optimizer = choose_optimizer(self.optimizer, len(table), self.n_pairs)
-        problem = self._state_problem(X, table, labels, dissimilarities, optimizer, rng)
+        n_rows = len(table) if all_rows is None else all_rows.n_rows
+        optimizer = choose_optimizer(self.optimizer, n_rows, self.n_pairs)
+        if all_rows is not None and optimizer == "lbfgs":
+            raise ValueError(
+                f"NNEVCLUS with {'n_pairs' if self.n_pairs else 'optimizer=' + repr(optimizer)} looks at all rows at "
+                f"once, but these are {n_rows:,} that are not in memory. Take optimizer='adam', which goes "
+                "through batches of them."
+            )
+        problem = self._state_problem(X, table, labels, dissimilarities, optimizer, rng, all_rows)
         focal_sets = self._family()
         small = self.module is None and (optimizer != "lbfgs" or len(problem.train) <= SMALL)
         with one_torch_thread(small), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
@@ -285,7 +344,10 @@ class NNEVCLUS(_base.IterativeClusterer):
                 rng,
             )
             runs, focal_sets = self._train(search, labeled=labels is not None)
-        best = self._choose(runs)
+            ends = runs
+            if all_rows is not None:
+                ends = self._go_on(replace(search, focal_sets=focal_sets), runs, table, all_rows)
+        best = self._choose(ends)
         self._publish_run(best, runs)
         self.network_, self.validation_trace_ = best.state.network, best.state.validation
         self._inputs, self.delta0_, self.xi_ = problem.inputs, problem.delta0, float(self.xi)
@@ -293,6 +355,18 @@ class NNEVCLUS(_base.IterativeClusterer):
         self._publish_masses(X, problem, focal_sets, keep=labels is not None or not isinstance(self.init, str))
         self._describe_pairs(problem, rng)
         return self
+
+    def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
+        refuse_rows_of_metric(self)
+        return super()._check_source(rows, reset=reset)
+
+    def _refuse_beside_rows(self, beside: dict[str, Any]) -> None:
+        """What is about single objects, by number, is not known of rows that are not in memory."""
+        named = {**beside, "metric_learner": self.metric_learner, "init": None if isinstance(self.init, str) else 1}
+        given = [name for name, value in named.items() if value is not None]
+        if given:
+            what = "masses for 'init'" if given[0] == "init" else repr(given[0])
+            raise TypeError(f"NNEVCLUS takes {what} only where all rows are in memory. Give a sample of them.")
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         """The numbers that the user gave, of any shape for a module."""
@@ -307,7 +381,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         )
 
     def _check_block(self, X: Any) -> None:
-        shape = np.shape(X)
+        shape = np.asarray(X).shape
         if len(shape) == 2 and shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {shape[1]} features, but NNEVCLUS is expecting {self.n_features_in_} features as input: the "
@@ -344,7 +418,14 @@ class NNEVCLUS(_base.IterativeClusterer):
         return focal_sets
 
     def _state_problem(
-        self, X: Any, table: np.ndarray, labels: Any, dissimilarities: Any, optimizer: str, rng: np.random.RandomState
+        self,
+        X: Any,
+        table: np.ndarray,
+        labels: Any,
+        dissimilarities: Any,
+        optimizer: str,
+        rng: np.random.RandomState,
+        all_rows: survey.Table | None,
     ) -> Problem:
         """Inputs, dissimilarities and what is known; ``table`` are the checked numbers of X."""
         n, links = len(table), self.constraints_
@@ -352,6 +433,8 @@ class NNEVCLUS(_base.IterativeClusterer):
         if _base.is_precomputed(self):
             table = check_dissimilarities(table, "NNEVCLUS")
         inputs, metric_rows = self._prepare_inputs(X, table, possible)
+        if all_rows is not None and self.module is None:
+            inputs = scale_by_moments(all_rows.moments)
         source: Source
         if _base.is_precomputed(self):
             source = Matrix(table)
@@ -405,6 +488,16 @@ class NNEVCLUS(_base.IterativeClusterer):
             start = StartMasses(problem.train, given[problem.train])
             return replace(search, focal_sets=finer).run_all([start], self.verbose), finer
         return runs, focal_sets
+
+    def _go_on(self, search: Search, runs: list[Run], table: np.ndarray, all_rows: survey.Table) -> list[Run]:
+        """The best run over the sample ``table``, trained on all rows."""
+        if runs[-1].interrupted:
+            return runs
+        train, held_back = table[search.problem.train], row_hashes(table[search.problem.validation])
+        stream = Stream(all_rows.rows, all_rows.n_rows, all_rows.total / all_rows.n_rows, train, held_back)
+        best = min(runs, key=lambda run: run.objective)
+        name = "NNEVCLUS, all rows"
+        return all_runs(lambda run, watch: search.go_on(run, stream, watch), [best], name=name, verbose=self.verbose)
 
     def _starts(self, search: Search, labeled: bool) -> list[StartMasses | None]:
         """What the network of each start learns first; None for a random one."""
@@ -462,63 +555,30 @@ class NNEVCLUS(_base.IterativeClusterer):
         self.loss_ = float(pair_loss(as_tensor(self.partition_.masses[problem.judges])))
         self.stress_ = self.loss_ / float(np.square(problem.pairs.values).mean())
 
-    def predict_partition(self, X: Any) -> CredalPartition:
+    def predict_partition(self, X: Any) -> Any:
         """Credal partition of new objects.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features), or what ``fit`` took
             With ``metric="precomputed"``: dissimilarities to the fitted objects, shape (n_new, n_samples).
+
+        Returns
+        -------
+        CredalPartition
+            Or a :class:`~evidentia.partition.LazyPartition` of rows that are not in memory.
         """
+        if as_rows(X) is not None:
+            return super().predict_partition(X)
         check_is_fitted(self)
-        table = self._check_table(X, reset=False)
-        rows = self._inputs.network_rows(self._inputs.metric_rows(X, table), table)
-        masses = compute_masses(self.network_, rows, self._inputs.depth(rows))[:, self._columns]
+        X = new_table(self, X)
+        masses = self._masses_of(X, self._check_table(X, reset=False))
         return CredalPartition(masses, self.focal_sets_, object_names=row_names(X), copy=False)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to one file, which :meth:`load` reads on any machine; the format is in ``storage``."""
-        check_is_fitted(self)
-        fitted = storage.FittedModel(
-            parameters={name: getattr(self, name) for name in self.parameters},
-            fitted={name: getattr(self, name) for name in NUMBERS},
-            traces={name: getattr(self, name) for name in TRACES},
-            partition=self.partition_,
-            constraints=self.constraints_,
-            columns=self._columns,
-            inputs=self._inputs,
-            network=self.network_,
-            own_module=self.module is not None,
-            n_features=self.n_features_in_,
-            feature_names=self.feature_names_in_ if hasattr(self, "feature_names_in_") else None,
-            input_shape=None if self.module is None else self._input_shape,
-        )
-        storage.save(fitted, path)
+    def _masses(self, X: np.ndarray) -> np.ndarray:
+        return self._masses_of(X, X)
 
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, module: Any = None, metric_learner: Any = None) -> Self:
-        """A fitted model from its file.
-
-        Parameters
-        ----------
-        path : str or path-like
-        module : torch.nn.Module, optional
-            The architecture, for a model fitted with a module of your own; its weights are in the file.
-        metric_learner : transformer, optional
-            Fitted as it was, for a model with a metric learner that is not an affine map.
-        """
-        found = storage.load(path, module=module, metric_learner=metric_learner)
-        parameters = {name: value for name, value in found.parameters.items() if name in cls.parameters}
-        model = cls(**parameters).set_params(module=module if found.own_module else None)
-        for name, value in {**found.fitted, **found.traces}.items():
-            setattr(model, name, value)
-        model.n_features_in_, model._columns, model.constraints_ = found.n_features, found.columns, found.constraints
-        if found.feature_names is not None:
-            model.feature_names_in_ = found.feature_names
-        if found.input_shape is not None:
-            model._input_shape = found.input_shape
-        model._inputs, model.network_, model.focal_sets_ = found.inputs, found.network, found.partition.focal_sets
-        model._describe_network()
-        model.partition_, model.n_clusters_ = found.partition, found.partition.n_clusters
-        model.labels_ = found.partition.labels()
-        return model
+    def _masses_of(self, X: Any, table: np.ndarray) -> np.ndarray:
+        """Masses of what the user gave, ``table`` being its checked numbers."""
+        rows = self._inputs.network_rows(self._inputs.metric_rows(X, table), table)
+        return compute_masses(self.network_, rows, self._inputs.depth(rows))[:, self._columns]

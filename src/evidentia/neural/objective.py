@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,13 @@ class Penalties:
     xi: float
     label_weight: float
     l2: float
+
+
+class Batch(NamedTuple):
+    """Some objects as the network sees them: its inputs, and the output of the one-class SVM."""
+
+    rows: Tensor
+    depth: Tensor | None
 
 
 def as_tensor(array: np.ndarray, like: dict[str, Any]) -> Tensor:
@@ -96,16 +103,32 @@ class Objective:
     def tensor(self, array: np.ndarray) -> Tensor:
         return as_tensor(array, self.like)
 
+    def batch(self, objects: np.ndarray) -> Batch:
+        """Some objects, by number."""
+        return Batch(self.rows[objects], None if self.depth is None else self.depth[objects])
+
+    def new_batch(self, rows: np.ndarray, depth: np.ndarray | None) -> Batch:
+        """Objects that are none of these."""
+        return Batch(self.tensor(rows), None if depth is None else self.tensor(depth))
+
     def masses(self, objects: np.ndarray) -> Tensor:
         """Masses of some objects, by number."""
-        return self.network.masses(self.rows[objects], None if self.depth is None else self.depth[objects])
+        return self.network.masses(*self.batch(objects))
 
-    def __call__(self, objects: np.ndarray, pair_loss: PairLoss, knowledge: Knowledge | None = None) -> Tensor:
-        known, weights = self.knowledge if knowledge is None else knowledge, self.penalties
-        masses = self.masses(np.concatenate([objects, known.rows]) if len(known.rows) else objects)
-        loss = pair_loss(masses[: len(objects)])
+    def __call__(self, batch: Batch, pair_loss: PairLoss, knowledge: Knowledge | None = None) -> Tensor:
+        known, weights, n = self.knowledge if knowledge is None else knowledge, self.penalties, len(batch.rows)
+        masses = self.network.masses(*self._with_known(batch, known.rows))
+        loss = pair_loss(masses[:n])
         if len(known.rows):
             loss = known.add_to(
-                loss, masses[len(objects) :], self.form, self.member, xi=weights.xi, label_weight=weights.label_weight
+                loss, masses[n:], self.form, self.member, xi=weights.xi, label_weight=weights.label_weight
             )
         return loss + weights.l2 * weight_decay(self.network.layers) if weights.l2 else loss
+
+    def _with_known(self, batch: Batch, objects: np.ndarray) -> Batch:
+        """The objects of a batch, and after them those that something is known of."""
+        if not len(objects):
+            return batch
+        cat, known = load_torch().cat, self.batch(objects)
+        depth = None if batch.depth is None or known.depth is None else cat([batch.depth, known.depth])
+        return Batch(cat([batch.rows, known.rows]), depth)

@@ -49,9 +49,21 @@ def find_region(rows: np.ndarray, nu: float, gamma: float, rng: np.random.Random
     """The region that holds about ``1 - nu`` of the rows."""
     if len(rows) > LARGEST:
         rows = rows[rng.choice(len(rows), LARGEST, replace=False)]
-    machine = OneClassSVM(nu=nu, gamma=gamma).fit(rows)
+    try:
+        machine = OneClassSVM(nu=nu, gamma=gamma).fit(rows)
+    except ValueError as error:  # its sums are not finite
+        raise ValueError(_no_region(nu, gamma)) from error
     offset = -float(machine.intercept_[0])
+    if not offset > 0:
+        raise ValueError(_no_region(nu, gamma))
     return Region(machine.support_vectors_, machine.dual_coef_[0] / offset, float(gamma))
+
+
+def _no_region(nu: float, gamma: float) -> str:
+    return (
+        f"NNEVCLUS found no region that holds most rows of X, with svm_gamma={gamma:g} and nu={nu:g}. Take "
+        "svm_gamma=None for a width of the rows' own, or outliers=False."
+    )
 
 
 def coefficients(raw: Tensor) -> tuple[Tensor, Tensor]:

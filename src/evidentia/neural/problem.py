@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from evidentia.constraints import PairwiseConstraints
-from evidentia.dissimilarities import Some, Source, Table, check_dissimilarities, delta_star, full_matrix
+from evidentia.dissimilarities import (
+    Objects,
+    Some,
+    Source,
+    Table,
+    check_dissimilarities,
+    delta_star,
+    full_matrix,
+)
 from evidentia.neural.inputs import Inputs
 from evidentia.neural.knowledge import Knowledge, read_labels
 from evidentia.prototypes.belief_peaks import belief_peaks
@@ -53,7 +61,15 @@ class Problem:
 
     def target_conflict(self, objects: np.ndarray) -> np.ndarray:
         """The conflict (6) that the dissimilarities of some objects ask for, (n, n)."""
-        dissimilarity = self.source.block(objects, objects)
+        return self._conflict_of(self.source.block(objects, objects))
+
+    def target_conflict_of(self, table: np.ndarray) -> np.ndarray:
+        """The same of rows that are none of the objects."""
+        assert isinstance(self.source, Table | Objects)
+        theirs: dict[str, Any] = {"rows" if isinstance(self.source, Table) else "objects": table}
+        return self._conflict_of(replace(self.source, **theirs).block(slice(None), slice(None)))
+
+    def _conflict_of(self, dissimilarity: np.ndarray) -> np.ndarray:
         return dissimilarity if self.delta0 is None else delta_star(dissimilarity, self.delta0)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +15,10 @@ from evidentia.dissimilarities.conflict import CERTAIN
 from evidentia.neural._torch import load_torch
 from evidentia.neural.losses import squared_distances, start_penalty
 from evidentia.neural.network import Architecture, MassNetwork, check_width, draw_weights
-from evidentia.neural.objective import Objective, Penalties, loss_on, loss_on_all
+from evidentia.neural.objective import Batch, Objective, Penalties, loss_on, loss_on_all
 from evidentia.neural.problem import SAMPLE, Problem
 from evidentia.neural.starts import StartMasses
+from evidentia.neural.streaming import Stream
 from evidentia.neural.training import Schedule, Training, descend_at_once, descend_by_batches
 from evidentia.solvers.descent import Run, Watch, all_runs
 
@@ -59,14 +61,46 @@ class Search:
 
     def run(self, start: StartMasses | None, watch: Watch, *, fresh: bool) -> Run:
         """Train a new network, and measure the criterion of its best state on the pairs looked at as a whole."""
-        torch, network = load_torch(), self.new_network(fresh=fresh)
+        network = self.new_network(fresh=fresh)
         if start is not None:
             self.learn_masses(network, start, watch)
-        training = self.train(network, watch)
+        return self.finish(network, self.train(network, watch))
+
+    def go_on(self, run: Run, stream: Stream, watch: Watch) -> Run:
+        """Train the network of a run on all rows of a stream, unless the criterion is better as it was.
+
+        It stays as it was, too, if the first pass is interrupted.
+        """
+        torch, network, problem = load_torch(), deepcopy(run.state.network), self.problem
+        network.to(torch.float32, self.device).module.train()
+        objective, inputs = self.objective(network), problem.inputs
+
+        def loss(table: np.ndarray) -> Tensor:
+            rows = inputs.network_rows(inputs.metric_rows(table, table), table)
+            batch = objective.new_batch(rows, inputs.depth(rows))
+            return self.batch_loss(objective, batch, lambda: problem.target_conflict_of(table))
+
+        def batches() -> Iterable[np.ndarray]:
+            return stream.batches(self.schedule.batch_size, self.rng)
+
+        schedule, judge = stream.schedule(self.schedule), self.judge(objective)
+        try:
+            training = descend_by_batches(network, loss, batches, schedule, judge=judge, watch=watch)
+        except KeyboardInterrupt:
+            return replace(run, interrupted=True)
+        if not training.kept:
+            return replace(run, state=replace(run.state, failure=training.failure))
+        end = self.finish(network, training)
+        return end if end.objective <= run.objective else replace(run, interrupted=end.interrupted)
+
+    def finish(self, network: MassNetwork, training: Training) -> Run:
+        """How a descent ended, with the criterion of the network it left behind."""
+        torch = load_torch()
         network.to(torch.float64, "cpu").module.eval()
         objective = self.objective(network)
         with torch.no_grad():
-            criterion = objective(self.problem.judges, loss_on(self.problem.pairs, objective.conflict)).item()
+            pair_loss = loss_on(self.problem.pairs, objective.conflict)
+            criterion = objective(objective.batch(self.problem.judges), pair_loss).item()
         # The loss of an epoch is a mean over its batches, so the criterion comes after it; that of an iteration is the
         # criterion itself, in the precision and place of the training.
         trace = training.trace[: training.kept - (not self.schedule.by_batches)] if training.kept else []
@@ -109,18 +143,21 @@ class Search:
     def train(self, network: MassNetwork, watch: Watch) -> Training:
         """Make the loss small, over all pairs or those of a batch."""
         problem, objective = self.problem, self.objective(network)
-        judge = self.judge(objective) if len(problem.validation) else None
-        if not self.schedule.by_batches:
-            whole = loss_on(problem.pairs, objective.conflict)
-            return self.descend(
-                network, lambda rows: objective(rows, whole), problem.train, self.schedule, watch, judge
-            )
+        judge = self.judge(objective)
+        whole = None if self.schedule.by_batches else loss_on(problem.pairs, objective.conflict)
 
-        def loss(rows: np.ndarray) -> Tensor:
-            pair_loss = loss_on_all(self.batch_targets(objective, rows), objective.conflict)
-            return objective(rows, pair_loss, objective.knowledge.sample(self.schedule.batch_size, self.rng))
+        def loss(objects: np.ndarray) -> Tensor:
+            batch = objective.batch(objects)
+            if whole is not None:
+                return objective(batch, whole)
+            return self.batch_loss(objective, batch, lambda: problem.target_conflict(objects))
 
         return self.descend(network, loss, problem.train, self.schedule, watch, judge)
+
+    def batch_loss(self, objective: Objective, batch: Batch, target_conflict: Callable[[], np.ndarray]) -> Tensor:
+        """The loss over all pairs of a batch, with some of what is known."""
+        pair_loss = loss_on_all(self.batch_targets(objective, batch, target_conflict), objective.conflict)
+        return objective(batch, pair_loss, objective.knowledge.sample(self.schedule.batch_size, self.rng))
 
     def descend(
         self,
@@ -138,16 +175,18 @@ class Search:
             network, loss, lambda: schedule.batches(objects, self.rng), schedule, judge=judge, watch=watch
         )
 
-    def batch_targets(self, objective: Objective, rows: np.ndarray) -> Tensor:
+    def batch_targets(self, objective: Objective, batch: Batch, target_conflict: Callable[[], np.ndarray]) -> Tensor:
         """The conflict that the dissimilarities of a batch ask for; Euclidean ones are measured on the device."""
         source, delta0 = self.problem.source, self.problem.delta0
         if isinstance(source, Table) and source.metric == "euclidean" and delta0 is not None:
             rate = np.log(CERTAIN) * (self.problem.inputs.scale / delta0) ** 2
-            return -squared_distances(self.problem.inputs.metric_part(objective.rows[rows])).mul_(rate).expm1_()
-        return objective.tensor(self.problem.target_conflict(rows))
+            return -squared_distances(self.problem.inputs.metric_part(batch.rows)).mul_(rate).expm1_()
+        return objective.tensor(target_conflict())
 
-    def judge(self, objective: Objective) -> Callable[[], float]:
-        """Loss of the pairs of (at most 1,000 of) the objects held back."""
+    def judge(self, objective: Objective) -> Callable[[], float] | None:
+        """Loss of the pairs of (at most 1,000 of) the objects held back; None if there are none."""
+        if not len(self.problem.validation):
+            return None
         torch = load_torch()
         objects = self.problem.validation[:SAMPLE]
         pair_loss = loss_on_all(objective.tensor(self.problem.target_conflict(objects)), objective.conflict)

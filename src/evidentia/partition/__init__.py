@@ -4,5 +4,6 @@ from evidentia.partition.credal import CredalPartition
 from evidentia.partition.explanation import Explanation
 from evidentia.partition.lazy import LazyPartition
 from evidentia.partition.relational import RelationalMasses
+from evidentia.partition.sparse import SparsePartition
 
-__all__ = ["CredalPartition", "Explanation", "LazyPartition", "RelationalMasses"]
+__all__ = ["CredalPartition", "Explanation", "LazyPartition", "RelationalMasses", "SparsePartition"]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evidentia._names import printable
 from evidentia.belief.focal import format_mask
 
 WORST = 3  # objects that are named
@@ -57,7 +58,7 @@ class Counts(NamedTuple):
         for mask, count in self.sets.items():
             kind = "out" if mask == 0 else "sure" if mask.bit_count() == 1 else "torn"
             totals[kind] += count
-            groups[kind].append(f"{format_mask(mask, cluster_names)}: {count}")
+            groups[kind].append(f"{printable(format_mask(mask, cluster_names))}: {count}")
 
         def line(kind: str, words: str, detail: bool = True) -> str:
             listed = groups[kind][:8] + (["..."] if len(groups[kind]) > 8 else [])
@@ -72,7 +73,7 @@ class Counts(NamedTuple):
         ]
         if empty:
             lines.append(line("out", "outliers, in none of them", detail=False))
-        names = [name for _, name in self.worst]
+        names = [printable(name) for _, name in self.worst]
         lines.append(
             f"Nonspecificity {self.nonspecificity / n:.2f} on average (0: every object sure, 1: nothing known). "
             f"Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}."

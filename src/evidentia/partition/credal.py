@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evidentia._archive import understanding
 from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions
@@ -17,10 +18,13 @@ from evidentia.partition import storage
 from evidentia.partition.counts import WORST, Certainty, Counts, no_answer_in_words
 from evidentia.partition.explanation import Explainer, Explanation
 from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_blocks
+from evidentia.partition.sparse import SparsePartition
 
 if TYPE_CHECKING:
     import pandas as pd
 
+KEPT = ("object_names", "cluster_names", "no_answer", "label_rule")  # what goes with the masses
+SHOWN = 5  # objects that a notebook shows
 MATRIX_LIMIT = 2 << 30  # bytes of an n x n answer that is given without being asked twice
 
 
@@ -96,7 +100,7 @@ class CredalPartition(MassFunctions):
         self.__dict__.update(no_answer=no_answer, label_rule=label_rule)
 
     def _like(self, masses: np.ndarray, focal_sets: FocalSets, **changed: Any) -> CredalPartition:
-        kept = {name: getattr(self, name) for name in ("object_names", "cluster_names", "no_answer", "label_rule")}
+        kept = {name: getattr(self, name) for name in KEPT}
         return CredalPartition(masses, focal_sets, **{**kept, **changed}, copy=False)
 
     # -- decisions ----------------------------------------------------------------------------------------------------
@@ -434,6 +438,29 @@ class CredalPartition(MassFunctions):
         index = pd.Index(range(len(self)) if self.object_names is None else self.object_names, name="object")
         return pd.DataFrame({**described, **masses}, index=index)
 
+    def to_polars(self) -> Any:
+        """The table of :meth:`to_pandas` for polars, the objects in its first column."""
+        try:
+            import polars
+        except ImportError as error:
+            raise ImportError("to_polars needs polars: pip install 'evidentia[frames]'.") from error
+        table = self.to_pandas().reset_index()
+        return polars.DataFrame({str(name): table[name].to_list() for name in table})
+
+    def top(self, k: int = 3) -> SparsePartition:
+        """The ``k`` largest masses of each object and the sum of the others, in single precision.
+
+        With many focal sets this is a small part of the whole: ``partition.top(3).save(path)`` keeps it.
+        """
+        at, masses = self.largest(k)
+        return SparsePartition(
+            self.focal_sets.masks[at],
+            masses.astype(np.float32),
+            np.maximum(1 - masses.sum(axis=1), 0).astype(np.float32),
+            self.focal_sets,
+            **{name: getattr(self, name) for name in KEPT},
+        )
+
     def to_anndata(self, adata: Any, *, key: str = "evidentia") -> None:
         """Write the partition into an AnnData object: columns of ``obs``, masses in ``obsm``, focal sets in ``uns``."""
         if adata.n_obs != len(self):
@@ -451,13 +478,43 @@ class CredalPartition(MassFunctions):
         """Write to a documented ``.npz`` file without pickle, see :mod:`evidentia.partition.storage`."""
         return storage.save(self, path)
 
+    def stored(self) -> dict[str, Any]:
+        """What the file of a model holds of it, see :mod:`evidentia.storage`."""
+        return {name: getattr(self, name) for name in ("masses", "focal_sets", *KEPT)}
+
+    @classmethod
+    def restored(cls, **fields: Any) -> CredalPartition:
+        return cls(**fields, copy=False)
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CredalPartition:
         """Read what :meth:`save` wrote; a damaged or foreign file raises ``ValueError``."""
-        return cls(**storage.read(path), copy=False)
+        with understanding(path, storage.FORMAT):
+            return cls(**storage.read(path), copy=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether masses, focal sets, names and rule are the same, to the last bit."""
+        if not isinstance(other, CredalPartition):
+            return NotImplemented
+        same = all(getattr(self, name) == getattr(other, name) for name in ("focal_sets", *KEPT))
+        return same and np.array_equal(self.masses, other.masses)
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.focal_sets, self.object_names, self.label_rule))
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary, and the most doubtful objects with their masses."""
+        from html import escape
+
+        told = f"<pre>{escape(self.summary())}</pre>"
+        if self.no_answer is not None or not len(self):
+            return told
+        worst = self.most_doubtful(SHOWN)
+        table = self[worst].to_pandas().set_axis([self.name(i) for i in worst.tolist()], axis=0)
+        return told + table.round(3).to_html(border=0)
 
     def __repr__(self) -> str:
         if self.no_answer is not None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evidentia._names import printable
 from evidentia.belief.focal import format_mask
 from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns, row_names
 from evidentia.solvers.blocks import row_blocks
@@ -191,10 +192,15 @@ class Explainer:
             raise ValueError("Give the table 'X' or the 'dissimilarities', not both: one of them says what is near.")
         for what, given in (("X", X), ("dissimilarities", dissimilarities)):
             _check_rows(partition, what, given)
+        spoken = tuple(map(printable, partition.cluster_names or ()))
+        if spoken != (partition.cluster_names or ()):
+            partition = partition._like(partition.masses, partition.focal_sets, cluster_names=spoken)
         self.partition = partition
         self.names = partition.object_names or row_names(X) or row_names(dissimilarities)
         self.distances = None if dissimilarities is None else _square(partition, dissimilarities)
         self.columns: Columns | None = None if X is None else read_columns(X, feature_names)
+        if self.columns is not None:
+            self.columns = replace(self.columns, names=tuple(map(printable, self.columns.names)))
 
     @cached_property
     def profiles(self) -> Profiles:
@@ -219,7 +225,7 @@ class Explainer:
         return int(which) % n
 
     def name(self, i: int) -> str:
-        return str(i) if self.names is None else self.names[i]
+        return str(i) if self.names is None else printable(self.names[i])
 
     def explain(self, which: Any) -> Explanation:
         """Why one object is where it is."""

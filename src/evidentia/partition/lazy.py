@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from functools import cached_property, partial, reduce
+from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evidentia._archive import whole_file
 from evidentia.belief.focal import FocalSets, format_mask
+from evidentia.files import whole_file, whole_folder
 from evidentia.partition.counts import Certainty, Counts, no_answer_in_words
 from evidentia.partition.credal import CredalPartition
 from evidentia.rows.passes import add_up, each_handle
 from evidentia.rows.source import Piece, RowSource
 
 NUMBERS = ("float32", "float64")
+COLUMNS = ("cluster", "set", "plausibility", "nonspecificity")  # of what is written of each object
 
 
 class LazyPartition:
@@ -51,20 +52,27 @@ class LazyPartition:
         self.rows, self.focal_sets, self.label_rule, self.no_answer = rows, focal_sets, label_rule, no_answer
         self.cluster_names = None if cluster_names is None else tuple(cluster_names)
         self._place = place
+        self._counts: Counts | None = None
+        self._sums: Certainty | None = None
 
     @property
     def n_clusters(self) -> int:
         return self.focal_sets.n_clusters
 
-    @cached_property
+    @property
     def counts(self) -> Counts:
         """The numbers of :meth:`summary`."""
-        return add_up(self._bare()._count, self.rows)
+        # No cached_property: that of Python 3.11 has one lock for all partitions, and passes may wait for each other.
+        if self._counts is None:
+            self._counts = add_up(self._bare()._count, self.rows)
+        return self._counts
 
-    @cached_property
+    @property
     def certainty(self) -> Certainty:
         """Sums of which criteria for the number of clusters are made; a row counts as its weight says."""
-        return add_up(self._bare()._certainty, self.rows)
+        if self._sums is None:
+            self._sums = add_up(self._bare()._certainty, self.rows)
+        return self._sums
 
     def __len__(self) -> int:
         return self.rows.n_rows if self.rows.n_rows is not None else self.counts.n
@@ -101,25 +109,24 @@ class LazyPartition:
     def to_parquet(self, folder: str | os.PathLike[str], *, masses: str | None = None) -> Path:
         """Write a Parquet file for each part of the source, in its order.
 
-        Columns are the cluster, the set of largest mass, plausibility of the cluster, and nonspecificity. Each file is
-        there only once it is whole, and is written where the rows are read: on a Dask cluster by the workers.
+        Columns are the cluster, the set of largest mass, plausibility of the cluster, and nonspecificity. Files are
+        written where the rows are read, on a Dask cluster by the workers, beside the folder; they are in it once all of
+        them are whole, and until then, or after a failure, those of an earlier call are.
 
         Parameters
         ----------
         folder : path
-            Made if it is not there; files of an earlier call are replaced.
+            Made if it is not there; files of an earlier call are replaced, and other files refused.
         masses : {"float32", "float64"}, optional
             Write the masses of all focal sets too.
         """
         self._check_numbers(masses)
-        folder = Path(folder).absolute()
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob("part-*.parquet"):
-            old.unlink()
         places = {handle: at for at, handle in enumerate(self.rows.handles)}
-        parts = each_handle(partial(_write_part, self._bare(), folder, masses, places), self.rows)
-        self.__dict__["counts"] = reduce(Counts.plus, (part for part in parts if part is not None))
-        return folder
+        with whole_folder(folder, "part-*.parquet") as fresh:
+            written = each_handle(partial(_write_part, self._bare(), fresh, masses, places), self.rows)
+            parts = [part for part in written if part is not None]
+            self._counts = reduce(Counts.plus, parts) if parts else None
+        return Path(folder).absolute()
 
     def to_zarr(self, folder: str | os.PathLike[str], *, masses: str | None = None) -> Path:
         """Write a Zarr group: arrays ``cluster``, ``set`` (bit k: cluster k), ``plausibility``, ``nonspecificity``.
@@ -127,22 +134,23 @@ class LazyPartition:
         Parameters
         ----------
         folder : path
-            Replaced if it is there.
+            A group of an earlier call is replaced once the new one is whole; other files are refused.
         masses : {"float32", "float64"}, optional
             Write ``masses``, (n_samples, n_focal), too; ``focal_sets`` has the sets as bits.
         """
         import zarr
 
         self._check_numbers(masses)
-        group = zarr.open_group(folder, mode="w")
-        group.create_array("focal_sets", data=self.focal_sets.masks)
-        arrays: dict[str, Any] = {}
-        for part in each_handle(partial(_columns_of_handle, self._bare(), masses), self.rows):
-            for name, column in part.items():
-                if name not in arrays:
-                    chunks, shape = (65_536, *column.shape[1:]), (0, *column.shape[1:])
-                    arrays[name] = group.create_array(name, shape=shape, chunks=chunks, dtype=column.dtype)
-                arrays[name].append(column)
+        with whole_folder(folder, "zarr.json", "focal_sets", "masses", *COLUMNS) as fresh:
+            group = zarr.open_group(fresh, mode="w")
+            group.create_array("focal_sets", data=self.focal_sets.masks)
+            arrays: dict[str, Any] = {}
+            for part in each_handle(partial(_columns_of_handle, self._bare(), masses), self.rows):
+                for name, column in part.items():
+                    if name not in arrays:
+                        chunks, shape = (65_536, *column.shape[1:]), (0, *column.shape[1:])
+                        arrays[name] = group.create_array(name, shape=shape, chunks=chunks, dtype=column.dtype)
+                    arrays[name].append(column)
         return Path(folder)
 
     def summary(self) -> str:
@@ -184,12 +192,13 @@ class LazyPartition:
 
     def _columns(self, partition: CredalPartition, masses: str | None) -> dict[str, np.ndarray]:
         labels = partition.labels()
-        found = {
-            "cluster": labels.astype(np.int32),
-            "set": partition.hard_masks,
-            "plausibility": partition.contour[np.arange(len(labels)), labels].astype(np.float32),
-            "nonspecificity": partition.nonspecificity.astype(np.float32),
-        }
+        values = (
+            labels.astype(np.int32),
+            partition.hard_masks,
+            partition.contour[np.arange(len(labels)), labels].astype(np.float32),
+            partition.nonspecificity.astype(np.float32),
+        )
+        found = dict(zip(COLUMNS, values))
         return found if masses is None else {**found, "masses": partition.masses.astype(masses)}
 
 

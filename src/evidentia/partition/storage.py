@@ -5,6 +5,7 @@ The file is an ordinary NumPy archive that any program can read:
 ==================  ======================================================================
 ``format``          the text ``evidentia-partition``
 ``version``         1
+``digest``          text: of all other entries, see below
 ``masses``          float64, (n_samples, n_focal)
 ``masks``           int64, (n_focal,): bit k set when cluster k is in the focal set
 ``n_clusters``      int
@@ -13,6 +14,10 @@ The file is an ordinary NumPy archive that any program can read:
 ``no_answer``       text: why the masses are no answer; left out when they are one
 ``label_rule``      text: the rule of ``labels()``
 ==================  ======================================================================
+
+Entries are not compressed, and a file that would unpack to more than itself is refused before it is unpacked.
+``digest`` is the SHA-256, in hexadecimal digits, of one line for each other entry in the order of the file: its name
+(such as ``masses.npy``), a space, the SHA-256 of its bytes, and the end of the line. What does not fit it is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evidentia._archive import Format, read_archive, write_archive
+from evidentia._archive import Format, read_archive, understanding, write_archive
 from evidentia.belief.focal import FocalSets
 
 if TYPE_CHECKING:
@@ -42,12 +47,10 @@ def save(partition: CredalPartition, path: str | os.PathLike[str]) -> Path:
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Arguments of :class:`CredalPartition` from a file, or an error that says what is wrong with it."""
     content = read_archive(path, FORMAT)
-    missing = {"masses", "masks", "n_clusters"} - content.keys()
-    if missing:
-        raise ValueError(f"{path} is damaged: it lacks {', '.join(sorted(missing))}.")
-    names: dict[str, Any] = {
-        key: tuple(content[key].tolist()) for key in ("object_names", "cluster_names") if key in content
-    }
-    names |= {key: str(content[key]) for key in ("no_answer", "label_rule") if key in content}
-    focal_sets = FocalSets(int(content["n_clusters"]), content["masks"].tolist())
-    return {"masses": content["masses"], "focal_sets": focal_sets, **names}
+    with understanding(path, FORMAT):
+        names: dict[str, Any] = {
+            key: tuple(content[key].tolist()) for key in ("object_names", "cluster_names") if key in content
+        }
+        names |= {key: str(content[key]) for key in ("no_answer", "label_rule") if key in content}
+        focal_sets = FocalSets(int(content["n_clusters"]), content["masks"].tolist())
+        return {"masses": content["masses"], "focal_sets": focal_sets, **names}

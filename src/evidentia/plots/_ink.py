@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from evidentia._docstrings import F, shared_docs
@@ -11,7 +12,9 @@ from evidentia.plots.palette import set_label, set_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+NEEDED = "Pictures need matplotlib: pip install 'evidentia[plots]'."
 LEGEND_ROWS = 18  # beside a picture of the usual height
 LEGEND_SETS = 2 * LEGEND_ROWS - 4
 SHORT_LABEL = 16  # letters of the longest set's name, above which sets go by numbers
@@ -35,13 +38,53 @@ def drawing(artist: str, *, numbers: str = "") -> Callable[[F], F]:
     return complete
 
 
+def legible(figure: Figure) -> None:
+    """Spell out, in all words of a figure, the letters that its fonts lack, and what is no formula between two ``$``.
+
+    A user's names may have either; the names stand in the tables as they are.
+    """
+    from matplotlib.font_manager import findfont, get_font
+    from matplotlib.mathtext import MathTextParser
+    from matplotlib.text import Text
+
+    def spelled(text: Text) -> str:
+        font = get_font(findfont(text.get_fontproperties()))
+        words = "".join(
+            c if c == "\n" or font.get_char_index(ord(c)) else c.encode("unicode_escape").decode()
+            for c in text.get_text()
+        )
+        try:
+            MathTextParser("agg").parse(words if words.count("$") > 1 else "")
+        except ValueError:
+            return words.replace("$", r"\$")
+        return words
+
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            ticks = axis.get_majorticklabels()
+            if any(spelled(tick) != tick.get_text() for tick in ticks):
+                axis.set_ticks(axis.get_majorticklocs(), labels=list(map(spelled, ticks)))
+    for text in figure.findobj(Text):
+        text.set_text(spelled(text))
+
+
 def new_axes(ax: Axes | None, **size: Any) -> Axes:
     """The axes given, or those of a new figure that makes room for a legend outside."""
-    if ax is not None:
-        return ax
+    return pyplot().subplots(layout="constrained", **size)[1] if ax is None else ax
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is there."""
+    return find_spec("matplotlib") is not None
+
+
+def pyplot() -> Any:
+    """``matplotlib.pyplot``, which not everybody has."""
+    if not can_draw():
+        raise ImportError(NEEDED)
     import matplotlib.pyplot as plt
 
-    return plt.subplots(layout="constrained", **size)[1]
+    return plt
 
 
 def whole_steps(ax: Axes) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from evidentia.plots._ink import new_axes
+from evidentia.plots._ink import new_axes, pyplot
 from evidentia.plots.table import to_table
 
 if TYPE_CHECKING:
@@ -96,9 +96,7 @@ def plot_distances(before: Any, after: Any = None, *, labels: Any = None, ax: An
     if after is None:
         axes = [new_axes(ax, figsize=(5, 4.2))]
     elif ax is None:
-        import matplotlib.pyplot as plt
-
-        axes = list(plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")[1])
+        axes = list(pyplot().subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")[1])
     else:
         axes = list(ax)
     titles = ["before", "after"] if after is not None else [None]

@@ -10,6 +10,7 @@ import numpy as np
 from evidentia.partition import CredalPartition
 from evidentia.plots._ink import count, drawing, legend_columns, name_axes, new_axes, set_legend
 from evidentia.plots.hull import convex_hull
+from evidentia.plots.looks import point_area
 from evidentia.plots.palette import set_style
 from evidentia.plots.table import Columns, choose_plane, column_names, fill_missing, to_table
 
@@ -260,7 +261,7 @@ def draw_points(
     ax: Axes, xy: np.ndarray, masks: np.ndarray, shown: Sequence[int], n_clusters: int, **scatter: Any
 ) -> None:
     """One scatter for each set, in the order given, so that the last lie on top."""
-    size = float(np.clip(20000 / max(len(xy), 1), 7, 36))
+    size = point_area(len(xy))
     for mask in shown:
         style = set_style(mask, n_clusters)
         look: dict[str, Any] = {"s": size, "marker": style.marker, "color": style.color, "zorder": 2.5}

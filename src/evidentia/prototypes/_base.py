@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from evidentia import _base
-from evidentia._parameters import Choice, Kind, Number, param
+from evidentia._parameters import Choice, Kind, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
 from evidentia.belief.transforms import pignistic
@@ -26,6 +26,7 @@ from evidentia.prototypes._kernel import (
 from evidentia.rows.passes import add_up, each_handle
 from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, cut, piece_rows
 from evidentia.rows.survey import Table, look_through
+from evidentia.rows.tables import any_table
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
 from evidentia.solvers.descent import Run, Step, best_descent, descend
@@ -184,9 +185,11 @@ class PrototypeClusterer(_base.IterativeClusterer):
     What a subclass does not let its user choose is a plain class attribute here.
     """
 
+    _least_share = 1e-8  # squared distances are computed from products of coordinates
+
     alpha = 1.0  # single clusters only: the penalty of larger sets plays no part
     beta: float = param(
-        Number(above=1),
+        _base.BETA,
         "Fuzzifier, elsewhere often called m: near 1 the masses become crisp, large values blur them.",
         default=2.0,
     )
@@ -205,6 +208,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         "smallest, unless ``init`` or a list of focal sets fixes them."
     }
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X.
@@ -231,7 +235,9 @@ class PrototypeClusterer(_base.IterativeClusterer):
         return self
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(rows, mixing=False, missing=False, who=type(self).__name__, sort=False)
+        table = look_through(
+            rows, mixing=False, missing=False, who=type(self).__name__, sort=False, least_share=self._least_share
+        )
         self._check_start(table.n_rows, rows.n_features)
         objects = Objects.of(table, rows, adaptive=self.adaptive)
         del table  # its rows are not needed any more
@@ -242,6 +248,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
     ) -> np.ndarray:
         """Descend from the starts and publish the best end but its masses; gives the old numbers of the clusters."""
         focal_sets = self._family(len(starts[0].centers))
+        self._refuse_masses(objects.source, focal_sets)
         rho = self._distance_to_empty(objects, starts, rng) if focal_sets.empty_index is not None else None
         solution, best, runs = self._search(objects, Criterion(focal_sets, self.alpha, self.beta, rho), starts)
         self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
@@ -311,7 +318,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None
     ) -> float:
         if self.rho != "auto":
-            return float(self.rho) / np.sqrt(objects.unit)
+            return _base.check_rho(self, np.sqrt(objects.unit)) / np.sqrt(objects.unit)
         return self._automatic_rho(objects, starts, rng)
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:

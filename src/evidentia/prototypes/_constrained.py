@@ -23,7 +23,6 @@ from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
 from evidentia.partition import CredalPartition, LazyPartition
-from evidentia.partition.lazy import LazyLabels
 from evidentia.prototypes._base import (
     INIT,
     INIT_DOC,
@@ -54,6 +53,7 @@ from evidentia.rows.numbered import Numbered, rows_apart
 from evidentia.rows.passes import add_up
 from evidentia.rows.source import ArrayRows, Piece, RowSource
 from evidentia.rows.survey import look_through
+from evidentia.rows.tables import any_table
 from evidentia.solvers.descent import Run
 from evidentia.solvers.threads import one_blas_thread
 
@@ -108,9 +108,10 @@ class Apart(NamedTuple):
         chosen, rest = rows_apart(objects.source, numbers)
         assert chosen.weight is not None
         linked = Columns(to_rows(chosen.table, coordinates), chosen.weight)
-        if objects.whole is None and np.count_nonzero(chosen.weight) == len(objects.weight):
+        weight = rest.weight if isinstance(rest, ArrayRows) else None
+        if not (rest.n_rows if weight is None else np.count_nonzero(weight)):
             return cls(linked, None)
-        table = look_through(rest, mixing=False, missing=False, who=who, sort=False)
+        table = look_through(rest, mixing=False, missing=False, who=who, sort=False, least_share=0)
         whole = None if table.complete else rest.mapped(partial(to_columns, coordinates))
         return cls(linked, Objects(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, rest, whole))
 
@@ -209,6 +210,7 @@ class ConstrainedClusterer(PrototypeClusterer):
         **SHAPES,
     }
 
+    @any_table
     @one_blas_thread
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None, *, checkpoint: Any = None
@@ -313,7 +315,7 @@ class ConstrainedClusterer(PrototypeClusterer):
             masses[numbers] = tied
             self._publish(X, masses)
             return
-        super()._publish_rows(X, rows)
-        if tied is not None:
-            self.partition_ = TiedPartition(self.partition_, numbers, tied)
-            self.labels_ = LazyLabels(self.partition_)
+        if tied is None:
+            super()._publish_rows(X, rows)
+        else:
+            self._publish_lazy(TiedPartition(self._lazily(rows), numbers, tied), rows)

@@ -39,8 +39,10 @@ from evidentia.rows.passes import add_up
 from evidentia.solvers.acceleration import exponentials, logarithms
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.cost_sums import add_cost_sums
 
 LEAST_COST = 1e-150  # of an object sitting on a prototype: its inverse and products of the two are finite
+MOST_COLUMNS = 32  # up to which the compiled pass is faster than products of matrices; those wait for other threads
 GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's metric finite
 
 
@@ -232,7 +234,12 @@ def block_masses(
 
 def weighted_sums(rows: np.ndarray, weight: np.ndarray | None, prototypes: Prototypes, criterion: Criterion) -> Sums:
     """J and its sums of some rows."""
-    return sums_over(block_masses(rows, prototypes, criterion), weight)
+    if criterion.beta != 2 or (prototypes.covariances is None and len(rows) > MOST_COLUMNS):
+        return sums_over(block_masses(rows, prototypes, criterion), weight)
+    terms = cost_terms(prototypes, criterion)
+    sums = np.zeros_like(terms)
+    objective = add_cost_sums(rows, terms, np.empty(0) if weight is None else weight, LEAST_COST, sums)
+    return Sums(objective, sums)
 
 
 def sums_over(blocks: Iterable[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]], weight: Any) -> Sums:

@@ -104,6 +104,7 @@ class Kept:
 
     _representatives: Any
     _criterion: Criterion
+    _least_cost: float  # of an object that is a medoid, in the units of the dissimilarities
 
 
 class MedoidClusterer(Kept, RelationalClusterer):
@@ -120,7 +121,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
     )
     alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
     beta: float = param(
-        Number(above=1), "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=2.0
+        _base.BETA, "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=2.0
     )
     rho: Any = param(
         _base.RHO,
@@ -175,6 +176,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
     def _fit_source(self, X: Any, source: Source) -> None:
         self._check_start(len(source))
         dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
+        self._least_cost = LEAST_COST * float(dissimilarity.max())
         focal_sets = self._family()
         rho = self._distance_to_empty(dissimilarity) if focal_sets.empty_index is not None else None
         criterion = Criterion(focal_sets, self.alpha, self.beta, rho)
@@ -217,7 +219,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
         cost *= criterion.penalty[:, None]
         if criterion.rho is not None:
             cost[criterion.focal_sets.empty_index] = criterion.rho
-        return np.maximum(cost, LEAST_COST, out=cost)  # an object that is a medoid
+        return np.maximum(cost, self._least_cost, out=cost)
 
     def _place(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> np.ndarray:
         return update_masses(self._cost(dissimilarity, representatives, criterion), criterion.beta)[0].T
@@ -251,7 +253,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
 
     def _distance_to_empty(self, dissimilarity: np.ndarray) -> float:
         if self.rho != "auto":
-            return float(self.rho)
+            return _base.check_rho(self, float(dissimilarity.max()))
         pairs = squareform(dissimilarity, checks=False)
         typical = float(np.quantile(pairs, RHO_QUANTILE))
         return typical if typical > 0 else float(pairs.max())

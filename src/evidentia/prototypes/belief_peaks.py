@@ -81,8 +81,9 @@ class BeliefPeaks:
             chosen = order[(self.belief[order] >= low) & (self.delta[order] >= far)]
             if not len(chosen):
                 raise ValueError(
-                    f"No object has a belief of at least {low:g} and a delta of at least {far:g}; the largest are "
-                    f"{self.belief.max():.4g} and {self.delta.max():.4g}. Look at plot_belief_peaks."
+                    f"No object has a belief of at least min_belief={low:g} and a delta of at least min_delta={far:g}; "
+                    f"the largest are {self.belief.max():.4g} and {self.delta.max():.4g}. Lower them; "
+                    "plot_belief_peaks shows all objects."
                 )
             return chosen
         if n_clusters == "auto":

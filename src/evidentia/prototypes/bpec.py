@@ -18,6 +18,7 @@ from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
 from evidentia.rows.passes import add_up
 from evidentia.rows.source import RowSource, in_memory
 from evidentia.rows.survey import look_through
+from evidentia.rows.tables import any_table
 from evidentia.solvers.coordinates import ColumnScales, SpannedScales
 from evidentia.solvers.descent import Step
 from evidentia.solvers.starts import evenly_drawn
@@ -142,8 +143,9 @@ class BPEC(EvidentialMeans):
         default=1e-8,
     )
 
+    @any_table
     @one_blas_thread
-    def fit(  # type: ignore[override]  # objects have no weights
+    def fit(  # objects have no weights
         self, X: Any, y: Any = None, *, checkpoint: Any = None
     ) -> Self:
         """Find the belief peaks of the rows of X, and a credal partition around them.
@@ -161,7 +163,7 @@ class BPEC(EvidentialMeans):
         return self._fit_kept(X, self._check_rows(X), checkpoint)
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(rows, mixing=False, missing=False, who="BPEC", sort=False)
+        table = look_through(rows, mixing=False, missing=False, who="BPEC", sort=False, least_share=self._least_share)
         candidates = in_memory(rows).table if table.complete else evenly_drawn(table.sample)
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)

@@ -103,6 +103,8 @@ class CECM(ConstrainedClusterer):
         doubt="sets; outliers with a `rho` of yours", limit="`xi` depends on units; links make local minima",
     )  # fmt: skip
 
+    given_again = ("metric_learner",)
+
     focal_sets: Any = param(
         focal_families(*method.families),
         """Sets of clusters that may hold mass; all named families have the empty set. ``"full"`` is CECM-1 and

@@ -14,6 +14,7 @@ from evidentia.belief import FocalSets
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
 from evidentia.methods import Method
 from evidentia.prototypes._base import INIT, check_centers
+from evidentia.rows.tables import any_table
 from evidentia.solvers.descent import best_descent
 from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
@@ -53,7 +54,8 @@ class Assignment(NamedTuple):
 def make_groups(table: np.ndarray, weight: np.ndarray, constraints: PairwiseConstraints) -> Groups:
     of = constraints.groups(len(table))
     total = np.bincount(of, weight)
-    share = weight / np.where(total > 0, total, 1)[of]
+    placing = np.where(total[of] > 0, weight, 1.0)  # objects that weigh nothing have a place all the same
+    share = placing / np.bincount(of, placing)[of]
     mean = np.column_stack([np.bincount(of, share * column) for column in table.T])
     apart: dict[int, list[int]] = {}
     for a, b in np.unique(np.sort(of[constraints.cannot_link], axis=1), axis=0).tolist():
@@ -167,6 +169,7 @@ class COPKMeans(_base.IterativeClusterer):
         "constraints_": "PairwiseConstraints\nThe links by row number.",
     }
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None) -> Self:
         """Find clusters in the rows of X that obey all links.

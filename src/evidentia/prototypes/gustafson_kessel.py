@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evidentia.methods import Method
+from evidentia.methods import WEIGHT_CHECKS, Method
 from evidentia.prototypes._base import PrototypeClusterer
 
 
@@ -49,6 +49,7 @@ class GustafsonKessel(PrototypeClusterer):
         papers=("Gustafson & Kessel, *CDC* 1979",), guide="ecm",
         takes=("weights", "rows beyond memory"), grows="as ECM, *f = c*",
         memory="*n c*", doubt="memberships", limit="far objects look torn, none is an outlier",
+        exceptions=dict.fromkeys(WEIGHT_CHECKS, "on fifteen rows of ten columns rounding shows in the eighth digit"),
     )  # fmt: skip
 
     adaptive = True

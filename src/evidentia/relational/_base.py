@@ -13,7 +13,9 @@ from evidentia.partition import CredalPartition
 def given_masses(who: str, init: Any, focal_sets: FocalSets, n_samples: int) -> np.ndarray:
     """Masses to start from: an array in the order of the focal sets, or a partition whose focal sets are among them."""
     if isinstance(init, CredalPartition):
-        foreign = [name for name, subset in zip(init.focal_sets.names(), init.focal_sets) if subset not in focal_sets]
+        known = set(focal_sets.masks.tolist())
+        named = zip(init.focal_sets.names(), init.focal_sets.masks.tolist())
+        foreign = [name for name, mask in named if mask not in known]
         if foreign or init.n_clusters != focal_sets.n_clusters or len(init) != n_samples:
             raise ValueError(
                 f"The 'init' partition of {who} has {len(init)} objects in {init.n_clusters} clusters"

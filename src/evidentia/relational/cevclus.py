@@ -16,6 +16,7 @@ from evidentia.metric_learning import learn_metric
 from evidentia.relational.evclus import EVCLUS, conflict_form
 from evidentia.relational.pairs import Pairs
 from evidentia.rows import RowSource
+from evidentia.rows.tables import any_table
 from evidentia.solvers.descent import Run
 from evidentia.solvers.irqp import Links, criterion, symmetric_pairs
 from evidentia.solvers.threads import one_blas_thread
@@ -136,6 +137,8 @@ class CEVCLUS(EVCLUS):
         limit="many links on poorly clustered data need a number for `xi`",
     )  # fmt: skip
 
+    given_again = ("metric_learner",)
+
     xi: Any = param(
         Choice("auto") | Number(low=0),
         """Strength of the links against the dissimilarities. A number is the same for all links, as in the papers,
@@ -152,10 +155,9 @@ class CEVCLUS(EVCLUS):
         default=None,
     )
 
+    @any_table
     @one_blas_thread
-    def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, constraints: PairwiseConstraints | None = None, partners: Any = None
-    ) -> Self:
+    def fit(self, X: Any, y: Any = None, constraints: PairwiseConstraints | None = None, partners: Any = None) -> Self:
         """Find clusters among objects, some pairs of which are known to belong together or apart.
 
         Parameters

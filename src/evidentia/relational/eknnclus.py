@@ -125,7 +125,8 @@ class EkNNclus(RelationalClusterer):
     n_clusters: Any = param(
         Choice("auto") | _base.N_CLUSTERS,
         """Clusters to begin with; how many remain is ``n_clusters_``. ``"auto"`` begins with as many as objects. A
-        number begins with as many at random, of which some may die: it is the most that can come out.""",
+        number begins with as many labels at random, of which some may die: it is the most that can come out. In a
+        single start two groups far apart may settle on one label by chance; ten (``n_init``) tell them apart.""",
         default="auto",
         kw_only=False,
     )

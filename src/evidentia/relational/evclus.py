@@ -20,6 +20,7 @@ from evidentia.dissimilarities import (
     new_blocks,
     read_source,
     read_table,
+    refuse_rows_of_metric,
     source_of,
 )
 from evidentia.methods import Method
@@ -35,18 +36,19 @@ from evidentia.relational.pairs import (
     wanted_conflict,
 )
 from evidentia.rows import RowSource, as_rows
-from evidentia.rows.source import in_memory
-from evidentia.rows.survey import look_through
+from evidentia.rows.survey import look_through, rows_for_all
+from evidentia.rows.tables import any_table
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of
 from evidentia.solvers.irqp import Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
-from evidentia.solvers.starts import evenly_drawn
 from evidentia.solvers.threads import one_blas_thread
 
 PARTNERS = 1000  # fitted objects that a new one is compared with
 SAMPLE = 10_000  # rows that are fitted with n_pairs, of those that are not in memory
 SAMPLE_OF_ALL_PAIRS = 3_000  # without: their pairs need 200 MB
+PROGRAM_SECONDS = 7e-9  # of a quadratic program, over the cube of the number of sets
+LONG_SWEEP = 10.0  # seconds that deserve a word before the work
 POINTS = 100_000  # pairs kept for the Shepard diagram
 
 
@@ -184,6 +186,7 @@ class EVCLUS(RelationalClusterer):
 
     _not_for_placing = ("partition_", "labels_", "shepard_")
 
+    @any_table
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, partners: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters among objects.
@@ -215,14 +218,9 @@ class EVCLUS(RelationalClusterer):
             raise TypeError(f"{who} draws the partners itself among a sample of rows that are not in memory.")
         with self._kept(checkpoint, source) as rng:
             table = look_through(source, mixing=False, missing=False, who=who)
-            size = min(table.n_rows, SAMPLE if self.n_pairs is not None else SAMPLE_OF_ALL_PAIRS)
-            whole = in_memory(source) if table.complete and size == table.n_rows else None
-            if whole is not None and (whole.weight is None or (whole.weight == 1).all()):
-                sample = whole.table  # in its own order
-            else:
-                sample = evenly_drawn(table.sample, size)
+            sample = rows_for_all(table, source, SAMPLE if self.n_pairs is not None else SAMPLE_OF_ALL_PAIRS)
             self._fit(sample, None, sample, rng)
-        self.n_sampled_ = size
+        self.n_sampled_ = size = len(sample)
         if size < table.n_rows:
             warn_user(
                 f"{who} was fitted to a sample of {size:,} of {table.n_rows:,} rows; all of them are placed among "
@@ -233,11 +231,7 @@ class EVCLUS(RelationalClusterer):
         return self
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
-        if isinstance(self.metric, str) and self.metric in ("precomputed", "gower"):
-            raise TypeError(
-                f"{type(self).__name__} with metric={self.metric!r} needs its table in memory. Rows that are not are "
-                "compared by a metric of their numbers, such as 'euclidean'."
-            )
+        refuse_rows_of_metric(self)
         return super()._check_source(rows, reset=reset)
 
     def _fit(
@@ -288,6 +282,7 @@ class EVCLUS(RelationalClusterer):
         """The focal sets, and the runs over them."""
         family = "simple" if is_near_pairs(self.focal_sets) else self.focal_sets
         focal_sets = resolve_focal_sets(family, self.n_clusters, empty=True)
+        self._warn_of_cost(len(focal_sets), pairs.n_objects)
         runs = self._descend(pairs, focal_sets, self._starts(focal_sets, pairs.n_objects, rng))
         if is_near_pairs(self.focal_sets) and not runs[-1].interrupted:
             masses = min(runs, key=lambda run: run.objective).state
@@ -295,6 +290,18 @@ class EVCLUS(RelationalClusterer):
             start = given_masses(type(self).__name__, CredalPartition(masses, focal_sets), finer, pairs.n_objects)
             focal_sets, runs = finer, self._descend(pairs, finer, [start])
         return focal_sets, runs
+
+    def _warn_of_cost(self, n_sets: int, n_objects: int) -> None:
+        """A sweep solves a quadratic program over the sets for every object, whose time grows with their cube."""
+        seconds = PROGRAM_SECONDS * n_objects * n_sets**3
+        if seconds > LONG_SWEEP:
+            warn_user(
+                f"{type(self).__name__} with {n_sets:,} focal sets of {self.n_clusters} clusters needs about "
+                f"{seconds:,.0f} seconds for each of up to max_iter={self.max_iter} sweeps of each of "
+                f"n_init={self.n_init} starts. Take focal_sets='simple' or 'near-pairs', which grow with the number of "
+                "clusters only, or fewer clusters.",
+                UserWarning,
+            )
 
     def _starts(self, focal_sets: FocalSets, n_samples: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
         if not isinstance(self.init, str):

@@ -147,9 +147,11 @@ def wanted_conflict(
     ``"auto"`` is the quantile that suits the number of clusters; None takes the dissimilarities themselves.
     """
     values = pairs.values
+    if not values.size:
+        raise ValueError(f"{who} has no two rows of X to compare: give more rows, and hold none back to stop early.")
     low, high = values.min(), values.max()
     if low == high:
-        raise ValueError(f"All dissimilarities equal {low:g}, so {who} finds no clusters in them.")
+        raise ValueError(f"All dissimilarities equal {low:g}, so {who} finds no clusters in them. Look at X.")
     if delta0 is None:
         if high > 1:
             raise ValueError(f"With delta0=None dissimilarities must lie in [0, 1]. Got {high:g}.")

@@ -24,6 +24,7 @@ from evidentia.solvers.descent import Run, Watch, all_runs, best_of, descend
 from evidentia.solvers.starts import spread_starts
 
 ROUNDING = 1e-9  # of the largest eigenvalue or dissimilarity: below it, a negative number is a zero
+LEAST_SHARE = 1e-20  # of the largest squared dissimilarity, far below rounding: what an object on a prototype costs
 COINCIDE = 1e-2  # of the typical distance of an object from its prototype
 LATE = 1e-3  # gain of an iteration, as a share of the criterion, below which the next ones are guessed
 
@@ -36,13 +37,17 @@ VECTORS = Vectors(np.ravel, lambda vector, like: vector.reshape(like.shape), LAT
 
 
 class Problem(NamedTuple):
-    """The fixed part of J: squared dissimilarities (n, n), focal sets, and the parameters of the criterion."""
+    """The fixed part of J: squared dissimilarities (n, n), focal sets, and the parameters of the criterion.
+
+    ``largest`` is the largest squared dissimilarity.
+    """
 
     square: np.ndarray
     focal_sets: FocalSets
     alpha: float
     beta: float
     rho: float | None
+    largest: float
 
     @property
     def penalty(self) -> np.ndarray:
@@ -90,7 +95,7 @@ def update_masses(sq_dist: np.ndarray, problem: Problem) -> tuple[np.ndarray, fl
     cost = problem.penalty * sq_dist
     if problem.rho is not None:
         cost[:, problem.focal_sets.empty_index] = problem.rho**2
-    cost = np.maximum(cost, np.finfo(float).tiny)  # an object sitting on a prototype
+    cost = np.maximum(cost, LEAST_SHARE * problem.largest)  # an object sitting on a prototype
     nearest = cost.min(axis=1, keepdims=True)
     masses = (nearest / cost) ** (1 / (problem.beta - 1))
     total = masses.sum(axis=1, keepdims=True)
@@ -109,7 +114,7 @@ def recm_step(problem: Problem, weights: np.ndarray) -> tuple[float, np.ndarray]
     sq_dist = squared_distances(reach, prototypes.spread, problem.focal_sets)
     held = problem.focal_sets.card > 0
     lowest = sq_dist[:, held].min()
-    if lowest < -ROUNDING * problem.square.max():
+    if lowest < -ROUNDING * problem.largest:
         raise NotEuclidean(
             f"A squared distance to a prototype is {lowest:g}: the dissimilarities are not Euclidean, and the 'shift' "
             "of RECM is too small for them. Take a larger one, shift='auto', or EVCLUS, which needs no geometry."
@@ -211,7 +216,7 @@ class RECM(RelationalClusterer):
     )
     alpha: float = param(_base.ALPHA, "Penalty of larger sets.", default=1.0)
     beta: float = param(
-        Number(above=1), "Fuzzifier. The larger it is, the more the prototypes draw together: see Notes.", default=2.0
+        _base.BETA, "Fuzzifier. The larger it is, the more the prototypes draw together: see Notes.", default=2.0
     )
     rho: Any = param(
         _base.RHO,
@@ -275,8 +280,11 @@ class RECM(RelationalClusterer):
         moved = square + shift * (1 - np.eye(n)) if shift else square
         focal_sets, rho = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True), None
         if focal_sets.empty_index is not None:
-            rho = float(np.sqrt(np.quantile(moved[np.triu_indices(n, 1)], 0.95)) if self.rho == "auto" else self.rho)
-        return Problem(moved, focal_sets, self.alpha, self.beta, rho)
+            if self.rho == "auto":
+                rho = float(np.sqrt(np.quantile(moved[np.triu_indices(n, 1)], 0.95)))
+            else:
+                rho = _base.check_rho(self, float(np.sqrt(moved.max())))
+        return Problem(moved, focal_sets, self.alpha, self.beta, rho, float(moved.max()))
 
     def _descend(self, problem: Problem, rng: np.random.RandomState) -> list[Run]:
         step = partial(recm_step, problem)

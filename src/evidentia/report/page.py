@@ -18,9 +18,11 @@ import numpy as np
 
 import evidentia
 from evidentia.belief.focal import format_mask
+from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
 from evidentia.partition.explanation import Explainer
 from evidentia.partition.profiles import Columns, column_separations
+from evidentia.plots._ink import NEEDED, can_draw
 from evidentia.plots.palette import set_style
 from evidentia.report import words
 from evidentia.report.pictures import Picture, draw
@@ -95,8 +97,6 @@ def write_report(
     >>> "1 of 2 objects (50 %) is surely in one cluster" in page
     True
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     given: dict[str, Any] = {"model": model, "X": X, "feature_names": feature_names, "selection": selection}
     pictures = draw(partition, **given)
     about: dict[str, Any] = {
@@ -107,8 +107,7 @@ def write_report(
         "code": code,
         "title": title,
     }
-    path.write_text(render(partition, pictures, **given, **about), encoding="utf-8")
-    return path
+    return write_whole(path, render(partition, pictures, **given, **about))
 
 
 def render(
@@ -138,7 +137,7 @@ def render(
     shown = list(pictures)
     sections = [
         ("The clusters", clusters_section(partition, explainer.columns) if answer else ""),
-        ("Pictures", "".join(figure(picture, selection) for picture in shown)),
+        ("Pictures", "".join(figure(picture, selection) for picture in shown) if can_draw() else f"<p>{NEEDED}</p>"),
         ("The most doubtful objects", doubtful_section(partition, explainer) if answer else ""),
         ("How it was found", found_section(model, selection, shown)),
         ("How it was made", f'<div class="settings">{settings_section(model, settings or {})}</div>'),

@@ -11,6 +11,7 @@ import numpy as np
 
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import Columns, profile, read_columns
+from evidentia.plots._ink import can_draw, legible
 from evidentia.plots.partition import DENSE
 from evidentia.plots.table import Plane, choose_plane, fill_missing, principal_plane
 
@@ -44,8 +45,10 @@ def draw(
 ) -> list[Picture]:
     """All pictures that what is given allows, in the order a reader wants them.
 
-    Of a result that is no answer there is nothing to see but how it was found.
+    Of a result that is no answer there is nothing to see but how it was found; without matplotlib there are none.
     """
+    if not can_draw():
+        return []
     pictures = []
     if partition.no_answer is None:
         if X is not None:
@@ -271,5 +274,6 @@ def _picture(
     file = io.BytesIO()
     figure = Figure(figsize=figsize, layout="constrained")
     paint(figure.add_subplot())
+    legible(figure)
     figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
     return Picture(name, title, caption, alt, file.getvalue())

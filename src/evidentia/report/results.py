@@ -6,8 +6,10 @@ import os
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
+from evidentia._names import guarded, unguarded
+from evidentia.files import whole_file, write_whole
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import read_columns, row_names
 from evidentia.report.page import render
@@ -38,27 +40,34 @@ def table_kind(tables: str, n_rows: int) -> str:
 
 
 def write_table(frame: pd.DataFrame, path: Path, *, decimals: int | None = None) -> Path:
-    """Write a table by the ending of its path, and remove one of the same name with the other ending.
+    """Write a table by the ending of its path, CSV or Parquet.
 
     Text of many rows has no more than ``decimals``, and is written by pyarrow where that is installed.
     """
+    with whole_file(path) as file:
+        if path.suffix == ".parquet":
+            text = [name for name in frame if frame[name].dtype.kind not in "biuf"]
+            frame.to_parquet(file, engine="pyarrow", use_dictionary=text)  # numbers seldom repeat
+        else:
+            _write_csv(guarded(frame if decimals is None or len(frame) <= MANY else frame.round(decimals)), file)
+    return path
+
+
+def _replace_table(frame: pd.DataFrame, path: Path, *, decimals: int | None = None) -> Path:
+    """Write a table, and remove one of the same name with the other ending."""
+    write_table(frame, path, decimals=decimals)
     path.with_suffix(".csv" if path.suffix == ".parquet" else ".parquet").unlink(missing_ok=True)
-    if path.suffix == ".parquet":
-        text = [name for name in frame if frame[name].dtype.kind not in "biuf"]
-        frame.to_parquet(path, engine="pyarrow", use_dictionary=text)  # numbers seldom repeat
-        return path
-    if len(frame) <= MANY:
-        frame.to_csv(path)
-        return path
-    frame = frame if decimals is None else frame.round(decimals)
-    if find_spec("pyarrow") is None:
-        frame.to_csv(path)
-        return path
+    return path
+
+
+def _write_csv(frame: pd.DataFrame, file: IO[bytes]) -> None:
+    if len(frame) <= MANY or find_spec("pyarrow") is None:
+        frame.to_csv(file)
+        return
     import pyarrow
     import pyarrow.csv
 
-    pyarrow.csv.write_csv(pyarrow.Table.from_pandas(frame.reset_index(), preserve_index=False), path)
-    return path
+    pyarrow.csv.write_csv(pyarrow.Table.from_pandas(frame.reset_index(), preserve_index=False), file)
 
 
 def find_table(directory: Path) -> Path | None:
@@ -74,7 +83,7 @@ def read_table(path: Path) -> pd.DataFrame:
         frame = pd.read_parquet(path, engine="pyarrow")
         return frame.set_axis(frame.index.astype(str), axis=0)
     frame = pd.read_csv(path, converters={0: str})  # a name such as NA or 007 stays one
-    return frame.set_index(frame.columns[0])
+    return unguarded(frame.set_index(frame.columns[0]))
 
 
 def write_results(
@@ -127,17 +136,15 @@ def write_results(
     archive = partition.save(directory / "partition.npz")
     heading, kind = object_column or "object", table_kind(tables, len(partition))
     masses = partition.to_pandas().rename_axis(heading)
-    written = [write_table(masses, directory / f"masses.{kind}", decimals=DECIMALS), archive]
+    written = [_replace_table(masses, directory / f"masses.{kind}", decimals=DECIMALS), archive]
     if X is not None:
         names = partition.object_names or row_names(X) or range(len(partition))
         table = read_columns(X, feature_names).to_frame(names, heading)
-        written.insert(1, write_table(table, directory / f"table.{kind}"))
+        written.insert(1, _replace_table(table, directory / f"table.{kind}"))
     pictures = draw(partition, model=model, X=X, feature_names=feature_names, selection=selection)
     images = []
     for picture in pictures:
         images.append(directory / f"{picture.name}.png")
-        images[-1].write_bytes(picture.png)
-    report = directory / "report.html"
+        write_whole(images[-1], picture.png)
     page = render(partition, pictures, model=model, X=X, feature_names=feature_names, selection=selection, **words)
-    report.write_text(page, encoding="utf-8")
-    return [report, *written, *images]
+    return [write_whole(directory / "report.html", page), *written, *images]

@@ -8,7 +8,6 @@ in any case, and has the same bits.
 
 from __future__ import annotations
 
-import importlib
 import os
 import secrets
 import time
@@ -21,7 +20,8 @@ from typing import Any
 import joblib
 import numpy as np
 
-from evidentia._archive import Format, read_archive, write_archive
+from evidentia._archive import Format, own_class, read_archive, understanding, write_archive
+from evidentia._warnings import warn_user
 
 FORMAT = Format("evidentia-checkpoint", 1, "a checkpoint of evidentia", "A checkpoint is written by fit(checkpoint=…).")
 LARGEST = 1 << 20  # bytes of a sum that is kept: that of the first pass holds a sample of the rows, and is made again
@@ -38,24 +38,25 @@ class Checkpoint:
         self.sums: dict[str, Any] = {}
         self.seed = secrets.randbits(32)  # of a fit that is not given one
         self.n_found = 0  # passes that were not made again
-        self._written = time.monotonic()
+        self._written, self._told = time.monotonic(), False
         if self.path.exists():
             self._read()
 
     def _read(self) -> None:
         content = read_archive(self.path, FORMAT)
-        for what, mine in (("rows", self.data), ("settings", self.settings)):
-            kept = str(content.get(what, ""))
-            if kept != mine:
-                raise ValueError(
-                    f"{self.path} is the checkpoint of a fit with other {what}: {_difference(kept, mine)}. Name "
-                    "another file, or delete this one to begin anew."
-                )
-        self.seed = int(content["seed"])
-        for digest, kind in (key.split(" ") for key in content.get("sums", np.empty(0, dtype=str)).tolist()):
-            cls = _kind(kind, self.path)
-            fields = [content[f"{digest}.{name}"] for name in cls._fields]
-            self.sums[digest] = cls(*(value.item() if value.ndim == 0 else value for value in fields))
+        with understanding(self.path, FORMAT):
+            for what, mine in (("rows", self.data), ("settings", self.settings)):
+                kept = str(content[what])
+                if kept != mine:
+                    raise ValueError(
+                        f"{self.path} is the checkpoint of a fit with other {what}: {_difference(kept, mine)}. Name "
+                        "another file, or delete this one to begin anew."
+                    )
+            self.seed = int(content["seed"])
+            for digest, kind in (key.split(" ") for key in content["sums"].tolist()):
+                cls = _kind(kind)
+                fields = [content[f"{digest}.{name}"] for name in cls._fields]
+                self.sums[digest] = cls(*(value.item() if value.ndim == 0 else value for value in fields))
 
     def digest(self, *parts: Any) -> str:
         return str(joblib.hash((self.data, *parts)))
@@ -72,7 +73,7 @@ class Checkpoint:
         if sum(np.asarray(value).nbytes for value in found) <= LARGEST:
             self.sums[digest] = found
             if time.monotonic() - self._written >= EVERY:
-                self.write()
+                self.write_if_possible()
 
     def write(self) -> None:
         kinds = [f"{digest} {type(found).__module__}:{type(found).__qualname__}" for digest, found in self.sums.items()]
@@ -85,13 +86,22 @@ class Checkpoint:
         write_archive(self.path, FORMAT, {"seed": self.seed, **arrays}, names)
         self._written = time.monotonic()
 
+    def write_if_possible(self) -> None:
+        """A disk that is full is no reason to lose the fit: it is told, once, and the old file stays."""
+        try:
+            self.write()
+        except OSError as error:
+            self._written = time.monotonic()
+            if not self._told:
+                warn_user(f"The checkpoint could not be written ({error}). The fit goes on without.", UserWarning)
+            self._told = True
 
-def _kind(name: str, path: Path) -> Any:
+
+def _kind(name: str) -> Any:
     """The class of a sum; a file cannot name anything but a tuple of ours."""
-    module, _, attribute = name.partition(":")
-    cls = getattr(importlib.import_module(module), attribute, None) if module.startswith("evidentia.") else None
-    if not (isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")):
-        raise ValueError(f"{path} is damaged: {name!r} is no sum of a pass.")
+    cls = own_class(name)
+    if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        raise ValueError(f"{name!r} is no sum of a pass.")
     return cls
 
 
@@ -117,4 +127,4 @@ def checkpointed(checkpoint: Checkpoint | None) -> Iterator[None]:
     finally:
         _active.reset(token)
         if checkpoint is not None and checkpoint.sums:
-            checkpoint.write()
+            checkpoint.write_if_possible()

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from evidentia.rows.source import Piece, RowSource, piece_rows
+from evidentia.rows.sparse import SparseRows
 
 _at_hand: ContextVar[Any] = ContextVar("block")  # where Dask has computed a block, and the work on it goes on
 
@@ -34,9 +35,12 @@ def is_collection(X: Any) -> bool:
 
 
 def as_rows(X: Any) -> RowSource | None:
-    """Rows that are not in memory: a source as it is, a Dask array or DataFrame block by block; None for all else."""
+    """Rows that are read piece by piece: a source, a Dask array or DataFrame, a sparse matrix; None for all else."""
     if isinstance(X, RowSource):
         return X
+    sparse = sys.modules.get("scipy.sparse")  # whoever has such a matrix has loaded it
+    if sparse is not None and sparse.issparse(X):
+        return SparseRows(X)
     return DaskRows(X) if is_collection(X) else None
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, cast
 
 from tqdm.auto import tqdm
 
-from evidentia.rows import checkpoint
+from evidentia.rows import checkpoint, together
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import n_threads
 
@@ -39,15 +39,19 @@ A = TypeVar("A", bound=Additive)
 def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
     """``function(piece, *shared)`` of every piece, added up in the order of the rows; None adds nothing.
 
-    A fit with a checkpoint keeps the sum, and takes it from there when it is begun again.
+    A fit with a checkpoint keeps the sum, and takes it from there when it is begun again; of fits that
+    :func:`fit_together` runs one reading of the rows serves all.
     """
+    fit = None if rows.in_memory else together.current()
+    if fit is not None:
+        return cast(A, fit.ask(together.Request(function, rows, shared)))
     kept = None if rows.in_memory else checkpoint.active()
     digest = "" if kept is None else kept.digest(function, shared, rows.changes)
     total: A | None = None if kept is None else kept.find(digest)
     if total is not None:
         return total
     for part in each_handle(partial(_sum_of, function, shared), rows):
-        total = _plus(total, part)
+        total = together.plus(total, part)
     if total is None:
         raise ValueError(NO_ROWS)
     if kept is not None:
@@ -55,16 +59,24 @@ def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *sha
     return total
 
 
-def _plus(total: A | None, found: A | None) -> A | None:
-    return found if total is None else total if found is None else total.plus(found)
-
-
 def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, handle: Any) -> Any:
     """The sum over the pieces of a handle; None when it has no rows."""
     total = None
     for piece in rows.read(handle):
-        total = _plus(total, function(piece, *shared))
+        total = together.plus(total, function(piece, *shared))
     return total
+
+
+def fit_together(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What the jobs give, or a :class:`~evidentia.rows.together.Failure`, their passes over rows made together."""
+    return together.work_together(jobs, _pass_for_all)
+
+
+def _pass_for_all(source: RowSource, requests: list[together.Request]) -> list[Any]:
+    totals: list[Any] = [None] * len(requests)
+    for found in each_handle(together.work_of(requests), source):
+        totals = [together.plus(total, part) for total, part in zip(totals, found)]
+    return [together.Failure(ValueError(NO_ROWS)) if total is None else total for total in totals]
 
 
 @contextmanager

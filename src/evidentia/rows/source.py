@@ -223,7 +223,7 @@ def same_rows(one: RowSource, other: RowSource) -> bool:
     return known and one.fingerprint() == other.fingerprint()
 
 
-def gathered(source: RowSource, check: Callable[[Piece], None] = lambda piece: None) -> ArrayRows:
+def gathered(source: RowSource, check: Callable[[Piece], Any] = lambda piece: None) -> ArrayRows:
     """All rows of a source in memory, each piece after a check."""
     pieces = [piece for handle in source.handles for piece in source.read(handle)]
     for piece in pieces:

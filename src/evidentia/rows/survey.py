@@ -12,11 +12,13 @@ import numpy as np
 
 from evidentia.rows.passes import NO_ROWS, add_up
 from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered
+from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered, in_memory
+from evidentia.rows.together import stand_aside
+from evidentia.rows.values import LEAST_SHARE, Ranges, ranges_of, refuse_huge, refuse_lost
 from evidentia.solvers.coordinates import Moments, moments_of
-from evidentia.solvers.starts import Rows, sorted_rows
+from evidentia.solvers.starts import Rows, evenly_drawn, sorted_rows
 
-_looks: ContextVar[dict[Any, tuple[RowSource, Table]] | None] = ContextVar("looks", default=None)
+_looks: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("looks", default=None)
 MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
 
 
@@ -24,11 +26,17 @@ class Survey(NamedTuple):
     """What one pass says about a table."""
 
     n_rows: int
+    ranges: Ranges
     moments: Moments
     sketch: Sketch
 
     def plus(self, other: Survey) -> Survey:
-        return Survey(self.n_rows + other.n_rows, self.moments.plus(other.moments), self.sketch.plus(other.sketch))
+        return Survey(
+            self.n_rows + other.n_rows,
+            self.ranges.plus(other.ranges),
+            self.moments.plus(other.moments),
+            self.sketch.plus(other.sketch),
+        )
 
 
 class Table(NamedTuple):
@@ -61,7 +69,9 @@ def looking_once() -> Iterator[None]:
         _looks.reset(token)
 
 
-def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True) -> Table:
+def look_through(
+    rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True, least_share: float = LEAST_SHARE
+) -> Table:
     """Survey a source.
 
     Parameters
@@ -75,25 +85,51 @@ def look_through(rows: RowSource, *, mixing: bool, missing: bool, who: str, sort
         Who asks, for messages.
     sort : bool
         Whether the rows of a small table are sorted, for a method in which their order would play a part.
+    least_share : float
+        Of the range of a column: what most of its values are apart, if they are not to be lost beside the others. Zero
+        for a part of a table that was looked through.
     """
-    kept, key = None if rows.in_memory else _looks.get(), (id(rows), mixing, missing, sort)
+    kept, key = None if rows.in_memory else _looks.get(), (id(rows), mixing, missing, sort, least_share)
     if kept is None:
-        return _look_through(rows, mixing, missing, who, sort)
-    if key not in kept:  # with the source itself, so that no other gets its id
-        kept[key] = rows, _look_through(rows, mixing, missing, who, sort)
+        return _look_through(rows, mixing, missing, who, sort, least_share)
+    while key in kept:
+        if (found := kept[key][1]) is not None:
+            return found
+        stand_aside()  # another fit is just looking
+    kept[key] = rows, None  # with the source itself, so that no other gets its id
+    try:
+        kept[key] = rows, _look_through(rows, mixing, missing, who, sort, least_share)
+    except BaseException:
+        del kept[key]
+        raise
     return kept[key][1]
 
 
-def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool) -> Table:
+def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
+    """At most so many rows of a source that stand for all: every row in its own order, if these are not more.
+
+    A row that counts more than others is drawn more often.
+    """
+    size = min(table.n_rows, most)
+    if table.complete and size == table.n_rows:
+        whole = in_memory(source)
+        if whole.weight is None or (whole.weight == 1).all():
+            return whole.table
+    return evenly_drawn(table.sample, size)
+
+
+def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, least_share: float) -> Table:
     check = partial(_check, missing=missing, who=who, names=rows.names)
+    lost = partial(refuse_lost, who=who, column=partial(_column, rows.names), share=least_share)
     if is_small(rows):
-        return _small(rows if rows.in_memory else gathered(rows, check), mixing, check, sort)
+        return _small(rows if rows.in_memory else gathered(rows, check), mixing, check, lost, sort)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
     found = add_up(_survey, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
-        return _small(gathered(rows, check), mixing, check, sort)
+        return _small(gathered(rows, check), mixing, check, lost, sort)
     sketch = found.sketch.settled()
+    lost(found.ranges, sketch.rows)
     while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
         below = _share_of_hashes(float(below) / 2**64 * MARGIN * SKETCH_ROWS / max(len(sketch.rows), 1))
         sketch = add_up(_sketch, rows, below).settled()
@@ -109,13 +145,13 @@ def _expected_rows(rows: RowSource) -> int:
     return 0
 
 
-def _small(rows: Any, mixing: bool, check: Callable[[Piece], None], sort: bool) -> Table:
+def _small(rows: Any, mixing: bool, check: Callable[[Piece], Ranges], lost: Callable[..., None], sort: bool) -> Table:
     """A table of which every row is looked at."""
     assert isinstance(rows, ArrayRows)
     whole = next(Piece(rows.table, rows.weight, "row ", 0).counted(), None)
     if whole is None or not len(whole.table):
         raise ValueError(NO_ROWS)
-    check(whole)
+    lost(check(whole), whole.table)
     if sort:
         order = sorted_rows(whole.table)
         whole = whole._replace(table=whole.table[order], weight=None if whole.weight is None else whole.weight[order])
@@ -124,11 +160,11 @@ def _small(rows: Any, mixing: bool, check: Callable[[Piece], None], sort: bool) 
     return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
 
 
-def _survey(piece: Piece, mixing: bool, check: Callable[[Piece], None], below: np.uint64) -> Survey | None:
-    check(piece)
+def _survey(piece: Piece, mixing: bool, check: Callable[[Piece], Ranges], below: np.uint64) -> Survey | None:
+    ranges = check(piece)
     for used in piece.counted():
         moments = moments_of(used.table, used.weight, mixing)
-        return Survey(len(used.table), moments, Sketch.of(used.table, used.weight, below))
+        return Survey(len(used.table), ranges, moments, Sketch.of(used.table, used.weight, below))
     return None
 
 
@@ -142,14 +178,25 @@ def _share_of_hashes(share: float) -> np.uint64:
     return EVERYTHING if share >= 1 else np.uint64(share * 2.0**64)
 
 
-def _check(piece: Piece, missing: bool, who: str, names: tuple[str, ...] | None) -> None:
-    if np.isfinite(piece.table.sum()):  # a finite sum cannot hide NaN or inf
-        return
-    bad = np.isinf(piece.table) if missing else ~np.isfinite(piece.table)
-    for row, column in np.argwhere(bad)[:1]:
-        value = piece.table[row, column]
-        cure = "Drop those rows, or take EGMM, which accepts missing values." if np.isnan(value) else "Replace it."
-        place = f"{piece.where(row)}, column {column if names is None else repr(names[column])}"
-        raise ValueError(f"{who} needs finite numbers, but {place} holds {value}. {cure}")
-    if missing and (empty := np.isnan(piece.table).all(axis=1)).any():
-        raise ValueError(f"{who} accepts missing values, but {piece.where(int(empty.argmax()))} holds nothing but NaN.")
+def _column(names: tuple[str, ...] | None, at: int) -> str:
+    return str(at) if names is None else repr(names[at])
+
+
+def _check(piece: Piece, missing: bool, who: str, names: tuple[str, ...] | None) -> Ranges:
+    """Ranges of a piece, none of whose numbers is refused."""
+    ranges = ranges_of(piece.table)
+
+    def place(row: int, column: int) -> str:
+        return f"{piece.where(row)}, column {_column(names, column)}"
+
+    if not ranges.finite:
+        bad = np.isinf(piece.table) if missing else ~np.isfinite(piece.table)
+        for row, column in np.argwhere(bad)[:1]:
+            value = piece.table[row, column]
+            cure = "Drop those rows, or take EGMM, which accepts missing values." if np.isnan(value) else "Replace it."
+            raise ValueError(f"{who} needs finite numbers, but {place(row, column)} holds {value}. {cure}")
+        if missing and (empty := np.isnan(piece.table).all(axis=1)).any():
+            where = piece.where(int(empty.argmax()))
+            raise ValueError(f"{who} accepts missing values, but {where} holds nothing but NaN.")
+    refuse_huge(piece.table, who, place, ranges)
+    return ranges

@@ -126,11 +126,22 @@ def _head(path: str) -> Head:
         line = next((line for line in file if line.strip()), "")
     separator = "\t" if ending.removesuffix(".gz").endswith(".tsv") else max(",;\t", key=line.count)
     cells = next(csv.reader([line], delimiter=separator), [])
-    if all(map(_is_number, cells)):
+    if not counts_columns(cells) and all(map(_is_number, cells)):
         return Head(tuple(f"x{at}" for at in range(len(cells))), separator, None)
     if len(set(cells)) < len(cells):
         raise ValueError(f"{path} has several columns with the name {max(cells, key=cells.count)!r}. Rename them.")
     return Head(tuple(cells), separator, 0)
+
+
+def counts_columns(cells: Sequence[str]) -> bool:
+    """Whether a first line is 0, 1, 2 and so on: the names that pandas gives to columns without names.
+
+    Examples
+    --------
+    >>> counts_columns(["0", "1", "2"]), counts_columns(["1", "2"]), counts_columns(["0"])
+    (True, False, False)
+    """
+    return len(cells) > 1 and list(cells) == [str(at) for at in range(len(cells))]
 
 
 def _is_number(cell: str) -> bool:

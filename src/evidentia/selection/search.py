@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from time import perf_counter
 from typing import Any
@@ -19,11 +21,16 @@ from tqdm.auto import tqdm
 from evidentia._base import BARELY_BETTER, FIRST_LOOK
 from evidentia._warnings import warn_user
 from evidentia.methods import find, record
-from evidentia.rows import as_rows
+from evidentia.rows import RowSource, as_rows
+from evidentia.rows.passes import fit_together
 from evidentia.rows.survey import looking_once
+from evidentia.rows.together import Failure, seconds_aside
 from evidentia.selection.criteria import CRITERIA, Criterion, named
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
+
+TOGETHER = 8  # fits over rows that are not in memory whose passes are made together: each holds a sample of the rows
+_said: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("said", default=None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +72,12 @@ class Selection:
         table = ranked.drop_duplicates("n_clusters").sort_values("n_clusters")
         columns = ["method", *(c for c in ("n_clusters", "model", criterion, "note") if c in table)]
         return cls(table[columns].reset_index(drop=True), criterion, (name, model.n_clusters_), model)
+
+    def plot(self, *, criterion: str | None = None, ax: Any = None, **line: Any) -> Any:
+        """Draw a criterion against the number of clusters, see :func:`evidentia.plots.plot_selection`."""
+        import evidentia
+
+        return evidentia.plots.plot_selection(self, criterion=criterion, ax=ax, **line)
 
     @property
     def choice(self) -> str:
@@ -167,9 +180,10 @@ def select(
     Notes
     -----
     Of rows that are not in memory the first pass, with the sample on which starts are tried, is shared by all fits that
-    ask for the same. The further passes of each fit are its own, since each depends on the one before it; and one more
-    adds up nonspecificity and the partition coefficient, over rows as often as their weights say. It is spared where
-    ``criteria="ebic"`` is all that is asked.
+    ask for the same. Up to eight fits then go over the rows together: each pass reads the rows once for all that are
+    still under way, so that reading costs as many passes as the longest of them needs. Each gives what it gives alone,
+    to the bit. One more pass adds up nonspecificity and the partition coefficient, over rows as often as their weights
+    say. It is spared where ``criteria="ebic"`` is all that is asked.
 
     Examples
     --------
@@ -218,17 +232,19 @@ def _fit_all(
     """The rows of the table, and the best row and model by each criterion."""
     rows: list[dict[str, Any]] = []
     leaders: dict[str, tuple[dict[str, Any], Any]] = {}  # best row and model by each criterion: no other model is kept
+    jobs = [partial(_try, X, estimators[method], method, count, used, seed) for method, count in plan]
     try:
-        for method, count in tqdm(plan, desc="select", unit="fit", disable=not verbose):
-            row, model, interrupted = _try(X, estimators[method], method, count, used, seed)
-            rows.append(row)
-            for name, criterion in used.items():
-                if not np.isnan(row[name]) and (
-                    name not in leaders or criterion.better(row[name], leaders[name][0][name])
-                ):
-                    leaders[name] = row, model
-            if interrupted:
-                raise KeyboardInterrupt
+        with _heard_apart(), tqdm(total=len(plan), desc="select", unit="fit", disable=not verbose) as bar:
+            for row, model, interrupted in _outcomes(jobs, isinstance(X, RowSource)):
+                rows.append(row)
+                bar.update()
+                for name, criterion in used.items():
+                    if not np.isnan(row[name]) and (
+                        name not in leaders or criterion.better(row[name], leaders[name][0][name])
+                    ):
+                        leaders[name] = row, model
+                if interrupted:
+                    raise KeyboardInterrupt
     except KeyboardInterrupt:
         if not leaders:
             raise
@@ -237,30 +253,61 @@ def _fit_all(
     return rows, leaders
 
 
+def _outcomes(jobs: Sequence[Callable[[], Any]], together: bool) -> Iterator[Any]:
+    """What the fits give: one after the other, or, of rows that are not in memory, some with passes made together."""
+    if not together:
+        yield from (job() for job in jobs)
+        return
+    for start in range(0, len(jobs), TOGETHER):
+        # One that was interrupted comes last: those that ended before it count.
+        found = fit_together(jobs[start : start + TOGETHER])
+        for outcome in sorted(found, key=lambda one: isinstance(one, Failure) or one[2]):
+            if isinstance(outcome, Failure):
+                raise outcome.error
+            yield outcome
+
+
+@contextmanager
+def _heard_apart() -> Iterator[None]:
+    """Warnings go to the fit that gives them, also where several are under way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        elsewhere = warnings.showwarning
+
+        def hear(message: Any, category: Any, filename: Any, lineno: Any, file: Any = None, line: Any = None) -> None:
+            said = _said.get()
+            if said is None:
+                elsewhere(message, category, filename, lineno, file, line)
+            else:
+                said.append((str(message), category))
+
+        warnings.showwarning = hear
+        yield
+
+
 def _try(
     X: Any, estimator: Any, method: str, n_clusters: int | None, used: Mapping[str, Criterion], seed: int | None
 ) -> tuple[dict[str, Any], Any, bool]:
     """A row of the table, the fitted model, and whether it was interrupted; whatever goes wrong ends in the note."""
     row: dict[str, Any] = {"method": method, "n_clusters": n_clusters, **dict.fromkeys(used, np.nan)}
-    start, model = perf_counter(), None
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        try:
-            model = clone(estimator)
-            if n_clusters is not None:
-                model.set_params(n_clusters=n_clusters)
-            if seed is not None and "random_state" in model.parameters:
-                model.set_params(random_state=seed)
-            model.fit(X)
-            row["n_clusters"] = model.n_clusters_
-            if not model.collapsed_:  # a collapsed fit looks crisp and likely, and is neither
-                row |= {name: criterion.evaluate(model) for name, criterion in used.items()}
-            problems = []
-        except Exception as error:
-            problems = [f"{type(error).__name__}: {error}"]
-    notes = [str(warning.message).split(". ")[0] for warning in said] + problems
-    row |= {"seconds": perf_counter() - start, "note": "; ".join(dict.fromkeys(notes))}
-    return row, model, any(issubclass(warning.category, InterruptedFit) for warning in said)
+    said: list[tuple[str, type[Warning]]] = []
+    _said.set(said)
+    start, model, problems = perf_counter(), None, []
+    try:
+        model = clone(estimator)
+        if n_clusters is not None:
+            model.set_params(n_clusters=n_clusters)
+        if seed is not None and "random_state" in model.parameters:
+            model.set_params(random_state=seed)
+        model.fit(X)
+        row["n_clusters"] = model.n_clusters_
+        if not model.collapsed_:  # a collapsed fit looks crisp and likely, and is neither
+            row |= {name: criterion.evaluate(model) for name, criterion in used.items()}
+    except Exception as error:
+        problems = [f"{type(error).__name__}: {error}"]
+    notes = [message.split(". ")[0] for message, _ in said] + problems
+    row |= {"seconds": perf_counter() - start - seconds_aside(), "note": "; ".join(dict.fromkeys(notes))}
+    return row, model, any(issubclass(category, InterruptedFit) for _, category in said)
 
 
 def _deciding(table: pd.DataFrame, answered: list[str], preferred: list[str]) -> str:

@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evidentia.solvers.compiling import at_a_time
 from evidentia.solvers.coordinates import Coordinates
-from evidentia.solvers.em_kernels import SMALLEST_SIZE, climb, moments, normalize, quadratic_coefficients
+from evidentia.solvers.descent import RISE
+from evidentia.solvers.em_kernels import SMALLEST_SIZE, TINY, climb, moments, normalize, quadratic_coefficients
 from evidentia.solvers.small_matrices import inverses
 
 TILE = 1 << 17  # numbers in a tile of replicates × components × rows: one megabyte, which stays in the cache
@@ -25,6 +27,8 @@ SMALLEST_SPREAD = 1e-4  # of the correlation matrix: a direction with less is no
 SMALL = 1 << 18  # numbers of features × components up to which the whole of EM is compiled: calls would cost more
 
 CovarianceRule = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
+Weights = Callable[[slice, slice], np.ndarray]  # of some replicates (or one line for all) and some rows
+EStep = Callable[[np.ndarray, int, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,7 @@ def fit_replicates(
     tol: float = 1e-5,
     max_iter: int = 1000,
     reg_covar: float = 1e-8,
+    objects: float | None = None,
 ) -> Replicates:
     """Fit one mixture to each weighting of the rows.
 
@@ -112,6 +117,8 @@ def fit_replicates(
     reg_covar : float
         Relative to the covariance of the whole table: as much is added to the scatter of every component, and a
         component whose covariance falls to it in some direction is singular.
+    objects : float, optional
+        How many the rows stand for, where that is not their number: a component of less than half of one has vanished.
 
     Returns
     -------
@@ -124,27 +131,57 @@ def fit_replicates(
     """
     weight = _lines(weight, len(rows))
     m, c = max(len(weight), len(start.weights)), start.weights.shape[1]
-    table = Features.whitened(rows, weight, start.diagonal)
-    kept = MixtureParameters(*(np.array(np.broadcast_to(part, (m, *part.shape[1:]))) for part in start))
-    result = Replicates(kept, np.empty(m), np.empty((0, m)), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
+    table = Features.whitened(rows, weight, start.diagonal, objects)
     if isinstance(rule, ModelRule) and rule.compiled is not None and table.n * table.width * c <= SMALL:
-        return table.climb(weight, result, rule.compiled, (float(tol), max_iter, float(reg_covar)))
-    active, state, last, trace = np.arange(m), kept, np.full(m, -np.inf), []
+        return table.climb(weight, _begun(start, m), rule.compiled, (float(tol), max_iter, float(reg_covar)))
+    return climb_by_steps(
+        table, Weighted(table, weight), start, m, rule, tol=tol, max_iter=max_iter, reg_covar=reg_covar
+    )
+
+
+def _begun(start: MixtureParameters, m: int) -> Replicates:
+    """m replicates at their starts."""
+    kept = MixtureParameters(*(np.array(np.broadcast_to(part, (m, *part.shape[1:]))) for part in start))
+    return Replicates(kept, np.empty(m), np.empty((0, m)), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
+
+
+def climb_by_steps(
+    steps: Steps,
+    e_step: EStep,
+    start: MixtureParameters,
+    m: int,
+    rule: CovarianceRule,
+    *,
+    tol: float,
+    max_iter: int,
+    reg_covar: float,
+) -> Replicates:
+    """EM of m replicates, as :func:`fit_replicates`, by an E-step that is given, wherever the rows are.
+
+    ``e_step(theta, c, active)`` gives statistics and log-likelihoods of some replicates, by rising number, from the
+    coefficients of their c components each.
+    """
+    result, c = _begun(start, m), start.weights.shape[1]
+    kept = result.parameters
+    active, state, before, last, trace = np.arange(m), kept, kept, np.full(m, -np.inf), []
     for iteration in range(max_iter + 1):
-        theta, narrowness = table.coefficients(state)
-        statistics, log_likelihood = table.e_step(theta, c, weight)
+        theta, narrowness = steps.coefficients(state)
+        statistics, log_likelihood = e_step(theta, c, active)
         trace.append(np.full(m, np.nan))
-        trace[-1][active] = log_likelihood
+        fell = log_likelihood < last - RISE * np.abs(last)  # the floor has the last word: the step is taken back
+        trace[-1][active[~fell]] = log_likelihood[~fell]
         size = statistics[:, :, 0]
         total = size.sum(axis=1)
-        degenerate = ~table.healthy(size, narrowness, reg_covar)
-        converged = (log_likelihood - last <= tol * total) & ~degenerate
+        degenerate = ~steps.healthy(size, narrowness, reg_covar) & ~fell
+        converged = ((log_likelihood - last <= tol * total) & ~degenerate) | fell
         finished = converged | degenerate | (iteration == max_iter)
         if finished.any():
             done, going = active[finished], ~finished
-            for part, found in zip(kept, state):
+            for part, found, earlier in zip(kept, state, before):
                 part[done] = found[finished]
-            result.log_likelihood[done], result.n_iter[done] = log_likelihood[finished], iteration
+                part[active[fell]] = earlier[fell]
+            result.log_likelihood[done] = np.where(fell, last, log_likelihood)[finished]
+            result.n_iter[done] = iteration - fell[finished]
             result.converged[done], result.degenerate[done] = converged[finished], degenerate[finished]
             if not going.any():
                 break
@@ -154,18 +191,23 @@ def fit_replicates(
                 statistics[going],
                 log_likelihood[going],
             )
-            weight = weight[going] if len(weight) > 1 else weight
-        last = log_likelihood
-        state = table.m_step(statistics, rule, reg_covar, state.covariances)
+        last, before = log_likelihood, state
+        state = steps.m_step(statistics, rule, reg_covar, state.covariances)
     return result._replace(trace=np.array(trace))
 
 
 def from_posteriors(
-    rows: np.ndarray, weight: np.ndarray | None, posterior: np.ndarray, rule: CovarianceRule, *, reg_covar: float = 1e-8
+    rows: np.ndarray,
+    weight: np.ndarray | None,
+    posterior: np.ndarray,
+    rule: CovarianceRule,
+    *,
+    reg_covar: float = 1e-8,
+    objects: float | None = None,
 ) -> MixtureParameters:
     """One M-step from given probabilities of the components, shape (m, n, c): a start for :func:`fit_replicates`."""
     weight = _lines(weight, len(rows))
-    table = Features.whitened(rows, weight, isinstance(rule, ModelRule) and rule.diagonal)
+    table = Features.whitened(rows, weight, isinstance(rule, ModelRule) and rule.diagonal, objects)
     share = posterior * weight[:, :, None]
     statistics = sum(share[:, block].swapaxes(1, 2) @ features for block, features in table.blocks())
     return table.m_step(statistics, rule, reg_covar)
@@ -240,8 +282,8 @@ class Steps:
     For diagonal covariances columns are scaled one by one, and of the products y y^T only the squares are features.
     """
 
-    def __init__(self, frame: Coordinates | Scaling, n: int):
-        self.frame, self.n = frame, n
+    def __init__(self, frame: Coordinates | Scaling, objects: float):
+        self.frame, self.objects = frame, objects
         self.d, self.side = frame.forward.shape
         self.low, self.high = np.triu_indices(self.d) if self.side == self.d else (np.arange(self.d),) * 2
         self.width = 1 + self.d + len(self.low)
@@ -254,13 +296,14 @@ class Steps:
         within = _congruent(covariances.reshape(-1, self.d, self.side), self.frame.forward)
         centers = self.frame.to(means.reshape(-1, self.d))
         constant = self.frame.log_jacobian - 0.5 * self.d * np.log(2 * np.pi)
-        theta, narrowness = quadratic_coefficients(np.log(weights.ravel()) + constant, centers, *inverses(within))
+        log_weights = np.log(np.maximum(weights.ravel(), TINY))  # a component of nothing is left to ``healthy``
+        theta, narrowness = quadratic_coefficients(log_weights + constant, centers, *inverses(within))
         return theta, narrowness.reshape(weights.shape)
 
     def healthy(self, size: np.ndarray, narrowness: np.ndarray, reg_covar: float) -> np.ndarray:
         """Whether no component of a mixture has vanished or become singular, (m,)."""
         total = size.sum(axis=1, keepdims=True)
-        return ((size >= SMALLEST_SIZE / self.n * total) & (narrowness * reg_covar < SMALLEST_SIZE)).all(axis=1)
+        return ((size >= SMALLEST_SIZE / self.objects * total) & (narrowness * reg_covar < SMALLEST_SIZE)).all(axis=1)
 
     def m_step(
         self, statistics: np.ndarray, rule: CovarianceRule, reg_covar: float, previous: np.ndarray | None = None
@@ -272,28 +315,34 @@ class Steps:
         centers, scatter = moments(statistics.reshape(m * c, self.width), self.d, self.side < self.d)
         means = self.frame.back(centers).reshape(m, c, self.d)
         scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.side)
-        scatter += (reg_covar / self.n * total)[:, :, None, None] * self.spread
+        scatter += (reg_covar / self.objects * total)[:, :, None, None] * self.spread
         return MixtureParameters(size / total, means, rule(scatter, size, previous))
 
 
 class Features(Steps):
     """Rows in coordinates of unit covariance, or variances, served as blocks of features, which may be kept."""
 
-    def __init__(self, rows: np.ndarray, frame: Coordinates | Scaling, keep: bool | None = None):
-        super().__init__(frame, len(rows))
-        self.rows = rows
+    def __init__(
+        self,
+        rows: np.ndarray,
+        frame: Coordinates | Scaling,
+        keep: bool | None = None,
+        objects: float | None = None,
+    ):
+        super().__init__(frame, len(rows) if objects is None else objects)
+        self.rows, self.n = rows, len(rows)
         keep = self.n * self.width <= KEPT_FEATURES if keep is None else keep
         self._kept = list(self._make_blocks()) if keep else None
 
     @classmethod
-    def whitened(cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool) -> Features:
+    def whitened(cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool, objects: float | None = None) -> Features:
         """By the covariance of the rows; replicates have one frame, whichever of them are fitted together."""
         share = weight[0] if len(weight) == 1 else np.ones(len(rows))
         mean = np.average(rows, axis=0, weights=share)
         centered = rows - mean
         if diagonal:
-            return cls(rows, Scaling.to_unit(mean, share @ np.square(centered) / share.sum()))
-        return cls(rows, whitening(mean, centered.T @ (share[:, None] * centered) / share.sum()))
+            return cls(rows, Scaling.to_unit(mean, share @ np.square(centered) / share.sum()), None, objects)
+        return cls(rows, whitening(mean, centered.T @ (share[:, None] * centered) / share.sum()), None, objects)
 
     def _make_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         for start in range(0, self.n, ROWS):
@@ -314,12 +363,12 @@ class Features(Steps):
                 group = slice(start // c, start // c + len(scores) // c)
                 yield group, block, features, scores.reshape(-1, c, len(features))
 
-    def e_step(self, theta: np.ndarray, c: int, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def e_step(self, theta: np.ndarray, c: int, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
         """Statistics (m, c, width) and log-likelihoods (m,)."""
         m = len(theta) // c
         statistics, log_likelihood = np.zeros((m, c, self.width)), np.zeros(m)
         for group, block, features, scores in self.tiles(theta, c):
-            share = weight[group if len(weight) > 1 else slice(None), block]
+            share = weights(group, block)
             log_likelihood[group] += (share * normalize(scores, share)).sum(axis=1)
             statistics[group] += (scores.reshape(-1, len(features)) @ features).reshape(-1, c, self.width)
         return statistics, log_likelihood
@@ -336,16 +385,34 @@ class Features(Steps):
         trace = np.full((settings[1] + 1, len(result.n_iter)), np.nan)
         frame = tuple(np.ascontiguousarray(part) for part in self.frame[:3])
         _, log_likelihood, _, *counts = result
-        climb(
-            features,
-            np.ascontiguousarray(weight),
-            (*frame, self.frame.log_jacobian),
-            tuple(result.parameters),
-            rule,
-            settings,
-            (log_likelihood, trace, *counts),
-        )
+        m, c, _ = result.parameters.means.shape
+        share = at_a_time(features.size * c * settings[1])
+        for first in range(0, m, share):
+            climb(
+                features,
+                np.ascontiguousarray(weight),
+                (*frame, self.frame.log_jacobian),
+                tuple(result.parameters),
+                rule,
+                (*settings, float(self.objects)),
+                (log_likelihood, trace, *counts),
+                first,
+                min(first + share, m),
+            )
         return result._replace(trace=trace[: result.n_iter.max() + 1])
+
+
+class Weighted:
+    """The E-step over rows in memory with a line of weights for each replicate, or one for all."""
+
+    def __init__(self, table: Features, weight: np.ndarray):
+        self.table, self.weight, self.numbers = table, weight, np.arange(len(weight))
+
+    def __call__(self, theta: np.ndarray, c: int, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if 1 < len(self.weight) != len(active):  # those that are done need no weights any more
+            self.weight, self.numbers = self.weight[np.isin(self.numbers, active)], active
+        several = len(self.numbers) > 1
+        return self.table.e_step(theta, c, lambda group, block: self.weight[group if several else slice(None), block])
 
 
 def _congruent(matrices: np.ndarray, factor: np.ndarray) -> np.ndarray:

@@ -1,11 +1,58 @@
-"""Loops over numbers as machine code."""
+"""Loops over numbers as machine code, made when they are first run; without numba they are run as they are.
+
+While such a loop runs, Python hears no interrupt. Those that can be long are given their work in parts, of about
+:data:`MOMENT` each.
+"""
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, overload
+from functools import update_wrapper
+from importlib.util import find_spec
+from typing import Any, TypeVar, overload
 
-from numba import njit
+from evidentia._warnings import warn_user
 
+MOMENT = 1e8  # simple steps that a loop takes at once: some tenths of a second
+SLOW = (
+    "Without numba the loops of evidentia run as Python, often a hundred times slower: pip install 'evidentia[fast]'."
+)
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Compiled:
+    """A function that numba compiles at its first call, so that numba is loaded when it is needed and not before."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]):
+        self.function, self.options = function, options
+        self.made: Callable[..., Any] | None = None
+        update_wrapper(self, function)
+
+    def __call__(self, *values: Any) -> Any:
+        return (self.made or self.make())(*values)
+
+    def make(self) -> Callable[..., Any]:
+        """What is called; compiled functions among the names it uses are made first, as numba has to know them."""
+        if self.made is None:
+            if find_spec("numba") is None:
+                warn_user(SLOW, UserWarning)
+                self.made = self.function
+            else:
+                known = self.function.__globals__
+                for name in self.function.__code__.co_names:
+                    if isinstance(known.get(name), Compiled):
+                        known[name] = known[name].make()
+                self.made = _machine_code(self.function, self.options)
+        return self.made
+
+
+def _machine_code(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    from numba import njit
+
+    made: Callable[..., Any]
+    try:
+        made = njit(cache=True, **options)(function)
+    except RuntimeError:  # "no locator available"
+        made = njit(**options)(function)
+    return made
 
 
 @overload
@@ -20,8 +67,16 @@ def compiled(function: Any = None, **options: Any) -> Any:
     With options alone, ``@compiled(nogil=True)``, a decorator.
     """
     if function is None:
-        return lambda given: compiled(given, **options)
-    try:
-        return cast(Callable[..., Any], njit(cache=True, **options)(function))
-    except RuntimeError:  # "no locator available"
-        return cast(Callable[..., Any], njit(**options)(function))
+        return lambda given: Compiled(given, options)
+    return Compiled(function, options)
+
+
+def at_a_time(work: float) -> int:
+    """How many items, of so many simple steps each, a compiled loop may be given at once.
+
+    Examples
+    --------
+    >>> at_a_time(1e5), at_a_time(1e12)
+    (1000, 1)
+    """
+    return max(1, int(MOMENT / max(work, 1.0)))

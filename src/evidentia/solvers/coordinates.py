@@ -8,6 +8,7 @@ import numpy as np
 
 from evidentia.solvers.blocks import row_blocks
 
+ALL_EQUAL = "All rows of X are equal, so there are no clusters to find in it. Look for columns that were lost."
 RANK_TOLERANCE = 1e-10  # of the correlation matrix: below it, columns are combinations of each other
 
 
@@ -240,7 +241,7 @@ def coordinates_of(moments: Moments, *, kind: str) -> Coordinates | ColumnScales
     deviation = np.sqrt(np.diag(spread) if mixing else spread)
     varies = deviation > 10 * np.finfo(float).eps * np.abs(mean)
     if not varies.any():
-        raise ValueError("All rows of X are equal, so there are no clusters to find in it.")
+        raise ValueError(ALL_EQUAL)
     deviation[~varies] = 0
     alike = np.full(len(mean), np.sqrt(np.square(deviation).mean()))
     scaled = ColumnScales(mean, alike if kind in ("spherical", "rotated") else deviation)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from evidentia.solvers.acceleration import Guesses, Vectors
 Step = Callable[[Any], tuple[float, Any]]
 Watch = Callable[[int, float], None]
 Rests = Callable[[Any, Any], bool]
+LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("LISTENER", default=None)
 
 
 class InterruptedFit(ConvergenceWarning):
@@ -40,6 +43,20 @@ class Run:
         return len(self.trace) - 1
 
 
+@contextmanager
+def listening(listener: Callable[[str], None]) -> Iterator[None]:
+    """While it lasts, fits of this thread tell how far they are, a few words at a time, whatever ``verbose`` is."""
+    before = LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        LISTENER.reset(before)
+
+
+RISE = 1e-12
+INTERRUPTED_EARLY = "{who} was interrupted before its first fit was complete, so that nothing is kept."
+
+
 def descend(
     step: Step,
     state: Any,
@@ -55,7 +72,8 @@ def descend(
 
     Ends when a step lowers the objective by no more than ``tol`` (times its own size when ``relative``), or instead
     when ``rests(state before, state)``; after ``max_iter`` states; or on an interrupt from the keyboard, in which case
-    the last complete state is kept. With ``vectors`` late steps are longer (:mod:`evidentia.solvers.acceleration`),
+    the last complete state is kept. A step that rises by more than rounding, ``RISE`` of the objective, is taken back
+    and ends the descent. With ``vectors`` late steps are longer (:mod:`evidentia.solvers.acceleration`),
     unless ``tol`` is zero: who asks for a number of steps gets them.
     """
     trace: list[float] = []
@@ -76,6 +94,10 @@ def descend(
             if len(trace) == 1:
                 continue
             gain, scale = trace[-2] - objective, abs(objective) if relative else 1.0
+            if rests is None and gain < -RISE * abs(objective):  # rounding leaves nothing to gain
+                kept, converged = before, True
+                trace.pop()
+                break
             if rests is None:
                 converged = bool(gain <= tol * scale)
             else:
@@ -105,11 +127,14 @@ def all_runs(
 ) -> list[Run]:
     """``run(start, watch)`` from every start (``n_starts``: for the progress bar); an interrupt keeps those so far."""
     runs: list[Run] = []
+    tell = LISTENER.get()
     with tqdm(starts, desc=name, unit="start", total=n_starts, leave=False, disable=not verbose) as bar:
 
         def watch(iteration: int, objective: float) -> None:
             if verbose:  # a bar that is not shown would still write its words
                 bar.set_postfix(iteration=iteration, objective=f"{objective:.6g}", refresh=False)
+            if tell is not None:
+                tell(f"{name}, start {len(runs) + 1}{f' of {n_starts}' * bool(n_starts)}, iteration {iteration}")
 
         try:
             for start in bar:
@@ -118,7 +143,7 @@ def all_runs(
                     break
         except KeyboardInterrupt:
             if not runs:
-                raise
+                raise KeyboardInterrupt(INTERRUPTED_EARLY.format(who=name)) from None
             runs[-1] = replace(runs[-1], interrupted=True)
     return runs
 

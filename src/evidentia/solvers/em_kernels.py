@@ -10,9 +10,11 @@ import numpy as np
 
 from evidentia.solvers.compiling import compiled
 from evidentia.solvers.covariance_rules import solve
+from evidentia.solvers.descent import RISE
 from evidentia.solvers.small_matrices import inverses
 
 NEGLIGIBLE = -40.0  # log of a ratio of densities too small to change their sum
+TINY = np.finfo(float).tiny
 SMALLEST_SIZE = 0.5  # rows: a component that holds less has vanished
 
 
@@ -60,7 +62,7 @@ def moments(statistics, d, diagonal):
     for r in range(m):
         at = 1 + d
         for p in range(d):
-            centers[r, p] = statistics[r, 1 + p] / statistics[r, 0]
+            centers[r, p] = statistics[r, 1 + p] / max(statistics[r, 0], TINY)  # of nothing: zero
         for p in range(d):
             if diagonal:
                 scatter[r, p, 0] = statistics[r, at + p] - statistics[r, 1 + p] * centers[r, p]
@@ -160,7 +162,7 @@ def _e_step(features, share, frame, state, scores, statistics):
     c, d = means.shape
     offset = np.empty(c)
     for k in range(c):
-        offset[k] = np.log(weights[k]) + log_jacobian - 0.5 * d * np.log(2 * np.pi)
+        offset[k] = np.log(max(weights[k], TINY)) + log_jacobian - 0.5 * d * np.log(2 * np.pi)
     precision, log_det = inverses(congruent(covariances, forward))
     centers = np.empty((c, d))
     _affine(means, origin, forward, np.zeros(d), centers)
@@ -205,8 +207,8 @@ def _covariance(backward, p, q):
 
 
 @compiled
-def climb(features, weight, frame, start, rule, settings, outcome):
-    """EM from every start to its end, one after the other, on a table whose features are kept.
+def climb(features, weight, frame, start, rule, settings, outcome, first, last):
+    """EM from the starts ``first`` to ``last - 1`` to their ends, one after the other, on a table of kept features.
 
     Parameters
     ----------
@@ -220,28 +222,36 @@ def climb(features, weight, frame, start, rule, settings, outcome):
     rule : tuple
         Letters and limits of :func:`evidentia.solvers.covariance_rules.solve`.
     settings : tuple
-        tol, max_iter, reg_covar.
+        tol, max_iter, reg_covar, and how many objects the rows stand for.
     outcome : tuple of ndarray
         Log-likelihood, trace (max_iter + 1, m), iterations, converged, degenerate, to be written to.
     """
-    tol, max_iter, reg_covar = settings
+    tol, max_iter, reg_covar, objects = settings
     log_likelihood, trace, n_iter, converged, degenerate = outcome
-    m, c, _ = start[1].shape
+    c = start[1].shape[1]
     n, width = features.shape
     scores, statistics = np.empty((c, n)), np.empty((c, width))
-    for r in range(m):
+    before = start[0][0].copy(), start[1][0].copy(), start[2][0].copy()
+    for r in range(first, last):
         share = weight[r : r + 1] if len(weight) > 1 else weight
         state = (start[0][r], start[1][r], start[2][r])
         total, last = share.sum(), -np.inf
         for iteration in range(max_iter + 1):
             now, narrowness = _e_step(features, share, frame, state, scores, statistics)
+            if now < last - RISE * abs(last):  # the floor of the covariances has the last word: the step is taken back
+                state[0][:], state[1][:], state[2][:] = before
+                converged[r] = True
+                break
             trace[iteration, r], n_iter[r], log_likelihood[r] = now, iteration, now
             for k in range(c):
-                if not (statistics[k, 0] >= SMALLEST_SIZE / n * total and narrowness[k] * reg_covar < SMALLEST_SIZE):
+                if not (
+                    statistics[k, 0] >= SMALLEST_SIZE / objects * total and narrowness[k] * reg_covar < SMALLEST_SIZE
+                ):
                     degenerate[r] = True
             converged[r] = not degenerate[r] and now - last <= tol * total
             if degenerate[r] or converged[r] or iteration == max_iter:
                 break
             last = now
-            scatter, size = _expected(statistics, reg_covar / n, frame, state[0], state[1], state[2])
+            before[0][:], before[1][:], before[2][:] = state
+            scatter, size = _expected(statistics, reg_covar / objects, frame, state[0], state[1], state[2])
             solve(rule[0], scatter, size, start[2][r : r + 1], rule[1], start[2][r : r + 1])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
+from evidentia.solvers.compiling import at_a_time, compiled
 
 TREE_WORK = 2e9  # of a merge tree, at most
 
@@ -224,19 +224,27 @@ def _sphere_costs(i, first, alive, size, mean, costs):
             costs[min(i, k), max(i, k)] = size[i] * size[k] / (size[i] + size[k]) * _distance(i, k, mean)
 
 
-@compiled
-def _merge_all(mean, size, free, spread):
+def _merge_all(mean: np.ndarray, size: np.ndarray, free: bool, spread: float) -> tuple[np.ndarray, np.ndarray]:
     """Greedy merges. Each row of the table of costs remembers its cheapest partner of higher number."""
     n, d = mean.shape
-    side = d if free else 0
-    scatter = np.zeros((n, side, side))
-    count, trace, term, costs = np.ones(n, np.int64), np.zeros(n), np.empty(n), np.empty((n, n))
-    partner, cheapest = np.zeros(n, np.int64), np.empty(n)
-    name, alive = np.arange(n), np.ones(n, np.bool_)
+    scatter = np.zeros((n, d, d) if free else (n, 0, 0))
+    count, trace, term, costs = np.ones(n, np.int64), np.zeros(n), size * np.log(spread), np.empty((n, n))
+    partner, cheapest, name, alive = np.zeros(n, np.int64), np.empty(n), np.arange(n), np.ones(n, np.bool_)
     merges, paid = np.empty((n - 1, 2), np.int64), np.empty(n - 1)
-    for i in range(n):
-        term[i] = size[i] * np.log(spread)
-    for t in range(-n, n - 1):  # first the costs of all pairs, one row after the other
+    groups = mean, size, scatter, count, trace, term, name, alive
+    share = at_a_time(n * (d**3 if free else d))
+    for first in range(-n, n - 1, share):  # first the costs of all pairs, one row after the other
+        steps = first, min(first + share, n - 1)
+        _merge_some(steps, free, spread, groups, costs, partner, cheapest, merges, paid)
+    return merges, paid
+
+
+@compiled
+def _merge_some(steps, free, spread, groups, costs, partner, cheapest, merges, paid):
+    """Some of the merges of :func:`_merge_all`; steps below zero find the costs of a row."""
+    mean, size, scatter, count, trace, term, name, alive = groups
+    n, d = mean.shape
+    for t in range(steps[0], steps[1]):
         i = first = t + n
         if t >= 0:
             i, first = _cheapest(cheapest), 0
@@ -263,7 +271,6 @@ def _merge_all(mean, size, free, spread):
         for k in range(first, n):  # whose cheapest partner has changed or gone
             if k == i or (t >= 0 and alive[k] and (partner[k] == i or partner[k] == j)):
                 cheapest[k] = _look(k, costs, alive, partner)
-    return merges, paid
 
 
 @compiled

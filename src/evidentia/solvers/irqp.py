@@ -32,7 +32,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.compiling import compiled
+from evidentia.solvers.compiling import at_a_time, compiled
 from evidentia.solvers.descent import Run
 from evidentia.solvers.simplex_qp import minimize_on_simplex
 from evidentia.solvers.threads import Each, crew, n_threads
@@ -390,6 +390,7 @@ def _sweeper(
         found = waves(_sight(targets, told))
         if work > ALONE * len(found):
             turns, workers = found, n_threads()
+    share = at_a_time(work / n_units)
     with crew(workers) as each:
         changes = np.zeros(n)
 
@@ -397,7 +398,7 @@ def _sweeper(
             for turn in turns:
                 each(
                     lambda chosen: kernel(chosen, changes, rows, forms, *given, *told[:4]),
-                    np.array_split(turn, workers),
+                    np.array_split(turn, max(workers, -(-len(turn) // share))),
                 )
             return float(sum(changes.tolist()))
 

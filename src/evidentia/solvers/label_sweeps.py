@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
+from evidentia.solvers.compiling import at_a_time, compiled
 
 
-@compiled
-def sweep(start, neighbor, weight, order, labels, score):
+def sweep(
+    start: np.ndarray,
+    neighbor: np.ndarray,
+    weight: np.ndarray,
+    order: np.ndarray,
+    labels: np.ndarray,
+    score: np.ndarray,
+) -> int:
     """Visit the nodes in the given order and relabel them in place; returns the number of nodes that changed.
 
     Node i has the edges ``start[i]`` to ``start[i + 1]`` of ``neighbor`` and ``weight``. A node keeps its label unless
     another one has more weight around it; of several the one met first wins. ``score`` holds a zero for each label,
     before and after.
     """
+    share = at_a_time(10 * len(neighbor) / len(start))
+    parts = (order[first : first + share] for first in range(0, len(order), share))
+    return sum(_relabel(start, neighbor, weight, part, labels, score) for part in parts)
+
+
+@compiled
+def _relabel(start, neighbor, weight, order, labels, score):
     n_moved = 0
     for i in order:
         best = labels[i]

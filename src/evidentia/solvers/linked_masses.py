@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
+from evidentia.solvers.compiling import at_a_time, compiled
 
 
 class Ties(NamedTuple):
@@ -109,12 +109,16 @@ def _objective(cost, masses, pushed, start, partner, kind, strength):
 
 
 @compiled
-def _settle(cost, masses, pushed, tables, start, partner, kind, strength, tol, max_sweeps):
-    objective = _objective(cost, masses, pushed, start, partner, kind, strength)
-    for _ in range(max_sweeps):
-        if -_sweep(cost, masses, pushed, tables, start, partner, kind, strength) <= tol * objective:
+def _settle(cost, masses, pushed, tables, start, partner, kind, strength, tol, before, sweeps):
+    """Some sweeps; gives J before the first of all, J now, and whether the last sweep hardly lowered it."""
+    if before < 0.0:
+        before = _objective(cost, masses, pushed, start, partner, kind, strength)
+    rests = False
+    for _ in range(sweeps):
+        if -_sweep(cost, masses, pushed, tables, start, partner, kind, strength) <= tol * before:
+            rests = True
             break
-    return _objective(cost, masses, pushed, start, partner, kind, strength)
+    return before, _objective(cost, masses, pushed, start, partner, kind, strength), rests
 
 
 def linked_masses(
@@ -141,5 +145,10 @@ def linked_masses(
     """
     masses = np.array(masses, dtype=float, order="C")
     tables = np.ascontiguousarray(tables, dtype=float)
-    objective = _settle(np.ascontiguousarray(cost), masses, masses @ tables, tables, *ties, tol, max_sweeps)
+    problem = (np.ascontiguousarray(cost), masses, masses @ tables, tables, *ties)
+    share = at_a_time(masses.shape[1] * (len(ties.partner) + tables.shape[0] * masses.size))
+    before, rests, done = -1.0, False, 0
+    while not rests and done < max_sweeps:
+        before, objective, rests = _settle(*problem, tol, before, min(share, max_sweeps - done))
+        done += share
     return masses, float(objective)

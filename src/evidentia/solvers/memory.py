@@ -10,16 +10,31 @@ from pathlib import Path
 import numpy as np
 
 SHARE = 0.8
-CONTAINER = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # versions 2 and 1 of cgroups
+GROUPS, GROUPS_OF_PROCESS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+
+
+def _limits_of_groups() -> Iterator[Path]:
+    """Files with the limit of the process's container or job, and of all that these are part of.
+
+    Of a line ``number:controllers:/path``, controllers are empty in version 2 of control groups.
+    """
+    with suppress(OSError):
+        for line in GROUPS_OF_PROCESS.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers in ("", "memory"):
+                top = GROUPS / controllers
+                inside = top / path.strip("/")
+                name = "memory.limit_in_bytes" if controllers else "memory.max"
+                yield from (folder / name for folder in (inside, *inside.parents) if folder.is_relative_to(top))
 
 
 def _limits() -> Iterator[float]:
     """Bytes that each of the machine, the container and the address space allow, as far as they can be asked."""
     with suppress(AttributeError, ValueError, OSError):
         yield float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    for path in CONTAINER:
+    for path in _limits_of_groups():
         with suppress(OSError, ValueError):
-            yield float(Path(path).read_text().strip().replace("max", "inf"))
+            yield float(path.read_text().strip().replace("max", "inf"))
     try:
         import resource  # not on Windows
     except ImportError:
@@ -32,7 +47,7 @@ def _limits() -> Iterator[float]:
 def machine_memory() -> float:
     """Bytes that a process may use here, infinity where nothing can be asked.
 
-    The least of physical memory, the limit of a container, and the limit on addresses.
+    The least of physical memory, the limits of a container or a job on a cluster, and the limit on addresses.
     """
     return min(_limits(), default=np.inf)
 

@@ -14,6 +14,8 @@ from evidentia.solvers.threads import crew, n_threads, one_openmp_thread_here
 DEFAULT_FACTOR, DEFAULT_MOST = 3, 100
 ROWS = 1024  # looked up at a time
 ALONE = 4 * ROWS  # below so many rows to look up, further threads gain nothing
+FAR = 100  # ranges of a column from zero: beyond it squares of the values leave few digits to those of differences
+SHIFTED = ("euclidean", "l2", "sqeuclidean", "minkowski")  # metrics that scikit-learn computes from such squares
 
 
 def default_n_neighbors(n: int) -> int:
@@ -44,6 +46,8 @@ def nearest(
            [0],
            [1]]))
     """
+    if isinstance(metric, str) and metric in SHIFTED:
+        X, queries = near_zero(X, queries)
     tool, rows = NearestNeighbors(n_neighbors=n_neighbors, metric=metric).fit(X), X if queries is None else queries
 
     def look_up(start: int) -> tuple[np.ndarray, np.ndarray]:
@@ -55,6 +59,22 @@ def nearest(
     with crew(n_threads() if len(rows) >= ALONE else 1) as each:
         distance, number = zip(*each(look_up, range(0, max(len(rows), 1), ROWS)))
     return np.concatenate(distance), np.concatenate(number)
+
+
+def near_zero(X: np.ndarray, queries: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows, and others, less an offset that they have in common; exact, and ordinary tables are left as they are.
+
+    Examples
+    --------
+    >>> near_zero(np.array([[1e9, 0.0], [1e9 + 2, 8.0]]))[0]
+    array([[0., 0.],
+           [2., 8.]])
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    offset = np.where(np.maximum(np.abs(low), np.abs(high)) > FAR * (high - low), low, 0.0)
+    if not offset.any():
+        return X, queries
+    return X - offset, None if queries is None else queries - offset
 
 
 def _without_self(distance: np.ndarray, number: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:

@@ -61,7 +61,7 @@ def _lay_out(rows: np.ndarray, start: int, count: int, features: np.ndarray) -> 
 
 
 @compiled(**INSIDE, **LINEAR)
-def _score(theta: np.ndarray, features: np.ndarray, scores: np.ndarray) -> None:
+def score(theta: np.ndarray, features: np.ndarray, scores: np.ndarray) -> None:
     """``scores = theta @ features``, four features and two components at a time."""
     n_components, n_terms = theta.shape
     scores[:] = 0.0
@@ -137,7 +137,7 @@ def _log_likelihood(top: np.ndarray, total: np.ndarray) -> float:
 
 
 @compiled(**INSIDE, **ANY_ORDER)
-def _add(posterior: np.ndarray, features: np.ndarray, sums: np.ndarray) -> None:
+def add(posterior: np.ndarray, features: np.ndarray, sums: np.ndarray) -> None:
     """``sums += posterior @ features.T``, four features and two components at a time."""
     n_components, n_terms = sums.shape
     fours = n_terms - n_terms % 4
@@ -199,7 +199,7 @@ def add_posterior_sums(rows: np.ndarray, theta: np.ndarray, weight: np.ndarray, 
     for start in range(0, len(rows), BLOCK):
         count = min(BLOCK, len(rows) - start)
         _lay_out(rows, start, count, features)
-        _score(theta, features, scores)
+        score(theta, features, scores)
         _exponentials(scores, bits, top, total, scaled, power)
         if len(weight):
             for i in range(count):
@@ -213,7 +213,7 @@ def add_posterior_sums(rows: np.ndarray, theta: np.ndarray, weight: np.ndarray, 
         for j in range(len(scores)):
             for i in range(BLOCK):
                 scores[j, i] *= total[i]
-        _add(scores, features, sums)
+        add(scores, features, sums)
     return log_likelihood
 
 
@@ -226,7 +226,7 @@ def write_posteriors(rows: np.ndarray, theta: np.ndarray, posterior: np.ndarray,
     for start in range(0, len(rows), BLOCK):
         count = min(BLOCK, len(rows) - start)
         _lay_out(rows, start, count, features)
-        _score(theta, features, scores)
+        score(theta, features, scores)
         _exponentials(scores, bits, top, total, scaled, power)
         for i in range(count):
             log_sum[start + i] = top[i] + math.log(total[i])

@@ -35,6 +35,14 @@ class Bound(NamedTuple):
     slope: np.ndarray
     scatter: np.ndarray
 
+    def resting(self, clusters: np.ndarray, weight: float, covariances: np.ndarray) -> Bound:
+        """With some clusters where they are: those that lost all objects have no covariance of their own."""
+        if not len(clusters):
+            return self
+        size, slope, scatter = (part.copy() for part in self)
+        size[clusters], slope[clusters], scatter[clusters] = weight, 0.0, weight * covariances[clusters]
+        return Bound(size, slope, scatter)
+
 
 def bound(
     average: np.ndarray, size: np.ndarray, scatter: np.ndarray, covariances: np.ndarray, precisions: np.ndarray

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evidentia.solvers.compiling import compiled
 from evidentia.solvers.posterior_sums import add_posterior_sums, write_posteriors
 
 NEVER = -1e300  # score of a component of weight zero: finite, since an infinity in a product makes NaN on some machines
@@ -69,6 +70,18 @@ def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarr
 def with_ones(X: np.ndarray) -> np.ndarray:
     """Rows ``(x, 1)``, as :func:`statistics` and :func:`posteriors` take them."""
     return np.column_stack([X, np.ones(len(X))])
+
+
+@compiled(nogil=True)
+def centered_rows(X: np.ndarray, origin: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Rows ``((x - origin) * factor, 1)`` of a table as it is, in one go."""
+    n_columns = X.shape[1]
+    rows = np.empty((len(X), n_columns + 1))
+    for i in range(len(X)):
+        for p in range(n_columns):
+            rows[i, p] = (X[i, p] - origin[p]) * factor[p]
+        rows[i, n_columns] = 1.0
+    return rows
 
 
 def _living(coefficients: np.ndarray) -> slice | np.ndarray:

@@ -1,0 +1,95 @@
+"""The explorer in a browser without a window: seconds from a gesture until Python has answered and the page is drawn.
+
+Needs Chromium and the extra ``explorer-test``; without a graphics card, so that drawing is in software.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.harness import ROOT, Line, duration
+
+# Most seconds, by number of objects: page ready, lasso, another color, what is said -> fitted -> drawn.
+TARGETS = {150: (3, 0.3, 0.5, 1), 5_000: (3, 0.3, 0.5, 1), 20_000: (3, 1.5, 1.5, 1.5), 100_000: None}
+
+
+def write_table(path: Path, n: int) -> None:
+    """Three groups in four columns."""
+    rng = np.random.default_rng(0)
+    centers = np.array([[0, 0, 0, 0], [6, 0, 3, 0], [2, 6, 0, 3]])
+    rows = centers[rng.integers(3, size=n)] + rng.standard_normal((n, 4))
+    pd.DataFrame(rows, columns=[f"x{j}" for j in range(4)]).to_csv(path, index=False)
+
+
+def seconds(page: Any, do: Callable[[], Any]) -> float:
+    """Until Python has answered what was done, and two more frames were drawn; then a rest, which does not count."""
+    from explorer.driving import COUNTER
+
+    seen = page.evaluate(COUNTER)
+    start = time.monotonic()
+    do()
+    page.wait_for_function(f"{COUNTER} > {seen}", polling=10)
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    took = time.monotonic() - start
+    page.wait_for_timeout(500)
+    return took
+
+
+def lines(quick: bool) -> Iterator[Line]:
+    from playwright.sync_api import sync_playwright
+
+    sys.path.insert(0, str(ROOT / "tests"))
+    from shutil import which
+
+    from explorer.conftest import BROWSERS
+    from explorer.served import Served
+
+    path = next(filter(None, map(which, BROWSERS)), None)
+    if path is None:
+        yield Line("explorer", "", "", "", "no browser", "", None)
+        return
+    for n in [150] if quick else TARGETS:
+        with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+            table = Path(folder) / "table.csv"
+            write_table(table, n)
+            with Served(table, "--method", "cecm", "--clusters", 3, "--port", 5806) as served:
+                browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+                yield from measured(browser, served, n)
+                browser.close()
+
+
+def measured(browser: Any, served: Any, n: int) -> Iterator[Line]:
+    from explorer.driving import Driver, around
+
+    warm = browser.new_page()
+    Driver(warm, served)  # the first fit compiles
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    ready = seconds(page, lambda: page.goto(served.url, wait_until="commit"))
+    warm.close()
+    one = Driver(page, served)
+    x, y = np.array(one.data("map", "x")), np.array(one.data("map", "y"))
+    loop = around(x[0], y[0], 0.05 * np.ptp(x), 0.05 * np.ptp(y))
+    places = one.places("map", loop)
+
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place)
+    found = {"page ready": ready, "lasso": seconds(page, page.mouse.up)}
+    found["another color"] = seconds(page, lambda: page.get_by_label("color by").select_option("x1"))
+    together = page.get_by_role("button", name="Belong together", exact=True)
+    seconds(page, together.click)  # the first linked fit compiles
+    seconds(page, page.get_by_role("button", name="↶ Undo", exact=True).click)
+    found["together, fitted, drawn"] = seconds(page, together.click)
+    targets = TARGETS[n] or [None] * len(found)
+    for (what, took), most in zip(found.items(), targets):
+        goal = "" if most is None else f"< {most:g} s"
+        yield Line(f"explorer: {what}", f"{n:,} objects", duration(took), "", "", goal, most and took < most)

@@ -1,0 +1,84 @@
+"""What ``explore`` does: read the table, take up what was done before, and serve the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from evidentia.cli import inputs, terminal
+from evidentia.cli.asking import what_to_show
+from evidentia.cli.errors import UserError
+from evidentia.explorer import Exploration, Origin, Settings
+from evidentia.explorer.segments import ImageExploration, ImageSettings
+from evidentia.explorer.serving import Server, check_host, page_module
+from evidentia.images import read_image
+from evidentia.images.reading import PICTURES, VOLUMES
+from evidentia.looking.numbers import Clusters
+
+IMAGES = (*PICTURES, *VOLUMES)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is explored, and where it is kept."""
+
+    file: Path
+    wishes: inputs.Wishes
+    clusters: Clusters
+    seed: int
+    out: Path
+
+    def exploration(self) -> Exploration:
+        given = inputs.read(self.file, self.wishes)
+        hidden = [name for name, why in (given.left_out or {}).items() if why == "--drop"]
+        table = what_to_show(given.source.frame, given.data, hidden)
+        table = table[[name for name in given.source.frame.columns if name in table]]
+        settings = Settings(
+            self.wishes.method, self.clusters, given.choice.columns, scale=self.wishes.scale, seed=self.seed
+        )
+        origin = Origin(given.source.code, given.id_column, given.dropped, self.file)
+        found = Exploration(table, settings, folder=self.out, origin=origin)
+        given.print_heading()
+        for text in given.notes:
+            terminal.note(text)
+        return found
+
+
+@dataclass(frozen=True)
+class ImageJob:
+    """An image to explore, and where what is drawn is kept."""
+
+    file: Path
+    clusters: Clusters
+    seed: int
+    out: Path
+
+    def exploration(self) -> ImageExploration:
+        if isinstance(self.clusters, tuple):
+            raise UserError("--clusters: for an image, a number, as in --clusters 3, or auto.")
+        settings = ImageSettings(clusters=self.clusters, seed=self.seed)
+        code = f"read_image({str(self.file)!r})"
+        return ImageExploration(read_image(self.file), settings, folder=self.out, code=code)
+
+
+def run(job: Job | ImageJob, *, port: int, host: str, let_others_in: bool, browser: bool) -> None:
+    """Serve the page until the person leaves."""
+    check_host(host, let_others_in)
+    page, is_table = page_module("page"), isinstance(job, Job)
+    kind = page_module("app").TablePage if is_table else page_module("image").ImagePage
+    exploration = job.exploration()
+    page.prepare()
+    hub = page.Hub(exploration)
+    server = Server(lambda: page.started(kind(hub)), host=host, port=port, title=f"{job.file.name} – evidentia")
+    if exploration.at >= 0:
+        terminal.labeled("taken up", f"{exploration.at + 1} steps, the last: {exploration.step.words}")
+
+    def tell(path: Path) -> None:
+        terminal.labeled("kept in", f"{job.out}  (the same command goes on from there)")
+        terminal.labeled("page", f"{path}  (open it in a browser; only you can read it. Ctrl-C ends the explorer)")
+        if browser:
+            typer.launch(path.as_uri())
+
+    server.run(tell)

@@ -1,0 +1,129 @@
+"""Lines of CSV files about pairs of objects; those that evidentia wrote carry a check, those of a person need none.
+
+``check`` holds the number of the line, how many there are, and eight digits of a digest of all this and of the other
+cells: ``2/7-9f86d081``. A line that was damaged, left out or moved is refused with its number, and never taken for
+another one.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from evidentia._names import guard, unguard
+from evidentia._warnings import warn_user
+from evidentia.files import write_whole
+
+CHECK = "check"
+T = TypeVar("T")
+
+
+def write_lines(path: str | os.PathLike[str], columns: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    """Replace a file at once: whoever looks, or pulls the plug, finds all old lines or all new ones."""
+    rows = [tuple(map(str, line)) for line in lines]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*columns, CHECK] if rows else columns)
+    for number, row in enumerate(rows, start=1):
+        cells = dict(zip(columns, row))
+        writer.writerow([*map(guard, row), check_of(cells, number, len(rows))])
+    write_whole(path, text.getvalue().encode("utf-8", "surrogatepass"))
+
+
+def check_of(cells: dict[str, str], number: int, total: int) -> str:
+    """The check of a line, whatever the order of its columns."""
+    held = json.dumps([number, total, sorted(cells.items())]).encode()
+    return f"{number}/{total}-{hashlib.sha256(held).hexdigest()[:8]}"
+
+
+class Lines(NamedTuple):
+    """The lines of a file as they stand there: cells by column, and whether the end of the file is that of a line."""
+
+    path: str | os.PathLike[str]
+    columns: list[str]
+    cells: list[list[str]]
+    ended: bool
+
+
+def read_lines(path: str | os.PathLike[str], known: Sequence[str], needed: Sequence[str], what: str) -> Lines:
+    """The lines of a file with ``needed`` among its columns, and none but the ``known``."""
+    text = _decoded(path, Path(path).read_bytes(), what)
+    ended = text.endswith(("\n", "\r")) and text.count('"') % 2 == 0
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error as error:
+        raise ValueError(f"{path} is not {what}: {error}.") from None
+    columns = rows[0] if rows else []
+    missing = [name for name in needed if name not in columns]
+    if missing:
+        raise ValueError(
+            f"{path} is not {what}: it must have the columns {', '.join(needed)}. Missing: {', '.join(missing)}."
+        )
+    strange = [name for name in columns if name not in (*known, CHECK)]
+    if strange or len(set(columns)) < len(columns):
+        said = f"there is no column {strange[0]!r}" if strange else "a column comes twice"
+        raise ValueError(f"{path} is not {what}: {said} among {', '.join([*known, CHECK])}.")
+    if not ended and len(rows) == 1:
+        raise ValueError(f"{path} ends in its first line, and was cut off there.")
+    return Lines(path, columns, rows[1:], ended)
+
+
+def parsed(lines: Lines, parse: Callable[[dict[str, str]], T], what: str) -> Iterator[T]:
+    """Each line parsed; a last one that was cut off is left out with a warning, any other fault has its number."""
+    total, number = 0, 0
+    for at, row in enumerate(lines.cells, start=2):
+        if not row:
+            continue
+        number += 1
+        try:
+            if len(row) != len(lines.columns):
+                raise ValueError(f"expected {', '.join(lines.columns)}. Got {row}.")
+            cells = {name: unguard(cell.strip() if name == CHECK else cell) for name, cell in zip(lines.columns, row)}
+            if CHECK in cells:
+                total = _checked(cells, number)
+            found = parse(cells)
+        except ValueError as error:
+            if lines.ended or at <= len(lines.cells):
+                raise ValueError(f"{lines.path}, line {at}: {error}") from None
+            warn_user(
+                f"{lines.path} ends in the middle of line {at}; the {number - 1} {what} before it were read.",
+                UserWarning,
+            )
+            return
+        yield found
+    if number < total or (CHECK in lines.columns and not total):
+        warn_user(f"{lines.path} ends after {number} {what}{f' of {total}' * (total > 0)}.", UserWarning)
+
+
+def _checked(cells: dict[str, str], number: int) -> int:
+    """How many lines there should be, by a line that is whole and the one of this number."""
+    given = cells.pop(CHECK)
+    total = given.partition("-")[0].partition("/")[2]
+    if not total.isdecimal() or check_of(cells, number, int(total)) != given:
+        raise ValueError(
+            f"the line, or one before it, was damaged or changed ({list(cells.values())}). If you changed it, take the "
+            f"column '{CHECK}' out of the file."
+        )
+    return int(total)
+
+
+def _decoded(path: str | os.PathLike[str], data: bytes, what: str) -> str:
+    """Text in UTF-8, also with the mark that some programs put before it, UTF-16, or Latin-1 with a warning."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            return data.decode("utf-16")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not {what}: {error}.") from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data":  # half a letter
+            return data[: error.start].decode("utf-8-sig")
+    warn_user(f"{path} is not UTF-8 and was read as Latin-1: letters with accents may look wrong.", UserWarning)
+    return data.decode("latin-1")

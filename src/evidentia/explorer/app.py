@@ -1,0 +1,221 @@
+"""The page of a table: controls on the left, the map and other views in the middle, what is selected on the right."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import panel as pn
+
+from evidentia import methods
+from evidentia._names import guarded
+from evidentia.explorer.asking import Questions
+from evidentia.explorer.comparing import Compare
+from evidentia.explorer.objects import Details, Map, Table
+from evidentia.explorer.page import WIDTH, Hub, Maker, Page, Range, button, heading, marked, side_by_side, text
+from evidentia.explorer.peaks import Numbers, Peaks, Tree
+from evidentia.explorer.recipe import constructed, script
+from evidentia.explorer.state import Exploration
+from evidentia.explorer.tabs import Columns, Log, Tabs
+from evidentia.looking import expected_cost
+from evidentia.looking.numbers import parse_clusters, words_of
+from evidentia.looking.rules import SCALERS
+
+AUTO = "auto"
+TABS = {"Questions": Questions, "Columns": Columns, "Numbers": Numbers, "Peaks": Peaks, "Tree": Tree,
+        "Compare": Compare, "Log": Log}  # fmt: skip
+
+
+class TablePage(Page):
+    """One view of an exploration of a table."""
+
+    exploration: Exploration
+
+    def __init__(self, hub: Hub, *, narrow: bool = False):
+        super().__init__(hub, narrow=narrow)
+        self.selection = np.empty(0, dtype=np.int64)
+        self.group: tuple[str, ...] = ()
+        self.drawn = text("", sizing_mode="stretch_width")
+        self.map, self.details, self.table = Map(self), Details(self), Table(self)
+        self.tabs = Tabs(self, TABS)
+        self._make_controls()
+
+    def _make_controls(self) -> None:
+        able = [name for name, cls in methods.clusterers().items() if {"table", "categories"} & set(cls.method.reads)]
+        self.method = pn.widgets.Select(label="method", options=[AUTO, *able], width=135)
+        self.clusters = pn.widgets.TextInput(label="clusters: 3, 2-6, auto", value=AUTO, width=135)
+        self.scale = pn.widgets.Select(label="scale", options=[AUTO, "none", *SCALERS], width=135)
+        columns = [str(name) for name in self.exploration.table.columns]
+        self.columns = pn.widgets.MultiSelect(label="columns to cluster", options=columns, width=280, size=6)
+        self.sure = Range(label="how sure you are", start=0.05, value=1, width=280)
+        self.label = pn.widgets.TextInput(label="label for the selected", width=135)
+        self.groups = text("", width=WIDTH)
+
+    def _link(self, action: Callable[..., Any], *given: Any) -> None:
+        """Say something of the selected objects, as sure as the slider says."""
+        sure = self.sure.value
+        self.later(lambda: action(*given, certainty=sure), "Taking it in – fitting")
+
+    def _name_group(self) -> None:
+        self.group = tuple(self.selected_names())
+        self._show_groups()
+        self.count()
+
+    def _show_groups(self) -> None:
+        n = len(self.selection)
+        words = f"{n:,} object{'s' * (n != 1)} selected. "
+        words += f"Group A: {len(self.group):,}." if self.group else "No group A yet."
+        self.groups.object = marked(words)
+
+    def _fit(self) -> None:
+        def work() -> Any:
+            return self.exploration.set(
+                method=self.method.value, clusters=parse_clusters(self.clusters.value), scale=self.scale.value,
+                columns=tuple(self.columns.value),
+            )  # fmt: skip
+
+        self.later(work, "Fitting with these")
+
+    # -- selecting ----------------------------------------------------------------------------------------------------
+
+    def select(self, rows: np.ndarray, by: Any = None) -> None:
+        """Select objects in all views; ``by`` knows already."""
+        self.selection = np.unique(np.asarray(rows, dtype=np.int64))
+        if self.exploration.at >= 0:
+            self.at_once(lambda: self._show_selection(by))
+
+    def _show_selection(self, by: Any) -> None:
+        with self.guarded():
+            for view in (self.map, self.table, self.details):
+                if view is not by:
+                    view.show_selection(self.selection)
+        self._show_groups()
+        if by is not None:  # a person; else what selects has more to do
+            self.count()
+
+    def selected_names(self) -> list[str]:
+        return [self.exploration.names[row] for row in self.selection]
+
+    # -- drawing ------------------------------------------------------------------------------------------------------
+
+    def redraw(self) -> None:
+        settings = self.exploration.settings
+        self.method.value, self.scale.value = settings.method, settings.scale
+        self.columns.value, self.clusters.value = list(settings.columns), words_of(settings.clusters)
+        for view in (self.map, self.details, self.table, self.tabs):
+            view.redraw()
+        self._show_groups()
+
+    def how_it_stands(self) -> str:
+        exploration, step = self.exploration, self.exploration.step
+        partition = exploration.partition_
+        kinds = partition.sets().sum(axis=1)
+        said = [f"{step.words}."]
+        if exploration.at:
+            said.append(f"{len(step.moved) or 'No'} object{'s' * (len(step.moved) != 1)} moved.")
+        said.append(f"{int((kinds == 1).sum()):,} sure, {int((kinds > 1).sum()):,} torn, {int((kinds == 0).sum()):,} "
+                    f"outliers in {partition.n_clusters} clusters.")  # fmt: skip
+        broken, chains = exploration.broken_links(), exploration.contradictions()
+        if len(broken):
+            first = broken.iloc[0]
+            said.append(f"{len(broken)} of {len(exploration.constraints_)} links are not respected, such as "
+                        f"{first['link']} of {first['first']} and {first['second']}.")  # fmt: skip
+        if chains:
+            said.append(f"Soft links contradict each other: {' = '.join(map(str, chains[0].chain))}, yet apart.")
+        said += [f"Note: {note}" for note in step.notes]
+        if exploration.table_changed:
+            said.append("The file of the table has changed since it was read; what is shown is what was read.")
+        return " ".join(said)
+
+    def aside(self, step: Any) -> str:
+        return "" if step is self.exploration.steps[0] else f" – {len(step.moved)} moved"
+
+    def first_words(self) -> str:
+        try:
+            estimator = self.exploration.estimator()
+            cost = expected_cost(estimator, self.exploration.rows_of(), self.exploration.settings.clusters)
+        except (ValueError, TypeError, ImportError):
+            return "Fitting for the first time"  # what is wrong with the settings is told by the fit itself
+        return f"Fitting {type(estimator).__name__}" + (f", which takes {cost}" if cost else "")
+
+    def view(self) -> pn.Column:
+        """One below the other if narrow."""
+        told = self.exploration
+        controls = [
+            heading("Say what you know"), self.groups, self.sure,
+            button("Belong together", lambda: self._link(told.together, self.selected_names())),
+            button("Name as group A", self._name_group),
+            button("Apart from group A", lambda: self._link(told.apart, self.group, self.selected_names()), width=280),
+            self.label, button("Give label", lambda: self._link(told.label, self.selected_names(), self.label.value)),
+            self.undo, self.redo, heading("The map"), *self.map.controls(), heading("Method and settings"),
+            self.method, self.clusters, self.scale, self.columns, button("Fit with these", self._fit, color="primary"),
+            heading("Take away"), *self.downloads(),
+        ]  # fmt: skip
+        left = side_by_side(controls)
+        views: list[Any] = [self.tabs.choice, self.tabs.shown, self.drawn, self.table.widget]
+        side = self.details.view()
+        if self.narrow:
+            return pn.Column(self.head(), *views, side, left, sizing_mode="stretch_width")
+        middle = pn.Column(*views, sizing_mode="stretch_width", min_width=480)
+        row = pn.Row(left, middle, pn.Column(side, width=470), sizing_mode="stretch_width")
+        return pn.Column(self.head(), row, sizing_mode="stretch_width")
+
+    # -- out ----------------------------------------------------------------------------------------------------------
+
+    def files(self) -> dict[str, tuple[str, Maker]]:
+        exploration = self.exploration
+        return {
+            "script": ("again.py", lambda: script(exploration).encode()),
+            "masses": ("masses.csv", lambda: guarded(exploration.partition_.to_pandas()).to_csv().encode()),
+            "partition": ("partition.npz", self._partition_bytes),
+            "model": ("model.json", lambda: model_json(exploration).encode()),
+            "pictures": ("pictures.zip", self._pictures),
+            "interactive page": ("partition.html", self._interactive),
+        }
+
+    def _partition_bytes(self) -> bytes:
+        with TemporaryDirectory() as folder:
+            return self.exploration.partition_.save(Path(folder) / "partition.npz").read_bytes()
+
+    def _numbers(self) -> Any:
+        numbers = self.exploration.table[list(self.exploration.choice().columns)].select_dtypes("number")
+        return None if numbers.empty else numbers
+
+    def _pictures(self) -> bytes:
+        from zipfile import ZipFile
+
+        from evidentia.report.pictures import draw
+
+        buffer = io.BytesIO()
+        with ZipFile(buffer, "w") as archive:
+            for picture in draw(self.exploration.partition_, X=self._numbers()):
+                archive.writestr(f"{picture.name}.png", picture.png)
+        return buffer.getvalue()
+
+    def _interactive(self) -> bytes:
+        from evidentia.report import write_interactive
+
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "partition.html"
+            write_interactive(path, partition=self.exploration.partition_, X=self._numbers())
+            return path.read_bytes()
+
+
+def model_json(exploration: Exploration) -> str:
+    """The model as text: how it was made, and the numbers that it found, in the columns it was given."""
+    model = exploration.model_
+    found: dict[str, Any] = {
+        "code": constructed(exploration.estimator()),
+        "columns": list(exploration.choice().columns),
+    }
+    found |= {"scale": exploration.choice().scale, "n_clusters": model.n_clusters_}
+    for name in ("criterion_", "cluster_centers_", "covariances_", "peaks_", "linkage_"):
+        value = getattr(model, name, None)
+        if value is not None:
+            found[name] = np.asarray(value).tolist()
+    return json.dumps(found, indent=1)

@@ -1,0 +1,79 @@
+"""Two partitions side by side: where they differ, and how far they agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import panel as pn
+from bokeh.models import ColumnDataSource
+from bokeh.plotting import figure
+
+from evidentia.explorer.objects import PLOT, plain
+from evidentia.explorer.page import button, marked, text
+from evidentia.explorer.state import moved_objects
+from evidentia.explorer.tabs import Tab
+from evidentia.plots.looks import looks
+from evidentia.scores import credal_rand_index
+
+
+class Compare(Tab):
+    """The present step beside an earlier or later one."""
+
+    def __init__(self, page: Any):
+        super().__init__(page)
+        self.other = pn.widgets.Select(label="compare with", options={}, width=340)
+        self.words = text("", sizing_mode="stretch_width")
+        self.sources, self.figures = [], []
+        for name in ("there", "here"):
+            source = ColumnDataSource({"x": [], "y": [], "color": [], "line": []})
+            shown = figure(name=name, tools="pan,wheel_zoom,reset", height=380, **PLOT)
+            shown.scatter("x", "y", source=source, size=6, fill_color="color", line_color="line", line_width=1.5)
+            self.sources.append(source)
+            self.figures.append(plain(shown))
+        self.figures[1].x_range, self.figures[1].y_range = self.figures[0].x_range, self.figures[0].y_range
+        self.differ: np.ndarray = np.empty(0, dtype=np.int64)
+        self.pick = button("Select what differs", lambda: self.page.select(self.differ, self), width=160)
+        self.other.param.watch(lambda event: self._show(), "value")
+
+    def redraw(self) -> None:
+        exploration = self.page.exploration
+        steps = {f"{at + 1}. {step.words}"[:80]: at for at, step in enumerate(exploration.steps)
+                 if step.partition is not None and at != exploration.at}  # fmt: skip
+        value = self.other.value if self.other.value in steps.values() else next(reversed(steps.values()), None)
+        self.other.param.update(options=steps, value=value)
+        self._show()
+
+    def _show(self) -> None:
+        exploration = self.page.exploration
+        if self.other.value is None or self.other.value >= len(exploration.steps):
+            self.words.object = marked("There is one partition so far: fit another one, and compare the two.")
+            return
+        there, here = exploration.steps[self.other.value].partition, exploration.partition_
+        assert there is not None
+        self.differ = moved_objects(there, here)
+        index = credal_rand_index(there, here, measure="conflict")
+        distance = "" if len(here) > 5000 else (
+            f", by Jousselme's distance {credal_rand_index(there, here, measure='jousselme'):.3f}"
+        )  # fmt: skip
+        self.words.object = marked(
+            f"{len(self.differ):,} of {len(here):,} objects are in another cluster (outlined). Credal Rand index by "
+            f"conflict {index:.3f}{distance}; 1 is perfect agreement. Left: the other step, right: the present one."
+        )
+        shown = self.page.map.objects
+        xy = self.page.map.xy[shown]
+        outlined = np.isin(shown, self.differ)
+        for source, partition in zip(self.sources, (there, here)):
+            source.data = {
+                "x": xy[:, 0],
+                "y": xy[:, 1],
+                "color": looks(partition).colors[shown],
+                "line": np.where(outlined, 0x000000FF, 0x00000000).astype(np.uint32),
+            }
+
+    def view(self) -> Any:
+        panes = [pn.pane.Bokeh(one, sizing_mode="stretch_width", height=380) for one in self.figures]
+        return pn.Column(
+            pn.Row(self.other, self.pick), self.words, pn.Row(*panes, sizing_mode="stretch_width"),
+            sizing_mode="stretch_width",
+        )  # fmt: skip

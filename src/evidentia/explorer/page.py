@@ -1,0 +1,309 @@
+"""What every page has: a line that says how it stands, undo, a log, downloads, and one :meth:`Page.act`.
+
+An exploration is shared by all pages that show it. One thing is computed at a time, in a thread, so that pages stay
+alive; when it is done each page is drawn again, and what changed goes to the browser in one message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from html import escape
+from typing import Any
+
+import panel as pn
+import param
+
+from evidentia.explorer.history import STOPPED, Stopped
+
+EVERY = 0.5  # seconds between two words about progress
+INK, FAINT = "#1b1b1b", "#6b6b6b"
+BANNERS = {"alert": ("#8a0000", "#fdecea"), "busy": ("#5c3d00", "#fff4dc"), "status": (INK, "#eef4f8")}
+STYLE = f"""
+:root {{ --design-primary-color: #0072b2; }}
+body {{ font-family: system-ui, sans-serif; color: {INK}; background: #ffffff; }}
+*:focus-visible {{ outline: 2px solid #0072b2; outline-offset: 1px; }}
+"""
+WIDTH = 290  # of the controls
+Maker = Callable[[], bytes]
+
+
+CHOICES = """
+:host .bk-input-group { gap: 2px 6px; }
+label { padding: 4px 7px; border-bottom: 3px solid #dddddd; position: relative; }
+label:has(input:checked) { border-bottom-color: #0072b2; font-weight: 600; }
+label:has(input:focus-visible) { outline: 2px solid #0072b2; }
+input { position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0; z-index: 1; cursor: pointer; }
+"""
+
+
+def choices(label: str, options: Any, **look: Any) -> pn.widgets.RadioBoxGroup:
+    """One of several, as radio buttons, which the keyboard and screen readers know."""
+    look = {"margin": (0, 10), "inline": True, **look}
+    first = next(iter(options.values() if isinstance(options, dict) else options))
+    return pn.widgets.RadioBoxGroup(label=label, options=options, value=first, stylesheets=[CHOICES], **look)
+
+
+class Html(pn.pane.HTML):
+    """HTML whose styles are sent once: with each change they would have all be laid out anew, and come from afar."""
+
+    def _update_model(self, events: Any, msg: dict[str, Any], *where: Any) -> None:
+        msg.pop("stylesheets", None)
+        super()._update_model(events, msg, *where)
+
+
+def text(words: str, *, pre: bool = False, **look: Any) -> Html:
+    """Words as they are, whatever they hold."""
+    return Html(marked(words, pre=pre), margin=look.pop("margin", (0, 10)), **look)
+
+
+def marked(words: str, *, pre: bool = False) -> str:
+    tag = "pre" if pre else "div"
+    style = "white-space:pre-wrap;overflow-x:auto;font-size:11px;margin:0" if pre else "line-height:1.35"
+    return f'<{tag} style="{style}">{escape(words)}</{tag}>'
+
+
+def heading(words: str) -> Html:
+    """The name of a group of controls."""
+    found = f'<h2 style="font-size:15px;font-weight:600;margin:0">{escape(words)}</h2>'
+    return Html(found, width=WIDTH, margin=(14, 10, 2, 10))
+
+
+def button(label: str, do: Callable[[], Any], *, width: int = 135, color: str = "default") -> Any:
+    """A button, and what a click does."""
+    found = pn.widgets.Button(label=label, width=width, color=color)
+    found.on_click(lambda event: do())
+    return found
+
+
+def side_by_side(controls: list[Any]) -> pn.Row:
+    """Controls on the left of a page, as many on a line as there is room for."""
+    look = {"flex-wrap": "wrap", "align-content": "flex-start", "align-items": "end"}
+    return pn.Row(*controls, width=WIDTH + 20, styles=look)
+
+
+class Range(pn.reactive.ReactiveHTML):
+    """A slider that has a name for screen readers, which those of Panel have not; it tells of a value once let go."""
+
+    label = param.String()
+    told = param.String()
+    value = param.Number(default=0.5)
+    margin = param.Parameter(default=(5, 10))
+    start = param.Number(default=0.0)
+    end = param.Number(default=1.0)
+    step = param.Number(default=0.05)
+    disabled = param.Boolean(default=False)
+    _child_config = {"told": "literal"}
+    _dom_events = {"range": ["change"]}
+    _template = """
+    <div id="whole" style="width: 100%"><span id="words">${told}</span>
+    <input id="range" type="range" aria-label="{{ label }}" min="${start}" max="${end}" step="${step}" value="${value}"
+     disabled="${disabled}" style="width: 100%; margin: 4px 0; accent-color: #0072b2"></input></div>
+    """
+
+    @param.depends("value", watch=True, on_init=True)
+    def _tell(self) -> None:
+        self.told = f"{self.label}: {self.value:g}"
+
+
+def banner(words: str, kind: str) -> str:
+    """The line above the page: how it stands, what is being computed, or what went wrong."""
+    ink, paper = BANNERS[kind]
+    role = "alert" if kind == "alert" else "status"
+    return f'<div role="{role}" style="color:{ink};background:{paper};padding:7px 12px">{marked(words)}</div>'
+
+
+def sentence(error: BaseException) -> str:
+    """What to tell a person about something that failed."""
+    if isinstance(error, Stopped | ValueError | TypeError | OSError | ImportError):
+        return str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return STOPPED
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory for this. {error}".strip()
+    return f"This should not have happened ({type(error).__name__}: {error}). Nothing was changed; please report it."
+
+
+class Hub:
+    """What the pages of one exploration share: who they are, and what is being computed."""
+
+    def __init__(self, exploration: Any):
+        self.exploration = exploration
+        self.pages: list[Page] = []
+        self.busy = ""
+
+    def each(self, do: Callable[[Page], None]) -> None:
+        """Do something on every page, in its own turn."""
+        for page in list(self.pages):
+            page.soon(partial(do, page))
+
+
+class Page(ABC):
+    """One view of an exploration, in a browser or a notebook."""
+
+    def __init__(self, hub: Hub, *, narrow: bool = False):
+        self.hub, self.exploration, self.narrow = hub, hub.exploration, narrow
+        document = pn.state.curdoc
+        self.document = None if document is None or document.session_context is None else document
+        self.is_guarded = False
+        self.counter = pn.widgets.IntInput(value=0, visible=False, label="counter", css_classes=["counter"])
+        self.status = Html(marked("…"), sizing_mode="stretch_width", margin=(6, 10))
+        self.stop = button("Stop", self.exploration.stop, width=80)
+        self.stop.disabled = True  # and never gone: the page would be laid out anew
+        self.undo = button("↶ Undo", lambda: self.later(self.exploration.undo, "Undo"))
+        self.redo = button("↷ Redo", lambda: self.later(self.exploration.redo, "Redo"))
+        hub.pages.append(self)
+
+    @abstractmethod
+    def redraw(self) -> None:
+        """Draw what the exploration has come to."""
+
+    @abstractmethod
+    def view(self) -> pn.Column:
+        """What is shown."""
+
+    @abstractmethod
+    def how_it_stands(self) -> str:
+        """The present step in a few sentences."""
+
+    @abstractmethod
+    def files(self) -> dict[str, tuple[str, Maker]]:
+        """What can be taken away: words for it, the name of the file, and what makes its content."""
+
+    @abstractmethod
+    def first_words(self) -> str:
+        """What is being done the first time."""
+
+    # -- doing --------------------------------------------------------------------------------------------------------
+
+    async def act(self, work: Callable[[], Any], what: str, then: Callable[[Any], None] | None = None) -> None:
+        """Compute something in a thread, say what it is, and draw every page again; what fails is a sentence."""
+        if self.hub.busy:
+            self.soon(lambda: self.say(f"Still busy: {self.hub.busy} Wait for it, or stop it.", wrong=True))
+            return
+        self.hub.busy = f"{what}…"
+        self.hub.each(partial(Page._show_busy, words=self.hub.busy))
+        began, words, found = time.monotonic(), "", None
+        task = asyncio.ensure_future(asyncio.to_thread(work))
+        try:
+            while not (await asyncio.wait([task], timeout=EVERY))[0]:
+                told = f"{self.hub.busy} {time.monotonic() - began:.0f} s {self.exploration.progress}"
+                self.hub.each(partial(Page._show_busy, words=told))
+            found = task.result()
+        except BaseException as error:
+            words = sentence(error)
+        self.hub.busy = ""
+        after = None if words or then is None else partial(then, found)
+        self.hub.each(lambda page: page._finish(words, after if page is self else None))
+
+    def later(self, work: Callable[[], Any], what: str, then: Callable[[Any], None] | None = None) -> None:
+        """:meth:`act` without waiting for it: a handler that waited would keep the page from being drawn."""
+        self._task = asyncio.ensure_future(self.act(work, what, then))
+
+    def soon(self, do: Callable[[], None]) -> None:
+        """Change the page in its own turn."""
+        if self.document is None:
+            do()
+        else:
+            self.document.add_next_tick_callback(partial(self.at_once, do))
+
+    def at_once(self, do: Callable[[], None]) -> None:
+        """Change the page, and tell the browser of it in one message: it draws once."""
+        with pn.io.hold(self.document, freeze=True):
+            do()
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Changes made inside come from here, not from the person."""
+        before, self.is_guarded = self.is_guarded, True
+        try:
+            yield
+        finally:
+            self.is_guarded = before
+
+    # -- saying -------------------------------------------------------------------------------------------------------
+
+    def say(self, words: str, *, wrong: bool = False) -> None:
+        self.status.object = banner(words, "alert" if wrong else "status")
+        self.count()
+
+    def count(self) -> None:
+        """Tell whoever watches that something was done."""
+        self.counter.value += 1
+
+    def _show_busy(self, words: str) -> None:
+        self.status.object = banner(words, "busy")
+        self.stop.disabled = False
+
+    def _finish(self, words: str, then: Callable[[], None] | None) -> None:
+        self.stop.disabled = True
+        if self.exploration.at >= 0 and not words:
+            self.redraw()
+        if then is not None:
+            then()
+        stands = self.how_it_stands() if self.exploration.at >= 0 else "Nothing was fitted yet."
+        self.say(words or stands, wrong=bool(words))
+
+    def log(self) -> str:
+        """The steps as HTML; those that were undone are struck out."""
+        lines = []
+        for at, step in enumerate(self.exploration.steps):
+            look = f"color:{FAINT};text-decoration:line-through" if at > self.exploration.at else ""
+            lines.append(f'<li style="{look}">{marked(step.words + self.aside(step))}</li>')
+        return f"<ol>{''.join(lines)}</ol>"
+
+    def aside(self, step: Any) -> str:
+        """What the log adds to the words of a step."""
+        return ""
+
+    # -- beginning and taking away ------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Fit for the first time, now that the page is there."""
+        if not self.hub.busy:  # else another page has begun, and this one is drawn when it is done
+            self.later(self.exploration.begin, self.first_words())
+
+    def downloads(self) -> list[Any]:
+        """A button for each file, which is made in memory when asked for."""
+        return [
+            pn.widgets.FileDownload(
+                callback=lambda make=make: io.BytesIO(make()), filename=name, label=what, auto=True, embed=False,
+                width=135, height=34, color="default",
+            ) for what, (name, make) in self.files().items()
+        ]  # fmt: skip
+
+    def head(self) -> pn.Row:
+        return pn.Row(self.status, self.stop, self.counter, sizing_mode="stretch_width")
+
+
+def started(page: Page) -> pn.Column:
+    """The view of a page that is drawn before it is sent, or begins when it is shown, and is forgotten when closed."""
+    hub, view = page.hub, page.view()
+    if page.exploration.at >= 0:
+        page._finish("", None)
+
+    if page.document is not None:
+        page.document.template_variables["app_favicon"] = "data:,"  # else the browser asks for one at the root
+        if page.exploration.at < 0:
+            pn.state.onload(page.begin)
+        pn.state.on_session_destroyed(lambda context: hub.pages.remove(page) if page in hub.pages else None)
+    return view
+
+
+def prepare(*, notebook: bool = False) -> None:
+    """Load what pages need from this machine alone: a notebook holds it, a server serves it."""
+    import panel.reactive
+    import panel.theme.base
+    from bokeh.settings import settings
+    from panel.io.resources import LOCAL_DIST
+
+    pn.extension("tabulator", raw_css=[STYLE], inline=notebook, notifications=False)
+    settings.resources.set_value("inline" if notebook else "server")
+    if not notebook:  # where Panel does not know the document of a part that is added later, it asks its own server
+        for module in (panel.reactive, panel.theme.base):
+            module.CDN_DIST = LOCAL_DIST

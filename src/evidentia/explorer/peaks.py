@@ -1,0 +1,152 @@
+"""Numbers of clusters: peaks of the δ–Bel graph in a box, the cut of a tree, and EBIC to click on."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import panel as pn
+from bokeh.models import BoxSelectTool, ColumnDataSource, Span, TapTool
+from bokeh.plotting import figure
+
+from evidentia.explorer.objects import FADED, PLOT, plain
+from evidentia.explorer.page import Range, button, text
+from evidentia.explorer.tabs import Tab
+from evidentia.plots.dendrogram import dendrogram_plot_data
+from evidentia.plots.palette import HUES
+
+GRAY, LEAVES = "#5f5f5f", 2000
+
+
+class Graph(Tab):
+    """A figure of its own beside the map."""
+
+    title = ""
+
+    def __init__(self, page: Any):
+        super().__init__(page)
+        self.figure = self._figure()
+        self.pane = pn.pane.Bokeh(self.figure, sizing_mode="stretch_width", height=460)
+
+    @abstractmethod
+    def _figure(self) -> Any:
+        """The figure, with nothing in it."""
+
+    def view(self) -> pn.Column:
+        return pn.Column(text(self.title), self.pane, sizing_mode="stretch_width")
+
+
+class Peaks(Graph):
+    """The δ–Bel graph: a box around objects makes them the centers of BPEC."""
+
+    title = (
+        "Objects in dense places (belief, to the right) and far from denser ones (δ, up) are centers. "
+        "Draw a box around some: they become the centers of BPEC."
+    )
+
+    def _figure(self) -> Any:
+        self.source = ColumnDataSource({"x": [], "y": [], "name": []})
+        found = figure(tools="pan,wheel_zoom,reset", name="peaks", height=460, tooltips=[("object", "@name")], **PLOT)
+        box = BoxSelectTool(continuous=False)
+        found.add_tools(box)
+        found.toolbar.active_drag = box
+        found.scatter("x", "y", source=self.source, size=7, color=HUES[0], nonselection_fill_alpha=FADED)
+        found.xaxis.axis_label, found.yaxis.axis_label = "belief in being a center", "δ"
+        self.source.selected.on_change("indices", self._chosen)
+        return plain(found)
+
+    def opened(self) -> None:
+        self.page.later(self.page.exploration.peaks, "Computing the graph", self._show)
+
+    def _show(self, graph: Any) -> None:
+        shown = np.argsort(-graph.score, kind="stable")[:LEAVES]
+        names = [self.page.exploration.names[i] for i in shown]
+        self.rows = shown
+        self.source.data = {"x": graph.belief[shown], "y": graph.delta[shown], "name": names}
+
+    def _chosen(self, attr: str, old: list[int], new: list[int]) -> None:
+        if not new:
+            return
+        rows = self.rows[new].tolist()
+        self.page.later(lambda: self.page.exploration.choose_peaks(rows), "BPEC around the peaks")
+
+
+class Tree(Graph):
+    """The tree of a belief hierarchy, with a cut to move."""
+
+    title = "The tree of a belief hierarchy. Move the cut, or build the tree first."
+
+    def __init__(self, page: Any):
+        super().__init__(page)
+        self.build = button("Build the tree (method bhc)", self._build, width=220, color="primary")
+        self.number = Range(label="cut into clusters", start=1, end=10, step=1, value=2, width=300, disabled=True)
+        self.number.param.watch(self._cut, "value")
+
+    def _figure(self) -> Any:
+        self.source = ColumnDataSource({"xs": [], "ys": [], "color": []})
+        found = figure(tools="pan,wheel_zoom,box_zoom,reset", name="tree", height=420, **PLOT)
+        found.multi_line("xs", "ys", color="color", source=self.source, line_width=1.3)
+        self.line = Span(location=0, dimension="width", line_color="#111111", line_dash="dashed")
+        found.add_layout(self.line)
+        found.yaxis.axis_label = "BetP index (largest so far)"
+        found.xaxis.visible = False
+        return plain(found)
+
+    def _build(self) -> None:
+        self.page.later(lambda: self.page.exploration.set(method="bhc", clusters=None), "Building the tree")
+
+    def _cut(self, event: Any) -> None:
+        if not self.page.is_guarded:
+            self.page.later(lambda: self.page.exploration.cut(int(event.new)), "Cutting the tree")
+
+    def redraw(self) -> None:
+        exploration = self.page.exploration
+        there = exploration.choice().method == "bhc" and exploration.step.model is not None
+        self.number.disabled = not there
+        if not there:
+            self.source.data = {"xs": [], "ys": [], "color": []}
+            return
+        model, k = exploration.step.model, exploration.partition_.n_clusters
+        clusters = np.zeros(len(model.linkage_) + 1, dtype=int)
+        clusters[model.groups_] = model.cut(k)
+        data = dendrogram_plot_data(model.linkage_, clusters)
+        colors = [GRAY if c < 0 else HUES[c % len(HUES)] for c in data.clusters.tolist()]
+        self.source.data = {"xs": data.x.tolist(), "ys": data.y.tolist(), "color": colors}
+        heights = model.linkage_[:, 2]
+        self.line.location = float((heights[-k] + heights[1 - k]) / 2 if 1 < k < len(heights) else heights[-1])
+        with self.page.guarded():
+            self.number.param.update(end=min(30, len(heights)), value=k)
+
+    def view(self) -> pn.Column:
+        return pn.Column(text(self.title), pn.Row(self.build, self.number), self.pane, sizing_mode="stretch_width")
+
+
+class Numbers(Graph):
+    """EBIC against the number of clusters."""
+
+    title = "EBIC of Gaussian mixtures by their number of clusters; larger is better. Click on a number to fit with it."
+
+    def _figure(self) -> Any:
+        self.source = ColumnDataSource({"x": [], "y": [], "words": []})
+        found = figure(tools=[TapTool()], name="numbers", height=420, tooltips=[("", "@words")], **PLOT)
+        found.line("x", "y", source=self.source, color="#999999", nonselection_line_alpha=1)
+        found.scatter("x", "y", source=self.source, size=16, color=HUES[0], nonselection_fill_alpha=FADED)
+        found.xaxis.axis_label, found.yaxis.axis_label = "number of clusters", "EBIC"
+        found.xaxis.ticker.mantissas = [1, 2, 5]
+        found.xaxis.ticker.min_interval = 1
+        self.source.selected.on_change("indices", self._chosen)
+        return plain(found)
+
+    def opened(self) -> None:
+        self.page.later(self.page.exploration.numbers, "Trying numbers of clusters", self._show)
+
+    def _show(self, selection: Any) -> None:
+        table = selection.table.dropna(subset=[selection.criterion])
+        words = [f"{k} clusters" for k in table["n_clusters"]]
+        self.source.data = {"x": table["n_clusters"].tolist(), "y": table[selection.criterion].tolist(), "words": words}
+
+    def _chosen(self, attr: str, old: list[int], new: list[int]) -> None:
+        if new:
+            number = int(self.source.data["x"][new[0]])
+            self.page.later(lambda: self.page.exploration.set(clusters=number), f"Fitting {number} clusters")

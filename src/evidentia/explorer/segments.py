@@ -1,0 +1,342 @@
+"""An exploration of an image: what was drawn and answered, step by step, and the segmentation that came of it.
+
+Like :mod:`evidentia.explorer.state`, for images: nothing here knows of a page, an action makes a step or raises an
+error that can be shown, and what a person said is on disk before the step is there.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evidentia.constraints.answers import parse_answer
+from evidentia.explorer.folder import Folder
+from evidentia.explorer.history import History
+from evidentia.explorer.strokes import Stroke, pen_masks
+from evidentia.images import Image, Segmentation, segment
+from evidentia.images.reading import sized
+from evidentia.partition import CredalPartition
+
+ANSWERED = {"same": "yes", "different": "no", "unknown": "nobody knows"}
+PENS = ("one segment", "another segment", "a third segment", "a fourth segment", "a fifth segment")
+VECTORS = 1024  # distinct values that are told apart: an answer should take a second, not ten
+LEAST = 12  # pixels of a region that is asked about
+REGIONS = 40  # doubtful regions, and sure ones, that are compared
+KEPT = 20  # segmentations at hand; others are made again when undo comes to them
+
+
+class RegionAnswer(NamedTuple):
+    """Whether two regions, positions of pixels in the flattened image, are parts of one segment."""
+
+    first: np.ndarray
+    second: np.ndarray
+    word: str
+
+
+class RegionQuestion(NamedTuple):
+    """Two regions of a step to ask about, as masks of the image, the most telling plane, and the question in words."""
+
+    first: np.ndarray
+    second: np.ndarray
+    plane: int
+    words: str
+    of: ImageStep
+
+
+@dataclass(frozen=True)
+class ImageSettings:
+    """How the image is segmented; ``background`` is left out, ``clusters`` None lets the method choose."""
+
+    method: str = "egmm"
+    clusters: int | None = None
+    background: float | None = None
+    scale: str = "standard"
+    seed: int = 0
+
+
+@dataclass(eq=False)
+class ImageStep:
+    """What was done in words, with which settings, all that had been drawn and answered by then, and what came of it.
+
+    The segmentation of a step that was taken up again, or is far back, is None until somebody asks for it.
+    """
+
+    words: str
+    settings: ImageSettings
+    strokes: tuple[Stroke, ...] = ()
+    answers: tuple[RegionAnswer, ...] = ()
+    notes: tuple[str, ...] = ()
+    segmentation: Segmentation | None = None
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> ImageStep:
+        strokes = tuple(Stroke(pen, tuple(map(tuple, points)), *rest) for pen, points, *rest in given["strokes"])
+        answers = tuple(RegionAnswer(_unpack(a), _unpack(b), word) for a, b, word in given["answers"])
+        return cls(given["words"], ImageSettings(**given["settings"]), strokes, answers, tuple(given["notes"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the list of steps on disk holds."""
+        answers = [(_pack(one.first), _pack(one.second), one.word) for one in self.answers]
+        rest = {"words": self.words, "settings": asdict(self.settings), "notes": self.notes}
+        return {**rest, "strokes": self.strokes, "answers": answers}
+
+
+class ImageExploration(History[ImageStep]):
+    """An image, how it is segmented, and what a person draws on it.
+
+    Parameters
+    ----------
+    image : Image, path, array, or a list of these
+        As for :func:`evidentia.images.segment`.
+    settings : ImageSettings, optional
+    folder : path, optional
+        Where every step is kept; an exploration of this image that is there is taken up.
+    code : str
+        Python code that reads the image, for the script.
+
+    Examples
+    --------
+    >>> image = np.kron(np.array([[0.0, 1.0], [2.0, 3.0]]), np.ones((6, 6))) + np.arange(12) / 100
+    >>> exploration = ImageExploration(image, ImageSettings(clusters=2))
+    >>> exploration.begin().words
+    'egmm, 2 clusters'
+    >>> step = exploration.draw([Stroke(0, ((1.0, 1.0), (1.0, 5.0))), Stroke(1, ((9.0, 9.0),))])
+    >>> step.words, step.settings.method
+    ('2 strokes: one segment, another segment', 'cecm')
+    >>> exploration.undo().strokes
+    ()
+    """
+
+    def __init__(
+        self,
+        image: Any,
+        settings: ImageSettings | None = None,
+        *,
+        folder: str | os.PathLike[str] | None = None,
+        code: str = "...",
+    ):
+        super().__init__()
+        self.image, self.code = Image.of(image), code
+        self.first = settings or ImageSettings()
+        words = sized(self.image.shape)
+        self.folder = None if folder is None else Folder(folder, "image", self.fingerprint, words)
+        if self.folder is not None and (found := self.folder.read()) is not None:
+            self.steps, self.at = [ImageStep.from_dict(one) for one in found["steps"]], found["at"]
+            self.folder.write(self.at, found["steps"])
+
+    # -- how it stands ------------------------------------------------------------------------------------------------
+
+    @property
+    def segmentation_(self) -> Segmentation:
+        """Of the present step."""
+        return self._segmented(self.step)
+
+    @property
+    def partition_(self) -> CredalPartition:
+        """Of the distinct values that pixels have; the segmentation maps it to the image."""
+        return self.segmentation_.partition
+
+    @property
+    def axis(self) -> int:
+        """Along which a volume is cut into planes: the last axis of a NIfTI volume, the pages of a stack."""
+        return 2 if self.image.volume is not None else 0
+
+    @property
+    def n_planes(self) -> int:
+        return 1 if len(self.image.shape) == 2 else self.image.shape[self.axis]
+
+    def plane(self, values: np.ndarray, at: int) -> np.ndarray:
+        """One plane of an array of the shape of the image."""
+        return values if values.ndim == 2 else np.moveaxis(values, self.axis, 0)[at]
+
+    @property
+    def fingerprint(self) -> str:
+        digest = hashlib.sha256()
+        for channel in self.image.channels:
+            digest.update(f"{channel.dtype}{channel.shape}".encode())
+            digest.update(np.ascontiguousarray(channel).tobytes())
+        return digest.hexdigest()[:16]
+
+    # -- actions ------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> ImageStep:
+        """Segment for the first time."""
+        return self.step if self.at >= 0 else self._add(ImageStep(_in_words(self.first), self.first))
+
+    def set(self, **changes: Any) -> ImageStep:
+        """Change ``clusters``, ``background``, ``scale``, ``method`` or ``seed``."""
+        settings = replace(self.step.settings, **changes)
+        if settings == self.step.settings:
+            raise ValueError("Nothing was changed: these are the settings at hand.")
+        return self._add(replace(self.step, words=_in_words(settings), settings=settings, segmentation=None))
+
+    def draw(self, strokes: Sequence[Stroke]) -> ImageStep:
+        """Say that strokes of one pen lie in one segment, and those of different pens in different ones."""
+        inside = [stroke for stroke in strokes if pen_masks([stroke], self.image.shape, self.axis)[stroke.pen].any()]
+        if not inside:
+            raise ValueError("Draw a line over the image first.")
+        names = dict.fromkeys(PENS[stroke.pen] for stroke in sorted(inside, key=lambda stroke: stroke.pen))
+        words = f"{len(inside)} stroke{'s' * (len(inside) != 1)}: {', '.join(names)}"
+        return self._add(self._linked(words, strokes=(*self.step.strokes, *inside)))
+
+    def answer(self, word: str, question: RegionQuestion) -> ImageStep:
+        """Whether the two regions of a question are parts of one segment: "same", "different" or "don't know"."""
+        if question.of is not self.step:
+            raise ValueError("The image was segmented anew since this was asked: ask again.")
+        given = RegionAnswer(np.flatnonzero(question.first), np.flatnonzero(question.second), parse_answer(word))
+        words, answers = f"{question.words} {ANSWERED[given.word]}", (*self.step.answers, given)
+        if given.word == "unknown":
+            return self._add(replace(self.step, words=words, answers=answers, segmentation=self.segmentation_))
+        return self._add(self._linked(words, answers=answers))
+
+    def _linked(self, words: str, **said: Any) -> ImageStep:
+        """A step whose method listens: CECM, with the number of clusters at hand."""
+        clusters = self.step.settings.clusters or self.segmentation_.n_clusters
+        settings = replace(self.step.settings, method="cecm", clusters=clusters)
+        return replace(self.step, words=words, settings=settings, segmentation=None, **said)
+
+    # -- making steps -------------------------------------------------------------------------------------------------
+
+    def _segmented(self, step: ImageStep) -> Segmentation:
+        if step.segmentation is None:
+            with self._work() as notes:
+                step.segmentation = self._segment(step)
+            step.notes = tuple(notes)
+        return step.segmentation
+
+    def _segment(self, step: ImageStep) -> Segmentation:
+        shape, settings = self.image.shape, step.settings
+        pens = list(pen_masks(step.strokes, shape, self.axis).values())
+        same, different = list(pens), [(a, b) for at, a in enumerate(pens) for b in pens[:at]]
+        for one in step.answers:
+            first, second = (_mask(pixels, shape) for pixels in one[:2])
+            if one.word == "same":
+                same.append(first | second)
+            elif one.word == "different":
+                different.append((first, second))
+        return segment(
+            self.image,
+            settings.method,
+            settings.clusters,
+            same=same,
+            different=different,
+            background=settings.background,
+            scale=settings.scale,
+            n_prototypes=VECTORS,
+            random_state=settings.seed,
+        )
+
+    def _add(self, step: ImageStep) -> ImageStep:
+        """Segment, and make the step; whatever fails before its end changes nothing."""
+        with self._alone():
+            self._keep([*self.path, step], self.at + 1)
+        return step
+
+    def _keep(self, steps: list[ImageStep], at: int) -> None:
+        self._segmented(steps[at])
+        if self.folder is not None:
+            self.folder.write(at, [one.to_dict() for one in steps])
+        for old in steps[: max(at - KEPT, 0)]:
+            old.segmentation = None
+        self.steps, self.at = steps, at
+
+    # -- questions ----------------------------------------------------------------------------------------------------
+
+    def ask(self) -> RegionQuestion | None:
+        """The pair of regions whose answer would settle most pixels; None when none is left.
+
+        A region is a connected area of pixels with the same set of largest mass. A doubtful one is compared with the
+        largest sure one of each cluster that it may belong to: what counts is how many of its pixels are in doubt, and
+        how open it is, by the mean masses of both, whether they are parts of one segment.
+        """
+        found = self.segmentation_
+        regions = find_regions(found.sets())
+        doubt = found.map(found.partition.doubt, 0.0).ravel()
+        torn = sorted((one for one in regions if one.mask.bit_count() > 1), key=lambda one: -doubt[one.pixels].sum())
+        sure: dict[int, Region] = {}
+        for one in regions:  # the largest come first
+            if one.mask.bit_count() == 1:
+                sure.setdefault(one.mask, one)
+        pairs = [(a, b) for a in torn[:REGIONS] for b in sure.values() if a.mask & b.mask]
+        pairs = [pair for pair in pairs if not any(_same_pair(pair, one) for one in self.step.answers)]
+        if not pairs:
+            return None
+        masses = np.array([self._mean_masses(one.pixels) for pair in pairs for one in pair])
+        both = CredalPartition(masses, found.partition.focal_sets).relational(np.arange(len(masses)).reshape(-1, 2))
+        open_ = np.minimum(both.plausibility_same, both.plausibility_different)
+        worth = open_ * np.array([doubt[a.pixels].sum() for a, _ in pairs])
+        first, second = pairs[int(np.round(worth, 9).argmax())]
+        masks = [_mask(one.pixels, self.image.shape) for one in (first, second)]
+        where = np.unravel_index(first.pixels, self.image.shape)
+        plane = 0 if self.n_planes == 1 else int(np.bincount(where[self.axis]).argmax())
+        size = f"{len(first.pixels):,} and {len(second.pixels):,} {self.image.points}"
+        return RegionQuestion(
+            masks[0], masks[1], plane, f"Are the two regions, of {size}, parts of one segment?", self.step
+        )
+
+    def _mean_masses(self, pixels: np.ndarray) -> np.ndarray:
+        found = self.segmentation_
+        return found.partition.masses[found.index.ravel()[pixels]].mean(axis=0)
+
+
+class Region(NamedTuple):
+    """A connected area whose pixels have the set ``mask`` of clusters; ``pixels`` are positions in the flat image."""
+
+    mask: int
+    pixels: np.ndarray
+
+
+def find_regions(sets: np.ndarray, least: int = LEAST) -> list[Region]:
+    """Connected areas of one set of at least so many pixels, the largest first; -1 and the empty set are none.
+
+    Examples
+    --------
+    >>> [(one.mask, one.pixels.tolist()) for one in find_regions(np.array([[1, 1, 2], [3, 1, 2], [3, 3, 1]]), 2)]
+    [(1, [0, 1, 4]), (3, [3, 6, 7]), (2, [2, 5])]
+    """
+    from scipy.ndimage import label
+
+    found = []
+    for mask in np.unique(sets[sets > 0]).tolist():
+        areas = label(sets == mask)[0].ravel()
+        inside = np.flatnonzero(areas)
+        order = inside[np.argsort(areas[inside], kind="stable")]
+        parts = np.split(order, np.cumsum(np.bincount(areas[inside])[1:])[:-1])
+        found += [Region(mask, part) for part in parts if len(part) >= least]
+    return sorted(found, key=lambda one: -len(one.pixels))
+
+
+def _same_pair(pair: tuple[Region, Region], answer: RegionAnswer) -> bool:
+    """Whether this is what was asked before: each region shares most of its pixels with one of the answer's."""
+    return all(
+        2 * len(np.intersect1d(one.pixels, known)) > max(len(one.pixels), len(known))
+        for one, known in zip(pair, answer[:2])
+    )
+
+
+def _mask(pixels: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    mask = np.zeros(shape, dtype=bool)
+    mask.flat[pixels] = True
+    return mask
+
+
+def _in_words(settings: ImageSettings) -> str:
+    number = "as many clusters as it finds best" if settings.clusters is None else f"{settings.clusters} clusters"
+    return f"{settings.method}, {number}"
+
+
+def _pack(pixels: np.ndarray) -> str:
+    """Positions in increasing order as text: their differences are small, and compress well."""
+    steps = np.diff(pixels, prepend=0).astype("<u4")
+    return base64.b64encode(zlib.compress(steps.tobytes())).decode("ascii")
+
+
+def _unpack(text: str) -> np.ndarray:
+    return np.cumsum(np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<u4").astype(np.int64))

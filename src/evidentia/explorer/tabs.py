@@ -1,0 +1,97 @@
+"""Views beside the map that are built when they are opened, and drawn again while they are open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import panel as pn
+
+from evidentia.explorer.page import choices, marked, text
+from evidentia.partition.profiles import column_separations, read_columns
+
+if TYPE_CHECKING:
+    from evidentia.explorer.app import TablePage
+
+TELLING = 10  # columns that are shown
+
+
+class Tab:
+    """A view of a page."""
+
+    def __init__(self, page: TablePage):
+        self.page = page
+
+    def opened(self) -> None:
+        """Somebody looks."""
+        self.redraw()
+        self.page.count()
+
+    def redraw(self) -> None:
+        """After a step, while somebody looks."""
+
+    def view(self) -> Any:
+        """What is shown."""
+        raise NotImplementedError
+
+
+class Columns(Tab):
+    """The columns that tell the clusters apart."""
+
+    def __init__(self, page: TablePage):
+        super().__init__(page)
+        self.bars = text("", pre=True, sizing_mode="stretch_width")
+
+    def redraw(self) -> None:
+        exploration = self.page.exploration
+        columns = read_columns(exploration.table[list(exploration.choice().columns)])
+        share = column_separations(exploration.partition_, columns)
+        order = np.argsort(-share, kind="stable")[:TELLING]
+        width = max(len(columns.names[j]) for j in order)
+        lines = [f"{columns.names[j]:<{width}} {share[j]:4.0%} {'█' * round(20 * share[j])}" for j in order]
+        self.bars.object = marked("\n".join(lines), pre=True)
+
+    def view(self) -> Any:
+        return pn.Column(text("The share of each column's scatter that lies between clusters"), self.bars)
+
+
+class Log(Tab):
+    """What was done."""
+
+    def __init__(self, page: TablePage):
+        super().__init__(page)
+        self.lines = text("", sizing_mode="stretch_width")
+
+    def redraw(self) -> None:
+        self.lines.object = self.page.log()
+
+    def view(self) -> Any:
+        return self.lines
+
+
+class Tabs:
+    """The map, and the others by name: radio buttons, and the view that was chosen."""
+
+    def __init__(self, page: TablePage, others: dict[str, type[Tab]]):
+        self.page, self.kinds = page, others
+        self.open: Tab | None = None
+        self.built: dict[str, Tab] = {}
+        self.choice = choices("view", ["Map", *others], sizing_mode="stretch_width")
+        self.shown = pn.Column(page.map.pane, sizing_mode="stretch_width")
+        self.choice.param.watch(self._opened, "value")
+
+    def _opened(self, event: Any) -> None:
+        name = event.new
+        if name == "Map" or self.page.exploration.at < 0:  # before the first fit there is nothing else to look at
+            self.open, self.choice.value, self.shown[:] = None, "Map", [self.page.map.pane]
+            self.page.count()
+            return
+        if name not in self.built:
+            self.built[name] = self.kinds[name](self.page)
+        self.open = self.built[name]
+        self.shown[:] = [self.open.view()]
+        self.open.opened()
+
+    def redraw(self) -> None:
+        if self.open is not None:
+            self.open.redraw()

@@ -1,0 +1,37 @@
+"""Rows of a sparse matrix: those of a piece are made dense, never all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from evidentia.rows.source import Piece, RowSource, cut, piece_rows
+
+
+def is_sparse(rows: RowSource) -> bool:
+    """Whether rows are those of a sparse matrix, perhaps with others made of them: memory has room for their masses."""
+    while not isinstance(rows, SparseRows) and hasattr(rows, "source"):
+        rows = rows.source
+    return isinstance(rows, SparseRows)
+
+
+class SparseRows(RowSource):
+    """Rows of a matrix or array of SciPy in any sparse format."""
+
+    def __init__(self, matrix: Any, weight: np.ndarray | None = None):
+        self.matrix, self.weight = matrix.tocsr(), weight
+        self.n_rows, self.n_features = matrix.shape
+        self.handles = cut(*matrix.shape)
+
+    def read(self, handle: tuple[int, int]) -> Iterator[Piece]:
+        start, stop = handle
+        size = piece_rows(self.n_features)
+        for first in range(start, stop, size):
+            part = slice(first, min(first + size, stop))
+            rows = np.asarray(self.matrix[part].toarray(), dtype=np.float64)
+            yield Piece(rows, None if self.weight is None else self.weight[part], "row ", first)
+
+    def fingerprint(self) -> str:
+        raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")

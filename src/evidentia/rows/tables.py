@@ -1,0 +1,157 @@
+"""Tables of other packages: polars and whatever narwhals knows, pyarrow, xarray, AnnData and MuData.
+
+They become what every method reads, a DataFrame of pandas with the names of rows and columns. None of these packages is
+imported here: whose table it is, its class says.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+OURS = ("builtins", "numpy", "pandas", "scipy", "dask", "evidentia", "sklearn", "torch", "array")
+
+
+def is_annotated(X: Any) -> bool:
+    """Whether X is an AnnData or MuData object."""
+    return type(X).__module__.partition(".")[0] in ("anndata", "mudata")
+
+
+def as_table(X: Any, use_rep: str | None = None) -> Any:
+    """A table of another package as a DataFrame; everything else as it is.
+
+    Parameters
+    ----------
+    X : object
+    use_rep : str, optional
+        Of AnnData: a key of ``obsm`` or ``layers``, or ``"X"``, which is taken when nothing is said. Of MuData: a key
+        of ``obsm``, or ``"rna"`` or ``"rna:X_pca"`` for a modality and its representation.
+
+    Examples
+    --------
+    >>> import polars
+    >>> as_table(polars.DataFrame({"age": [31, None], "sex": ["f", "m"]}))
+        age sex
+    0  31.0   f
+    1   NaN   m
+    """
+    home = type(X).__module__.partition(".")[0]
+    if home == "mudata":
+        return _from_mudata(X, use_rep)
+    if home == "anndata":
+        return _from_anndata(X, use_rep)
+    if use_rep is not None:
+        raise TypeError(f"'use_rep' is for AnnData and MuData, and X is of type {type(X).__name__}. Leave it out.")
+    if home in OURS:
+        return X
+    return _from_xarray(X) if home == "xarray" else _from_frame(X)
+
+
+def any_table(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """The same ``fit`` for tables of any package; of AnnData and MuData, of the part that ``use_rep`` names."""
+
+    @wraps(fit)
+    def fit_any(self: Any, X: Any, *args: Any, use_rep: str | None = None, **kwargs: Any) -> Any:
+        vars(self).pop("_use_rep", None)
+        if use_rep is not None:
+            self._use_rep = use_rep
+        return fit(self, as_table(X, use_rep), *args, **kwargs)
+
+    told = inspect.signature(fit)
+    more = inspect.Parameter("use_rep", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
+    fit_any.__signature__ = told.replace(parameters=[*told.parameters.values(), more])  # type: ignore[attr-defined]
+    return fit_any
+
+
+def new_table(estimator: Any, X: Any) -> Any:
+    """New rows in a table of any package: of AnnData, in the representation that was fitted."""
+    return as_table(X, getattr(estimator, "_use_rep", None) if is_annotated(X) else None)
+
+
+# -- packages ---------------------------------------------------------------------------------------------------------
+
+
+def _from_frame(X: Any) -> Any:
+    """Any eager or lazy frame that narwhals knows; all else as it is."""
+    try:
+        import narwhals as nw
+    except ImportError:  # scikit-learn before 1.9 does not bring it
+        return X.to_pandas() if hasattr(X, "to_pandas") and hasattr(X, "columns") else X
+    frame = nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    if not isinstance(frame, nw.DataFrame):
+        return X
+    import pandas as pd
+
+    return pd.DataFrame({name: frame[name].to_numpy() for name in frame.columns}, columns=frame.columns)
+
+
+def _from_xarray(X: Any) -> Any:
+    """A DataArray of two dimensions, rows first; or a Dataset, whose variables of one dimension are the columns."""
+    if hasattr(X, "data_vars"):
+        dims = {tuple(variable.dims) for variable in X.data_vars.values()}
+        if len(dims) != 1 or len(next(iter(dims))) != 1:
+            shown = ", ".join(f"{name}{tuple(v.dims)}" for name, v in list(X.data_vars.items())[:5])
+            raise ValueError(
+                f"A Dataset is a table when all its variables run along one dimension, the objects. Got {shown}. Give "
+                "a DataArray with the objects first, or stack dimensions: ds.stack(object=(...))."
+            )
+        return _named(X.to_dataframe()[list(X.data_vars)], X, next(iter(dims))[0])
+    if X.ndim != 2:
+        raise ValueError(
+            f"A DataArray is a table when it has two dimensions, objects and columns. Got {dict(X.sizes)}. Stack the "
+            "others: array.stack(object=(...)).transpose('object', ...)."
+        )
+    return _named(X.to_pandas(), X, X.dims[0])
+
+
+def _named(frame: Any, X: Any, objects: Any) -> Any:
+    """A frame whose rows have names only if the dimension of the objects has."""
+    frame = frame.rename_axis(index=None, columns=None)
+    return frame if objects in X.coords else frame.reset_index(drop=True)
+
+
+def _from_anndata(X: Any, use_rep: str | None) -> Any:
+    if use_rep in (None, "X"):
+        if X.X is None:
+            raise ValueError(f"X of the AnnData object is empty. Name a representation by use_rep: {_keys(X)}.")
+        return _annotated(X.X, X.obs_names, X.var_names)
+    if use_rep in X.layers:
+        return _annotated(X.layers[use_rep], X.obs_names, X.var_names)
+    if use_rep in X.obsm:
+        return _annotated(X.obsm[use_rep], X.obs_names, None, use_rep)
+    raise ValueError(f"use_rep={use_rep!r} is not in the AnnData object. There is {_keys(X)}.")
+
+
+def _from_mudata(X: Any, use_rep: str | None) -> Any:
+    joint = [key for key in X.obsm if key not in X.mod]  # the others say which objects a modality has
+    there = [*map(repr, joint), *(f"{name!r}, '{name}:...'" for name in X.mod)]
+    if use_rep in joint:
+        return _annotated(X.obsm[use_rep], X.obs_names, None, str(use_rep))
+    name, _, rep = (use_rep or "").partition(":")
+    if name in X.mod:
+        return _from_anndata(X.mod[name], rep or None)
+    raise ValueError(
+        f"A MuData object has several tables: name one by use_rep, {', '.join(there)}. Got use_rep={use_rep!r}."
+    )
+
+
+def _keys(X: Any) -> str:
+    return ", ".join(["'X'", *map(repr, [*X.layers, *X.obsm])])
+
+
+def _annotated(values: Any, rows: Any, columns: Any, prefix: str = "") -> Any:
+    """Values with the names of objects and columns; sparse ones stay as they are."""
+    import pandas as pd
+    from scipy.sparse import issparse
+
+    if isinstance(values, pd.DataFrame) or issparse(values):
+        return values
+    array = np.asarray(values[:])  # of a file that is open, its numbers
+    names = [f"{prefix}{j}" for j in range(array.shape[1])] if columns is None else columns
+    return pd.DataFrame(array, index=rows, columns=names).rename_axis(index=None, columns=None)

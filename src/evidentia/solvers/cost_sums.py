@@ -1,0 +1,100 @@
+r"""Masses that minimize costs which are linear in features of a row, and their sums, in one go.
+
+The cost of set j is :math:`c_j = \theta_j \cdot \varphi(x)`, its mass with the fuzzifier two
+:math:`m_j \propto 1 / c_j`, and :math:`\sum_i w_i m_{ij}^2 \varphi(x_i)` is all that a descent wants. As in
+:mod:`evidentia.solvers.posterior_sums`, a few rows at a time stay in the nearest cache, nothing grows with the number
+of rows, and the interpreter is free for other threads meanwhile: as NumPy's many small steps, two threads took longer
+than one.
+
+The number of coefficients tells the features: ``(1, x, |x|²)`` or ``(1, x, x_p x_q for all p <= q)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidentia.solvers.compiling import compiled
+from evidentia.solvers.posterior_sums import ANY_ORDER, BLOCK, INSIDE, LINEAR, WIDTH, add, score
+
+
+@compiled(**INSIDE, **LINEAR)
+def _lay_out(columns: np.ndarray, start: int, count: int, features: np.ndarray) -> None:
+    """Features of rows ``start`` to ``start + count``; zeros beyond, which add nothing to any sum."""
+    n_columns, at = len(columns), 1 + len(columns)
+    features[0, :count] = 1.0
+    for p in range(n_columns):
+        for i in range(count):
+            features[1 + p, i] = columns[p, start + i]
+    if count < BLOCK:
+        features[:, count:] = 0.0
+    if len(features) == n_columns + 2:
+        features[at] = 0.0
+        for p in range(n_columns):
+            for i in range(BLOCK):
+                features[at, i] += features[1 + p, i] * features[1 + p, i]
+        return
+    for p in range(n_columns):
+        for q in range(p, n_columns):
+            for i in range(BLOCK):
+                features[at, i] = features[1 + p, i] * features[1 + q, i]
+            at += 1
+
+
+@compiled(**INSIDE, **LINEAR)
+def _weigh(costs: np.ndarray, least_cost: float, least: np.ndarray) -> None:
+    """Costs become squared masses; ``least`` is what the costs of a row sum up to with these."""
+    least[:] = 0.0
+    for j in range(len(costs)):
+        for i in range(BLOCK):
+            costs[j, i] = 1 / (least_cost if costs[j, i] < least_cost else costs[j, i])  # NaN stays NaN
+            least[i] += costs[j, i]
+    for i in range(BLOCK):
+        least[i] = 1 / least[i]
+    for j in range(len(costs)):
+        for i in range(BLOCK):
+            mass = costs[j, i] * least[i]
+            costs[j, i] = mass * mass
+
+
+@compiled(**INSIDE, **ANY_ORDER)
+def _sum(values: np.ndarray, count: int) -> float:
+    found = 0.0
+    for i in range(count):
+        found += values[i]
+    return found
+
+
+@compiled(nogil=True, **LINEAR)
+def add_cost_sums(
+    columns: np.ndarray, theta: np.ndarray, weight: np.ndarray, least_cost: float, sums: np.ndarray
+) -> float:
+    r"""Add :math:`\sum_i w_i m_{ij}^2 \varphi(x_i)` to ``sums``; gives :math:`\sum_{ij} w_i c_{ij} m_{ij}^2`.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_samples)
+        Rows as columns.
+    theta : ndarray of shape (n_focal, n_terms)
+        Coefficients of the costs in the features, that of the constant first.
+    weight : ndarray of shape (n_samples,) or (0,)
+        Empty: all ones.
+    least_cost : float
+        What costs are at least.
+    sums : ndarray of shape (n_focal, n_terms)
+    """
+    features, costs, least = np.empty((theta.shape[1], WIDTH)), np.empty((len(theta), WIDTH)), np.empty(BLOCK)
+    n_rows, objective = columns.shape[1], 0.0
+    for start in range(0, n_rows, BLOCK):
+        count = min(BLOCK, n_rows - start)
+        _lay_out(columns, start, count, features)
+        score(theta, features, costs)
+        _weigh(costs, least_cost, least)
+        if len(weight):
+            for i in range(count):
+                least[i] *= weight[start + i]
+            for j in range(len(costs)):
+                for i in range(count):
+                    costs[j, i] *= weight[start + i]
+        add(costs, features, sums)
+        objective += _sum(least, count)
+    return objective

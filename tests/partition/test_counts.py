@@ -1,0 +1,46 @@
+"""What a summary says, number by number."""
+
+import numpy as np
+import pytest
+
+from evidentia import CredalPartition, FocalSets
+from evidentia.partition.counts import Counts
+
+
+def test_one_object_in_one_cluster():
+    text = CredalPartition([[1.0]], FocalSets(1, [{0}])).summary().splitlines()
+    assert text[:2] == ["1 objects in 1 cluster", "  1 (100 %) sure of one cluster       {0}: 1"]
+    assert text[-1].endswith("Most doubtful: 0.")
+
+
+def test_nobody_at_all():
+    nobody = CredalPartition(np.empty((0, 2)), FocalSets(2, [{0}, {1}]))
+    assert nobody.counts == Counts(0, {}, 0, 0.0, ())
+    assert "0 (  0 %) sure of one cluster" in nobody.summary()
+
+
+@pytest.mark.parametrize("n", [8, 9])
+def test_eight_sets_are_listed(n):
+    family = FocalSets(10, [{k, k + 1} for k in range(n)])
+    torn = CredalPartition(np.eye(n), family, cluster_names="abcdefghij").summary().splitlines()[2]
+    assert torn.startswith(f"  {n} (100 %) torn between clusters     {{a,b}}: 1, ")
+    assert torn.endswith("{h,i}: 1" + (", ..." if n == 9 else ""))
+
+
+def test_parts_add_up():
+    one = Counts(7, {1: 3, 6: 4}, 2, 1.25, ((0.9, "a"), (0.4, "b"), (0.3, "c")))
+    two = Counts(5, {0: 1, 2: 2, 6: 2}, 1, 0.5, ((0.8, "d"), (0.4, "e")))
+    both = one.plus(two)
+    assert both == Counts(12, {0: 1, 1: 3, 2: 2, 6: 6}, 3, 1.75, ((0.9, "a"), (0.8, "d"), (0.4, "b")))
+    assert list(both.sets) == [0, 1, 2, 6]
+    assert both.in_words(3, ["x, y", "z", "w"], empty=True).splitlines() == [
+        "12 objects in 3 clusters",
+        "   5 ( 42 %) sure of one cluster       {x, y}: 3, {z}: 2",
+        "     but 3 of them with less than half of their mass on it",
+        "   6 ( 50 %) torn between clusters     {z,w}: 6",
+        "   1 (  8 %) outliers, in none of them",
+        "Nonspecificity 0.15 on average (0: every object sure, 1: nothing known). Most doubtful: a, d, b.",
+    ]
+    assert "outliers" not in both.in_words(3, None, empty=False)
+    commas = both._replace(worst=((0.9, "a, b"), (0.1, "c")))
+    assert commas.in_words(3, None, empty=True).endswith("Most doubtful: a, b; c.")

@@ -1,0 +1,39 @@
+"""Names in cells and lines: kept from running, and read back as they were."""
+
+import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evidentia._names import FORMULA, NUMBER, guard, guarded, printable, unguard, unguarded
+
+WORDS = st.text(st.sampled_from("'=+-@\t\r5e.ab\x1b\n\u202e日"), max_size=6)
+
+
+@given(WORDS)
+def test_a_cell_is_read_back_and_no_spreadsheet_would_run_it(word):
+    cell = guard(word)
+    assert unguard(cell) == word
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r")) or NUMBER.fullmatch(cell)
+    assert bool(FORMULA.match(word)) or cell == word
+
+
+@given(WORDS)
+def test_what_is_printed_is_one_line_without_escape_codes(word):
+    shown = printable(word)
+    assert not set(shown) & set("\x1b\n\r\t\u202e")
+    assert len(shown.splitlines()) <= 1
+    assert "日" not in word or "日" in shown
+
+
+def test_a_table_keeps_its_numbers_and_gets_its_text_back():
+    index = pd.Index(["=a", "'+b", "c"], name="@who")
+    frame = pd.DataFrame(
+        [["-x", -1.5, True], ["y", 2.0, False], ["=", 3.0, True]], columns=["=t", "u", "u"], index=index
+    )
+    cells = guarded(frame)
+    assert cells.index.tolist() == ["'=a", "''+b", "c"]
+    assert cells.index.name == "'@who"
+    assert cells.columns.tolist() == ["'=t", "u", "u"]
+    assert cells.iloc[:, 0].tolist() == ["'-x", "y", "'="]
+    assert cells.iloc[:, 1].tolist() == [-1.5, 2.0, 3.0]
+    pd.testing.assert_frame_equal(unguarded(cells), frame)
