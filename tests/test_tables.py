@@ -182,3 +182,15 @@ def test_sparse_anndata(adata):
     np.testing.assert_array_equal(
         EGMM(2, random_state=0).fit(sparse).labels_, EGMM(2, random_state=0).fit(SPARSE).labels_
     )
+
+
+def test_polars_has_the_table_of_pandas(monkeypatch):
+    partition = EGMM(2, random_state=0).fit(FRAME).partition_
+    found, wanted = partition.to_polars(), partition.to_pandas().reset_index()
+    assert isinstance(found, polars.DataFrame)
+    assert found.columns == wanted.columns.tolist()
+    for name in found.columns:
+        assert found[name].to_list() == wanted[name].tolist()
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(ImportError, match=r"pip install 'evidentia\[frames\]'"):
+        partition.to_polars()

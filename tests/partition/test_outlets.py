@@ -1,7 +1,6 @@
-"""What a partition gives to others: equality, a notebook, polars, the largest masses alone."""
+"""What a partition gives to others: equality, a notebook, the largest masses alone."""
 
 import numpy as np
-import polars
 import pytest
 
 from evidentia import CredalPartition, FocalSets
@@ -41,17 +40,6 @@ def test_a_notebook_shows_the_summary_and_the_most_doubtful():
     assert "no answer" not in CredalPartition(MASSES, SETS)._repr_html_()
     assert "<table" not in CredalPartition(MASSES, SETS, no_answer="It collapsed & fell.")._repr_html_()
     assert "collapsed &amp; fell" in CredalPartition(MASSES, SETS, no_answer="It collapsed & fell.")._repr_html_()
-
-
-def test_polars_has_the_table_of_pandas(monkeypatch):
-    found, wanted = PARTITION.to_polars(), PARTITION.to_pandas().reset_index()
-    assert isinstance(found, polars.DataFrame)
-    assert found.columns == wanted.columns.tolist()
-    for name in found.columns:
-        assert found[name].to_list() == wanted[name].tolist()
-    monkeypatch.setitem(__import__("sys").modules, "polars", None)
-    with pytest.raises(ImportError, match=r"pip install 'evidentia\[frames\]'"):
-        PARTITION.to_polars()
 
 
 def test_the_largest_masses_and_the_rest():

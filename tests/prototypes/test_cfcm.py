@@ -101,8 +101,22 @@ def test_a_wrong_strength_of_links_is_explained(blobs, xi):
         CFCM(3, xi=xi).fit(blobs[0])
 
 
-@parametrize_with_checks(
-    [CFCM(), CFCM(adaptive=True, n_init=2)], expected_failed_checks=lambda model: model.method.failing_checks
-)
+@ADAPTIVE
+def test_weights_count_as_copies(blobs, links, adaptive):
+    """In few columns: the check of scikit-learn has 15 rows in 30, where learned metrics put each row on a center."""
+    X, _ = blobs
+    weight = np.random.default_rng(3).integers(1, 4, len(X))
+    weight[np.unique(links.pairs)] = 1  # a link is to one object
+    copied = np.repeat(np.arange(len(X)), weight)
+    first = np.searchsorted(copied, np.arange(len(X)))
+    moved = PairwiseConstraints(first[links.pairs], links.must, links.certainty)
+    settings = {"xi": 1.5, "adaptive": adaptive, "init": X[[3, 33, 55]]}
+    one = CFCM(3, **settings).fit(X, sample_weight=weight, constraints=links)
+    other = CFCM(3, **settings).fit(X[copied], constraints=moved)
+    np.testing.assert_allclose(one.partition_.masses[copied], other.partition_.masses, rtol=0, atol=1e-6)
+    assert one.criterion_ == pytest.approx(other.criterion_, rel=1e-9)
+
+
+@parametrize_with_checks([CFCM()], expected_failed_checks=lambda model: model.method.failing_checks)
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from evidentia import CredalPartition, FocalSets
+from evidentia.report.page import version_of
 from evidentia.report.words import doubt, rejected, shares, start_outcomes, starts
 
 
@@ -108,3 +109,8 @@ def test_reasons_are_grouped():
 def test_a_first_look_is_no_reason_but_what_it_found_is():
     table = pd.DataFrame({"model": "VVV", "n_clusters": [4, 5], "note": ["first look", "first look; it fell"]})
     assert rejected(SimpleNamespace(selection_=table)) == ["It fell: VVV with 5 clusters."]
+
+
+def test_a_package_that_is_not_there_is_said_to_be_so():
+    assert version_of("numpy") == np.__version__
+    assert version_of("no-such-package") == "not installed"

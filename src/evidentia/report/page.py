@@ -8,7 +8,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from html import escape
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -316,8 +316,9 @@ def settings_section(model: Any, settings: Mapping[str, Any]) -> str:
     """What was given, what the method was set to, and which versions ran."""
     used = {} if model is None else {"method": type(model).__name__, **model.get_params()}
     used.pop("verbose", None)
-    numbers = {name: version(name) for name in ("evidentia", "numpy", "scipy", "scikit-learn", "pandas", "matplotlib")}
-    groups = [("Input", settings), ("Method", used), ("Versions", {"python": platform.python_version(), **numbers})]
+    packages = ("evidentia", "numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib")
+    numbers = {"python": platform.python_version()} | {name: version_of(name) for name in packages}
+    groups = [("Input", settings), ("Method", used), ("Versions", numbers)]
     return "".join(
         f"<div><h3>{heading}</h3><dl>"
         + "".join(f"<dt>{escape(str(key))}</dt><dd>{escape(str(value))}</dd>" for key, value in content.items())
@@ -325,6 +326,14 @@ def settings_section(model: Any, settings: Mapping[str, Any]) -> str:
         for heading, content in groups
         if content
     )
+
+
+def version_of(package: str) -> str:
+    """The version that is installed; some packages are extras."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def repeat_section(command: str | None, code: str | None) -> str:
