@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.harness import Line, duration, memory, print_table, stopwatch, within
-from benchmarks.processes import usage, watched
+from benchmarks.processes import usage, watch
 from evidentia import EGMM, FocalSets, open_rows, select
 from evidentia.mixtures.egmm_problem import ALL, Problem
 from evidentia.mixtures.set_mixture import Parameters
@@ -186,9 +186,9 @@ def size_of(n: int, d: int) -> str:
 
 def lines(paths: list[str], n: int, d: int) -> Iterator[Line]:
     size = size_of(n, d)
-    alone = watched(HERE, "fit_files", paths, 0)
+    alone = watch(HERE, "fit_files", paths, 0)
     yield memory("EGMM from Parquet, one process, memory", size, alone.megabytes, MOST_MEMORY)
-    both = watched(HERE, "fit_files", paths, 2)
+    both = watch(HERE, "fit_files", paths, 2)
     yield memory("EGMM, 2 Dask workers of 1 GB, all processes", size, both.megabytes, MOST_MEMORY)
     same = alone.result["bits"] == both.result["bits"]
     yield Line("EGMM, one process and 2 workers", size, "", "", "same bits" if same else "differ", "same bits", same)
@@ -205,18 +205,18 @@ def lines(paths: list[str], n: int, d: int) -> Iterator[Line]:
             None,
         )
 
-    count, from_files, resident, read = watched(HERE, "passes_that_fit", paths).result
+    count, from_files, resident, read = watch(HERE, "passes_that_fit", paths).result
     what = "pass from files (peer: in memory + reading)"
     yield within(what, size_of(count, d), from_files, resident + read, 1.3)
     for what, seconds in (("in memory", resident), ("reading alone", read)):
         yield Line(f"  of which {what}", "", duration(seconds), "", f"{1e6 * seconds / count:.2f} µs/row", "", None)
 
     some = paths[: FILES // 2]
-    together, apart = (watched(HERE, "select_from_files", some, count).result for count in (3, 1))
+    together, apart = (watch(HERE, "select_from_files", some, count).result for count in (3, 1))
     yield within("select, 3 fits together (peer: one by one)", size_of(n // 2, d), together, apart, 0.8)
 
-    few, cpu_few = watched(HERE, "pass_over", paths[: FILES // 10]).result
-    many, cpu_many = watched(HERE, "pass_over", paths).result
+    few, cpu_few = watch(HERE, "pass_over", paths[: FILES // 10]).result
+    many, cpu_many = watch(HERE, "pass_over", paths).result
     growth = (cpu_many / many) / (cpu_few / few)
     what, both = "a pass over all rows (peer: over a tenth)", (duration(cpu_many), duration(cpu_few))
     yield Line(what, size, *both, f"{growth:.2f} x", "<= 1.2 x", growth <= 1.2)  # for each row

@@ -159,7 +159,7 @@ def pass_lines(quick: bool) -> Iterator[Line]:
         tool, average = engine(model), averaging(sets)
         within = np.stack([np.eye(d)] * (1 if model == "EEE" else n_clusters))
         parameters = Parameters(np.full(len(sets), 1 / len(sets)), start, within)
-        rows = Patterns(ArrayRows(X).mapped(partial(observed, tool)), complete=True)
+        rows = Patterns(ArrayRows(X).map_pieces(partial(observed, tool)), complete=True)
         with threads(1):
             tool.gather(rows, parameters, average)  # the first pass makes what all have in common
             flop, exponential, byte = limits_of_the_machine()  # beside each pass, as other programs come and go

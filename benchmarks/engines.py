@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.beyond_memory import cpu_of, paper, write_files
 from benchmarks.harness import Line, print_table, speed
-from benchmarks.processes import Watched, watched
+from benchmarks.processes import WatchedRun, watch
 from evidentia import open_rows
 from evidentia.rows.source import in_memory
 
@@ -114,12 +114,12 @@ def spark_mixture(paths: list[str], heap: str) -> float:
 
 def lines(paths: list[str], n: int, d: int, heap: str) -> Iterator[Line]:
     size = f"{n:.0e} x {d}, f=7".replace("e+0", "e")
-    ours = watched(HERE, "egmm", paths)
-    yield from beside(size, "dask-ml KMeans, 2 workers", ours, watched(HERE, "dask_kmeans", paths), 3)
-    yield from beside(size, "Spark mixture, local[2]", ours, watched(HERE, "spark_mixture", paths, heap), 20)
+    ours = watch(HERE, "egmm", paths)
+    yield from compare(size, "dask-ml KMeans, 2 workers", ours, watch(HERE, "dask_kmeans", paths), 3)
+    yield from compare(size, "Spark mixture, local[2]", ours, watch(HERE, "spark_mixture", paths, heap), 20)
 
 
-def beside(size: str, peer: str, ours: Watched, theirs: Watched, target: float) -> Iterator[Line]:
+def compare(size: str, peer: str, ours: WatchedRun, theirs: WatchedRun, target: float) -> Iterator[Line]:
     yield speed(f"EGMM, a pass (peer: {peer})", size, ours.result, theirs.result, target)
     both = f"{ours.megabytes:.0f} MB", f"{theirs.megabytes:.0f} MB"
     yield Line("  memory of all processes at the most", size, *both, "", "", None)

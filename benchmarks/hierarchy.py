@@ -26,10 +26,10 @@ def merge_seconds(n: int, repeats: int = 3) -> tuple[float, float]:
     from scipy.spatial.distance import pdist
 
     from evidentia.hierarchy._merge import LINKS, merge_by_distance
-    from evidentia.hierarchy._places import yardstick
+    from evidentia.hierarchy._places import reference_distance
 
     packed = pdist(table(n)[::-1], "sqeuclidean")[::-1].copy()
-    gamma, plain = 1 / yardstick(packed), pdist(table(n))
+    gamma, plain = 1 / reference_distance(packed), pdist(table(n))
     merge_by_distance(packed[:6].copy(), np.ones(4), LINKS["average"], gamma, 0.95, True)  # compiled by now
     ours = []
     for _ in range(repeats):

@@ -49,14 +49,14 @@ def _fields(process: Path) -> list[str]:
         return []
 
 
-class Watched(NamedTuple):
+class WatchedRun(NamedTuple):
     """What a function gave in an interpreter of its own, and the most memory that its processes held."""
 
     result: Any
     megabytes: float
 
 
-def watched(module: str, function: str, *arguments: Any, python: str = sys.executable) -> Watched:
+def watch(module: str, function: str, *arguments: Any, python: str = sys.executable) -> WatchedRun:
     """Call ``module.function(*arguments)`` in a new interpreter, both ways by JSON, and watch its memory."""
     code = f"import json, sys; from {module} import {function} as work; found = work(*json.loads(sys.argv[1]))"
     code += "; json.dump(found, open(sys.argv[2], 'w'))"
@@ -75,4 +75,4 @@ def watched(module: str, function: str, *arguments: Any, python: str = sys.execu
                 child.wait()
         if child.returncode:
             raise RuntimeError((said.read_text().strip() or "no message").splitlines()[-1])
-        return Watched(json.loads(into.read_text()), peak)
+        return WatchedRun(json.loads(into.read_text()), peak)

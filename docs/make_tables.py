@@ -129,7 +129,7 @@ def api_page(families: tuple[str, ...], title: str) -> str:
             if kind == "autoclass":
                 parts.append("   :members:")
             if public in classes:
-                parts.append("   :inherited-members: ClusterMixin, TransformerMixin, BaseEstimator, Declared")
+                parts.append("   :inherited-members: ClusterMixin, TransformerMixin, BaseEstimator, ParameterBase")
             parts.append("")
         parts += [MORE[name]] if name in MORE else []
     return "\n".join(parts).rstrip() + "\n"

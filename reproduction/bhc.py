@@ -27,7 +27,7 @@ from sklearn.preprocessing import scale
 from evidentia.datasets import load, make_diamond
 from evidentia.hierarchy import BeliefHierarchical
 from evidentia.scores import pair_precision, pair_recall
-from reproduction.claims import Case, Claim, Tables, best, shown
+from reproduction.claims import Case, Claim, Tables, best, value_text
 from reproduction.exhibit import Cell, Exhibit, Result, Results, Unit
 
 if TYPE_CHECKING:
@@ -673,7 +673,7 @@ def outlier_gap(tables: Tables) -> list[Case]:
     for name in DIAMONDS:
         for link in LINKAGES:
             own, classical = (table[f"{name}, {link}, {method}"]["last gap"] for method in METHODS)
-            words = f"BHC {shown(own)}, HAC {shown(classical)}"
+            words = f"BHC {value_text(own)}, HAC {value_text(classical)}"
             cases.append(Case(f"{name}, {link}", (own.ours or 0) > (classical.ours or 0), words))
     return cases
 

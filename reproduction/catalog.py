@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from evidentia.datasets import available
+from evidentia.datasets import list_datasets
 from reproduction.claims import Claim
 from reproduction.exhibit import Exhibit
 
@@ -93,7 +93,7 @@ def of_paper(name: str) -> list[Exhibit]:
 
 def missing_data(exhibits: Iterable[Exhibit]) -> dict[str, str]:
     """Data sets that these exhibits need and this machine lacks, and whether they can be downloaded."""
-    where = available()["where"]
+    where = list_datasets()["where"]
     needed = {name for exhibit in exhibits for name in exhibit.data}
     return {name: where[name] for name in where.index if name in needed and where[name] not in ("here", "cached")}
 

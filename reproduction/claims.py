@@ -47,7 +47,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecidedClaim:
     """A claim with what was found."""
 
     claim: Claim
@@ -58,7 +58,7 @@ class Decided:
         """
         >>> claim = Claim("Table 1", "It is best.", [], lambda tables: [], needed=2)
         >>> cases = [Case("Iris", True, ""), Case("Wine", None, ""), Case("Glass", False, "")]
-        >>> Decided(claim, cases).finding, Decided(claim, cases[1:]).finding
+        >>> DecidedClaim(claim, cases).finding, DecidedClaim(claim, cases[1:]).finding
         ('undecided', 'does not hold')
         """
         if not self.cases:
@@ -75,10 +75,10 @@ class Decided:
         return f"{held} of {len(self.cases)}" if len(self.cases) > 1 else ""
 
 
-def decide(claims: Sequence[Claim], tables: Tables) -> list[Decided]:
+def decide(claims: Sequence[Claim], tables: Tables) -> list[DecidedClaim]:
     """Every claim with its cases; none where an exhibit that it rests on was not computed."""
     return [
-        Decided(claim, claim.cases(tables) if all(tables.get(name) for name in claim.exhibits) else ())
+        DecidedClaim(claim, claim.cases(tables) if all(tables.get(name) for name in claim.exhibits) else ())
         for claim in claims
     ]
 
@@ -108,7 +108,7 @@ def best(name: str, own: Mapping[str, Cell], others: Mapping[str, Cell], *, lowe
     first, second = extreme(own, lowest), extreme(others, lowest)
     if first is None or second is None:
         return Case(name, None, "not computed")
-    words = f"{first} {shown(own[first])} against {second} {shown(others[second])}"
+    words = f"{first} {value_text(own[first])} against {second} {value_text(others[second])}"
     return Case(name, above(others[second], own[first]) if lowest else above(own[first], others[second]), words)
 
 
@@ -118,7 +118,7 @@ def extreme(cells: Mapping[str, Cell], lowest: bool) -> str | None:
     return (min if lowest else max)(there, key=there.__getitem__) if there else None
 
 
-def shown(cell: Cell) -> str:
+def value_text(cell: Cell) -> str:
     if cell.ours is None:
         return "–"
     return f"{cell.ours:,.0f}" if abs(cell.ours) >= 1000 else f"{cell.ours:.3g}"

@@ -17,9 +17,9 @@ from tqdm.auto import tqdm
 from evidentia.datasets import data_directory
 from reproduction import catalog, results
 from reproduction.exhibit import VERDICTS, Cell, Exhibit, Unit, Verdict
-from reproduction.files import Damaged
+from reproduction.files import DamagedFile
 from reproduction.page import evidence, write_page
-from reproduction.results import Shown, number
+from reproduction.results import ExhibitResult, number
 from reproduction.running import Failure, Outcome, Store, compute, longest_first
 
 MARKS: dict[Verdict, str] = {"within": "=", "better": "+", "worse": "-", "different": "~", "not comparable": " "}
@@ -166,9 +166,9 @@ def run(
 
     matplotlib.use("agg")
     lacking = catalog.missing_data(exhibits)
-    shown = [results.left_out(exhibit, exhibit.absent) for exhibit in exhibits if exhibit.absent]
+    shown = [results.find_absent(exhibit, exhibit.absent) for exhibit in exhibits if exhibit.absent]
     away = [exhibit for exhibit in exhibits if exhibit.data and set(exhibit.data) <= set(lacking)]
-    shown += [results.left_out(exhibit, f"the data are not here: {', '.join(exhibit.data)}") for exhibit in away]
+    shown += [results.find_absent(exhibit, f"the data are not here: {', '.join(exhibit.data)}") for exhibit in away]
     chosen = [exhibit for exhibit in exhibits if not exhibit.absent and exhibit not in away]
     plan = {exhibit.name: exhibit.units(quick, seed) for exhibit in chosen}
     if part is not None:
@@ -216,11 +216,11 @@ def run(
         labeled("", f"{out / results.RECORD}, every number and unit; a PNG for each figure")
 
 
-def record(out: Path, shown: Sequence[Shown]) -> list[Shown]:
+def record(out: Path, shown: Sequence[ExhibitResult]) -> list[ExhibitResult]:
     """Add exhibits to the record of a directory; one that is damaged is told and written anew."""
     try:
         return results.write(out, shown)
-    except Damaged as error:
+    except DamagedFile as error:
         note(f"{error} It is written anew, with this run alone.")
         (out / results.RECORD).unlink()
         return results.write(out, shown)
@@ -299,7 +299,7 @@ def tell_missing(lacking: dict[str, str]) -> None:
         note(f"from OpenML: 'evidentia datasets NAME --download' for {', '.join(fetched)}.")
 
 
-def print_exhibit(one: Shown, words: bool = True) -> None:
+def print_exhibit(one: ExhibitResult, words: bool = True) -> None:
     typer.echo()
     heading(f"{one.name}  {one.about['title']}")
     for chunk in chunks(one.columns, max(map(len, one.table), default=0)):
@@ -308,7 +308,7 @@ def print_exhibit(one: Shown, words: bool = True) -> None:
         labeled("note", text)
 
 
-def print_chunk(one: Shown, columns: Sequence[str]) -> None:
+def print_chunk(one: ExhibitResult, columns: Sequence[str]) -> None:
     """Rows of ours with the verdict's mark, each above the row of the paper."""
     side = max(map(len, one.table))
     widths = [max(LEAST, len(column) + 1) for column in columns]
@@ -347,19 +347,19 @@ def chunks(columns: Sequence[str], side: int) -> list[list[str]]:
     return groups
 
 
-def print_failures(computed: Iterable[Shown]) -> None:
+def print_failures(computed: Iterable[ExhibitResult]) -> None:
     """Once for each error, with the units it befell."""
     failures = [(f"{one.name} {failure['unit']}", failure) for one in computed for failure in one.about["failures"]]
-    for error, units in results.grouped((name, found["error"]) for name, found in failures).items():
+    for error, units in results.group_by_value((name, found["error"]) for name, found in failures).items():
         complain(f"{listing(units, 4)}: {error}")
 
 
-def print_counts(computed: Sequence[Shown]) -> None:
+def print_counts(computed: Sequence[ExhibitResult]) -> None:
     """Verdicts of each paper and of all."""
     tally = results.tally(computed)
     if not tally:
         return
-    lines = {**tally, "in all": results.summed(tally.values())} if len(tally) > 1 else tally
+    lines = {**tally, "in all": results.sum_counts(tally.values())} if len(tally) > 1 else tally
     side = max(map(len, lines))
     heading(f"{'cells':<{side}}  {'  '.join(VERDICTS)}  within, of the comparable")
     for paper, counts in lines.items():
@@ -369,10 +369,10 @@ def print_counts(computed: Sequence[Shown]) -> None:
     typer.echo("within: two standard errors of both means, or 0.02; of counts, one object or 2 % of the class")
 
 
-def print_claims(held: Sequence[Shown], computed: Sequence[Shown]) -> None:
+def print_claims(held: Sequence[ExhibitResult], computed: Sequence[ExhibitResult]) -> None:
     """The claims of the papers that an exhibit of this run has a part in."""
     names = {one.name for one in computed}
-    for paper, claims in results.decided(held).items():
+    for paper, claims in results.count_decided(held).items():
         there = [one for one in claims if one.cases and names & set(one.claim.exhibits)]
         if there:
             heading(f"{paper}: what the paper says of its method")

@@ -11,7 +11,7 @@ from typing import Any
 DIGEST = "digest"
 
 
-class Damaged(ValueError):
+class DamagedFile(ValueError):
     """A file does not hold what was written."""
 
 
@@ -33,11 +33,11 @@ def seal(content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
-    """What a sealed file holds; `Damaged` when it cannot be read or is not what was written."""
+    """What a sealed file holds; `DamagedFile` when it cannot be read or is not what was written."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise Damaged(f"{path.name} is not whole: {error}") from None
+        raise DamagedFile(f"{path.name} is not whole: {error}") from None
     if not isinstance(content, dict) or content.get(DIGEST) != digest(content):
-        raise Damaged(f"{path.name} is not what was written: its digest does not fit.")
+        raise DamagedFile(f"{path.name} is not what was written: its digest does not fit.")
     return content

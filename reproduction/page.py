@@ -12,9 +12,18 @@ from string import Template
 import evidentia
 from evidentia.files import write_whole
 from reproduction import catalog
-from reproduction.claims import Decided
+from reproduction.claims import DecidedClaim
 from reproduction.exhibit import VERDICTS, Cell, Verdict
-from reproduction.results import Shown, decided, grouped, number, share_within, spread, summed, tally
+from reproduction.results import (
+    ExhibitResult,
+    count_decided,
+    group_by_value,
+    number,
+    share_within,
+    spread,
+    sum_counts,
+    tally,
+)
 
 TITLE = "The papers' tables and figures, their numbers beside ours"
 RULE = (
@@ -32,7 +41,7 @@ OUTSIDE = VERDICTS[1:4]
 NOT_EXPLAINED = "not looked into"
 
 
-def write_page(path: Path, shown: Sequence[Shown]) -> Path:
+def write_page(path: Path, shown: Sequence[ExhibitResult]) -> Path:
     """Write the page of some exhibits: no network, no scripts, light and dark."""
     template = Template(files("reproduction").joinpath("template.html").read_text(encoding="utf-8"))
     computed = [one for one in shown if not one.about["absent"]]
@@ -43,7 +52,7 @@ def write_page(path: Path, shown: Sequence[Shown]) -> Path:
         facts=escape(" · ".join(facts(computed))),
         notes="".join(f'<p class="note">{escape(note)}</p>' for note in cautions(computed)),
         summary=summary_section(tally(computed)),
-        claims=claims_section(decided(computed)),
+        claims=claims_section(count_decided(computed)),
         links="".join(f'<a href="#{name}">{name}</a>' for name in [*papers, *ends(shown)]),
         papers="".join(
             f'<section id="{paper}"><h2>{escape(titles.get(paper, paper))}</h2>'
@@ -61,7 +70,7 @@ def write_page(path: Path, shown: Sequence[Shown]) -> Path:
 # -- the top ----------------------------------------------------------------------------------------------------------
 
 
-def facts(computed: Sequence[Shown]) -> list[str]:
+def facts(computed: Sequence[ExhibitResult]) -> list[str]:
     modes = sorted({"quick run" if one.about["quick"] else "full run" for one in computed})
     seeds = sorted({one.about["seed"] for one in computed})
     units = {(one.paper, key): seconds for one in computed for key, (*_, seconds) in one.about["units"].items()}
@@ -76,7 +85,7 @@ def facts(computed: Sequence[Shown]) -> list[str]:
     ]
 
 
-def cautions(computed: Sequence[Shown]) -> list[str]:
+def cautions(computed: Sequence[ExhibitResult]) -> list[str]:
     if any(one.about["quick"] for one in computed):
         return ["A quick run has few repetitions: single cells can differ from those of a full run."]
     return []
@@ -97,7 +106,7 @@ def headline(total: Mapping[Verdict, int]) -> str:
 
 def summary_section(counts: Mapping[str, Mapping[Verdict, int]]) -> str:
     """The bar, the sentence and the table of verdicts."""
-    total = summed(counts.values())
+    total = sum_counts(counts.values())
     sentence = f"<p>{escape(headline(total))}</p>"
     if share_within(total) is None:
         return sentence
@@ -120,7 +129,7 @@ def summary_section(counts: Mapping[str, Mapping[Verdict, int]]) -> str:
     )
 
 
-def claims_section(claims: Mapping[str, Sequence[Decided]]) -> str:
+def claims_section(claims: Mapping[str, Sequence[DecidedClaim]]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(paper)}, {escape(one.claim.place)}</th><td class="left">{escape(one.claim.text)}'
         f'</td><td class="left">{escape(finding(one))}</td><td class="left">{escape(evidence(one))}</td></tr>'
@@ -137,11 +146,11 @@ def claims_section(claims: Mapping[str, Sequence[Decided]]) -> str:
     )
 
 
-def finding(one: Decided) -> str:
+def finding(one: DecidedClaim) -> str:
     return f"{one.finding} ({one.score})" if one.score else one.finding
 
 
-def evidence(one: Decided) -> str:
+def evidence(one: DecidedClaim) -> str:
     """The cases one after the other, each with its numbers."""
     words = {True: "", False: "no, ", None: "open, "}
     return "; ".join(f"{case.name}: {words[case.holds]}{case.words}" for case in one.cases)
@@ -150,19 +159,19 @@ def evidence(one: Decided) -> str:
 # -- one exhibit ------------------------------------------------------------------------------------------------------
 
 
-def exhibit_section(one: Shown) -> str:
+def exhibit_section(one: ExhibitResult) -> str:
     title = f'<h3 id="{one.name}">{escape(one.heading)}<code>{one.name}</code></h3>'
     return f"{title}{figure(one)}{table(one)}{remarks(one)}{settings(one)}"
 
 
-def figure(one: Shown) -> str:
+def figure(one: ExhibitResult) -> str:
     if not one.png:
         return ""
     data = base64.b64encode(one.png).decode("ascii")
     return f'<figure><img src="data:image/png;base64,{data}" alt="{escape(one.heading)}"></figure>'
 
 
-def table(one: Shown) -> str:
+def table(one: ExhibitResult) -> str:
     if not one.cells:
         return ""
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in one.columns)
@@ -195,20 +204,20 @@ def with_deviation(value: float | None, deviation: float | None) -> str:
     return f"{number(value)}{beside}"
 
 
-def reasons(one: Shown) -> list[tuple[Verdict, str, str]]:
+def reasons(one: ExhibitResult) -> list[tuple[Verdict, str, str]]:
     """Verdict, cells and why, each reason once, of the cells that are not within."""
     found: list[tuple[Verdict, str, str]] = []
     for verdict in VERDICTS[1:]:
         silent = "" if verdict == "not comparable" else NOT_EXPLAINED
         said = ((place(cell), cell.incomparable or cell.reason) for cell in one.cells if cell.verdict == verdict)
-        for why, cells in grouped(said).items():
+        for why, cells in group_by_value(said).items():
             if why or silent:
                 which = f"{len(cells)} cells" if len(cells) > 6 else ", ".join(cells)
                 found.append((verdict, which, why or silent))
     return found
 
 
-def remarks(one: Shown) -> str:
+def remarks(one: ExhibitResult) -> str:
     """Words and notes, then why cells are not within, each reason once."""
     lines = [escape(text) for text in (*one.about["words"], *one.about["notes"])]
     lines += [
@@ -218,7 +227,7 @@ def remarks(one: Shown) -> str:
     return f'<ul class="plain">{"".join(f"<li>{line}</li>" for line in lines)}</ul>' if lines else ""
 
 
-def settings(one: Shown) -> str:
+def settings(one: ExhibitResult) -> str:
     """How many units, how long, and what they warned of; the settings are in the files of the units."""
     units = one.about["units"]
     said = "".join(f"<li>{escape(text)}</li>" for text in one.about["warnings"])
@@ -230,7 +239,7 @@ def settings(one: Shown) -> str:
 # -- the end ----------------------------------------------------------------------------------------------------------
 
 
-def outside_section(computed: Iterable[Shown]) -> str:
+def outside_section(computed: Iterable[ExhibitResult]) -> str:
     rows = "".join(
         f'<tr><th scope="row"><a href="#{one.name}">{one.name}</a></th><td class="left">{escape(place(cell))}</td>'
         f'<td class="left">{cell.verdict}</td><td>{number(cell.ours)}</td><td>{number(cell.paper)}</td>'
@@ -249,22 +258,24 @@ def outside_section(computed: Iterable[Shown]) -> str:
     )
 
 
-def failures_section(computed: Iterable[Shown]) -> str:
+def failures_section(computed: Iterable[ExhibitResult]) -> str:
     failures = [
         (f"{one.name} {failure['unit']}", failure["error"]) for one in computed for failure in one.about["failures"]
     ]
-    lines = "".join(f"<li>{escape(', '.join(names))}: {escape(why)}</li>" for why, names in grouped(failures).items())
+    lines = "".join(
+        f"<li>{escape(', '.join(names))}: {escape(why)}</li>" for why, names in group_by_value(failures).items()
+    )
     return f'<section id="failures"><h2>What failed</h2><ul>{lines}</ul></section>' if lines else ""
 
 
-def absent_section(absent: Iterable[Shown]) -> str:
+def absent_section(absent: Iterable[ExhibitResult]) -> str:
     lines = "".join(
         f"<li>{escape(one.heading)} <code>{one.name}</code>: {escape(one.about['absent'])}</li>" for one in absent
     )
     return f'<section id="absent"><h2>What was not computed</h2><ul>{lines}</ul></section>' if lines else ""
 
 
-def ends(shown: Iterable[Shown]) -> list[str]:
+def ends(shown: Iterable[ExhibitResult]) -> list[str]:
     """Which of the sections at the end there are."""
     has = {
         "outside": any(cell.verdict in OUTSIDE for one in shown for cell in one.cells),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evidentia.files import write_whole
 from reproduction import catalog
-from reproduction.claims import Decided
+from reproduction.claims import DecidedClaim
 from reproduction.exhibit import VERDICTS, Cell
 from reproduction.page import (
     CLAIM_RULE,
@@ -29,15 +29,15 @@ from reproduction.page import (
 )
 from reproduction.results import (
     RECORD,
-    Shown,
-    decided,
+    ExhibitResult,
+    count_decided,
     findings,
-    grouped,
+    group_by_value,
     number,
     read,
     share_within,
     spread,
-    summed,
+    sum_counts,
     tally,
 )
 
@@ -55,7 +55,7 @@ def take_over(source: Path, target: Path) -> None:
 def pages(directory: Path) -> dict[str, str]:
     """Text of the overview and of each paper's page, by path below the documentation."""
     shown = read(directory)
-    claims = decided(shown)
+    claims = count_decided(shown)
     papers = [paper for paper in catalog.PAPERS if any(one.paper == paper.name for one in shown)]
     written = {"results.md": overview(shown, [paper.name for paper in papers])}
     for paper in papers:
@@ -64,10 +64,10 @@ def pages(directory: Path) -> dict[str, str]:
     return written
 
 
-def overview(shown: Sequence[Shown], papers: Sequence[str]) -> str:
+def overview(shown: Sequence[ExhibitResult], papers: Sequence[str]) -> str:
     computed = [one for one in shown if not one.about["absent"]]
-    counts, claims = tally(computed), decided(shown)
-    total = summed(counts.values())
+    counts, claims = tally(computed), count_decided(shown)
+    total = sum_counts(counts.values())
     every = [(paper, one) for paper, found in claims.items() for one in found]
     held = {**claims, "in all": [one for _, one in every]}
     rows = [
@@ -98,7 +98,7 @@ def overview(shown: Sequence[Shown], papers: Sequence[str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def digests(computed: Sequence[Shown]) -> str:
+def digests(computed: Sequence[ExhibitResult]) -> str:
     """How many units can be told from changed ones, in a sentence."""
     units = {(one.paper, key): kept for one in computed for key, (_, kept, _) in one.about["units"].items()}
     without = sum(kept is None for kept in units.values())
@@ -110,13 +110,13 @@ def digests(computed: Sequence[Shown]) -> str:
     )
 
 
-def claims_held(claims: Sequence[Decided]) -> str:
+def claims_held(claims: Sequence[DecidedClaim]) -> str:
     found = findings(claims)
     counted = len(claims) - found["not computed"]
     return f"{found['holds']} of {counted}" if counted else "–"
 
 
-def claims_table(claims: Sequence[tuple[str, Decided]]) -> str:
+def claims_table(claims: Sequence[tuple[str, DecidedClaim]]) -> str:
     rows = [
         [paper, plain(one.claim.place), plain(one.claim.text), f"**{finding(one)}**", plain(evidence(one))]
         for paper, one in claims
@@ -124,12 +124,12 @@ def claims_table(claims: Sequence[tuple[str, Decided]]) -> str:
     return table(["paper", "where", "claim", "finding", "cases"], rows, left=range(5)) if rows else "None."
 
 
-def outside_table(computed: Sequence[Shown]) -> str:
+def outside_table(computed: Sequence[ExhibitResult]) -> str:
     rows = [
         [f"[{one.name}](#{one.name})", verdict, plain("; ".join(cells)), plain(why or NOT_EXPLAINED)]
         for one in computed
         for verdict in OUTSIDE
-        for why, cells in grouped(
+        for why, cells in group_by_value(
             (f"{place(cell)}: {number(cell.ours)} ({number(cell.paper)})", cell.reason)
             for cell in one.cells
             if cell.verdict == verdict
@@ -138,7 +138,7 @@ def outside_table(computed: Sequence[Shown]) -> str:
     return table(["where", "verdict", "cells: ours (the paper's)", "why"], rows, left=range(4)) if rows else "None."
 
 
-def paper_page(title: str, shown: Sequence[Shown], claims: Sequence[Decided]) -> str:
+def paper_page(title: str, shown: Sequence[ExhibitResult], claims: Sequence[DecidedClaim]) -> str:
     parts = [f"# {plain(title)}"]
     if claims:
         lines = [
@@ -160,7 +160,7 @@ def paper_page(title: str, shown: Sequence[Shown], claims: Sequence[Decided]) ->
     return "\n\n".join(parts) + "\n"
 
 
-def exhibit(one: Shown) -> list[str]:
+def exhibit(one: ExhibitResult) -> list[str]:
     parts = [f"({one.name})=\n## {plain(one.heading)}"]
     if one.cells:
         rows = [
@@ -169,7 +169,7 @@ def exhibit(one: Shown) -> list[str]:
         parts.append(table(["", *map(plain, one.columns)], rows))
     notes = [plain(text) for text in (*one.about["words"], *one.about["notes"])]
     notes += [f"*{verdict}*, {plain(which)}: {plain(why)}" for verdict, which, why in reasons(one)]
-    failures = grouped((failure["unit"], failure["error"]) for failure in one.about["failures"])
+    failures = group_by_value((failure["unit"], failure["error"]) for failure in one.about["failures"])
     notes += [f"*failed*, {plain(', '.join(units))}: {plain(error)}" for error, units in failures.items()]
     if notes:
         parts.append("\n".join(f"- {note}" for note in notes))

@@ -17,10 +17,10 @@ import evidentia
 from evidentia.datasets import data_directory
 from evidentia.files import write_whole
 from reproduction import catalog
-from reproduction.claims import FINDINGS, Decided, Finding, decide
+from reproduction.claims import FINDINGS, DecidedClaim, Finding, decide
 from reproduction.exhibit import Cell, Exhibit, Unit, Verdict, counted
 from reproduction.files import digest, read_sealed, seal
-from reproduction.running import Failure, Measured, Outcomes, content
+from reproduction.running import Failure, Measurement, Outcomes, content
 
 RECORD = "record.json"
 DEFAULTS = {field.name: field.default for field in fields(Cell)}
@@ -40,7 +40,7 @@ DPI = 110
 
 
 @dataclass(frozen=True)
-class Shown:
+class ExhibitResult:
     """An exhibit with its numbers.
 
     Attributes
@@ -92,9 +92,9 @@ class Shown:
 # -- from units to what is shown --------------------------------------------------------------------------------------
 
 
-def gather(exhibit: Exhibit, units: Sequence[Unit], outcomes: Outcomes, *, quick: bool, seed: int) -> Shown:
+def gather(exhibit: Exhibit, units: Sequence[Unit], outcomes: Outcomes, *, quick: bool, seed: int) -> ExhibitResult:
     """Cells, notes and figure of an exhibit. What goes wrong in making one of them is told and spoils no other."""
-    done = {unit.key: found for unit in units if isinstance(found := outcomes.get(unit.fingerprint), Measured)}
+    done = {unit.key: found for unit in units if isinstance(found := outcomes.get(unit.fingerprint), Measurement)}
     failures = [
         {"unit": unit.key, "error": neutral(found.error), "lacks_data": found.lacks_data}
         for unit in units
@@ -128,13 +128,15 @@ def gather(exhibit: Exhibit, units: Sequence[Unit], outcomes: Outcomes, *, quick
             if unit.key in done
         },
     }
-    return Shown(exhibit.name, about, cells, png)
+    return ExhibitResult(exhibit.name, about, cells, png)
 
 
-def left_out(exhibit: Exhibit, why: str) -> Shown:
+def find_absent(exhibit: Exhibit, why: str) -> ExhibitResult:
     """An exhibit of which nothing was computed."""
     empty: dict[str, Any] = {"words": [], "notes": [], "failures": [], "warnings": [], "units": {}}
-    return Shown(exhibit.name, {"title": exhibit.title, "version": evidentia.__version__, "absent": why, **empty})
+    return ExhibitResult(
+        exhibit.name, {"title": exhibit.title, "version": evidentia.__version__, "absent": why, **empty}
+    )
 
 
 def rounded(cell: Cell) -> Cell:
@@ -165,11 +167,11 @@ def picture(draw: Any, results: Any) -> bytes:
 # -- on disk ----------------------------------------------------------------------------------------------------------
 
 
-def write(directory: Path, shown: Iterable[Shown]) -> list[Shown]:
+def write(directory: Path, shown: Iterable[ExhibitResult]) -> list[ExhibitResult]:
     """Add exhibits to the record of a directory; returns all that it now holds, those of earlier runs included.
 
     An exhibit that could not be computed this time does not replace one that could. A record that is not what was
-    written is not believed: `Damaged`.
+    written is not believed: `DamagedFile`.
     """
     held = {one.name: one for one in read(directory)} if (directory / RECORD).exists() else {}
     for one in shown:
@@ -181,7 +183,7 @@ def write(directory: Path, shown: Iterable[Shown]) -> list[Shown]:
     return ordered
 
 
-def record_of(shown: Iterable[Shown]) -> dict[str, Any]:
+def record_of(shown: Iterable[ExhibitResult]) -> dict[str, Any]:
     """As JSON holds it; units, which exhibits share, stand once for each paper."""
     exhibits: dict[str, Any] = {}
     units: dict[str, dict[str, Any]] = {}
@@ -198,7 +200,7 @@ def record_of(shown: Iterable[Shown]) -> dict[str, Any]:
     }
 
 
-def read(directory: Path) -> list[Shown]:
+def read(directory: Path) -> list[ExhibitResult]:
     """The exhibits that a directory holds; titles, words and rules as the code has them now."""
     record = read_sealed(directory / RECORD)
     found = []
@@ -207,11 +209,11 @@ def read(directory: Path) -> list[Shown]:
         units = record["units"].get(name.partition(".")[0], {})
         drawing = directory / f"{name}.png"
         one = {**about, "units": {key: units[key] for key in about["units"]}, "words": []}
-        found.append(renewed(Shown(name, one, cells, drawing.read_bytes() if drawing.exists() else b"")))
+        found.append(renew_record(ExhibitResult(name, one, cells, drawing.read_bytes() if drawing.exists() else b"")))
     return found
 
 
-def renewed(one: Shown) -> Shown:
+def renew_record(one: ExhibitResult) -> ExhibitResult:
     """The measured numbers with what the code says of them today: the paper's numbers, rules, reasons and words.
 
     So a reason that was corrected is on the page without hours of computing. Cells that only a result brings forth,
@@ -313,7 +315,7 @@ def natural(name: str) -> tuple[Any, ...]:
     )
 
 
-def tally(shown: Iterable[Shown]) -> dict[str, dict[Verdict, int]]:
+def tally(shown: Iterable[ExhibitResult]) -> dict[str, dict[Verdict, int]]:
     """How many cells of each paper have each verdict, for papers that have cells."""
     cells: dict[str, list[Cell]] = {}
     for one in shown:
@@ -321,7 +323,7 @@ def tally(shown: Iterable[Shown]) -> dict[str, dict[Verdict, int]]:
     return {paper: counted(found) for paper, found in cells.items() if found}
 
 
-def summed(counts: Iterable[Mapping[Verdict, int]]) -> dict[Verdict, int]:
+def sum_counts(counts: Iterable[Mapping[Verdict, int]]) -> dict[Verdict, int]:
     total = counted([])
     for found in counts:
         for verdict, count in found.items():
@@ -335,7 +337,7 @@ def share_within(counts: Mapping[Verdict, int]) -> float | None:
     return counts["within"] / comparable if comparable else None
 
 
-def decided(shown: Sequence[Shown]) -> dict[str, list[Decided]]:
+def count_decided(shown: Sequence[ExhibitResult]) -> dict[str, list[DecidedClaim]]:
     """The claims of each paper that has any, with what our cells say of them."""
     tables = {one.name: one.table for one in shown}
     names = list(dict.fromkeys(one.paper for one in shown))
@@ -343,16 +345,16 @@ def decided(shown: Sequence[Shown]) -> dict[str, list[Decided]]:
     return {name: claims for name, claims in found.items() if claims}
 
 
-def findings(claims: Iterable[Decided]) -> dict[Finding, int]:
+def findings(claims: Iterable[DecidedClaim]) -> dict[Finding, int]:
     """How many claims have each finding."""
     found = [one.finding for one in claims]
     return {finding: found.count(finding) for finding in FINDINGS}
 
 
-def grouped(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def group_by_value(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Names by what is said of them, so that one sentence about forty cells is printed once.
 
-    >>> grouped([("a", "slow"), ("b", ""), ("c", "slow")])
+    >>> group_by_value([("a", "slow"), ("b", ""), ("c", "slow")])
     {'slow': ['a', 'c'], '': ['b']}
     """
     found: dict[str, list[str]] = {}

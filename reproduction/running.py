@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import evidentia
 from evidentia.files import write_whole
 from reproduction.exhibit import Exhibit, Result, Unit
-from reproduction.files import Damaged, read_sealed, seal
+from reproduction.files import DamagedFile, read_sealed, seal
 
 # Set before a process starts, since the libraries read them when they are loaded: one unit, one core.
 ONE_THREAD = dict.fromkeys(
@@ -33,7 +33,7 @@ OUT_OF_TIME = getattr(signal, "SIGXCPU", 0)
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """What a unit gave, and what was said meanwhile."""
 
     result: Result
@@ -49,7 +49,7 @@ class Failure:
     lacks_data: bool = False
 
 
-Outcome = Measured | Failure
+Outcome = Measurement | Failure
 Outcomes = dict[str, Outcome]  # by the fingerprint of the unit
 
 
@@ -80,7 +80,7 @@ class Store:
         readable = re.sub(r"[^A-Za-z0-9]+", "-", unit.key).strip("-")[:60]
         return self.directory / f"{readable}-{unit.fingerprint}.json"
 
-    def read(self, unit: Unit) -> Measured | None:
+    def read(self, unit: Unit) -> Measurement | None:
         """What is kept of a unit; None, and a line in `damaged`, when the file is not what was written."""
         path = self.path(unit)
         if self.fresh or not path.exists():
@@ -88,17 +88,17 @@ class Store:
         try:
             kept = read_sealed(path)
             if kept["fingerprint"] != unit.fingerprint:
-                raise Damaged(f"{path.name} is of another unit.")
-            return Measured(kept["result"], kept["seconds"], tuple(kept["warnings"]))
-        except Damaged:
+                raise DamagedFile(f"{path.name} is of another unit.")
+            return Measurement(kept["result"], kept["seconds"], tuple(kept["warnings"]))
+        except DamagedFile:
             self.damaged.append(path.name)
             return None
 
-    def write(self, unit: Unit, measured: Measured) -> None:
+    def write(self, unit: Unit, measured: Measurement) -> None:
         write_whole(self.path(unit), json.dumps(seal(content(unit, measured)), indent=1))
 
 
-def content(unit: Unit, measured: Measured) -> dict[str, Any]:
+def content(unit: Unit, measured: Measurement) -> dict[str, Any]:
     """All that a unit gave, with what it was computed from."""
     return {
         "key": unit.key,
@@ -153,16 +153,16 @@ def compute(units: Iterable[Unit], store: Store, *, jobs: int = 1, watcher: Watc
             outcomes[unit.fingerprint] = kept
             if watcher is not None:
                 watcher.ends(unit, kept, kept=True)
-    for unit, outcome in _in_processes(waiting, jobs, watcher.begins if watcher is not None else lambda unit: None):
+    for unit, outcome in _run_in_processes(waiting, jobs, watcher.begins if watcher is not None else lambda unit: None):
         outcomes[unit.fingerprint] = outcome
-        if isinstance(outcome, Measured):
+        if isinstance(outcome, Measurement):
             store.write(unit, outcome)
         if watcher is not None:
             watcher.ends(unit, outcome, kept=False)
     return outcomes
 
 
-def _in_processes(units: list[Unit], jobs: int, begins: Callable[[Unit], None]) -> Iterator[tuple[Unit, Outcome]]:
+def _run_in_processes(units: list[Unit], jobs: int, begins: Callable[[Unit], None]) -> Iterator[tuple[Unit, Outcome]]:
     """Units with their outcomes, as they come. (A pool of the library would not say which unit ended its process.)"""
     waiting = units[::-1]
     idle: list[_Worker] = []
@@ -181,7 +181,7 @@ def _in_processes(units: list[Unit], jobs: int, begins: Callable[[Unit], None]) 
                     idle.append(worker)
                 except EOFError:
                     worker.process.join()
-                    outcome = _ended(worker.process.exitcode, unit.limit)
+                    outcome = _end_outcome(worker.process.exitcode, unit.limit)
                 del busy[worker.pipe]
                 yield unit, outcome
     finally:
@@ -192,10 +192,10 @@ def _in_processes(units: list[Unit], jobs: int, begins: Callable[[Unit], None]) 
             worker.process.join()
 
 
-def _ended(code: int | None, limit: int | None) -> Outcome:
+def _end_outcome(code: int | None, limit: int | None) -> Outcome:
     """What the end of a process means: the time limit of its unit, or a failure."""
     if limit is not None and code == -OUT_OF_TIME:
-        return Measured({"no end within": limit}, float(limit))
+        return Measurement({"no end within": limit}, float(limit))
     return Failure(f"its process ended with code {code}; a lack of memory is the usual cause")
 
 
@@ -233,7 +233,7 @@ def _work(pipe: Connection) -> None:
         while True:
             measure, settings, limit = pipe.recv()
             _limit_time(limit)
-            pipe.send(measured(measure, settings))
+            pipe.send(measure_unit(measure, settings))
 
 
 def _limit_time(seconds: int | None) -> None:
@@ -255,7 +255,7 @@ def _end_with_the_parent() -> None:
     os._exit(1)
 
 
-def measured(measure: Callable[..., Result], settings: Mapping[str, Any]) -> Outcome:
+def measure_unit(measure: Callable[..., Result], settings: Mapping[str, Any]) -> Outcome:
     """Call a unit's function; what it gives goes through JSON, so that it looks the same fresh and from the store."""
     begin = perf_counter()
     with warnings.catch_warnings(record=True) as said:
@@ -264,9 +264,9 @@ def measured(measure: Callable[..., Result], settings: Mapping[str, Any]) -> Out
             result = json.loads(json.dumps(measure(**settings), default=_plain))
         except Exception as error:
             lacks_data = isinstance(error, FileNotFoundError) and "EVIDENTIA_DATA" in str(error)
-            return Failure(_told(error), lacks_data)
+            return Failure(_error_line(error), lacks_data)
     texts = dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in said)
-    return Measured(result, round(perf_counter() - begin, 3), tuple(texts))
+    return Measurement(result, round(perf_counter() - begin, 3), tuple(texts))
 
 
 def _plain(value: Any) -> Any:
@@ -276,11 +276,11 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a unit returned a {type(value).__name__}, which JSON cannot hold")
 
 
-def _told(error: Exception) -> str:
+def _error_line(error: Exception) -> str:
     """The error in one line, with the innermost place of the library or of this package that it came through."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     frames = traceback.extract_tb(error.__traceback__)
-    inner = [frame for frame in frames if frame.name != measured.__name__ and _is_own(frame.filename)]
+    inner = [frame for frame in frames if frame.name != measure_unit.__name__ and _is_own(frame.filename)]
     return f"{text} ({Path(inner[-1].filename).name}, line {inner[-1].lineno})" if inner else text
 
 

@@ -43,11 +43,13 @@ def pytest_runtest_setup(item):
 
 def skip_without_data(*names, allow_module_level=False):
     """Skip the test at hand where data sets are absent, and say which files it needs; all of them if none is named."""
-    from evidentia.datasets.loading import BUILT_IN, data_directory, whereabouts
+    from evidentia.datasets.loading import BUILT_IN, data_directory, find_location
     from evidentia.datasets.registry import find, registry
 
     entries = [find(name) for name in names] or [it for it in registry().values() if it.name not in BUILT_IN]
-    files = [file for it in entries if whereabouts(it, data_directory()) not in ("here", "cached") for file in it.files]
+    files = [
+        file for it in entries if find_location(it, data_directory()) not in ("here", "cached") for file in it.files
+    ]
     if not files:
         return
     shown = ", ".join(files if len(files) < 5 else [*files[:3], f"and {len(files) - 3} more files"])

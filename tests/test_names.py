@@ -4,7 +4,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidentia._names import FORMULA, NUMBER, guard, guarded, printable, unguard, unguarded
+from evidentia._names import FORMULA, NUMBER, guard, guard_table, printable, unguard, unguard_table
 
 WORDS = st.text(st.sampled_from("'=+-@\t\r5e.ab\x1b\n\u202e日"), max_size=6)
 
@@ -30,10 +30,10 @@ def test_a_table_keeps_its_numbers_and_gets_its_text_back():
     frame = pd.DataFrame(
         [["-x", -1.5, True], ["y", 2.0, False], ["=", 3.0, True]], columns=["=t", "u", "u"], index=index
     )
-    cells = guarded(frame)
+    cells = guard_table(frame)
     assert cells.index.tolist() == ["'=a", "''+b", "c"]
     assert cells.index.name == "'@who"
     assert cells.columns.tolist() == ["'=t", "u", "u"]
     assert cells.iloc[:, 0].tolist() == ["'-x", "y", "'="]
     assert cells.iloc[:, 1].tolist() == [-1.5, 2.0, 3.0]
-    pd.testing.assert_frame_equal(unguarded(cells), frame)
+    pd.testing.assert_frame_equal(unguard_table(cells), frame)

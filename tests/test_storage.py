@@ -152,8 +152,8 @@ def same(found, wanted, where):
         assert len(found) == len(wanted), where
         for one, other in zip(found, wanted):
             same(one, other, where)
-    elif hasattr(wanted, "stored"):
-        same(found.stored(), wanted.stored(), where)
+    elif hasattr(wanted, "to_fields"):
+        same(found.to_fields(), wanted.to_fields(), where)
     elif dataclasses.is_dataclass(wanted):
         for field in dataclasses.fields(wanted):
             same(getattr(found, field.name), getattr(wanted, field.name), f"{where}.{field.name}")

@@ -32,7 +32,7 @@ from evidentia.constraints.answers import Answer, read_answers, write_answers
 from evidentia.rows.checkpoint import Checkpoint
 from evidentia.solvers.coordinates import moments_of
 from reproduction.exhibit import Unit
-from reproduction.running import Measured, Store
+from reproduction.running import Measurement, Store
 
 NOBODY = 65534
 NAMES = ["a", "b", "c", "dé", "=1+1", "7"]  # one bit makes some of them another
@@ -117,7 +117,7 @@ class OneFile(Store):
 
 def _write_unit(path: Path, seed: int) -> None:
     store = OneFile(path)
-    store.write(UNIT, Measured({"ari": [0.731 + seed, 0.5]}, 2.25, ("late",)))
+    store.write(UNIT, Measurement({"ari": [0.731 + seed, 0.5]}, 2.25, ("late",)))
 
 
 def _read_unit(path: Path) -> Any:

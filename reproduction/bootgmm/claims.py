@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from reproduction.bootgmm.calibration import COLUMNS, LEVELS
-from reproduction.claims import Case, Claim, Tables, best, shown
+from reproduction.claims import Case, Claim, Tables, best, value_text
 from reproduction.exhibit import Cell
 
 TABLES = {1: "bootgmm.table2", 2: "bootgmm.table3", 3: "bootgmm.table4"}
@@ -29,7 +29,7 @@ def near_nominal(tables: Tables, models: Mapping[int, Sequence[str]]) -> list[Ca
             for level in LEVELS:
                 cell = coverage(tables, mixture, level, model)
                 near = abs((cell.ours or 0) - level) <= max(NEAR, 2 * cell.error)
-                cases.append(Case(f"mixture {mixture}, {model}, {level:.2f}", near, shown(cell)))
+                cases.append(Case(f"mixture {mixture}, {model}, {level:.2f}", near, value_text(cell)))
     return cases
 
 
@@ -41,7 +41,7 @@ def far_below(tables: Tables, models: Mapping[int, Sequence[str]]) -> list[Case]
             for level in LEVELS:
                 cell = coverage(tables, mixture, level, model)
                 cases.append(
-                    Case(f"mixture {mixture}, {model}, {level:.2f}", (cell.ours or 0) < level - FAR, shown(cell))
+                    Case(f"mixture {mixture}, {model}, {level:.2f}", (cell.ours or 0) < level - FAR, value_text(cell))
                 )
     return cases
 
@@ -72,7 +72,7 @@ def doubt_where_mistaken(tables: Tables) -> list[Case]:
     """Four of the five versicolor that the mixture calls virginica are mostly on the pair."""
     table = tables["bootgmm.table5"]
     torn = {name: row["{ve,vi}"] for name, row in table.items()}
-    return [Case(name, (cell.ours or 0) > 0.5, shown(cell)) for name, cell in torn.items() if name != "object 84"]
+    return [Case(name, (cell.ours or 0) > 0.5, value_text(cell)) for name, cell in torn.items() if name != "object 84"]
 
 
 EVERY = tuple(TABLES.values())

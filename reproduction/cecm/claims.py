@@ -8,7 +8,7 @@ from reproduction.cecm import numbers
 from reproduction.cecm.curves import ASKED
 from reproduction.cecm.tables import METRIC_NAMES
 from reproduction.cecm.trials import METHODS, SETS
-from reproduction.claims import Case, Claim, Tables, above, best, shown
+from reproduction.claims import Case, Claim, Tables, above, best, value_text
 from reproduction.exhibit import Cell
 
 CURVES, ACTIVE, SMALL = "cecm.figure11-14", "cecm.figure7-10", (10, 20)
@@ -69,7 +69,7 @@ def active_against_random(
 
 def optimum(tables: Tables) -> list[Case]:
     asked, drawn = tables[ACTIVE]["Iris, 40 links"]["active"], tables[ACTIVE]["Iris, 200 links"]["random"]
-    words = f"active {shown(asked)} with 40 links, random {shown(drawn)} with 200"
+    words = f"active {value_text(asked)} with 40 links, random {value_text(drawn)} with 200"
     return [Case("Iris", (asked.ours or 0) > 1 - 1e-9 > (drawn.ours or 0), words)]
 
 
@@ -96,7 +96,7 @@ def guided(tables: Tables) -> list[Case]:
     """Objects without links gain too."""
     table = tables["cecm.figure6"]
     first, last = table["0 links"]["objects without links"], table["200 links"]["objects without links"]
-    return [Case("Iris", above(last, first), f"{shown(first)} without links, {shown(last)} with 200")]
+    return [Case("Iris", above(last, first), f"{value_text(first)} without links, {value_text(last)} with 200")]
 
 
 def pairs_are_cheaper(tables: Tables) -> list[Case]:
@@ -107,7 +107,7 @@ def pairs_are_cheaper(tables: Tables) -> list[Case]:
         same = abs((table["Rand index"][few].ours or 0) - (table["Rand index"][all_sets].ours or 0)) <= 0.02
         quicker = above(table["CPU (sec.)"][all_sets], table["CPU (sec.)"][few])
         words = " and ".join(
-            f"{name} {shown(table['CPU (sec.)'][name])} s, RI {shown(table['Rand index'][name])}"
+            f"{name} {value_text(table['CPU (sec.)'][name])} s, RI {value_text(table['Rand index'][name])}"
             for name in (few, all_sets)
         )
         cases.append(Case(metric, quicker if same else False, words))

@@ -27,7 +27,7 @@ FROM_SKLEARN = {"breast_cancer": "load_breast_cancer", "digits": "load_digits"} 
 TEN = (
     "diabetes", "iris", "wine", "seeds", "glass", "newthyroid", "heart", "ecoli_egmm", "fourclass", "knowledge",
 )  # fmt: skip
-LABELED = datasets.available().dropna(subset=["attributes", "classes"])
+LABELED = datasets.list_datasets().dropna(subset=["attributes", "classes"])
 FILES = tuple(LABELED.index)
 LARGE = {"breast_cancer", "digits"} | set(LABELED.query("objects > 600 or classes > 10").index)  # not in quick runs
 SHAPES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reproduction.claims import Case, Claim, Table, Tables, best, shown
+from reproduction.claims import Case, Claim, Table, Tables, best, value_text
 from reproduction.egmm import paper
 from reproduction.egmm.clustering import OWN
 from reproduction.egmm.methods import FILES, MOST_LIKELY
@@ -33,7 +33,7 @@ def nearest_numbers(tables: Tables) -> list[Case]:
         away = {name: abs(ours - truth) for name, ours in methods.items()}
         own = away.pop(OWN)
         rival = min(away, key=away.__getitem__)
-        words = f"{OWN} {shown(row[OWN])}, {rival} {shown(row[rival])}, truth {truth:g}"
+        words = f"{OWN} {value_text(row[OWN])}, {rival} {value_text(row[rival])}, truth {truth:g}"
         cases.append(Case(data, own <= away[rival], words))
     return cases
 

@@ -17,7 +17,7 @@ from reproduction.exhibit import Cell, Exhibit, Result, Results, Unit
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Table = Mapping[str, Mapping[str, paper.Printed]]
+Table = Mapping[str, Mapping[str, paper.PrintedNumber]]
 KNOWN_METHODS = paper.METHODS.split()
 UNKNOWN_METHODS = paper.WITHOUT_HCM.split()
 SCORES = {"Purity": "purity", "NMI": "nmi", "ARI": "adjusted_rand"}
@@ -142,7 +142,7 @@ def summary(values: list[float] | None) -> tuple[float | None, float | None]:
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def compared(row: str, column: str, values: list[float] | None, entry: paper.Printed, **more: Any) -> Cell:
+def compared(row: str, column: str, values: list[float] | None, entry: paper.PrintedNumber, **more: Any) -> Cell:
     """A mean of runs beside that of the paper's ten."""
     return Cell(
         row,
@@ -176,7 +176,7 @@ def score_cells(results: Results, what: str, score: str, printed: Table, told: M
     cells = []
     for data in FILES:
         for method in [*names, MOST_LIKELY]:
-            entry = printed[data].get(method, paper.Printed(None))
+            entry = printed[data].get(method, paper.PrintedNumber(None))
             values = results.get(f"{what}/{data}/{method}", {}).get(score)
             cells.append(compared(data, method, values, entry, reason=told.get(f"{data}/{method}", "")))
     mean = our_ranks(results, what, score, names)
@@ -214,7 +214,7 @@ def number_cells(results: Results) -> list[Cell]:
         truth = paper.TABLE_5[data]["clusters"].mean
         for method in [*row, MOST_LIKELY]:
             values = results.get(f"unknown/{data}/{method}", {}).get("clusters")
-            entry = row.get(method, paper.Printed(None))
+            entry = row.get(method, paper.PrintedNumber(None))
             why = NUMBER_WORSE.get(f"{data}/{method}", "")
             cells.append(compared(data, method, values, entry, target=truth, reason=why))
     return cells

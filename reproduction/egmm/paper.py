@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 
-class Printed(NamedTuple):
+class PrintedNumber(NamedTuple):
     """A number of a table; None where a method failed."""
 
     mean: float | None
@@ -17,18 +17,18 @@ class Printed(NamedTuple):
 ENTRY = re.compile(r"(?P<mean>-?[\d.]+)(?:±(?P<deviation>[\d.]+))?(?:\((?P<rank>[\d.]+)\))?")
 
 
-def read(columns: str, text: str) -> dict[str, dict[str, Printed]]:
+def read(columns: str, text: str) -> dict[str, dict[str, PrintedNumber]]:
     """Entries by row and column.
 
     >>> read("FCM EGMM", "Iris 0.70±0.01(6) --")["Iris"]["FCM"]
-    Printed(mean=0.7, deviation=0.01, rank=6.0)
+    PrintedNumber(mean=0.7, deviation=0.01, rank=6.0)
     """
     table = {}
     for line in text.strip().splitlines():
         row, *entries = line.split()
         found = [ENTRY.fullmatch(entry) for entry in entries]
         numbers = [{k: v and float(v) for k, v in e.groupdict().items()} if e else {"mean": None} for e in found]
-        table[row] = {column: Printed(**entry) for column, entry in zip(columns.split(), numbers, strict=True)}
+        table[row] = {column: PrintedNumber(**entry) for column, entry in zip(columns.split(), numbers, strict=True)}
     return table
 
 

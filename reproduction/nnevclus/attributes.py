@@ -187,7 +187,7 @@ def measure(data: str, method: str, n_init: int, seed: int) -> Result:
         warnings.simplefilter("ignore")  # what a method has to say of 14 tables is not the matter here
         model: Any = build(method, X, len(np.unique(y)), n_init, seed).fit(X)
     seconds = process_time() - start
-    masses = model.partition_.normalized("dempster")
+    masses = model.partition_.normalize("dempster")
     without_conflict = CredalPartition(masses.masses, masses.focal_sets)
     return {
         "ari": adjusted_rand_score(y, model.labels_),

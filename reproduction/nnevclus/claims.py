@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from reproduction.claims import Case, Claim, Tables, best, shown
+from reproduction.claims import Case, Claim, Tables, best, value_text
 from reproduction.exhibit import Cell
 from reproduction.nnevclus.attributes import METHODS, OWN, TABLE_3
 from reproduction.nnevclus.links import FEATURES, LINKS
@@ -86,7 +86,7 @@ def pcca_helps(tables: Tables) -> list[Case]:
 def separated(tables: Tables) -> list[Case]:
     places = {"links": "nnevclus.figure19", "labels": "nnevclus.figure21"}
     cells = {name: tables[place]["mean of draws"]["ARI"] for name, place in places.items()}
-    return [Case(name, (cell.ours or 0) >= 0.99, f"mean ARI {shown(cell)}") for name, cell in cells.items()]
+    return [Case(name, (cell.ours or 0) >= 0.99, f"mean ARI {value_text(cell)}") for name, cell in cells.items()]
 
 
 CLAIMS = [

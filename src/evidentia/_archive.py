@@ -88,8 +88,8 @@ def read_archive(path: str | os.PathLike[str], kind: Format) -> dict[str, Any]:
         raise FileNotFoundError(f"There is no file {path}. {kind.writer}")
     if not zipfile.is_zipfile(path):
         raise ValueError(f"{path} is damaged or not {kind.what}: an .npz file is a zip archive, this is not.")
-    with understanding(path, kind):
-        entries = _unpacked(path)
+    with name_file_in_errors(path, kind):
+        entries = _unpack(path)
         held = _text(entries, "format")
         if held != kind.name:
             other = f"format={held!r}" if held.startswith("evidentia-") else f"no format={kind.name!r}"
@@ -112,7 +112,7 @@ def read_archive(path: str | os.PathLike[str], kind: Format) -> dict[str, Any]:
 
 
 @contextmanager
-def understanding(path: str | os.PathLike[str], kind: Format) -> Iterator[None]:
+def name_file_in_errors(path: str | os.PathLike[str], kind: Format) -> Iterator[None]:
     """Whatever goes wrong in making sense of a file is an error that names it."""
     try:
         yield
@@ -138,7 +138,7 @@ def own_class(name: str) -> Any:
     return cls
 
 
-def _unpacked(path: Path) -> dict[str, bytearray]:
+def _unpack(path: Path) -> dict[str, bytearray]:
     """The bytes of each entry, by name; refused before unpacking when they would be more than the file has."""
     with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         entries = archive.infolist()

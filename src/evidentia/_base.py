@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia import methods
-from evidentia._parameters import BOOLEAN, NOTHING, SEED, Check, Choice, Declared, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Check, Choice, Integer, Kind, Number, ParameterBase, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
@@ -25,9 +25,9 @@ from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.partition.profiles import row_names
 from evidentia.rows import as_rows
-from evidentia.rows.checkpoint import Checkpoint, checkpointed
+from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
 from evidentia.rows.dask import is_collection
-from evidentia.rows.passes import showing
+from evidentia.rows.passes import show_progress
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.sparse import SparseRows, is_sparse
 from evidentia.rows.tables import new_table
@@ -38,7 +38,7 @@ from evidentia.solvers.threads import one_blas_thread
 from evidentia.storage import save_model
 
 
-class Fitted:
+class FittedAttributes:
     """What ``fit`` of every clusterer leaves behind."""
 
     partition_: Any  # a CredalPartition, or a LazyPartition of rows that are not in memory
@@ -54,7 +54,7 @@ COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses 
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 
 
-class Described(Declared):
+class MethodBase(ParameterBase):
     """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
 
     method: ClassVar[methods.Method]
@@ -83,7 +83,7 @@ class Described(Declared):
         return save_model(self, path)
 
 
-class EvidentialClusterer(Fitted, ClusterMixin, TransformerMixin, Described):
+class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, MethodBase):
     """Base of the estimators whose result is ``partition_``.
 
     A subclass declares its parameters and its record, gives ``fit``, which begins with ``check_parameters``, runs
@@ -125,7 +125,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, TransformerMixin, Described):
         check_is_fitted(self)
         X = new_table(self, X)
         if (lazy := as_rows(X)) is not None:
-            found = self._lazily(self._check_source(lazy, reset=False))
+            found = self._make_lazy(self._check_source(lazy, reset=False))
             return found.compute() if isinstance(lazy, SparseRows) else found
         return CredalPartition(
             self._masses(self._read_new(X)),
@@ -142,18 +142,18 @@ class EvidentialClusterer(Fitted, ClusterMixin, TransformerMixin, Described):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Pignistic probability of each cluster for each new row, shape (n_samples, n_clusters)."""
-        return self._placed(X).pignistic
+        return self._predict_in_memory(X).pignistic
 
     def transform(self, X: Any) -> np.ndarray:
         """Masses of each new row, shape (n_samples, n_focal); ``set_output`` makes a table with the sets as names."""
-        return self._placed(X).masses
+        return self._predict_in_memory(X).masses
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of :meth:`transform`: ``m{0}``, ``m{0,1}`` and so on."""
         check_is_fitted(self)
         return np.array([f"m{name}" for name in self.focal_sets_.names()], dtype=object)
 
-    def _placed(self, X: Any) -> CredalPartition:
+    def _predict_in_memory(self, X: Any) -> CredalPartition:
         """The partition of new rows, in memory."""
         found = self.predict_partition(X)
         return found.compute() if isinstance(found, LazyPartition) else found
@@ -190,11 +190,11 @@ class EvidentialClusterer(Fitted, ClusterMixin, TransformerMixin, Described):
         return rows
 
     @contextmanager
-    def _kept(self, path: Any, rows: RowSource) -> Iterator[np.random.RandomState]:
+    def _checkpointed_passes(self, path: Any, rows: RowSource) -> Iterator[np.random.RandomState]:
         """Passes over the rows are kept in a checkpoint, if a path is given; what is drawn is drawn from here."""
         bars = bool(getattr(self, "verbose", 0))
         if path is None:
-            with showing(bars):
+            with show_progress(bars):
                 yield check_random_state(self.random_state)
             return
         settings = "\n".join(
@@ -202,7 +202,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, TransformerMixin, Described):
             + [f"{name}={getattr(self, name)!r}" for name in self.parameters if name not in ("verbose", "n_jobs")]
         )
         kept = Checkpoint(path, rows.fingerprint(), settings)
-        with checkpointed(kept), showing(bars):
+        with write_checkpoint(kept), show_progress(bars):
             yield check_random_state(kept.seed if self.random_state is None else self.random_state)
 
     def _publish_rows(self, X: Any, rows: RowSource) -> None:
@@ -211,7 +211,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, TransformerMixin, Described):
             self._refuse_masses(rows, self.focal_sets_)
             self._publish(X, self._masses(rows.table))
             return
-        self._publish_lazy(self._lazily(rows), rows)
+        self._publish_lazy(self._make_lazy(rows), rows)
 
     def _publish_lazy(self, partition: LazyPartition, rows: RowSource) -> None:
         """The partition of rows that are read piece by piece; of a sparse matrix it is made at once."""
@@ -230,7 +230,7 @@ class EvidentialClusterer(Fitted, ClusterMixin, TransformerMixin, Described):
                 "then made when they are asked for.",
             )
 
-    def _lazily(self, rows: RowSource) -> LazyPartition:
+    def _make_lazy(self, rows: RowSource) -> LazyPartition:
         alone = copy(self)  # what places rows needs no partition, and must not hold one that needs it
         for name in self._not_for_placing:
             alone.__dict__.pop(name, None)
@@ -325,12 +325,12 @@ def is_precomputed(estimator: Any) -> bool:
     return "metric" in estimator.parameters and isinstance(estimator.metric, str) and estimator.metric == "precomputed"
 
 
-def check_table(estimator: Described, X: Any, *, reset: bool = True) -> np.ndarray:
+def check_table(estimator: MethodBase, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows as doubles, or an error that names the column, the count and the cure."""
     who = type(estimator).__name__
     refuse_rows(estimator, X)
     _refuse_kinds(who, X)
-    X = unmasked(X, who, "X", missing="missing values" in estimator.method.takes)
+    X = fill_masked(X, who, "X", missing="missing values" in estimator.method.takes)
     try:
         table = validate_data(
             estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
@@ -360,7 +360,7 @@ def _refuse_kinds(who: str, X: Any) -> None:
         )
 
 
-def unmasked(values: Any, who: str, name: str, *, missing: bool = False) -> Any:
+def fill_masked(values: Any, who: str, name: str, *, missing: bool = False) -> Any:
     """Values of a masked array: entries under the mask are NaN where they may be missing, else refused."""
     if not np.ma.isMaskedArray(values):
         return values
@@ -377,7 +377,7 @@ def unmasked(values: Any, who: str, name: str, *, missing: bool = False) -> Any:
     )
 
 
-def check_values(estimator: Described, table: np.ndarray, columns: Any = None, *, reset: bool = True) -> None:
+def check_values(estimator: MethodBase, table: np.ndarray, columns: Any = None, *, reset: bool = True) -> None:
     """Refuse numbers that are not finite, or that doubles cannot carry through squares.
 
     New rows (not ``reset``) may lie as far out, measured in the largest value that was fitted.
@@ -395,23 +395,23 @@ def check_values(estimator: Described, table: np.ndarray, columns: Any = None, *
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
 
 
-def refuse_rows(estimator: Described, X: Any) -> None:
+def refuse_rows(estimator: MethodBase, X: Any) -> None:
     """A sentence for a method that needs its table in memory and dense, and is given rows that are not."""
     if issparse(X):
         raise TypeError(
             f"{type(estimator).__name__} needs a dense table, and X is a sparse matrix (Sparse data was passed): "
             "X.toarray() makes one where it fits in memory, sklearn.decomposition.TruncatedSVD one of few columns. "
-            f"Methods that read sparse rows: {_able(lambda method: method.reads_sparse)}."
+            f"Methods that read sparse rows: {_method_names(lambda method: method.reads_sparse)}."
         )
     if isinstance(X, RowSource) or is_collection(X):
         raise TypeError(
             f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "
             "or take a method that reads rows piece by piece: "
-            f"{_able(lambda method: 'rows beyond memory' in method.takes)}."
+            f"{_method_names(lambda method: 'rows beyond memory' in method.takes)}."
         )
 
 
-def _able(does: Callable[[methods.Method], bool]) -> str:
+def _method_names(does: Callable[[methods.Method], bool]) -> str:
     """Names of the methods that do something."""
     return ", ".join(cls.__name__ for cls in methods.clusterers().values() if does(cls.method))
 
@@ -432,7 +432,7 @@ def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = Tr
     return table.astype(table.dtype.newbyteorder("="), copy=False)
 
 
-def _check_finite(estimator: Described, table: np.ndarray, columns: Any) -> None:
+def _check_finite(estimator: MethodBase, table: np.ndarray, columns: Any) -> None:
     who = type(estimator).__name__
     for kind, found in (("inf", np.isinf(table)), ("NaN", np.isnan(table))):
         if kind == "NaN" and "missing values" in estimator.method.takes:
@@ -491,7 +491,7 @@ def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -
     if sample_weight is None:
         return None
     who = type(estimator).__name__
-    given = unmasked(sample_weight, who, "sample_weight")
+    given = fill_masked(sample_weight, who, "sample_weight")
     try:
         weight = np.asarray(given, dtype=float)
     except (ValueError, TypeError) as error:

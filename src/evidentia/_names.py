@@ -39,17 +39,17 @@ def unguard(cell: Any) -> Any:
     return cell[1:] if isinstance(cell, str) and cell.startswith("'") and FORMULA.match(cell) else cell
 
 
-def guarded(frame: Any) -> Any:
+def guard_table(frame: Any) -> Any:
     """A table for a CSV file: names of rows and columns, and text, as :func:`guard` has them."""
-    return _each(frame, guard)
+    return _map_index(frame, guard)
 
 
-def unguarded(frame: Any) -> Any:
-    """The table that :func:`guarded` was given."""
-    return _each(frame, unguard)
+def unguard_table(frame: Any) -> Any:
+    """The table that :func:`guard_table` was given."""
+    return _map_index(frame, unguard)
 
 
-def _each(frame: Any, change: Any) -> Any:
+def _map_index(frame: Any, change: Any) -> Any:
     changed = frame.copy(deep=False)
     for at, dtype in enumerate(frame.dtypes):
         if dtype.kind not in "biufMm":

@@ -1,9 +1,9 @@
 """Parameters of estimators, each declared once: its default, the values it may have, and what it means.
 
-A class that derives from :class:`Declared` lists its parameters in its body. Its constructor, the check of its values
-and the ``Parameters`` part of its docstring are made from that list, and a subclass inherits it:
+A class that derives from :class:`ParameterBase` lists its parameters in its body. Its constructor, the check of its
+values and the ``Parameters`` part of its docstring are made from that list, and a subclass inherits it:
 
->>> class Toy(Declared):
+>>> class Toy(ParameterBase):
 ...     '''A toy [1]_.
 ...
 ...     Notes
@@ -166,12 +166,12 @@ class Parameter:
 
 
 def param(check: Check, doc: str = "", *, default: Any, kw_only: bool = True) -> Any:
-    """Declare a parameter in the body of a :class:`Declared` class."""
+    """Declare a parameter in the body of a :class:`ParameterBase` class."""
     return Parameter(check, doc, default, kw_only)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(param,))
-class Declared(BaseEstimator):
+class ParameterBase(BaseEstimator):
     """Base of everything whose parameters are declared by :func:`param`.
 
     ``parameters`` maps the names to the declarations, a class's own before those it inherits. ``attributes`` of a class
@@ -185,17 +185,17 @@ class Declared(BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
-        above, shown = _inherited(cls, "parameters"), dict(vars(cls).get("attributes", {}))
+        above, shown = _inherit(cls, "parameters"), dict(vars(cls).get("attributes", {}))
         hidden = {name for name in above if name in vars(cls) and name not in own}  # fixed by this class
         inherited = {name: value for name, value in above.items() if name not in {*own, *hidden}}
         cls.parameters = MappingProxyType({**own, **inherited})
-        cls.attributes = MappingProxyType({**shown, **_inherited(cls, "attributes"), **shown})
+        cls.attributes = MappingProxyType({**shown, **_inherit(cls, "attributes"), **shown})
         for name, parameter in own.items():
             setattr(cls, name, parameter.default)
         if cls.parameters != super(cls, cls).parameters and "__init__" not in vars(cls):
             cls.__init__ = _constructor(cls.parameters)  # type: ignore[method-assign]
         if "__doc__" in vars(cls) and cls.__doc__:
-            cls.__doc__ = _documented(cls)
+            cls.__doc__ = _document(cls)
         super().__init_subclass__(**kwargs)
 
     def check_parameters(self) -> None:
@@ -209,7 +209,7 @@ class Declared(BaseEstimator):
                 )
 
 
-def _inherited(cls: type, name: str) -> dict[str, Any]:
+def _inherit(cls: type, name: str) -> dict[str, Any]:
     """What the bases declare under a name; the first base that speaks of a thing has its way."""
     found: dict[str, Any] = {}
     for base in cls.__bases__:
@@ -238,12 +238,12 @@ def _constructor(parameters: Mapping[str, Parameter]) -> Callable[..., None]:
     return __init__
 
 
-def _documented(cls: type[Declared]) -> str:
+def _document(cls: type[ParameterBase]) -> str:
     """The docstring with the parts ``Parameters`` and ``Attributes`` made from the declarations."""
     head, sections = split_sections(cls.__doc__)
     if "Parameters" not in sections and cls.parameters:
         listed = sorted(cls.parameters.items(), key=lambda item: item[1].kw_only)
-        sections["Parameters"] = section("Parameters", [_described(name, parameter) for name, parameter in listed])
+        sections["Parameters"] = section("Parameters", [_describe(name, parameter) for name, parameter in listed])
     described = sections.pop("Attributes", section("Attributes", []))
     own = {name for head in re.findall(r"^(\w[\w, ]*) :", described, re.M) for name in head.split(", ")}
     entries = [entry(name, doc) for name, doc in cls.attributes.items() if name not in own]
@@ -252,7 +252,7 @@ def _documented(cls: type[Declared]) -> str:
     return join_sections(head, sections)
 
 
-def _described(name: str, parameter: Parameter) -> str:
+def _describe(name: str, parameter: Parameter) -> str:
     default = parameter.default
     value = f'"{default}"' if isinstance(default, str) else getattr(default, "__name__", None) or repr(default)
     return entry(name, f"{parameter.check.kind}, default={value}\n{inspect.cleandoc(parameter.doc)}")

@@ -46,8 +46,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia import __version__
-from evidentia._archive import Format, own_class, read_archive, understanding, write_archive
-from evidentia._parameters import Declared
+from evidentia._archive import Format, name_file_in_errors, own_class, read_archive, write_archive
+from evidentia._parameters import ParameterBase
 from evidentia.partition.lazy import LazyLabels, LazyPartition
 
 __all__ = ["load_model", "save_model"]
@@ -57,7 +57,7 @@ BARE = "biuf"  # kinds of single numbers
 KEPT = "biufcSUmM"  # kinds of arrays that are entries of the archive
 
 
-class Given(NamedTuple):
+class GivenParameter(NamedTuple):
     """What a file cannot hold and ``load_model`` must be given again, by the name of a parameter."""
 
     name: str
@@ -124,7 +124,7 @@ def load_model(path: str | os.PathLike[str], **given: Any) -> Any:
     array([0, 1])
     """
     content = read_archive(path, FORMAT)
-    with understanding(path, FORMAT):
+    with name_file_in_errors(path, FORMAT):
         reader = _Reader(path, content, given)
         model = reader.value(json.loads(content["model"].tobytes()))
         if not hasattr(model, "save"):
@@ -158,8 +158,8 @@ def _fields(value: Any) -> Mapping[str, Any] | None:
     """What an object of evidentia is made of; None for all other objects."""
     if not type(value).__module__.startswith("evidentia."):
         return None
-    if hasattr(value, "stored"):
-        return value.stored()
+    if hasattr(value, "to_fields"):
+        return value.to_fields()
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return dict(zip(value._fields, value))
     if dataclasses.is_dataclass(value):
@@ -187,17 +187,17 @@ class _Writer:
             name: value for name, value in vars(model).items() if name not in parameters and not isinstance(value, left)
         }
         parts = {"parameters": parameters, "fitted": fitted}
-        written = {part: self._mapped(values, f"{place}.{part}") for part, values in parts.items()}
+        written = {part: self._map(values, f"{place}.{part}") for part, values in parts.items()}
         return {"estimator": _class_name(model), **written}
 
-    def _mapped(self, values: Mapping[str, Any], place: str) -> dict[str, Any]:
+    def _map(self, values: Mapping[str, Any], place: str) -> dict[str, Any]:
         return {name: self.value(value, f"{place}.{name}") for name, value in values.items()}
 
-    def _listed(self, values: Any, place: str) -> list[Any]:
+    def _list(self, values: Any, place: str) -> list[Any]:
         return [self.value(value, f"{place}.{at}") for at, value in enumerate(values)]
 
     def value(self, value: Any, place: str) -> Any:
-        if isinstance(value, Given):
+        if isinstance(value, GivenParameter):
             return {"given": value.name}
         if value is None or isinstance(value, bool | str) or type(value) is int:
             return value
@@ -205,10 +205,10 @@ class _Writer:
             return self._number(value, place)
         if isinstance(value, np.ndarray):
             return self._array(value, place)
-        if isinstance(value, Declared):
+        if isinstance(value, ParameterBase):
             return self._estimator(value, place)
         if (fields := _fields(value)) is not None:
-            return {"object": _class_name(value), "fields": self._mapped(fields, place)}
+            return {"object": _class_name(value), "fields": self._map(fields, place)}
         return self._collection(value, place)
 
     def _number(self, value: Any, place: str) -> Any:
@@ -224,7 +224,7 @@ class _Writer:
         if type(value) is not np.ndarray:
             raise NotStorable(place, value)
         if value.dtype.kind not in KEPT:
-            return {"objects": self._listed(value.ravel().tolist(), place), "shape": list(value.shape)}
+            return {"objects": self._list(value.ravel().tolist(), place), "shape": list(value.shape)}
         if id(value) not in self._names:
             self._names[id(value)] = name = place.removeprefix(".")
             self.arrays[name] = value
@@ -232,22 +232,22 @@ class _Writer:
 
     def _collection(self, value: Any, place: str) -> Any:
         if type(value) is list:
-            return self._listed(value, place)
+            return self._list(value, place)
         if type(value) is tuple:
-            return {"tuple": self._listed(value, place)}
+            return {"tuple": self._list(value, place)}
         if isinstance(value, set | frozenset):
-            return {"set": self._listed(sorted(value), place)}
+            return {"set": self._list(sorted(value), place)}
         if isinstance(value, Mapping):
-            return {"mapping": [self._listed(pair, f"{place}.{at}") for at, pair in enumerate(value.items())]}
+            return {"mapping": [self._list(pair, f"{place}.{at}") for at, pair in enumerate(value.items())]}
         kind = type(value).__name__ if type(value).__module__.partition(".")[0] == "pandas" else ""
         if kind.endswith("Index"):
-            return {"index": self._listed(value.tolist(), place)}
+            return {"index": self._list(value.tolist(), place)}
         if kind == "DataFrame":
             columns = [
                 [self.value(name, place), self.value(value.iloc[:, at].to_numpy(), f"{place}.{at}")]
                 for at, name in enumerate(value.columns)
             ]
-            return {"table": columns, "index": self._listed(value.index.tolist(), place)}
+            return {"table": columns, "index": self._list(value.index.tolist(), place)}
         if id(value) in self._foreign:
             return {"given": self._foreign[id(value)]}
         raise NotStorable(place, value)
@@ -275,15 +275,15 @@ class _Reader:
             return self._kinds[kind](**found)
         return found
 
-    def _mapped(self, found: Mapping[str, Any]) -> dict[str, Any]:
+    def _map(self, found: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self.value(value) for name, value in found.items()}
 
     def _estimator(self, estimator: str, parameters: Mapping[str, Any], fitted: Mapping[str, Any]) -> Any:
         cls = own_class(estimator)
-        if not issubclass(cls, Declared):
+        if not issubclass(cls, ParameterBase):
             raise ValueError(f"{estimator!r} is no estimator")
-        model = cls(**self._mapped(parameters))
-        for name, value in self._mapped(fitted).items():
+        model = cls(**self._map(parameters))
+        for name, value in self._map(fitted).items():
             there = inspect.getattr_static(cls, name, None)
             if name.startswith("__") or callable(there) or hasattr(there, "__get__") or name in cls.parameters:
                 raise ValueError(f"{name!r} is nothing that a fit leaves behind")
@@ -292,9 +292,9 @@ class _Reader:
         return model
 
     def _object(self, object: str, fields: Mapping[str, Any]) -> Any:
-        cls, values = own_class(object), self._mapped(fields)
-        if hasattr(cls, "restored"):
-            return cls.restored(**values)
+        cls, values = own_class(object), self._map(fields)
+        if hasattr(cls, "from_fields"):
+            return cls.from_fields(**values)
         if (issubclass(cls, tuple) and hasattr(cls, "_fields")) or dataclasses.is_dataclass(cls):
             return cls(**values)
         raise ValueError(f"{object!r} is not made of values")

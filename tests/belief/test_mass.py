@@ -122,7 +122,7 @@ def yager_twin(m, whole):
 @given(m=mass_functions())
 def test_normalizing_matches_its_definition(rule, twin, m):
     whole = all_subsets(m.n_clusters)[-1]
-    done = m.normalized(rule)
+    done = m.normalize(rule)
     assert done.focal_sets.empty_index is None
     assert_same_dicts(as_dicts(done), [twin(row, whole) for row in as_dicts(m)])
 
@@ -133,7 +133,7 @@ def test_normalizing_agrees_with_an_independent_program(reference):
     m = MassFunctions(ref["mass_A"], family)
     for rule in ("dempster", "yager"):
         expected = MassFunctions(ref[f"{rule}_normalised_A"], family)
-        assert_same_dicts(as_dicts(m.normalized(rule)), as_dicts(expected))
+        assert_same_dicts(as_dicts(m.normalize(rule)), as_dicts(expected))
 
 
 def test_normalizing_knows_its_rules():
@@ -143,9 +143,9 @@ def test_normalizing_knows_its_rules():
 
 @given(mass_functions())
 def test_over_a_larger_family_says_the_same(m):
-    wide = m.over(FocalSets(m.n_clusters))
+    wide = m.recast(FocalSets(m.n_clusters))
     assert_same_dicts(as_dicts(wide), as_dicts(m), atol=0)
-    assert np.array_equal(wide.over(m.focal_sets).masses, m.masses)
+    assert np.array_equal(wide.recast(m.focal_sets).masses, m.masses)
 
 
 def test_recast_refuses_to_lose_mass():

@@ -123,8 +123,8 @@ def test_views_agree_with_an_independent_program(extracted):
         np.testing.assert_allclose(m.singleton_belief, ref["bel"], atol=1e-12)
         np.testing.assert_allclose(m.pignistic, ref["betp_n"], atol=1e-12)
         np.testing.assert_allclose(pignistic(m.masses, m.focal_sets, normalize=False), ref["betp"], atol=1e-12)
-        np.testing.assert_allclose(m.normalized().contour, ref["pl_n"], atol=1e-12)
-        np.testing.assert_allclose(m.normalized().singleton_belief, ref["bel_n"], atol=1e-12)
+        np.testing.assert_allclose(m.normalize().contour, ref["pl_n"], atol=1e-12)
+        np.testing.assert_allclose(m.normalize().singleton_belief, ref["bel_n"], atol=1e-12)
 
 
 rows_of_numbers = st.integers(1, 5).flatmap(
@@ -150,7 +150,7 @@ def test_from_pignistic_is_consonant_and_leads_back(rows):
 
 @given(mass_functions())
 def test_from_pignistic_is_the_least_committed(m):
-    proper = m.normalized()
+    proper = m.normalize()
     subsets = all_subsets(m.n_clusters)
     q = by_definition(proper, "commonality", subsets)
     q_least = by_definition(MassFunctions(*from_pignistic(proper.pignistic)), "commonality", subsets)

@@ -156,7 +156,7 @@ def shannon(values):
 
 @given(mass_functions())
 def test_entropies_match_their_definitions(m):
-    proper = m.normalized()
+    proper = m.normalize()
     np.testing.assert_allclose(m.entropy, [shannon(p) for p in m.pignistic], atol=1e-12)
     expected = {jirousek_shenoy_entropy: [], dissonance: [], confusion: []}
     for row in as_dicts(proper):

@@ -138,5 +138,5 @@ def test_color_is_for_terminals_that_want_it(monkeypatch, environment, colored):
         def isatty(self):
             return True
 
-    assert terminal.colorful(Terminal()) is colored
-    assert ("\x1b[" in terminal.styled("x", Terminal(), bold=True)) is colored
+    assert terminal.has_color(Terminal()) is colored
+    assert ("\x1b[" in terminal.style("x", Terminal(), bold=True)) is colored

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from evidentia.cli.errors import UserError
-from evidentia.cli.inputs import Wishes, of_table
+from evidentia.cli.inputs import InputOptions, read_input
 from evidentia.cli.tables import Source, check_values, choose_columns, read_table, split_names
 from evidentia.rows import open_rows
 
 
 def clustered(frame, **wishes):
-    return of_table(Source(frame, "frame"), Wishes(**wishes), title="a table")
+    return read_input(Source(frame, "frame"), InputOptions(**wishes), title="a table")
 
 
 def numbers(source):

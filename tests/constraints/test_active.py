@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import rand_score
 
 from evidentia import CECM, ECM, CredalPartition, FocalSets
-from evidentia._parameters import ANYTHING, Declared, param
+from evidentia._parameters import ANYTHING, ParameterBase, param
 from evidentia.constraints import ActiveSession, ContradictoryLinks, PairwiseConstraints, ask_oracle, questions
 from evidentia.constraints.answers import Answer, read_answers, write_answers
 from evidentia.datasets import load
@@ -23,7 +23,7 @@ from evidentia.methods import Method
 LINE = np.array([[0.0], [0.5], [4.9], [9.0], [10.0], [5.2]])
 
 
-class Told(Declared):
+class Told(ParameterBase):
     """Answers with the partition it is given, with links with a later one; its criterion depends on its start."""
 
     method = Method(name="told", title="toy", papers=(), guide="active", takes=("links",))

@@ -8,7 +8,7 @@ import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from evidentia.datasets import available, fetch, load
+from evidentia.datasets import fetch, list_datasets, load
 from evidentia.datasets.registry import registry
 
 
@@ -39,12 +39,12 @@ def glass_like(sizes=(70, 76, 17, 13, 9, 29)):
 
 def test_a_download_gets_our_names_and_is_cached(openml):
     openml.sets[41] = glass_like()
-    assert available().loc["glass", "where"] == "can be downloaded"
+    assert list_datasets().loc["glass", "where"] == "can be downloaded"
     glass = fetch("glass")
     assert glass.target_names == ("1", "2", "3", "5", "6", "7")
     assert np.bincount(glass.target).tolist() == [70, 76, 17, 13, 9, 29]
     np.testing.assert_array_equal(glass.data, openml.sets[41][0].to_numpy())  # through the file, exactly
-    assert available().loc["glass", "where"] == "cached"
+    assert list_datasets().loc["glass", "where"] == "cached"
     assert [path.name for path in openml.cache.iterdir()] == ["glass.csv.gz"]
     openml.sets.clear()
     np.testing.assert_array_equal(load("glass").data, glass.data)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from tests.conftest import skip_without_data
 
-from evidentia.datasets import available, data_directory, load
+from evidentia.datasets import data_directory, list_datasets, load
 from evidentia.datasets.loading import BUILT_IN
 from evidentia.datasets.registry import registry
 
@@ -128,7 +128,7 @@ def test_a_damaged_file_is_named_with_both_checksums_and_the_cure(tmp_path, monk
 
 
 def test_all_sets_are_here():
-    table = available()
+    table = list_datasets()
     assert set(table["where"]) == {"here"}
     assert table.loc["magic", ["objects", "attributes", "classes"]].tolist() == [19020, 10, 2]
     assert table["classes"].isna().sum() == 6

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evidentia import datasets
-from evidentia.datasets import Dataset, available, data_directory, load
+from evidentia.datasets import Dataset, data_directory, list_datasets, load
 from evidentia.datasets import loading as loading_module
 
 
@@ -57,7 +57,7 @@ class TestBareMachine:
         assert "download" not in str(error.value)
 
     def test_available_says_where_each_set_is(self):
-        where = available()["where"]
+        where = list_datasets()["where"]
         assert where[["iris", "wine", "diamond11"]].tolist() == ["here"] * 3
         assert where["glass"] == "can be downloaded"
         assert where["protein"] == "not available"

@@ -11,14 +11,14 @@ from evidentia.dissimilarities import (
     Matrix,
     MixedTable,
     Objects,
-    Some,
+    Subset,
     check_dissimilarities,
     delta_star,
     full_matrix,
     gower_distances,
+    make_source,
     nearest_objects,
     new_blocks,
-    source_of,
 )
 from evidentia.relational import EVCLUS
 from evidentia.relational.pairs import all_pairs, check_partners, chosen_pairs, listed_pairs, random_pairs
@@ -107,7 +107,7 @@ def test_gower_refuses_infinite_numbers():
 )
 def test_blocks_of_a_metric_are_parts_of_the_whole_matrix(X, metric, params):
     whole = pairwise_distances(X, metric=metric, **(params or {}))
-    source = source_of(X, metric, params, who="EVCLUS")
+    source = make_source(X, metric, params, who="EVCLUS")
     rows, columns = np.array([4, 1, 22]), np.array([0, 7])
     np.testing.assert_allclose(source.block(rows, columns), whole[np.ix_(rows, columns)], atol=1e-7)
     np.testing.assert_allclose(source.from_new(X[rows], columns), whole[np.ix_(rows, columns)], atol=1e-7)
@@ -115,23 +115,23 @@ def test_blocks_of_a_metric_are_parts_of_the_whole_matrix(X, metric, params):
 
 def test_euclidean_distances_keep_their_digits_far_from_zero():
     X = 1e8 + np.array([[0.0], [1.0], [3.0]])
-    assert source_of(X, "euclidean", who="EVCLUS").block(slice(None), slice(None))[0].tolist() == [0, 1, 3]
+    assert make_source(X, "euclidean", who="EVCLUS").block(slice(None), slice(None))[0].tolist() == [0, 1, 3]
 
 
 def test_a_boolean_metric_raises_no_warning():
     X = np.array([[0, 1, 1], [1, 1, 0], [0, 0, 1]])
-    found = source_of(X, "jaccard", who="EVCLUS").block(slice(None), slice(None))
+    found = make_source(X, "jaccard", who="EVCLUS").block(slice(None), slice(None))
     np.testing.assert_allclose(found, [[0, 2 / 3, 0.5], [2 / 3, 0, 1], [0.5, 1, 0]])
 
 
 def test_objects_may_be_anything():
-    source = source_of(["a", "abc", "abcd"], lambda a, b: abs(len(a) - len(b)), who="EVCLUS")
+    source = make_source(["a", "abc", "abcd"], lambda a, b: abs(len(a) - len(b)), who="EVCLUS")
     assert source.block([2], [0, 1]).tolist() == [[3, 1]]
     assert source.from_new(["ab"], slice(None)).tolist() == [[1, 1, 2]]
 
 
 def test_rows_of_a_table_reach_the_function_one_by_one(X):
-    source = source_of(X, lambda a, b, power: np.abs(a - b).sum() ** power, {"power": 2}, who="EVCLUS")
+    source = make_source(X, lambda a, b, power: np.abs(a - b).sum() ** power, {"power": 2}, who="EVCLUS")
     np.testing.assert_allclose(source.block([0], [1, 5]), cdist(X[[0]], X[[1, 5]], "cityblock") ** 2)
 
 
@@ -187,10 +187,10 @@ def sources(X):
     new, more = X[:4] * 0.7 + 0.1, np.vstack([X[:2], X[::-1]])
     return {
         "matrix": (Matrix(cdist(X, X, "cityblock")), cdist(new, X, "cityblock")),
-        "table": (source_of(X, "cityblock", who="me"), new),
-        "with arguments": (source_of(X, "minkowski", {"p": 1}, who="me"), new),
-        "function": (source_of(X, lambda a, b: np.abs(a - b).sum(), who="me"), new),
-        "some": (Some(source_of(more, "cityblock", who="me"), np.arange(len(more))[:1:-1]), new),
+        "table": (make_source(X, "cityblock", who="me"), new),
+        "with arguments": (make_source(X, "minkowski", {"p": 1}, who="me"), new),
+        "function": (make_source(X, lambda a, b: np.abs(a - b).sum(), who="me"), new),
+        "some": (Subset(make_source(more, "cityblock", who="me"), np.arange(len(more))[:1:-1]), new),
     }
 
 
@@ -201,11 +201,11 @@ KINDS = ("matrix", "table", "with arguments", "function", "some")
 def test_every_source_answers_the_same_questions(X, kind):
     source, new = sources(X)[kind]
     D, to_old = cdist(X, X, "cityblock"), cdist(X[:4] * 0.7 + 0.1, X, "cityblock")
-    assert len(source) == len(source.for_new()) == len(X)
+    assert len(source) == len(source.needed_for_new()) == len(X)
     np.testing.assert_allclose(source.block(slice(3, 5), [0, 7]), D[3:5][:, [0, 7]])
     np.testing.assert_allclose(full_matrix(source, who="me", cure=""), D)
     columns = np.array([3, 0, 11])
-    found = list(new_blocks(source.for_new(), new, columns))
+    found = list(new_blocks(source.needed_for_new(), new, columns))
     np.testing.assert_allclose(np.vstack([block for _, block in found]), to_old[:, columns])
     assert [rows for rows, _ in found] == [slice(0, 4)]
 
@@ -214,20 +214,20 @@ def test_every_source_answers_the_same_questions(X, kind):
 def test_every_source_knows_who_is_near(X, kind):
     source, new = sources(X)[kind]
     D, to_old = cdist(X, X, "cityblock") + np.diag(np.full(len(X), np.inf)), cdist(X[:4] * 0.7 + 0.1, X, "cityblock")
-    for whole, found in ((D, nearest_objects(source, 3)), (to_old, nearest_objects(source.for_new(), 3, new))):
+    for whole, found in ((D, nearest_objects(source, 3)), (to_old, nearest_objects(source.needed_for_new(), 3, new))):
         np.testing.assert_array_equal(found[1], np.argsort(whole, axis=1)[:, :3])
         np.testing.assert_allclose(found[0], np.sort(whole, axis=1)[:, :3])
 
 
 def test_a_matrix_is_not_kept_for_new_objects(X):
-    kept = Matrix(cdist(X, X)).for_new()
+    kept = Matrix(cdist(X, X)).needed_for_new()
     assert kept == Columns(23)
     with pytest.raises(ValueError, match="were not kept"):
         kept.block([0], [1])
 
 
 def test_the_matrix_of_a_function_that_depends_on_the_order_is_refused():
-    source = source_of(["a", "abc", "ab"], lambda a, b: max(len(a) - len(b), 0), who="me")
+    source = make_source(["a", "abc", "ab"], lambda a, b: max(len(a) - len(b), 0), who="me")
     with pytest.raises(ValueError, match=r"entries \[0, 1\] = 0 and \[1, 0\] = 2 differ by 2"):
         full_matrix(source, who="me", cure="")
 
@@ -242,7 +242,7 @@ def test_a_matrix_beyond_memory_is_refused_before_it_is_made(monkeypatch):
 def test_a_matrix_may_be_all_alike_where_that_does_no_harm():
     D = 3 * (1 - np.eye(4))
     assert check_dissimilarities(D, "me", contrast=False) is D
-    assert len(source_of(D, "precomputed", who="me", contrast=False)) == 4
+    assert len(make_source(D, "precomputed", who="me", contrast=False)) == 4
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_matrix_may_be_all_alike_where_that_does_no_harm():
 )
 def test_what_cannot_be_compared_is_refused(X, metric, words):
     with pytest.raises(ValueError, match=words):
-        source_of(X, metric, who="me")
+        make_source(X, metric, who="me")
 
 
 # -- pairs ------------------------------------------------------------------------------------------------------------
@@ -327,7 +327,7 @@ def test_only_some_pairs_are_measured(X):
 def test_chosen_partners_are_those_named(X):
     D = cdist(X, X)
     partners = (np.arange(23)[:, None] + [1, 5, 9]) % 23
-    named = chosen_pairs(source_of(X, "euclidean", who="EVCLUS"), partners)
+    named = chosen_pairs(make_source(X, "euclidean", who="EVCLUS"), partners)
     table = listed_pairs(np.take_along_axis(D, partners, axis=1), partners)
     assert named.n_terms == table.n_terms == 69
     for one, other in zip(named.layout, table.layout):

@@ -29,7 +29,7 @@ def explorer():
 def test_the_state_is_at_hand(explorer):
     assert explorer.partition_.n_clusters == 2
     assert len(explorer.constraints_) == 0
-    explorer.exploration.together(["n0", "n1"])
+    explorer.exploration.join(["n0", "n1"])
     assert len(explorer.constraints_) == 1
     assert repr(explorer) == "Explorer(40 objects, 2 steps)"
     assert "CECM(" in explorer.script()
@@ -42,10 +42,10 @@ def test_what_is_clicked_changes_state_and_views(explorer):
     page.select(np.array([0, 1, 25]), page.map)
     assert page.table.widget.selection == [0, 1, 25]
     assert "3 objects selected" in page.groups.object
-    asyncio.run(page.act(lambda: explorer.exploration.together(page.selected_names()), "fitting"))
+    asyncio.run(page.act(lambda: explorer.exploration.join(page.selected_names()), "fitting"))
     assert "belong together" in page.status.object
     assert page.map.source.selected.indices == [0, 1, 25]
-    asyncio.run(page.act(lambda: explorer.exploration.together(["n0", "<img onerror=1>"]), "fitting"))
+    asyncio.run(page.act(lambda: explorer.exploration.join(["n0", "<img onerror=1>"]), "fitting"))
     assert "There is no object &#x27;&lt;img" in page.status.object
     assert 'role="alert"' in page.status.object
     asyncio.run(page.act(lambda: 1 / 0, "fitting"))

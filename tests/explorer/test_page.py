@@ -210,7 +210,7 @@ def test_kill_9_of_the_server_at_any_moment_loses_no_step(browser, copied, momen
     again = Exploration(frame, Settings("cecm", 2, ("u", "v")), folder=copied.parent / "table-explorer")
     assert abs(again.at - at) <= 1
     assert again.at != at or told.startswith(f"{again.step.words}.")
-    again.together([40, 41])
+    again.join([40, 41])
     again.undo()
 
 

@@ -136,7 +136,7 @@ def test_names_are_no_html_in_the_page(served, page):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.org"])
 def test_other_machines_are_let_in_only_by_a_flag_that_says_so(host):
-    with pytest.raises(ValueError, match=r"reached from other machines.*--let-others-in"):
+    with pytest.raises(ValueError, match=r"reached from other machines.*--allow-remote"):
         check_host(host, False)
     check_host(host, True)
 
@@ -163,4 +163,4 @@ def test_host_is_refused_at_the_command_line(tmp_path):
     command = [sys.executable, "-c", RUN, "explore", str(table), "--host", "0.0.0.0", "--no-browser"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
-    assert "--let-others-in" in done.stderr
+    assert "--allow-remote" in done.stderr

@@ -15,7 +15,7 @@ import pytest
 from evidentia import CECM, BeliefHierarchical, CredalPartition, FocalSets
 from evidentia.constraints import ContradictoryLinks, Statement
 from evidentia.explorer import Exploration, Settings, script
-from evidentia.explorer.history import Stopped
+from evidentia.explorer.history import StoppedFit
 from evidentia.explorer.state import KEPT, Origin, moved_objects
 
 QUICK = MappingProxyType({"n_init": 2})
@@ -45,8 +45,8 @@ def labels(exploration, *names):
 
 
 def test_what_is_said_decides_the_clusters_and_what_moved_is_told(exploration):
-    step = exploration.together(["sw0", "nw0", "nw1"])
-    exploration.apart(["sw0", "sw1"], ["se0"])
+    step = exploration.join(["sw0", "nw0", "nw1"])
+    exploration.separate(["sw0", "sw1"], ["se0"])
     a, b, c, d = labels(exploration, "sw5", "nw5", "se5", "ne5")
     assert a == b != c == d
     assert exploration.broken_links().empty
@@ -65,7 +65,7 @@ def test_what_is_said_decides_the_clusters_and_what_moved_is_told(exploration):
 def test_the_lower_criterion_of_old_centers_and_fresh_starts_wins(exploration):
     for number, pair in enumerate((("sw0", "nw0"), ("sw1", "se1"), ("nw2", "ne2"), ("se3", "nw4"))):
         before, links_before = exploration.step.start, exploration.step.statements
-        step = exploration.together(pair, certainty=0.9 - 0.1 * number)
+        step = exploration.join(pair, certainty=0.9 - 0.1 * number)
         assert step.statements[:-1] == links_before
         fits = [
             CECM(2, adaptive=True, n_init=2, random_state=0, **start).fit(
@@ -91,20 +91,20 @@ def test_a_method_without_links_gives_way_to_one_that_listens():
 
 def test_clusters_keep_their_numbers(exploration):
     before = exploration.partition_
-    step = exploration.together(["sw0", "sw1"])
+    step = exploration.join(["sw0", "sw1"])
     overlap = before.pignistic.T @ step.partition.pignistic
     assert np.trace(overlap) == pytest.approx(max(np.trace(overlap), np.trace(overlap[::-1])))
 
 
 def test_contradictions_are_told_as_a_chain_and_change_nothing(exploration):
-    exploration.together(["sw0", "nw0"])
-    exploration.together(["nw0", "ne0"])
+    exploration.join(["sw0", "nw0"])
+    exploration.join(["nw0", "ne0"])
     with pytest.raises(ContradictoryLinks, match=r"'sw0' = 'nw0' = 'ne0'|'ne0' = 'nw0' = 'sw0'"):
-        exploration.apart(["sw0"], ["ne0"])
+        exploration.separate(["sw0"], ["ne0"])
     with pytest.raises(ContradictoryLinks, match="'nw0' and 'sw0' were said to belong together, and not to"):
-        exploration.apart(["nw0"], ["sw0"])
+        exploration.separate(["nw0"], ["sw0"])
     assert len(exploration.steps) == 3
-    exploration.apart(["sw0"], ["ne0"], certainty=0.6)  # a soft one may contradict; it is shown
+    exploration.separate(["sw0"], ["ne0"], certainty=0.6)  # a soft one may contradict; it is shown
     assert [one.certainty for one in exploration.contradictions()] == [0.6]
     assert len(exploration.broken_links()) >= 1
 
@@ -124,13 +124,13 @@ def test_labels_put_objects_together_and_apart(exploration):
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda e: e.together(["sw0"]), "at least two"),
-        (lambda e: e.together(["sw0", "Eve"]), "no object 'Eve'"),
-        (lambda e: e.together(["sw0", 99]), "no object 99 among 48"),
-        (lambda e: e.apart(["sw0"], ["sw0", "nw0"]), "'sw0' is in both groups"),
-        (lambda e: e.apart([], ["nw0"]), "at least one object"),
+        (lambda e: e.join(["sw0"]), "at least two"),
+        (lambda e: e.join(["sw0", "Eve"]), "no object 'Eve'"),
+        (lambda e: e.join(["sw0", 99]), "no object 99 among 48"),
+        (lambda e: e.separate(["sw0"], ["sw0", "nw0"]), "'sw0' is in both groups"),
+        (lambda e: e.separate([], ["nw0"]), "at least one object"),
         (lambda e: e.label(["sw0"], "  "), "A label needs a word"),
-        (lambda e: e.together(["sw0", "nw0"], certainty=0), r"\(0, 1\]"),
+        (lambda e: e.join(["sw0", "nw0"], certainty=0), r"\(0, 1\]"),
         (lambda e: e.answer("perhaps", ["sw0", "nw0"]), "An answer is"),
         (lambda e: e.set(method="ecmm"), "did you mean 'ecm'"),
         (lambda e: e.set(columns=()), "at least one column"),
@@ -150,7 +150,7 @@ def test_what_cannot_be_done_is_a_sentence_and_changes_nothing(exploration, act,
         act(exploration)
     assert len(exploration.steps) == 1
     assert exploration.partition_ is partition
-    exploration.together(["sw0", "sw1"])  # and it goes on
+    exploration.join(["sw0", "sw1"])  # and it goes on
 
 
 def test_peaks_and_cuts(exploration):
@@ -180,7 +180,7 @@ def test_numbers_of_clusters_by_ebic():
 
 
 def test_questions_are_those_of_an_active_session(exploration):
-    exploration.together(["sw0", "nw0"])
+    exploration.join(["sw0", "nw0"])
     question = exploration.ask()
     assert {exploration.names[row] for row in question[:2]} != {"sw0", "nw0"}
     step = exploration.answer("don't know", question[:2])
@@ -199,7 +199,7 @@ def test_a_fit_can_be_stopped_and_a_second_one_is_refused_meanwhile():
     def work():
         try:
             exploration.begin()
-        except Stopped as error:
+        except StoppedFit as error:
             seen.append(str(error))
 
     worker = threading.Thread(target=work)
@@ -224,8 +224,8 @@ def test_a_fit_can_be_stopped_and_a_second_one_is_refused_meanwhile():
 def test_every_step_is_taken_up_again(tmp_path):
     first = Exploration(corners(), LINKED, folder=tmp_path)
     first.begin()
-    first.together(["sw0", "nw0"])
-    first.apart(["sw0"], ["se0"], certainty=0.8)
+    first.join(["sw0", "nw0"])
+    first.separate(["sw0"], ["se0"], certainty=0.8)
     first.undo()
     again = Exploration(corners(), folder=tmp_path)
     assert [step.words for step in again.steps] == [step.words for step in first.steps]
@@ -235,7 +235,7 @@ def test_every_step_is_taken_up_again(tmp_path):
     assert again.partition_.object_names == first.names
     model = again.model_  # fitted again, from the same start
     np.testing.assert_array_equal(model.partition_.align(again.partition_).masses, again.partition_.masses)
-    third = again.together(["ne0", "ne1"])
+    third = again.join(["ne0", "ne1"])
     other = Exploration(corners(), folder=tmp_path)
     np.testing.assert_array_equal(other.partition_.masses, third.partition.masses)
 
@@ -244,9 +244,9 @@ def test_the_second_of_two_explorers_goes_on(tmp_path):
     first = Exploration(corners(), LINKED, folder=tmp_path)
     first.begin()
     second = Exploration(corners(), folder=tmp_path)
-    second.together(["sw0", "nw0"])
+    second.join(["sw0", "nw0"])
     with pytest.raises(ValueError, match="Another explorer has taken up"):
-        first.together(["sw0", "sw1"])
+        first.join(["sw0", "sw1"])
     assert len(first.steps) == 1
     assert len(Exploration(corners(), folder=tmp_path).steps) == 2
 
@@ -271,13 +271,13 @@ def test_the_folder_of_another_table_is_refused_with_both_fingerprints(tmp_path)
 def test_answers_given_elsewhere_are_taken_up(tmp_path):
     first = Exploration(corners(), LINKED, folder=tmp_path)
     first.begin()
-    first.together(["sw0", "nw0"])
-    first.apart(["sw3"], ["ne3"], certainty=0.5)
+    first.join(["sw0", "nw0"])
+    first.separate(["sw3"], ["ne3"], certainty=0.5)
     path = tmp_path / "answers.csv"
     assert [line.rsplit(",", 1)[0] for line in path.read_text().splitlines()] == ["first,second,answer", "sw0,nw0,same"]
     path.write_text("first,second,answer\nsw0,nw0,same\nsw1,se1,different\n")
     with pytest.raises(ValueError, match="changed by another program"):
-        first.together(["sw0", "sw1"])
+        first.join(["sw0", "sw1"])
     again = Exploration(corners(), folder=tmp_path)
     assert again.step.words == "1 answer taken up from answers.csv"
     assert [str(one) for one in again.step.statements] == [
@@ -306,7 +306,7 @@ def test_a_plug_pulled_between_two_files_loses_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr("evidentia.explorer.folder.write_answers", pulled)
     with pytest.raises(OSError, match="the plug"):
-        first.together(["sw0", "nw0"])
+        first.join(["sw0", "nw0"])
     monkeypatch.undo()
     again = Exploration(corners(), folder=tmp_path)
     assert again.step.words == "sw0 and nw0 belong together"
@@ -370,13 +370,13 @@ def test_the_script_repeats_everything_to_the_bit(tmp_path, monkeypatch):
     origin = Origin("pd.read_csv('table.csv')", "id")
     exploration = Exploration(table, SETTINGS, origin=origin, folder=tmp_path / "out")
     exploration.begin()
-    exploration.together(["sw0", "nw0", "nw1"])
+    exploration.join(["sw0", "nw0", "nw1"])
     exploration.set(scale="standard", parameters={"adaptive": True, "n_init": 1})
-    exploration.together(["ne5", "se5"])
-    exploration.apart(["sw2"], ["ne2", "ne3"], certainty=0.75)
+    exploration.join(["ne5", "se5"])
+    exploration.separate(["sw2"], ["ne2", "ne3"], certainty=0.75)
     exploration.answer("don't know", ["sw5", "se5"])
     exploration.label(["se0", "se1"], "it's")
-    exploration.together(["ne0", "ne1"])
+    exploration.join(["ne0", "ne1"])
     exploration.undo()
     began = [step.began for step in exploration.path]
     assert {"fresh", "kept", "centers", "shapes"} <= set(began)
@@ -398,8 +398,8 @@ def test_the_script_repeats_trees_peaks_masses_and_searches(tmp_path):
     exploration.cut(4)
     exploration.choose_peaks([0, 13, 30, 40])
     exploration.set(method="cevclus", clusters=4, parameters=QUICK)
-    exploration.together(["sw0", "sw1"])
-    exploration.together(["ne0", "ne1"])
+    exploration.join(["sw0", "sw1"])
+    exploration.join(["ne0", "ne1"])
     found = run_script(script(exploration), tmp_path)
     assert found.masses.tobytes() == exploration.partition_.masses.tobytes()
 

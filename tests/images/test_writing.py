@@ -9,7 +9,7 @@ from PIL import Image as Pillow
 
 from evidentia import ECM, EGMM, CredalPartition
 from evidentia.images import plot_segmentation, read_image, segment, write_segmentation
-from evidentia.images.pictures import colored
+from evidentia.images.pictures import color_sets
 from evidentia.plots.palette import HUES
 
 
@@ -31,7 +31,7 @@ def test_pictures(brain, tmp_path):
     np.testing.assert_array_equal(
         np.asarray(Pillow.open(directory / "empty.png")), np.round(255 * np.nan_to_num(found.empty()))
     )
-    np.testing.assert_array_equal(np.asarray(Pillow.open(directory / "sets.png")), colored(found.sets(), 2))
+    np.testing.assert_array_equal(np.asarray(Pillow.open(directory / "sets.png")), color_sets(found.sets(), 2))
     again = CredalPartition.load(directory / "partition.npz")
     np.testing.assert_allclose(again.masses, found.partition.masses)
     with np.load(directory / "pixels.npz") as pixels:
@@ -80,5 +80,5 @@ def test_the_overview_shows_image_segments_sets_and_doubt(brain):
     ]  # fmt: skip
     words = [text.get_text() for text in figure.axes[3].get_legend().get_texts()]
     assert words[:4] == ["{0}", "{1}", "{2}", "{0,1}"] or words[0] == "∅ (outlier)"
-    np.testing.assert_array_equal(figure.axes[3].images[0].get_array(), colored(found.sets(), 3))
+    np.testing.assert_array_equal(figure.axes[3].images[0].get_array(), color_sets(found.sets(), 3))
     plt.close(figure)

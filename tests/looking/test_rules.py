@@ -113,7 +113,7 @@ def test_many_rows_are_compared_with_some_others():
     frame = pd.concat([table(w=COLORS, x=FEW)] * 9, ignore_index=True)
     assert choose(frame).settings == {"metric": "gower", "n_pairs": 100}
     assert "540 rows is compared with 100 others" in choose(frame).reasons["n_pairs"]
-    assert choose(frame).but(n_pairs=None).reasons.keys() == choose(frame).reasons.keys() - {"n_pairs"}
+    assert choose(frame).with_settings(n_pairs=None).reasons.keys() == choose(frame).reasons.keys() - {"n_pairs"}
 
 
 def test_a_square_of_dissimilarities():

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from evidentia.datasets import load
 from evidentia.mixtures import parsimonious
 from evidentia.mixtures.covariance_models import MODELS
-from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture, covers, just_below
+from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture, covers, simpler_models
 from evidentia.solvers.batched_em import MixtureParameters, fit_replicates
 from evidentia.solvers.descent import InterruptedFit
 
@@ -140,7 +140,7 @@ def test_a_model_is_never_less_likely_than_one_it_contains(name):
     """Unless the way up from there leads to a collapse, as it does with many components on few rows."""
     table = searched(name).selection_.pivot(index="n_clusters", columns="model", values="log_likelihood").loc[:5]
     for model in MODELS:
-        for inner in just_below(model):
+        for inner in simpler_models(model):
             assert (table[model] - table[inner]).min() > -1e-3, (model, inner)
 
 

@@ -47,7 +47,7 @@ def groups(n=60, seed=0, apart=1.0):
 
 def prepared(tool, X, weight=None):
     """Rows as an engine takes them."""
-    rows = ArrayRows(X, weight).mapped(lambda piece: tool.observe(piece.table, piece.weight))
+    rows = ArrayRows(X, weight).map_pieces(lambda piece: tool.observe(piece.table, piece.weight))
     return Patterns(rows, complete=not np.isnan(X).any())
 
 

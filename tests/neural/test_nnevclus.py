@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from evidentia import load_model, methods
 from evidentia.datasets import load
 from evidentia.datasets.synthetic import make_student_four_class
-from evidentia.dissimilarities import delta_star, source_of
+from evidentia.dissimilarities import delta_star, make_source
 from evidentia.neural import (
     NNEVCLUS,
     inputs,
@@ -227,8 +227,8 @@ def test_belief_peaks_are_those_of_the_metric_with_its_arguments(blobs):
         model = NNEVCLUS(3, init="belief-peaks", n_init=1, max_iter=60, random_state=0, **settings).fit(X)
         assert adjusted_rand_score(y, model.labels_) == 1
     stretched = {"metric": "minkowski", "metric_params": {"p": 2, "w": [1.0, 0.0]}}
-    source = source_of(X, stretched["metric"], stretched["metric_params"], who="NNEVCLUS")
-    plain = source_of(X[:, :1], "euclidean", who="NNEVCLUS")
+    source = make_source(X, stretched["metric"], stretched["metric_params"], who="NNEVCLUS")
+    plain = make_source(X[:, :1], "euclidean", who="NNEVCLUS")
     assert (problem.label_peaks(source, 3) == problem.label_peaks(plain, 3)).all()
 
 

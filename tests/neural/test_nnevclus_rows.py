@@ -293,7 +293,7 @@ def test_an_interrupt_keeps_the_last_whole_pass(n_passes, kept, small_sample):
 def test_a_file_that_changes_before_the_passes_is_named(fault, small_sample, tmp_path, monkeypatch):
     file = tmp_path / "rows.npy"
     np.save(file, groups(2_400))
-    go_on = search.Search.go_on
+    go_on = search.Search.train_on_stream
 
     def break_and_go_on(self, *arguments):
         if fault == "gone":

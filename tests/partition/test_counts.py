@@ -33,7 +33,7 @@ def test_parts_add_up():
     both = one.plus(two)
     assert both == Counts(12, {0: 1, 1: 3, 2: 2, 6: 6}, 3, 1.75, ((0.9, "a"), (0.8, "d"), (0.4, "b")))
     assert list(both.sets) == [0, 1, 2, 6]
-    assert both.in_words(3, ["x, y", "z", "w"], empty=True).splitlines() == [
+    assert both.to_text(3, ["x, y", "z", "w"], empty=True).splitlines() == [
         "12 objects in 3 clusters",
         "   5 ( 42 %) sure of one cluster       {x, y}: 3, {z}: 2",
         "     but 3 of them with less than half of their mass on it",
@@ -41,6 +41,6 @@ def test_parts_add_up():
         "   1 (  8 %) outliers, in none of them",
         "Nonspecificity 0.15 on average (0: every object sure, 1: nothing known). Most doubtful: a, d, b.",
     ]
-    assert "outliers" not in both.in_words(3, None, empty=False)
+    assert "outliers" not in both.to_text(3, None, empty=False)
     commas = both._replace(worst=((0.9, "a, b"), (0.1, "c")))
-    assert commas.in_words(3, None, empty=True).endswith("Most doubtful: a, b; c.")
+    assert commas.to_text(3, None, empty=True).endswith("Most doubtful: a, b; c.")

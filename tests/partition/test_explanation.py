@@ -18,11 +18,11 @@ from evidentia.partition.explanation import (
     Explanation,
     Settling,
     _speakers,
-    competing,
-    shown,
-    times,
+    competing_clusters,
+    ratio_text,
     tipping_level,
     tipping_value,
+    value_text,
 )
 from evidentia.partition.profiles import Columns, Profiles, column_separations, profile, read_columns
 
@@ -544,15 +544,15 @@ def test_many_clusters_are_cut_short():
     [(2.04, "2 times"), (9.94, "9.9 times"), (10.0, "10 times"), (999.6, "1000 times"), (1000.1, "over 1000 times")],
 )
 def test_ratios_in_words(ratio, words):
-    assert times(ratio) == words
+    assert ratio_text(ratio) == words
 
 
 @pytest.mark.parametrize(
     ("spread", "text"), [(2.0, "12.3"), (20.0, "12"), (200.0, "12"), (0.02, "12.346"), (0.0, "12.345600000000")]
 )
 def test_a_number_has_the_decimals_that_its_spread_deserves(spread, text):
-    assert shown(12.3456, spread) == text
-    assert shown("red", spread) == "red"
+    assert value_text(12.3456, spread) == text
+    assert value_text("red", spread) == "red"
 
 
 def test_the_sentence_names_one_column_for_each_of_two_clusters():
@@ -580,13 +580,13 @@ def test_competing_are_those_of_the_set_and_those_a_third_as_plausible():
         [0.0, 0.0, 1.0, 0, 0],
     ]
     partition = CredalPartition(masses, family)
-    assert competing(partition, np.arange(5)) == [[0, 1], [0], [1, 0], [0, 2, 1], [2]]
-    assert competing(partition, np.array([3, 0])) == [[0, 2, 1], [0, 1]]
+    assert competing_clusters(partition, np.arange(5)) == [[0, 1], [0], [1, 0], [0, 2, 1], [2]]
+    assert competing_clusters(partition, np.array([3, 0])) == [[0, 2, 1], [0, 1]]
 
 
 def test_equal_plausibility_is_decided_by_probability():
     wide = CredalPartition([[0.3, 0.3, 0.4]], FocalSets(3, [{0, 1}, {2}, {0, 1, 2}]))  # all 0.7, BetP of 2 largest
-    assert competing(wide, np.array([0])) == [[2, 0, 1]]
+    assert competing_clusters(wide, np.array([0])) == [[2, 0, 1]]
 
 
 def test_those_with_half_of_their_mass_on_a_cluster_speak_for_it():

@@ -17,7 +17,7 @@ from evidentia.plots import (
     plot_interval_fit,
     plot_pair_draws,
 )
-from evidentia.plots.intervals import thinned
+from evidentia.plots.intervals import thin_points
 
 X = make_bootgmm_mixture(2, 60, random_state=1).data
 
@@ -120,13 +120,13 @@ def test_thinning_keeps_all_rare_points_and_few_of_a_crowd():
     rng = np.random.default_rng(0)
     x, y = np.full(5000, 0.999), np.ones(5000)  # a corner, its edge included
     x[:7], y[:7] = np.arange(1, 8) / 10 + 0.05, rng.uniform(size=7)
-    kept = thinned(x, y, squares=10, most=3)
+    kept = thin_points(x, y, squares=10, most=3)
     np.testing.assert_array_equal(kept, np.arange(10))
 
 
 def test_thinning_of_nothing_crowded_keeps_everything_in_order():
     x = np.linspace(0, 1, 40)
-    np.testing.assert_array_equal(thinned(x[::-1], x, squares=60, most=1), np.arange(40))
+    np.testing.assert_array_equal(thin_points(x[::-1], x, squares=60, most=1), np.arange(40))
 
 
 def test_the_fit_is_drawn_for_one_bound_or_both(model):
@@ -135,7 +135,7 @@ def test_the_fit_is_drawn_for_one_bound_or_both(model):
     assert ax is given
     belief, plausibility = ax.collections
     wanted, said = interval_fit_plot_data(model, "upper")
-    np.testing.assert_allclose(plausibility.get_offsets(), np.column_stack([wanted, said])[thinned(wanted, said)])
+    np.testing.assert_allclose(plausibility.get_offsets(), np.column_stack([wanted, said])[thin_points(wanted, said)])
     words = [text.get_text() for text in ax.get_legend().get_texts()]
     off = model.approximation_["rmse_lower"]
     assert words[:2] == ["exact", f"belief and lower bound\n(off by {off:.3f}, root mean square)"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evidentia import CredalPartition, FocalSets
-from evidentia.plots.looks import DRAWN, KINDS, MISSING, choose_drawn, column_shades, diameter, looks, packed
+from evidentia.plots.looks import DRAWN, KINDS, MISSING, choose_drawn, column_shades, diameter, looks, pack_colors
 from evidentia.plots.palette import set_style
 
 
@@ -118,4 +118,4 @@ def test_a_column_of_categories_has_hues():
 
 
 def test_bytes_of_a_color():
-    assert packed(["#0072b2", "#ffffff"]).tolist() == [0x0072B2FF, 0xFFFFFFFF]
+    assert pack_colors(["#0072b2", "#ffffff"]).tolist() == [0x0072B2FF, 0xFFFFFFFF]

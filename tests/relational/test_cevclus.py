@@ -11,7 +11,7 @@ from evidentia import FocalSets
 from evidentia.constraints import ContradictoryLinks, PairwiseConstraints
 from evidentia.datasets import load
 from evidentia.relational import CEVCLUS, EVCLUS
-from evidentia.relational.cevclus import broken, link_form
+from evidentia.relational.cevclus import broken_links, link_form
 from evidentia.solvers import irqp as solver
 from evidentia.solvers.descent import InterruptedFit
 
@@ -166,10 +166,10 @@ def test_a_broken_link_gets_more_weight_than_the_others_and_then_holds():
     X, y, _ = wine()
     plain = EVCLUS(3, n_init=2, random_state=0).fit(X)
     links = PairwiseConstraints.sample(y, 100, random_state=0)
-    wrong = broken(links, plain.partition_.masses, plain.focal_sets_)
+    wrong = broken_links(links, plain.partition_.masses, plain.focal_sets_)
     assert 1 <= wrong.sum() <= 10
     model = CEVCLUS(3, init=plain.partition_).fit(X, constraints=links)
-    assert not broken(links, model.partition_.masses, model.focal_sets_).any()
+    assert not broken_links(links, model.partition_.masses, model.focal_sets_).any()
     assert model.xi_[wrong].min() > 2 * np.median(model.xi_[~wrong]) > 0
     assert (np.diff(model.criterion_trace_) <= 0).all()
     shepard = model.shepard_
@@ -181,7 +181,7 @@ def test_broken_links_are_those_that_the_labels_contradict():
     focal_sets = FocalSets(2)
     masses = np.array([[0, 0.7, 0.1, 0.2], [0, 0.2, 0.3, 0.5], [0, 0.6, 0, 0.4]])  # most plausible: 0, 1, 0
     links = PairwiseConstraints.from_links([(0, 1), (0, 2)], [(1, 2)])
-    assert dict(zip(map(tuple, links.pairs), broken(links, masses, focal_sets))) == {
+    assert dict(zip(map(tuple, links.pairs), broken_links(links, masses, focal_sets))) == {
         (0, 1): True,
         (0, 2): False,
         (1, 2): False,

@@ -8,7 +8,7 @@ import pytest
 
 from evidentia import CredalPartition, FocalSets
 from evidentia.report.page import version_of
-from evidentia.report.words import doubt, rejected, shares, start_outcomes, starts
+from evidentia.report.words import doubt, rejected_starts, shares, start_outcomes, starts
 
 
 def crisp(masks, n_clusters, **names):
@@ -101,14 +101,16 @@ def test_reasons_are_grouped():
             "note": ["it fell", "it fell", "it fell", ""],
         }
     )
-    assert rejected(SimpleNamespace(selection_=table)) == ["It fell: VVV with 5 and 6 clusters, EEE with 6 clusters."]
-    assert rejected(SimpleNamespace()) == []
-    assert rejected(None, table) == rejected(SimpleNamespace(selection_=table))
+    assert rejected_starts(SimpleNamespace(selection_=table)) == [
+        "It fell: VVV with 5 and 6 clusters, EEE with 6 clusters."
+    ]
+    assert rejected_starts(SimpleNamespace()) == []
+    assert rejected_starts(None, table) == rejected_starts(SimpleNamespace(selection_=table))
 
 
 def test_a_first_look_is_no_reason_but_what_it_found_is():
     table = pd.DataFrame({"model": "VVV", "n_clusters": [4, 5], "note": ["first look", "first look; it fell"]})
-    assert rejected(SimpleNamespace(selection_=table)) == ["It fell: VVV with 5 clusters."]
+    assert rejected_starts(SimpleNamespace(selection_=table)) == ["It fell: VVV with 5 clusters."]
 
 
 def test_a_package_that_is_not_there_is_said_to_be_so():

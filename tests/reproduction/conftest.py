@@ -6,7 +6,7 @@ import pytest
 
 import fake_exhibits
 from reproduction import catalog
-from reproduction.running import Failure, Measured
+from reproduction.running import Failure, Measurement
 
 
 @pytest.fixture
@@ -21,6 +21,6 @@ def outcomes():
     """Of the units of the fake paper, without any process."""
     found = {}
     for at, unit in enumerate(fake_exhibits.units(True, 0)[:-1]):
-        found[unit.fingerprint] = Measured({"mean": [0.62, 0.25, 0.64, 0.5][at]}, 1.5, ("late",) * (at == 1))
+        found[unit.fingerprint] = Measurement({"mean": [0.62, 0.25, 0.64, 0.5][at]}, 1.5, ("late",) * (at == 1))
     found[fake_exhibits.units(True, 0)[-1].fingerprint] = Failure("ValueError: the matrix is <singular>")
     return found

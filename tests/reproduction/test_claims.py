@@ -3,7 +3,7 @@
 import pytest
 
 from reproduction import catalog
-from reproduction.claims import Case, Claim, Decided, above, best, decide
+from reproduction.claims import Case, Claim, DecidedClaim, above, best, decide
 from reproduction.exhibit import Cell
 
 
@@ -49,7 +49,7 @@ def test_the_best_of_some_against_the_best_of_the_others():
 )
 def test_a_claim_holds_when_enough_of_its_cases_do(holds, needed, finding):
     claim = Claim("Table 1", "It is best.", (), lambda tables: [], needed)
-    assert Decided(claim, [Case(str(at), held, "") for at, held in enumerate(holds)]).finding == finding
+    assert DecidedClaim(claim, [Case(str(at), held, "") for at, held in enumerate(holds)]).finding == finding
 
 
 def test_claims_without_their_exhibits_are_not_computed():

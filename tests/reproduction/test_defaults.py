@@ -17,7 +17,7 @@ from reproduction.defaults import code, measuring, tables
 from reproduction.defaults.measuring import KNOWN, METHODS, UNKNOWN, Answer, matched, scores
 from reproduction.defaults.showing import Answers, ari_cells, method_cells
 from reproduction.results import gather, write
-from reproduction.running import Failure, Measured
+from reproduction.running import Failure, Measurement
 
 # -- tables -----------------------------------------------------------------------------------------------------------
 
@@ -320,7 +320,7 @@ def test_the_page_is_written_from_a_record(tmp_path):
     failed = ("heart/egmm/unknown", "heart/bpec/unknown")
     units = [unit for unit in exhibit.units(True, 0) if unit.key in (*RESULTS, *failed)]
     outcomes = {
-        unit.fingerprint: Failure("ValueError: no") if unit.key in failed else Measured(RESULTS[unit.key], 1.0)
+        unit.fingerprint: Failure("ValueError: no") if unit.key in failed else Measurement(RESULTS[unit.key], 1.0)
         for unit in units
     }
     write(tmp_path, [gather(exhibit, units, outcomes, quick=True, seed=0)])

@@ -5,13 +5,13 @@ import re
 from reproduction import pages
 from reproduction.exhibit import Cell, Exhibit
 from reproduction.pages import DOCS
-from reproduction.results import gather, left_out, read, write
+from reproduction.results import find_absent, gather, read, write
 
 
 def test_a_run_becomes_an_overview_and_a_page_for_each_paper(fake_paper, outcomes, tmp_path):
     exhibit = fake_paper.EXHIBITS[0]
     shown = gather(exhibit, exhibit.units(True, 0), outcomes, quick=False, seed=7)
-    drawing = left_out(Exhibit("fake.figure1", "A drawing"), "nothing to compute")
+    drawing = find_absent(Exhibit("fake.figure1", "A drawing"), "nothing to compute")
     write(tmp_path / "run", [shown, drawing])
     pages.take_over(tmp_path / "run", tmp_path / "results")
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["record.json"]  # and no pictures

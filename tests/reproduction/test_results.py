@@ -6,21 +6,21 @@ import re
 import pytest
 
 from reproduction.exhibit import Cell, Exhibit
-from reproduction.files import Damaged
+from reproduction.files import DamagedFile
 from reproduction.page import write_page
 from reproduction.results import (
     RECORD,
-    Shown,
-    decided,
+    ExhibitResult,
+    count_decided,
+    find_absent,
     findings,
     gather,
-    left_out,
     natural,
     neutral,
     read,
     rounded,
     share_within,
-    summed,
+    sum_counts,
     tally,
     write,
 )
@@ -69,7 +69,7 @@ def test_the_verdict_is_that_of_the_rounded_number():
 
 
 def test_a_directory_gives_back_what_was_written(shown, tmp_path):
-    held = write(tmp_path, [*shown, left_out(Exhibit("fake.figure1", "A drawing"), "a drawing")])
+    held = write(tmp_path, [*shown, find_absent(Exhibit("fake.figure1", "A drawing"), "a drawing")])
     assert [one.name for one in held] == ["fake.table1", "fake.table2", "fake.figure1"]
     assert held[:2] == shown == read(tmp_path)[:2]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fake.table1.png", "record.json"]
@@ -92,9 +92,9 @@ def test_a_number_of_the_record_changed_by_hand_is_found(shown, tmp_path):
     write(tmp_path, shown)
     text = (tmp_path / RECORD).read_text()
     (tmp_path / RECORD).write_text(text.replace('"ours": 0.64', '"ours": 0.98'))
-    with pytest.raises(Damaged, match=r"record\.json is not what was written: its digest does not fit"):
+    with pytest.raises(DamagedFile, match=r"record\.json is not what was written: its digest does not fit"):
         read(tmp_path)
-    with pytest.raises(Damaged, match=r"record\.json"):
+    with pytest.raises(DamagedFile, match=r"record\.json"):
         write(tmp_path, shown)
 
 
@@ -113,29 +113,36 @@ def test_words_and_rules_are_those_that_the_code_has_now(shown, tmp_path, fake_p
 
 def test_a_later_run_adds_to_a_directory_and_spoils_nothing(shown, tmp_path):
     write(tmp_path, shown[:1])
-    write(tmp_path, [left_out(Exhibit("fake.table1", "Scores"), "the data are not here: magic")])
+    write(tmp_path, [find_absent(Exhibit("fake.table1", "Scores"), "the data are not here: magic")])
     assert read(tmp_path) == shown[:1]
-    write(tmp_path, [Shown("fake.table12", {**shown[0].about, "title": "Later", "words": []}, [Cell("a", "x", 1.0)])])
+    write(
+        tmp_path,
+        [ExhibitResult("fake.table12", {**shown[0].about, "title": "Later", "words": []}, [Cell("a", "x", 1.0)])],
+    )
     assert [one.about["title"] for one in read(tmp_path)] == ["Scores & more", "Later"]
-    write(tmp_path, [Shown("fake.table1", {**shown[0].about})])  # without a figure and a table
+    write(tmp_path, [ExhibitResult("fake.table1", {**shown[0].about})])  # without a figure and a table
     assert sorted(path.name for path in tmp_path.iterdir()) == ["record.json"]
 
 
 def test_verdicts_are_summed_by_paper_and_in_all():
     good, bad, none = Cell("a", "x", 0.9, paper=0.5), Cell("b", "x", 0.1, paper=0.5), Cell("c", "x", 0.1)
     found = tally(
-        [Shown("p.table1", {}, [good, none]), Shown("q.table1", {}, [bad]), Shown("p.table2", {}, [good, bad])]
+        [
+            ExhibitResult("p.table1", {}, [good, none]),
+            ExhibitResult("q.table1", {}, [bad]),
+            ExhibitResult("p.table2", {}, [good, bad]),
+        ]
     )
     assert found["p"] == {"within": 0, "better": 2, "worse": 1, "different": 0, "not comparable": 1}
     assert share_within(found["p"]) == 0
     assert share_within({"within": 3, "better": 1, "worse": 1, "different": 1, "not comparable": 5}) == 0.5
-    assert summed(found.values()) == {"within": 0, "better": 2, "worse": 2, "different": 0, "not comparable": 1}
+    assert sum_counts(found.values()) == {"within": 0, "better": 2, "worse": 2, "different": 0, "not comparable": 1}
     assert share_within({"within": 0, "better": 0, "worse": 0, "different": 0, "not comparable": 4}) is None
-    assert tally([Shown("p.figure1", {})]) == {}
+    assert tally([ExhibitResult("p.figure1", {})]) == {}
 
 
 def test_claims_are_decided_by_the_cells_of_all_exhibits(shown):
-    [first, second] = decided(shown)["fake"]
+    [first, second] = count_decided(shown)["fake"]
     assert [(case.name, case.holds) for case in first.cases] == [("Iris", False), ("Wine", False)]
     assert (first.finding, second.finding) == ("does not hold", "not computed")
     assert findings([first, second])["holds"] == 0
@@ -162,7 +169,7 @@ def test_words_name_no_place_of_this_machine(tmp_path, monkeypatch):
 
 
 def test_the_page_shows_numbers_verdicts_reasons_figures_and_failures(shown, tmp_path):
-    absent = left_out(Exhibit("fake.figure1", "A drawing"), "nothing to compute")
+    absent = find_absent(Exhibit("fake.figure1", "A drawing"), "nothing to compute")
     page = write_page(tmp_path / "index.html", [*shown, absent]).read_text()
     assert "Of 3 cells that can be compared with a paper&#x27;s number, 2 are within: 67%." in page
     assert "EGMM is best on &lt;one&gt; set." in page
@@ -187,5 +194,5 @@ def test_the_page_shows_numbers_verdicts_reasons_figures_and_failures(shown, tmp
 
 
 def test_a_page_without_comparable_cells_says_so(fake_paper, tmp_path):
-    page = write_page(tmp_path / "index.html", [left_out(fake_paper.EXHIBITS[3], "a drawing")]).read_text()
+    page = write_page(tmp_path / "index.html", [find_absent(fake_paper.EXHIBITS[3], "a drawing")]).read_text()
     assert "No cell here can be compared" in page

@@ -15,7 +15,7 @@ import evidentia
 import fake_exhibits as fake
 from evidentia.files import write_whole
 from reproduction.exhibit import Unit
-from reproduction.running import Failure, Measured, Store, _is_own, compute, longest_first
+from reproduction.running import Failure, Measurement, Store, _is_own, compute, longest_first
 
 TESTS = Path(fake.__file__).parent
 
@@ -78,8 +78,8 @@ def test_another_version_of_the_package_computes_anew(tmp_path, monkeypatch):
 @pytest.mark.parametrize("damage", ["", "{", "[]", "null", '{"result": {}, "seconds": 1}', '"text"'])
 def test_a_damaged_file_is_as_good_as_none(store, damage):
     unit = Unit("a/b c", fake.complain)
-    store.write(unit, Measured({"x": 1}, 2.0, ("late",)))
-    assert store.read(unit) == Measured({"x": 1}, 2.0, ("late",))
+    store.write(unit, Measurement({"x": 1}, 2.0, ("late",)))
+    assert store.read(unit) == Measurement({"x": 1}, 2.0, ("late",))
     store.path(unit).write_text(damage)
     assert store.read(unit) is None
     assert store.damaged == [f"a-b-c-{unit.fingerprint}.json"]
@@ -92,7 +92,7 @@ def test_a_damaged_file_is_as_good_as_none(store, damage):
 def test_a_number_changed_by_hand_is_found(store, written, changed):
     """The file is still JSON, and the one of this unit."""
     unit = Unit("a", fake.touch, {"seed": 5})
-    store.write(unit, Measured({"ari": [0.731, 0.5]}, 2.25, ("late",)))
+    store.write(unit, Measurement({"ari": [0.731, 0.5]}, 2.25, ("late",)))
     text = store.path(unit).read_text()
     assert written in text
     store.path(unit).write_text(text.replace(written, changed))
@@ -102,7 +102,7 @@ def test_a_number_changed_by_hand_is_found(store, written, changed):
 
 def test_a_file_of_another_unit_is_not_believed(store):
     one, other = Unit("a", fake.complain), Unit("a", fake.complain, {"seed": 1})
-    store.write(other, Measured({"x": 1}, 2.0))
+    store.write(other, Measurement({"x": 1}, 2.0))
     store.path(one).write_bytes(store.path(other).read_bytes())
     assert store.read(one) is None
 
@@ -126,7 +126,7 @@ def interrupted(*_):
 
 def test_a_damaged_file_is_written_anew(store):
     unit = Unit("a", fake.complain)
-    store.write(unit, Measured({}, 0.0))
+    store.write(unit, Measurement({}, 0.0))
     store.path(unit).write_bytes(store.path(unit).read_bytes()[:-5])
     compute([unit], store)
     assert json.loads(store.path(unit).read_text())["result"] == {"threads": "1"}
@@ -146,7 +146,7 @@ def test_failures_are_told_and_the_rest_goes_on(store):
     assert found["lacks"].lacks_data
     assert found["dies"].error.startswith("its process ended with code 3")
     assert "a unit returned a object" in found["object"].error
-    assert isinstance(found["Iris/ECM"], Measured)
+    assert isinstance(found["Iris/ECM"], Measurement)
     assert len(list(store.directory.iterdir())) == 1  # a failure is tried again next time
 
 
@@ -262,7 +262,7 @@ def test_a_unit_that_does_not_end_in_time_is_told_kept_and_spoils_no_other(store
     late = Unit("late", fake.work, {"seconds": 2})  # after the limit of the unit before it, which is none of its own
     units = [Unit("quick", fake.work, {"seconds": 0}, limit=1), late, endless, Unit("next", fake.complain)]
     found = by_key(units, compute(units, store))
-    assert found["endless"] == Measured({"no end within": 1}, 1.0)
+    assert found["endless"] == Measurement({"no end within": 1}, 1.0)
     assert found["late"].result == {"seconds": 2}
     assert found["next"].result == {"threads": "1"}
     compute([endless], store)

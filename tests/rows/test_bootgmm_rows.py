@@ -14,7 +14,7 @@ from evidentia.mixtures.covariance_models import rule_of
 from evidentia.mixtures.gaussian_rows import AllRows
 from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 from evidentia.partition import LazyPartition
-from evidentia.rows.numbered import Numbered
+from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.sketch import Sketch
 from evidentia.rows.source import Piece
 from evidentia.rows.survey import look_through
@@ -35,7 +35,7 @@ def groups(n, seed=0):
 @pytest.fixture
 def small_samples(monkeypatch):
     """A sample of 600 rows, of which 100 have intervals, and 20 replicates at a time."""
-    settled = Sketch.settled
+    settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "settled", lambda self: settled(self, 600))
     for module in ("rows.survey", "rows.sketch", "mixtures.bootgmm"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", 600)
@@ -83,7 +83,7 @@ def test_replicates_by_passes_are_those_of_the_weights_written_out(model):
     X, replicates, seed = groups(3_000), np.array([2, 7, 11]), 5
     mixture = ParsimoniousGaussianMixture(3, model=model, random_state=0).fit(X)
     table = look_through(OddRows(X, size=333), mixing=True, missing=False, who="me")._replace(
-        rows=Numbered(OddRows(X, size=333))
+        rows=NumberedRows(OddRows(X, size=333))
     )
     settings = {"start": mixture._parameters, "rule": rule_of(model), "tol": 1e-12, "max_iter": 60, "reg_covar": 1e-8}
     found = AllRows(table, np.arange(2), mixture).fit_replicates(replicates, seed, **settings)

@@ -14,8 +14,8 @@ import pytest
 from evidentia import EGMM
 from evidentia._archive import write_archive
 from evidentia.rows import checkpoint
-from evidentia.rows.checkpoint import Checkpoint, checkpointed
-from evidentia.rows.numbered import Numbered
+from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
+from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.passes import add_up
 from evidentia.rows.source import TransformedRows
 from evidentia.solvers.coordinates import moments_of
@@ -128,7 +128,10 @@ def test_a_full_disk_is_told_once_and_the_fit_goes_on(tmp_path, monkeypatch):
 
     monkeypatch.setattr(np.lib.format, "write_array", full)
     rows = OddRows(table(500))
-    with pytest.warns(UserWarning, match=r"could not be written .*No space left.*run\.npz") as told, checkpointed(kept):
+    with (
+        pytest.warns(UserWarning, match=r"could not be written .*No space left.*run\.npz") as told,
+        write_checkpoint(kept),
+    ):
         found = [add_up(some_moments, rows, mixing) for mixing in (True, False)]
     assert len(told) == 1
     assert len(found) == 2
@@ -142,7 +145,7 @@ def some_moments(piece, mixing):
 
 def test_a_pass_is_kept_for_the_same_function_and_arguments_only(tmp_path):
     rows, kept = OddRows(table(500)), Checkpoint(tmp_path / "run.npz", "rows", "settings")
-    with checkpointed(kept):
+    with write_checkpoint(kept):
         a, b = add_up(some_moments, rows, True), add_up(some_moments, rows, True)
         assert kept.n_found == 1
         add_up(some_moments, rows, False)
@@ -159,14 +162,14 @@ class Doubled:
 def test_a_pass_over_changed_rows_is_another_one(tmp_path):
     """Rows left out, as linked ones are, or in other columns have the fingerprint of their source."""
     plain = OddRows(table(500))
-    counted = Numbered(plain)
+    counted = NumberedRows(plain)
     others = [
         counted,
         counted.without(np.array([3])),
         counted.without(np.array([4])),
         TransformedRows(plain, Doubled()),
     ]
-    with checkpointed(Checkpoint(tmp_path / "run.npz", "rows", "settings")):
+    with write_checkpoint(Checkpoint(tmp_path / "run.npz", "rows", "settings")):
         found = [add_up(some_moments, rows, True) for rows in [plain, *others]]
     for rows, kept in zip(others, found[1:], strict=True):
         np.testing.assert_array_equal(kept.mean, add_up(some_moments, rows, True).mean)

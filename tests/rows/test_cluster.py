@@ -10,7 +10,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from evidentia.rows import cluster, passes
-from evidentia.rows.passes import add_up, each_handle
+from evidentia.rows.passes import add_up, map_handles
 from evidentia.rows.source import ArrayRows
 from evidentia.rows.survey import look_through
 from made_rows import MadeRows, client_of_a_task, handle_of, note_and_sleep, same, slow_if_even, sum_alone, sums_of
@@ -49,7 +49,7 @@ def test_the_grouping_changes_no_bit(client, monkeypatch, tasks):
 
 
 def test_results_come_in_the_order_of_the_handles(client):
-    assert list(each_handle(slow_if_even, MadeRows(9))) == [10 * handle for handle in range(9)]
+    assert list(map_handles(slow_if_even, MadeRows(9))) == [10 * handle for handle in range(9)]
 
 
 def test_a_survey_is_the_same_as_in_this_process(client, monkeypatch):
@@ -65,7 +65,7 @@ def test_a_survey_is_the_same_as_in_this_process(client, monkeypatch):
 def test_no_task_is_tied_to_a_worker_and_none_is_large(client, monkeypatch):
     seen = submissions(client, monkeypatch)
     rows = MadeRows(4000, 2)
-    assert len(list(each_handle(handle_of, rows))) == 4000
+    assert len(list(map_handles(handle_of, rows))) == 4000
     assert len(seen) == 8
     for _, args, options in seen:
         assert set(options) == {"pure", "retries"}
@@ -76,7 +76,7 @@ def test_what_is_in_memory_is_not_sent(client, monkeypatch):
     seen = submissions(client, monkeypatch)
     rows = ArrayRows(np.arange(12.0).reshape(4, 3) + 1)
     assert add_up(sums_of, rows, 1.0).size == 4
-    assert add_up(sums_of, rows.mapped(lambda piece: piece), 1.0).size == 4
+    assert add_up(sums_of, rows.map_pieces(lambda piece: piece), 1.0).size == 4
     assert seen == []
 
 
@@ -93,7 +93,7 @@ def test_rows_that_could_not_be_read_are_read_again(client, tmp_path):
 
 
 def test_what_is_not_waited_for_is_cancelled(client, tmp_path):
-    results = each_handle(partial(note_and_sleep, str(tmp_path)), MadeRows(40))
+    results = map_handles(partial(note_and_sleep, str(tmp_path)), MadeRows(40))
     next(results)
     results.close()
     time.sleep(0.5)
@@ -149,7 +149,7 @@ def test_a_cluster_without_workers(monkeypatch):
 
 
 def test_tasks_that_another_program_cancels(client):
-    results = each_handle(slow_if_even, MadeRows(40))
+    results = map_handles(slow_if_even, MadeRows(40))
     next(results)
     client.restart(wait_for_workers=True)
     with pytest.raises(RuntimeError, match="restarted the workers"):
@@ -168,4 +168,4 @@ def test_a_client_that_does_not_wait():
         asynchronous = True
 
     with pytest.raises(ValueError, match=r"asynchronous=False"):
-        list(cluster.on_client(Asynchronous(), slow_if_even, MadeRows()))
+        list(cluster.map_on_client(Asynchronous(), slow_if_even, MadeRows()))

@@ -17,9 +17,9 @@ from evidentia import CECM, EGMM, EkNNclus, PairwiseConstraints
 from evidentia.rows import as_rows, passes
 from evidentia.rows import dask as dask_rows
 from evidentia.rows.dask import DaskRows
-from evidentia.rows.numbered import Numbered
+from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.passes import add_up
-from evidentia.rows.source import TransformedRows, gathered
+from evidentia.rows.source import TransformedRows, gather_rows
 from evidentia.rows.survey import look_through
 from made_rows import MadeRows, same, sums_of
 
@@ -67,7 +67,7 @@ def test_pieces_are_the_rows_in_order(collections, table, kind, monkeypatch):
     assert max(len(piece.table) for piece in pieces) == 128
     assert {piece.table.dtype for piece in pieces} == {np.dtype(float)}
     assert pieces[-1].where(3) == "block 4, row 899"
-    np.testing.assert_array_equal(gathered(rows).table, table)
+    np.testing.assert_array_equal(gather_rows(rows).table, table)
 
 
 @pytest.mark.parametrize("persisted", [False, True])
@@ -79,7 +79,7 @@ def test_a_client_changes_no_bit(collections, kind, client, persisted):
         assert passes.active_client() is client
         assert same(add_up(sums_of, rows, 1.7), here)
         assert same(add_up(sums_of, rows, 1.7), here)  # nothing is left over from a pass
-        np.testing.assert_array_equal(gathered(rows).table, gathered(DaskRows(collections[kind])).table)
+        np.testing.assert_array_equal(gather_rows(rows).table, gather_rows(DaskRows(collections[kind])).table)
         for _ in range(50):  # to let go of a result takes a moment
             if persisted or not any(client.has_what().values()):
                 return
@@ -155,7 +155,7 @@ def test_what_cannot_be_rows_says_why(make, words):
 
 def test_missing_values_of_a_frame_are_nan():
     frame = pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64"), "b": [True, False, True]})
-    found = gathered(as_rows(dd.from_pandas(frame, npartitions=2))).table
+    found = gather_rows(as_rows(dd.from_pandas(frame, npartitions=2))).table
     np.testing.assert_array_equal(found, [[1, 1], [np.nan, 0], [3, 1]])
 
 
@@ -209,7 +209,7 @@ def test_a_fit_of_a_dask_array_reads_it_block_by_block(client, tmp_path):
 
 def test_what_is_sent_to_a_worker_has_no_blocks_in_it(table):
     rows = DaskRows(da.from_array(table, chunks=(500, 3)))
-    for sent in (rows, TransformedRows(rows, Twice()), rows.mapped(repr), Numbered(rows)):
+    for sent in (rows, TransformedRows(rows, Twice()), rows.map_pieces(repr), NumberedRows(rows)):
         assert len(cloudpickle.dumps(sent.bare())) < 2000 < table.nbytes
         assert sent.block(sent.handles[1]).key == rows.block(1).key
 

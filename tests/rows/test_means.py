@@ -15,9 +15,9 @@ from evidentia.experimental import BCM
 from evidentia.prototypes import BPEC, CCM, CECM, CFCM
 from evidentia.prototypes._base import Slices
 from evidentia.prototypes._kernel import Criterion, Prototypes, descent_step
-from evidentia.rows.numbered import Numbered, rows_apart
+from evidentia.rows.numbered import NumberedRows, rows_apart
 from evidentia.rows.sketch import Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered
+from evidentia.rows.source import ArrayRows, Piece, RowSource, gather_rows
 from evidentia.rows.survey import look_through
 from evidentia.solvers.threads import threads
 from odd_rows import OddRows
@@ -102,7 +102,7 @@ def test_all_rows_decide_and_not_the_sample_alone(model, monkeypatch):
     centers, criterion = model.fit(X).cluster_centers_, model.criterion_
     settings = {"rho": model.rho_} if "rho" in model.parameters else {}
     monkeypatch.setattr("evidentia.rows.survey.SKETCH_ROWS", 300)
-    settled = Sketch.settled
+    settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "settled", lambda self: settled(self, 300))
     monkeypatch.setattr("evidentia.rows.sketch.SKETCH_ROWS", 300)
     alone = look_through(ArrayRows(X), mixing=False, missing=False, who="a test").sample.X
@@ -177,10 +177,10 @@ def test_rows_by_number():
         some, rest = rows_apart(source, numbers)
         np.testing.assert_array_equal(some.table, X[numbers])
         np.testing.assert_array_equal(some.weight, weight[numbers])
-        left = gathered(rest)
+        left = gather_rows(rest)
         np.testing.assert_array_equal(left.table[left.weight > 0], np.delete(X, numbers, axis=0))
         np.testing.assert_array_equal(left.weight[left.weight > 0], np.delete(weight, numbers))
-    counted = Numbered(OddRows(X, size=7, known=False))
+    counted = NumberedRows(OddRows(X, size=7, known=False))
     assert counted.n_rows == 40
     for piece in (piece for handle in counted.handles for piece in counted.read(handle)):
         np.testing.assert_array_equal(piece.table[0], X[piece.first])

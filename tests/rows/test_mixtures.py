@@ -136,7 +136,7 @@ def test_all_rows_decide_and_not_the_sample_alone(monkeypatch):
 def _small_samples(monkeypatch, size):
     from evidentia.rows.sketch import Sketch
 
-    settled = Sketch.settled
+    settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "settled", lambda self: settled(self, size))
     for module in ("rows.survey", "rows.sketch", "mixtures.class_rows"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", size)
@@ -173,7 +173,7 @@ def test_looks_in_doubt_are_those_within_the_error_of_the_sample():
         )  # fmt: skip
 
     looks = [look(0.0, 0), look(-239.0, 1), look(-241.0, 2), look(-1.0, 3), look(50.0, 0, collapsed=True)]
-    found = finalists.in_doubt(looks, lambda one: (np.ones((100, 1)), density[one.best.state]), weight, "bic")
+    found = finalists.doubtful_looks(looks, lambda one: (np.ones((100, 1)), density[one.best.state]), weight, "bic")
     assert found == [0, 1, 4]
 
 

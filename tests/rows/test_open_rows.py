@@ -14,7 +14,7 @@ import zarr
 import evidentia
 from evidentia import EGMM, open_rows
 from evidentia.rows import source
-from evidentia.rows.files import Block, grouped, in_pieces
+from evidentia.rows.files import Block, cut_into_pieces, group_neighbors
 from evidentia.rows.source import ArrayRows, Piece, cut, piece_rows
 from evidentia.rows.survey import look_through
 from evidentia.solvers.threads import threads
@@ -89,7 +89,7 @@ def test_columns_in_the_order_asked_for_and_weights_apart(kind):
     np.testing.assert_array_equal(table(rows), X[:, [3, 0]])
     np.testing.assert_array_equal(weights(rows), X[:, 1])
     assert all(piece.table.flags.c_contiguous for piece in pieces(rows))
-    assert next(pieces(rows)[0].counted()).where(2).endswith("row 4")  # rows 1, 2, 4, 5, ... count
+    assert next(pieces(rows)[0].without_zero_weights()).where(2).endswith("row 4")  # rows 1, 2, 4, 5, ... count
     others = open_rows(f"a.{kind}", weight=1 if kind in ("npy", "zarr") else "col1")
     np.testing.assert_array_equal(table(others), X[:, [0, 2, 3]])
 
@@ -241,9 +241,9 @@ def test_small_row_groups_are_taken_together():
 
 
 def test_there_are_never_very_many_handles():
-    assert len(grouped([7] * 1_000_000, 10)) == 1_000
-    assert grouped([0, 0, 5, 0], 3) == [(0, 3)]
-    assert grouped([9, 9, 9], 3) == [(0, 1), (1, 2), (2, 3)]
+    assert len(group_neighbors([7] * 1_000_000, 10)) == 1_000
+    assert group_neighbors([0, 0, 5, 0], 3) == [(0, 3)]
+    assert group_neighbors([9, 9, 9], 3) == [(0, 1), (1, 2), (2, 3)]
     assert len(cut(10**9, 10)) <= source.MOST_HANDLES
     assert cut(10**9, 10)[-1][1] == 10**9
     assert all((stop - start) % piece_rows(10) == 0 for start, stop in cut(10**9, 10)[:-1])
@@ -254,11 +254,11 @@ def test_a_piece_knows_where_each_of_its_rows_is():
         return Block(np.zeros((n, 1)), np.full(n, weight), place, first)
 
     blocks = [block(3, "a ", 0, 1.0), block(2, "a ", 3, 0.0), block(4, "b ", 7, 2.0), block(0, "c ", 0, 1.0)]
-    first, second = (piece for whole in in_pieces(blocks, 6) for piece in whole.counted())
+    first, second = (piece for whole in cut_into_pieces(blocks, 6) for piece in whole.without_zero_weights())
     assert [first.where(row) for row in range(len(first.table))] == ["a 0", "a 1", "a 2", "b 7"]
     assert first.weight.tolist() == [1, 1, 1, 2]
     assert [second.where(row) for row in range(len(second.table))] == ["b 8", "b 9", "b 10"]
-    assert list(Piece(np.zeros((2, 1)), np.zeros(2), "a ", 0).counted()) == []
+    assert list(Piece(np.zeros((2, 1)), np.zeros(2), "a ", 0).without_zero_weights()) == []
 
 
 def test_a_large_row_group_is_read_in_pieces():

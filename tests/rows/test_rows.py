@@ -12,9 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 from evidentia import EGMM
 from evidentia.partition.lazy import LazyPartition
 from evidentia.rows import passes
-from evidentia.rows.passes import add_up, each_handle
+from evidentia.rows.passes import add_up, map_handles
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch, row_hashes
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered, piece_rows
+from evidentia.rows.source import ArrayRows, Piece, RowSource, gather_rows, piece_rows
 from evidentia.rows.survey import look_through
 from evidentia.solvers.coordinates import moments_of
 from evidentia.solvers.descent import InterruptedFit
@@ -74,7 +74,7 @@ def test_few_results_wait_at_a_time(monkeypatch):
         return handle
 
     with threads(2):
-        found = each_handle(work, rows)
+        found = map_handles(work, rows)
         next(found)
         assert len(running) <= 6 < len(rows.handles)
         assert list(found) == rows.handles[1:]
@@ -115,12 +115,12 @@ def test_the_sketch_does_not_know_the_order_of_rows_nor_their_cut():
     copies = np.random.default_rng(1).integers(1, 5, size=3_000)
     long = np.repeat(X, copies, axis=0)
     shuffled = long[np.random.default_rng(2).permutation(len(long))]
-    one = Sketch.of(X, copies.astype(float)).settled(100)
+    one = Sketch.of(X, copies.astype(float)).keep_smallest(100)
     parts = [Sketch.of(part, None) for part in np.array_split(shuffled, 13)]
     other = parts[0]
     for part in parts[1:]:
         other = other.plus(part)
-    other = other.settled(100)
+    other = other.keep_smallest(100)
     for a, b in zip(one, other):
         np.testing.assert_array_equal(a, b)
     assert len(np.unique(one.rows, axis=0)) == 100
@@ -324,7 +324,7 @@ def test_pieces_of_wide_tables_have_fewer_rows():
 
 def test_gathering_keeps_weights_and_order():
     X, _ = blobs(20_000)
-    rows = gathered(OddRows(X, np.arange(20_000.0)))
+    rows = gather_rows(OddRows(X, np.arange(20_000.0)))
     np.testing.assert_array_equal(rows.table, X)
     np.testing.assert_array_equal(rows.weight, np.arange(20_000.0))
 

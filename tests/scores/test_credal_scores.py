@@ -144,7 +144,7 @@ def test_the_empty_set_agrees_with_nothing_and_normalized_partitions_leave_it_ou
     partition = CredalPartition(
         [[0.5, 0.5, 0, 0], [0, 1, 0, 0], [0.2, 0, 0.8, 0]], FocalSets(2), object_names=names, label_rule="pignistic"
     )
-    proper = partition.normalized()
+    proper = partition.normalize()
     assert (proper.object_names, proper.label_rule) == (partition.object_names, "pignistic")
     np.testing.assert_allclose(proper.masses, [[1, 0, 0], [1, 0, 0], [0, 1, 0]])
     assert credal_rand_index(proper, [0, 0, 1]) == pytest.approx(1)

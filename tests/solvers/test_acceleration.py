@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from evidentia import ECM, EGMM
 from evidentia.mixtures import set_mixture
 from evidentia.mixtures.set_mixture import Floor, Parameters, engine
-from evidentia.solvers.acceleration import Guesses, Vectors, _steady, ahead_of, exponentials, logarithms
+from evidentia.solvers.acceleration import Guesses, Vectors, _steady, exponentials, extrapolate, logarithms
 from evidentia.solvers.descent import descend
 
 PLAIN = Vectors(lambda state: state, lambda vector, like: vector, np.inf)
@@ -170,7 +170,7 @@ def line(errors, end=(2.0, -1.0)):
 
 
 def test_a_guess_is_the_end_of_steps_that_shrink_by_a_constant_ratio():
-    np.testing.assert_allclose(ahead_of(*line([1.0, 0.9, 0.81, 0.729])), [2, -1])
+    np.testing.assert_allclose(extrapolate(*line([1.0, 0.9, 0.81, 0.729])), [2, -1])
 
 
 @pytest.mark.parametrize(
@@ -184,12 +184,12 @@ def test_a_guess_is_the_end_of_steps_that_shrink_by_a_constant_ratio():
 def test_a_guess_goes_no_farther_than_its_steps_can_lead(second, residual, ahead):
     """From 0 a step goes to 1, from ``second`` it goes ``residual`` farther."""
     points, steps = np.array([[0.0], [second]]), np.array([[1.0], [residual]])
-    np.testing.assert_allclose(ahead_of(points, points + steps), [second + ahead])
+    np.testing.assert_allclose(extrapolate(points, points + steps), [second + ahead])
 
 
 def test_steps_that_lead_nowhere_give_no_guess():
     points, images = line([1.0, 0.9, 0.81, 0.81])
-    assert ahead_of(points, images) is None
+    assert extrapolate(points, images) is None
 
 
 def test_a_guess_that_is_dropped_makes_the_next_wait_longer():

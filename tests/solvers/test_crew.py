@@ -146,7 +146,7 @@ def test_links_belong_to_the_waves():
     """Two groups that are not partners, but an expert linked objects of theirs."""
     targets = sweeps.GroupTargets(np.arange(6), np.array([[1], [0], [1]]), np.zeros((1, 3, 2, 2)))
     links = sweeps.Links(np.eye(1), np.array([0, 0, 1, 1, 1, 1, 2]), np.array([5, 1]), np.ones(2), 0.0)
-    seen = sweeps._sight(targets, links).toarray()
+    seen = sweeps._visible_rows(targets, links).toarray()
     np.testing.assert_array_equal(seen, [[0, 1, 1], [1, 0, 0], [1, 1, 0]])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from evidentia.solvers.descent import Run, all_runs, best_descent, best_of, descend, listening
+from evidentia.solvers.descent import Run, all_runs, best_descent, best_of, descend, send_progress_to
 
 
 def halving(x):
@@ -171,7 +171,7 @@ def test_who_listens_is_told_how_far_a_fit_is_and_nobody_else():
     def run(start, watch):
         return descend(halving, start, max_iter=2, watch=watch)
 
-    with listening(heard.append):
+    with send_progress_to(heard.append):
         all_runs(run, [3, 5], name="Halving", n_starts=2)
     assert heard[0] == "Halving, start 1 of 2, iteration 0"
     assert heard[-1] == "Halving, start 2 of 2, iteration 2"

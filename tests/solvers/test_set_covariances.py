@@ -195,7 +195,7 @@ def test_a_cluster_without_objects_rests_and_leaves_the_others_alone(model):
     if model[2] == "I":
         scatter, previous = np.einsum("kpp->kp", scatter), np.einsum("kpp->kp", previous)
     found = Bound(np.array([6.0, 0.0, 7.0]), np.zeros_like(scatter), scatter)
-    rested = minimize_bound(model, found.resting(np.array([1]), 1e-13, previous), previous)
+    rested = minimize_bound(model, found.keep_resting(np.array([1]), 1e-13, previous), previous)
     others = minimize_bound(model, Bound(*(part[[0, 2]] for part in found)), previous[[0, 2]])
     np.testing.assert_allclose(rested[[0, 2]], others, rtol=1e-6)
     assert np.isfinite(rested[1]).all()

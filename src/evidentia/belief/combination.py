@@ -84,9 +84,9 @@ def dempster(a: MassFunctions, b: MassFunctions) -> MassFunctions:
         raise ValueError(
             f"Dempster's rule has no answer for totally conflicting mass functions: {_rows(total)} of "
             f"{len(joint)} have no cluster that both sides hold possible. Discount one side first, or take "
-            "conjunctive(a, b).normalized(), which makes these rows ignorant."
+            "conjunctive(a, b).normalize(), which makes these rows ignorant."
         )
-    return joint.normalized("dempster")
+    return joint.normalize("dempster")
 
 
 def yager(a: MassFunctions, b: MassFunctions) -> MassFunctions:
@@ -104,7 +104,7 @@ def yager(a: MassFunctions, b: MassFunctions) -> MassFunctions:
     >>> yager(a, b).masses.round(2)
     array([[0.3, 0.2, 0.5]])
     """
-    return conjunctive(a, b).normalized("yager")
+    return conjunctive(a, b).normalize("yager")
 
 
 def cautious(a: MassFunctions, b: MassFunctions) -> MassFunctions:
@@ -182,7 +182,7 @@ def discount(m: MassFunctions, rate: float | np.ndarray) -> MassFunctions:
 def condition(m: MassFunctions, subset: Subset) -> MassFunctions:
     """What remains once the cluster is known to be in ``subset``: every focal set is cut down to it.
 
-    Mass that spoke only of other clusters ends on the empty set; ``.normalized()`` afterwards is Dempster's
+    Mass that spoke only of other clusters ends on the empty set; ``.normalize()`` afterwards is Dempster's
     conditioning.
 
     Parameters

@@ -64,7 +64,7 @@ def decide(
         within = transforms.contour(masses, focal_sets) * focal_sets.member[top]
         labels = _first_best(within)
         winner = np.take_along_axis(masses, top[:, None], axis=1)
-        score = _of_the_rest(winner, masses, focal_sets)
+        score = _nonempty_shares(winner, masses, focal_sets)
         labels[outlier] = -1
     else:
         score_of = {
@@ -74,7 +74,7 @@ def decide(
         }[rule]
         scores = score_of(masses, focal_sets)
         if rule != "pignistic":
-            scores = _of_the_rest(scores, masses, focal_sets)
+            scores = _nonempty_shares(scores, masses, focal_sets)
         labels = _first_best(scores)
         score = scores
     if reject is not None:
@@ -120,8 +120,8 @@ def decide_sets(masses: np.ndarray, focal_sets: FocalSets, rule: str = "mass", c
     if rule == "mass":
         return focal_sets.member[top_focal_set(masses, focal_sets)] > 0
     gamma = 1.0 if rule == "interval-dominance" else cautiousness
-    plausible = _of_the_rest(transforms.contour(masses, focal_sets), masses, focal_sets)
-    believed = _of_the_rest(transforms.singleton_belief(masses, focal_sets), masses, focal_sets)
+    plausible = _nonempty_shares(transforms.contour(masses, focal_sets), masses, focal_sets)
+    believed = _nonempty_shares(transforms.singleton_belief(masses, focal_sets), masses, focal_sets)
     bar = gamma * believed.max(axis=1, keepdims=True) + (1 - gamma) * plausible.max(axis=1, keepdims=True)
     return (plausible >= bar - TIE) & (plausible > 0)
 
@@ -139,7 +139,7 @@ def top_focal_set(masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
     return order[largest[:, order].argmax(axis=1)]
 
 
-def _of_the_rest(scores: np.ndarray, masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+def _nonempty_shares(scores: np.ndarray, masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
     """Scores as shares of the mass outside the empty set; zero when there is none."""
     rest = (masses @ (focal_sets.card > 0).astype(float))[:, None]
     return np.divide(scores, rest, out=np.zeros_like(scores), where=rest > 0)

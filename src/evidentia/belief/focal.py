@@ -222,12 +222,12 @@ class FocalSets:
         """What it is, without the tables it has derived: equal families are pickled to the same bytes."""
         return {"n_clusters": self.n_clusters, "masks": self.masks}
 
-    def stored(self) -> dict[str, object]:
+    def to_fields(self) -> dict[str, object]:
         """What a file holds of it, see :mod:`evidentia.storage`."""
         return self.__getstate__()
 
     @classmethod
-    def restored(cls, n_clusters: int, masks: np.ndarray) -> FocalSets:
+    def from_fields(cls, n_clusters: int, masks: np.ndarray) -> FocalSets:
         return cls(n_clusters, masks.tolist())
 
     def __hash__(self) -> int:
@@ -252,7 +252,7 @@ def resolve_focal_sets(
     if callable(focal_sets):
         focal_sets = focal_sets(n_clusters)
     if isinstance(focal_sets, str):
-        named = _made(n_clusters, focal_sets, empty=empty)
+        named = _make(n_clusters, focal_sets, empty=empty)
         if len(named) > MANY_SETS:
             warn_user(
                 f"focal_sets={focal_sets!r} are {len(named):,} sets of {n_clusters} clusters, and time and memory grow "
@@ -260,7 +260,7 @@ def resolve_focal_sets(
                 UserWarning,
             )
         return named
-    found = focal_sets if isinstance(focal_sets, FocalSets) else _made(n_clusters, focal_sets)
+    found = focal_sets if isinstance(focal_sets, FocalSets) else _make(n_clusters, focal_sets)
     if found.n_clusters != n_clusters:
         raise ValueError(
             f"'focal_sets' speak of {found.n_clusters} clusters, but n_clusters={n_clusters}. "
@@ -279,7 +279,7 @@ def resolve_focal_sets(
     return found
 
 
-def _made(n_clusters: int, family: str | Iterable[Subset], **options: bool) -> FocalSets:
+def _make(n_clusters: int, family: str | Iterable[Subset], **options: bool) -> FocalSets:
     try:
         return FocalSets(n_clusters, family, **options)
     except (ValueError, TypeError) as error:

@@ -42,7 +42,7 @@ def check_masses(masses: np.ndarray, n_focal: int) -> np.ndarray:
     return masses
 
 
-def _derived(compute: Callable[[Any], np.ndarray]) -> cached_property[np.ndarray]:
+def _derived_array(compute: Callable[[Any], np.ndarray]) -> cached_property[np.ndarray]:
     """A property computed once, when asked for, whose array cannot be written to."""
 
     @wraps(compute)
@@ -97,43 +97,43 @@ class MassFunctions:
     def __len__(self) -> int:
         return len(self.masses)
 
-    @_derived
+    @_derived_array
     def empty(self) -> np.ndarray:
         """Mass on the empty set, shape (n_samples,): how much each object looks like an outlier."""
         at = self.focal_sets.empty_index
         return np.zeros(len(self)) if at is None else self.masses[:, at]
 
-    @_derived
+    @_derived_array
     def belief(self) -> np.ndarray:
         """Belief in each focal set, shape (n_samples, n_focal)."""
         return transforms.belief(self.masses, self.focal_sets)
 
-    @_derived
+    @_derived_array
     def plausibility(self) -> np.ndarray:
         """Plausibility of each focal set, shape (n_samples, n_focal)."""
         return transforms.plausibility(self.masses, self.focal_sets)
 
-    @_derived
+    @_derived_array
     def commonality(self) -> np.ndarray:
         """Commonality of each focal set, shape (n_samples, n_focal)."""
         return transforms.commonality(self.masses, self.focal_sets)
 
-    @_derived
+    @_derived_array
     def contour(self) -> np.ndarray:
         """Plausibility of each single cluster, shape (n_samples, n_clusters)."""
         return transforms.contour(self.masses, self.focal_sets)
 
-    @_derived
+    @_derived_array
     def singleton_belief(self) -> np.ndarray:
         """Belief in each single cluster, shape (n_samples, n_clusters)."""
         return transforms.singleton_belief(self.masses, self.focal_sets)
 
-    @_derived
+    @_derived_array
     def pignistic(self) -> np.ndarray:
         """Pignistic probability of each cluster, shape (n_samples, n_clusters)."""
         return transforms.pignistic(self.masses, self.focal_sets)
 
-    @_derived
+    @_derived_array
     def nonspecificity(self) -> np.ndarray:
         """How wide the focal sets are, in bits, shape (n_samples,), the empty set counting as the frame."""
         return uncertainty.nonspecificity(self.masses, self.focal_sets)
@@ -143,16 +143,16 @@ class MassFunctions:
         """Mean nonspecificity as a share of its largest value, between 0 and 1: the validity index N*."""
         return uncertainty.normalized_nonspecificity(self.masses, self.focal_sets)
 
-    @_derived
+    @_derived_array
     def entropy(self) -> np.ndarray:
         """Entropy of the pignistic probability in bits, shape (n_samples,)."""
         return uncertainty.pignistic_entropy(self.masses, self.focal_sets)
 
-    def over(self, focal_sets: FocalSets) -> MassFunctions:
+    def recast(self, focal_sets: FocalSets) -> MassFunctions:
         """The same mass functions with the columns of another family, see :func:`evidentia.belief.recast`."""
         return MassFunctions(transforms.recast(self.masses, self.focal_sets, focal_sets), focal_sets, copy=False)
 
-    def normalized(self, rule: str = "dempster") -> MassFunctions:
+    def normalize(self, rule: str = "dempster") -> MassFunctions:
         """Move the mass of the empty set elsewhere, see :func:`evidentia.belief.normalize`."""
         return MassFunctions(*transforms.normalize(self.masses, self.focal_sets, rule=rule), copy=False)
 

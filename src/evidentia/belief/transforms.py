@@ -167,7 +167,7 @@ def from_pignistic(probabilities: np.ndarray) -> tuple[np.ndarray, FocalSets]:
     (array([[0.2, 0.2, 0.6]]), FocalSets(3 clusters: {0}, {0,1}, {0,1,2}))
     """
     order, steps = _descent(probabilities)
-    return _nested(order, steps * np.arange(1, steps.shape[1] + 1), np.zeros(len(steps)))
+    return _nested_masses(order, steps * np.arange(1, steps.shape[1] + 1), np.zeros(len(steps)))
 
 
 def from_contour(contour: np.ndarray) -> tuple[np.ndarray, FocalSets]:
@@ -196,7 +196,7 @@ def from_contour(contour: np.ndarray) -> tuple[np.ndarray, FocalSets]:
            [0.5 , 0.  , 0.25, 0.25]]), FocalSets(2 clusters: {}, {0}, {1}, {0,1}))
     """
     order, steps = _descent(contour)
-    return _nested(order, steps, 1 - np.max(contour, axis=1))
+    return _nested_masses(order, steps, 1 - np.max(contour, axis=1))
 
 
 def _descent(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -206,7 +206,7 @@ def _descent(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order, falling - np.pad(falling[:, 1:], [(0, 0), (0, 1)])
 
 
-def _nested(order: np.ndarray, steps: np.ndarray, empty: np.ndarray) -> tuple[np.ndarray, FocalSets]:
+def _nested_masses(order: np.ndarray, steps: np.ndarray, empty: np.ndarray) -> tuple[np.ndarray, FocalSets]:
     """Masses ``steps[:, i]`` on the first ``i + 1`` clusters of each row's order, ``empty`` on none."""
     masks = np.pad(np.cumsum(np.int64(1) << order, axis=1), [(0, 0), (1, 0)])
     steps = np.column_stack([empty, steps])

@@ -225,7 +225,7 @@ def fit(
     from evidentia.cli.running import check_out, expect, run
 
     count = fitting.parse_clusters(clusters)
-    wishes = inputs.Wishes(
+    wishes = inputs.InputOptions(
         method=method,
         distances=distances,
         linked=links is not None,
@@ -236,7 +236,7 @@ def fit(
         keep=keep or (),
         missing=None if missing is None else missing.value,
     )
-    fitting.Wish(method, count, (), distances=bool(distances), linked=wishes.linked).check()
+    fitting.FitRequest(method, count, (), distances=bool(distances), linked=wishes.linked).check()
     given = inputs.read(
         file, wishes, cures="--missing drop leaves these rows out; --method egmm --missing em uses what is there"
     )
@@ -276,7 +276,7 @@ def _fit_large(
         raise UserError(f"{option} needs all rows in memory, and those of {file} stay on disk.")
     check_out(given["out"])
     name = "egmm" if method == "auto" else method
-    wish = fitting.Wish(name, fitting.parse_clusters(clusters), ctx.meta["settings"], seed)
+    wish = fitting.FitRequest(name, fitting.parse_clusters(clusters), ctx.meta["settings"], seed)
     fit_large(str(file), wish, command=_command(ctx), title=file.name, **given)
 
 
@@ -322,7 +322,7 @@ def ask(
         "columns": columns or (),
         "missing": missing.value,
     }
-    given = inputs.read(file, inputs.Wishes(method="cecm", distances=False, scale=scale.value, **about))
+    given = inputs.read(file, inputs.InputOptions(method="cecm", distances=False, scale=scale.value, **about))
     data = given.data
     check_out(out)
     scaled, scaler = rescale(data, scale.value)
@@ -330,20 +330,20 @@ def ask(
     estimator = CECM(clusters, adaptive=adaptive, n_init=starts, tol=ASK_TOL, random_state=seed, verbose=bars)
     session = ActiveSession(estimator, scaled, rule=rule.value, random_state=seed)
     kept = answers or file.with_name(f"{file.name.split('.')[0]}-answers.csv")
-    notes = [*given.notes, *asking.take_up(session, kept)]
+    notes = [*given.notes, *asking.read_earlier_answers(session, kept)]
     given.print_heading()
     shape = "each with its own shape" if adaptive else "round"
-    terminal.labeled("method", f"CECM, {clusters} clusters, {shape}, columns on {scale.value} scale, seed {seed}")
-    terminal.labeled("answers", f"{kept}  ({asking.counted(session)})")
+    terminal.print_labeled("method", f"CECM, {clusters} clusters, {shape}, columns on {scale.value} scale, seed {seed}")
+    terminal.print_labeled("answers", f"{kept}  ({asking.count_answers(session)})")
     for text in notes:
-        terminal.note(text)
+        terminal.print_note(text)
     hidden = [name for name, why in (given.left_out or {}).items() if why == "--drop"]
-    conversation = asking.Conversation(session, asking.what_to_show(given.source.frame, data, hidden), kept)
-    finished = conversation.hold()
+    conversation = asking.Conversation(session, asking.columns_to_show(given.source.frame, data, hidden), kept)
+    finished = conversation.run()
     terminal.echo()
     if finished:
         print_summary(session.partition)
-    terminal.labeled("answers", f"{kept}  ({asking.counted(session)}; the same command goes on from there)")
+    terminal.print_labeled("answers", f"{kept}  ({asking.count_answers(session)}; the same command goes on from there)")
     if not finished:
         raise typer.Exit(INTERRUPTED)
     if out is not None:
@@ -352,15 +352,15 @@ def ask(
         written = write_results(
             out,
             partition=session.partition,
-            model=fitting.in_units_of(scales_of(scaler), session.model),
+            model=fitting.convert_units(scales_of(scaler), session.model),
             X=data,
             object_column=id_column,
             notes=[*notes, *conversation.notes],
-            settings={"file": file, "rows": len(data), "scale": scale.value, "answers": asking.counted(session)},
+            settings={"file": file, "rows": len(data), "scale": scale.value, "answers": asking.count_answers(session)},
             command=_command(ctx),
             title=file.name,
         )
-        terminal.labeled("written", f"{written[0]}  (open it in a browser)")
+        terminal.print_labeled("written", f"{written[0]}  (open it in a browser)")
 
 
 @app.command()
@@ -383,9 +383,9 @@ def explore(
     host: Annotated[str, typer.Option(help="Address that is listened at; other machines cannot reach this one.")] = (
         "127.0.0.1"
     ),
-    let_others_in: Annotated[
+    allow_remote: Annotated[
         bool,
-        typer.Option("--let-others-in", help="With --host: whoever gets hold of the address may see and change all."),
+        typer.Option("--allow-remote", help="With --host: whoever gets hold of the address may see and change all."),
     ] = False,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
 ) -> None:
@@ -396,7 +396,7 @@ def explore(
     from evidentia.cli import exploring, fitting, inputs
     from evidentia.cli.running import check_out
 
-    wishes = inputs.Wishes(
+    wishes = inputs.InputOptions(
         method=method, distances=False, scale=scale.value, id_column=id_column, drop=drop or (), columns=columns or (),
         keep=keep or (), missing=None if missing is None else missing.value,
     )  # fmt: skip
@@ -405,7 +405,7 @@ def explore(
     number = fitting.parse_clusters(clusters)
     is_image = file.name.lower().endswith(exploring.IMAGES)
     job = exploring.ImageJob(file, number, seed, out) if is_image else exploring.Job(file, wishes, number, seed, out)
-    exploring.run(job, port=port, host=host, let_others_in=let_others_in, browser=browser)
+    exploring.run(job, port=port, host=host, allow_remote=allow_remote, browser=browser)
 
 
 @app.command(cls=TwoMasks)
@@ -502,7 +502,7 @@ def predict(
     if out is not None:
         written = placing.write(partition, out, id_column or found.id_column or "object")
         if not quiet and str(out) != "-":
-            terminal.labeled("written", str(written))
+            terminal.print_labeled("written", str(written))
     elif not quiet:
         terminal.echo("\nNothing was written; --out FILE keeps the masses of every row.")
 
@@ -585,7 +585,7 @@ def demo(
     check_out(out)
     iris = load("iris", as_frame=True)
     source = tables.Source(iris.data.assign(species=iris.target), DEMO)
-    given = inputs.of_table(source, inputs.Wishes(), title="Fisher's irises")
+    given = inputs.read_input(source, inputs.InputOptions(), title="Fisher's irises")
     estimator, given = given.estimator(None)
     if not quiet:
         given.print_heading()
@@ -597,14 +597,16 @@ def demo(
         scale=given.scale,
         out=out,
         quiet=quiet,
-        remark=lambda partition: compared(partition, iris.target, "species"),
+        remark=lambda partition: agreement_sentence(partition, iris.target, "species"),
         settings=given.words,
         command=_command(ctx),
         code=DEMO,
         title="Fisher's irises",
     )
     if not quiet:
-        terminal.labeled("next", "evidentia explore table.csv  (look at a table of yours in the browser, and point)")
+        terminal.print_labeled(
+            "next", "evidentia explore table.csv  (look at a table of yours in the browser, and point)"
+        )
 
 
 @app.command()
@@ -616,14 +618,14 @@ def datasets(
     download: Annotated[bool, typer.Option("--download", help="Fetch it from OpenML when it is not here.")] = False,
 ) -> None:
     """List the data sets that can be loaded, describe one, or write it to a file."""
-    from evidentia._names import guarded
-    from evidentia.datasets import available, load
+    from evidentia._names import guard_table
+    from evidentia.datasets import list_datasets, load
     from evidentia.files import whole_file
 
     if name is None:
         if to is not None or download:
             raise UserError("Which data set? 'evidentia datasets' lists the names.")
-        table = available().drop(columns="used_by")
+        table = list_datasets().drop(columns="used_by")
         names = table.index.str.ljust(table.index.str.len().max()).rename(None)
         terminal.echo(table.set_axis(names).astype(str).replace("<NA>", "-").to_string())
         return
@@ -637,17 +639,17 @@ def datasets(
         square = pd.DataFrame(dataset.dissimilarity)
         called = list(dataset.object_names or map("object{}".format, square.index))
         with whole_file(to) as file:
-            guarded(square.set_axis(called).set_axis(called, axis=1)).to_csv(file, index_label="object")
+            guard_table(square.set_axis(called).set_axis(called, axis=1)).to_csv(file, index_label="object")
         terminal.echo(f"{to}: dissimilarities of {len(square)} objects")
         return
     framed = dataset.as_frame()
     frame = framed.data if framed.target is None else framed.data.assign(label=framed.target)
     with whole_file(to) as file:
-        guarded(frame).to_csv(file, index=dataset.object_names is not None, index_label="object")
+        guard_table(frame).to_csv(file, index=dataset.object_names is not None, index_label="object")
     terminal.echo(f"{to}: {len(frame)} rows, {frame.shape[1]} columns")
 
 
-def compared(partition: CredalPartition, truth: pd.Series, what: str) -> str:
+def agreement_sentence(partition: CredalPartition, truth: pd.Series, what: str) -> str:
     """How the clusters agree with known classes, in a sentence."""
     import pandas as pd
     from sklearn.metrics import adjusted_rand_score

@@ -13,7 +13,7 @@ import pandas as pd
 from evidentia._names import printable
 from evidentia.cli import terminal
 from evidentia.cli.errors import UserError
-from evidentia.cli.fitting import noticing
+from evidentia.cli.fitting import record_events
 from evidentia.constraints import ActiveSession
 from evidentia.files import check_writable
 
@@ -24,11 +24,11 @@ SPOKEN = {"same": "same", "different": "different", "unknown": "don't know"}
 MOST_ROWS, MOST_WIDTH = 20, 30
 
 
-def take_up(session: ActiveSession, path: Path) -> list[str]:
+def read_earlier_answers(session: ActiveSession, path: Path) -> list[str]:
     """Read the answers given so far and see that more can be written; gives what is worth saying about the file."""
     if path.is_dir():
         raise UserError(f"--answers {path} is a directory. Name a file.")
-    with noticing() as noticed:
+    with record_events() as noticed:
         if path.exists():
             try:
                 session.resume(path)
@@ -52,7 +52,7 @@ class Conversation:
         self.notes: list[str] = []
         self._told = False
 
-    def hold(self) -> bool:
+    def run(self) -> bool:
         """Ask until the person leaves or no question is left; False when a fit was interrupted."""
         while True:
             question, finished = self._wait_for(self.session.ask)
@@ -63,15 +63,15 @@ class Conversation:
                 return True
             self._say_when_it_is_enough()
             terminal.echo()
-            terminal.heading(f"Question {len(self.session.answers) + 1}: do these two belong together?")
+            terminal.print_heading(f"Question {len(self.session.answers) + 1}: do these two belong together?")
             terminal.echo("\n".join(side_by_side(self.shown, question.first, question.second)))
             wish = _read_wish()
             if wish == "quit":
                 return True
-            if not self._do(wish):
+            if not self._act(wish):
                 return False
 
-    def _do(self, wish: str) -> bool:
+    def _act(self, wish: str) -> bool:
         """Take an answer or give one back, and say what it did; False when the fit was interrupted."""
         session = self.session
         if wish == "undo":
@@ -111,14 +111,14 @@ class Conversation:
     def _wait_for(self, work: Callable[[], Any]) -> tuple[Any, bool]:
         """What some work gives that may take a while, and whether it was left to finish."""
         try:
-            with noticing() as noticed:
+            with record_events() as noticed:
                 found = work()
         except KeyboardInterrupt:
             return None, False
         for text in noticed.notes:
             if text not in self.notes:
                 self.notes.append(text)
-                terminal.note(text)
+                terminal.print_note(text)
         return found, not noticed.interrupted
 
 
@@ -155,7 +155,7 @@ def side_by_side(shown: pd.DataFrame, first: int, second: int) -> list[str]:
         "  " + "  ".join([f"{row[0]:<{widths[0]}}", *(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:]))])
         for row in rows
     ]
-    lines[0] = terminal.styled(lines[0], fg="cyan")
+    lines[0] = terminal.style(lines[0], fg="cyan")
     if len(columns) < shown.shape[1]:
         lines.append(f"  (the {MOST_ROWS} of {shown.shape[1]} columns that differ most)")
     return lines
@@ -172,7 +172,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MOST_WIDTH else text[: MOST_WIDTH - 3] + "..."
 
 
-def counted(session: ActiveSession) -> str:
+def count_answers(session: ActiveSession) -> str:
     """``7 answers: 3 same, 4 different``."""
     counts = Counter(given.answer for given in session.answers)
     told = ", ".join(f"{counts[word]} {spoken}" for word, spoken in SPOKEN.items() if counts[word])
@@ -180,7 +180,7 @@ def counted(session: ActiveSession) -> str:
     return f"{number} answer{'s' * (number != 1)}" + (f": {told}" if told else "")
 
 
-def what_to_show(frame: pd.DataFrame, data: pd.DataFrame, hidden: Collection[str]) -> pd.DataFrame:
+def columns_to_show(frame: pd.DataFrame, data: pd.DataFrame, hidden: Collection[str]) -> pd.DataFrame:
     """The rows of ``data`` with the other columns of their file beside them, but for the hidden ones."""
     rows = frame.set_axis(frame.index if data.index.name is None else frame[data.index.name].astype(str), axis=0)
     others = [name for name in frame.columns if name not in data and name != data.index.name and name not in hidden]

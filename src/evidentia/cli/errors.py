@@ -32,7 +32,7 @@ class Commands(TyperGroup):
             if ctx.params.get("debug") or isinstance(error, typer.Exit | typer.Abort) or hasattr(error, "exit_code"):
                 raise  # typer's own exceptions know how to end
             message, code = describe(error)
-            terminal.complain(message)
+            terminal.print_problem(message)
             raise typer.Exit(code) from None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evidentia.cli.errors import UserError
 from evidentia.cli.tables import read_distances
-from evidentia.cli.terminal import note
+from evidentia.cli.terminal import print_note
 from evidentia.partition import CredalPartition
 from evidentia.partition.explanation import Explainer
 from evidentia.report import write_interactive, write_report
@@ -46,7 +46,7 @@ def _explainer(partition: CredalPartition, directory: Path, distances: Path | No
         return Explainer(partition, dissimilarities=read_distances(distances)[0].to_numpy())
     frame = _read_frame(directory)
     if frame is None:
-        note(
+        print_note(
             f"There is no {directory / 'table.csv'}, so which columns speak for which cluster is not known. A fit of a "
             "table writes it; --distances FILE gives the dissimilarities that were clustered."
         )

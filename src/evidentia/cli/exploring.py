@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from evidentia.cli import inputs, terminal
-from evidentia.cli.asking import what_to_show
+from evidentia.cli.asking import columns_to_show
 from evidentia.cli.errors import UserError
 from evidentia.explorer import Exploration, Origin, Settings
 from evidentia.explorer.segments import ImageExploration, ImageSettings
@@ -25,7 +25,7 @@ class Job:
     """What is explored, and where it is kept."""
 
     file: Path
-    wishes: inputs.Wishes
+    wishes: inputs.InputOptions
     clusters: Clusters
     seed: int
     out: Path
@@ -33,7 +33,7 @@ class Job:
     def exploration(self) -> Exploration:
         given = inputs.read(self.file, self.wishes)
         hidden = [name for name, why in (given.left_out or {}).items() if why == "--drop"]
-        table = what_to_show(given.source.frame, given.data, hidden)
+        table = columns_to_show(given.source.frame, given.data, hidden)
         table = table[[name for name in given.source.frame.columns if name in table]]
         settings = Settings(
             self.wishes.method, self.clusters, given.choice.columns, scale=self.wishes.scale, seed=self.seed
@@ -42,7 +42,7 @@ class Job:
         found = Exploration(table, settings, folder=self.out, origin=origin)
         given.print_heading()
         for text in given.notes:
-            terminal.note(text)
+            terminal.print_note(text)
         return found
 
 
@@ -63,21 +63,23 @@ class ImageJob:
         return ImageExploration(read_image(self.file), settings, folder=self.out, code=code)
 
 
-def run(job: Job | ImageJob, *, port: int, host: str, let_others_in: bool, browser: bool) -> None:
+def run(job: Job | ImageJob, *, port: int, host: str, allow_remote: bool, browser: bool) -> None:
     """Serve the page until the person leaves."""
-    check_host(host, let_others_in)
+    check_host(host, allow_remote)
     page, is_table = page_module("page"), isinstance(job, Job)
     kind = page_module("app").TablePage if is_table else page_module("image").ImagePage
     exploration = job.exploration()
     page.prepare()
     hub = page.Hub(exploration)
-    server = Server(lambda: page.started(kind(hub)), host=host, port=port, title=f"{job.file.name} – evidentia")
+    server = Server(lambda: page.start_page(kind(hub)), host=host, port=port, title=f"{job.file.name} – evidentia")
     if exploration.at >= 0:
-        terminal.labeled("taken up", f"{exploration.at + 1} steps, the last: {exploration.step.words}")
+        terminal.print_labeled("taken up", f"{exploration.at + 1} steps, the last: {exploration.step.words}")
 
     def tell(path: Path) -> None:
-        terminal.labeled("kept in", f"{job.out}  (the same command goes on from there)")
-        terminal.labeled("page", f"{path}  (open it in a browser; only you can read it. Ctrl-C ends the explorer)")
+        terminal.print_labeled("kept in", f"{job.out}  (the same command goes on from there)")
+        terminal.print_labeled(
+            "page", f"{path}  (open it in a browser; only you can read it. Ctrl-C ends the explorer)"
+        )
         if browser:
             typer.launch(path.as_uri())
 

@@ -25,7 +25,7 @@ from evidentia.solvers.coordinates import ColumnScales
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FitResult:
     """A model in the units of the file, how the number of clusters was chosen, and what was worth a warning.
 
     ``placing`` is the model as it was fitted, with what makes its rows out of those of a file.
@@ -39,7 +39,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class Wish:
+class FitRequest:
     """What the options ask for: a method, its settings, how many clusters, and what it is to work on."""
 
     method: str
@@ -54,12 +54,12 @@ class Wish:
         """The estimator, unfitted; what means nothing to the method is refused."""
         cls = methods.find(self.method)
         self.check()
-        given = {**self.chosen, **self.given()}
+        given = {**self.chosen, **self.given_settings()}
         if "random_state" in cls.parameters:
             given["random_state"] = self.seed
         return cls(**given, **number_settings(cls, self.clusters))
 
-    def given(self) -> dict[str, Any]:
+    def given_settings(self) -> dict[str, Any]:
         """The settings that the command line names."""
         return read_settings(self.settings, methods.find(self.method), methods.clusterers())
 
@@ -69,19 +69,19 @@ class Wish:
             return
         method, known = methods.find(self.method).method, methods.clusterers()
 
-        def able(part: str, what: str) -> str:
+        def is_able(part: str, what: str) -> str:
             return ", ".join(name for name, cls in known.items() if what in getattr(cls.method, part))
 
         if self.distances and "dissimilarities" not in method.reads:
             raise UserError(
                 f"--distances: dissimilarities mean nothing to {method.name}. Methods that take them: "
-                f"{able('reads', 'dissimilarities')}."
+                f"{is_able('reads', 'dissimilarities')}."
             )
         if not self.distances and not {"table", "categories"} & set(method.reads):
             raise UserError(f"{method.name} reads {' or '.join(method.reads)}, not tables: use it from Python.")
         if self.linked and "links" not in method.takes:
             raise UserError(
-                f"--links: links mean nothing to {method.name}. Methods that take them: {able('takes', 'links')}."
+                f"--links: links mean nothing to {method.name}. Methods that take them: {is_able('takes', 'links')}."
             )
         if self.linked and not isinstance(self.clusters, int):
             raise UserError("--links needs one number of clusters, such as --clusters 3.")
@@ -97,11 +97,11 @@ def parse_clusters(text: str) -> Clusters:
         raise UserError(f"--clusters: {error}") from None
 
 
-def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, links: Any = None) -> Fitted:
+def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, links: Any = None) -> FitResult:
     """Fit on the chosen scale; an interrupt keeps the best solution so far."""
     scaled, scaler = rescale(data, scale)
     scales, selection = scales_of(scaler), None
-    with noticing() as noticed:
+    with record_events() as noticed:
         if links is not None:
             model = estimator.fit(scaled, constraints=links)
         else:
@@ -111,10 +111,10 @@ def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, link
     columns, named = data.columns.tolist(), data.index.name
     categories = tuple(name for name in columns if data[name].dtype == "category")
     placing = TableModel(model, tuple(columns), categories, scales, None if named is None else str(named))
-    return Fitted(in_units_of(scales, model), placing, selection, noticed.notes, noticed.interrupted)
+    return FitResult(convert_units(scales, model), placing, selection, noticed.notes, noticed.interrupted)
 
 
-class Rescaled(NamedTuple):
+class UnitChange(NamedTuple):
     """What a model did to columns on another scale, as seen from the columns in the units of the file."""
 
     origin: np.ndarray
@@ -133,11 +133,11 @@ class Rescaled(NamedTuple):
         return wide * np.outer(self.factor, self.factor)
 
 
-def in_units_of(scales: ColumnScales | None, model: Any) -> Any:
+def convert_units(scales: ColumnScales | None, model: Any) -> Any:
     """The model with its centers and covariances in the units before scaling, for tables and pictures."""
     if scales is None:
         return model
-    units = Rescaled(scales.origin, scales.deviation, getattr(model, "reduction_", None))
+    units = UnitChange(scales.origin, scales.deviation, getattr(model, "reduction_", None))
     moved = copy.copy(model)
     if getattr(model, "cluster_centers_", None) is not None:
         moved.cluster_centers_ = model.cluster_centers_ * units.factor + units.origin
@@ -148,7 +148,7 @@ def in_units_of(scales: ColumnScales | None, model: Any) -> Any:
     return moved
 
 
-class Noticed:
+class FitEvents:
     """What happened during a fit: warnings meant for the user, and whether the interrupt key was pressed."""
 
     def __init__(self) -> None:
@@ -166,9 +166,9 @@ class Noticed:
 
 
 @contextmanager
-def noticing() -> Iterator[Noticed]:
+def record_events() -> Iterator[FitEvents]:
     """Collect user warnings instead of printing them with file and line, and see interrupts that a fit survives."""
-    noticed = Noticed()
+    noticed = FitEvents()
     in_main_thread = threading.current_thread() is threading.main_thread()  # the only one that may listen to signals
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -88,11 +88,11 @@ READERS = {".xlsx": read_sheet, ".feather": read_feather, ".h5ad": read_cells, "
 
 def from_pipe() -> Path:
     """What comes through the standard input, as a file of text, compressed or not."""
-    return _spooled(sys.stdin)
+    return _spool(sys.stdin)
 
 
 @cache
-def _spooled(stream: Any) -> Path:
+def _spool(stream: Any) -> Path:
     content = stream.buffer.read()
     if not content:
         raise UserError("Nothing came through the standard input (-).")

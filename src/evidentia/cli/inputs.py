@@ -13,9 +13,9 @@ import pandas as pd
 from evidentia import methods
 from evidentia.cli import tables
 from evidentia.cli.errors import UserError, listing
-from evidentia.cli.fitting import Wish
+from evidentia.cli.fitting import FitRequest
 from evidentia.cli.recipe import recipe
-from evidentia.cli.terminal import heading, labeled
+from evidentia.cli.terminal import print_heading, print_labeled
 from evidentia.looking import Choice, Look, look
 from evidentia.looking.numbers import Clusters
 from evidentia.looking.rules import choose_for, of_dissimilarities
@@ -46,10 +46,10 @@ class Input:
         self, clusters: Clusters, settings: Sequence[str] = (), seed: int = 0, *, linked: bool = False
     ) -> tuple[Any, Input]:
         """The chosen method, unfitted, and the same input without the reasons for what ``settings`` decide."""
-        wish = Wish(
+        wish = FitRequest(
             self.choice.method, clusters, settings, seed, self.distances, linked=linked, chosen=self.choice.settings
         )
-        return wish.estimator(), replace(self, choice=self.choice.but(**wish.given()))
+        return wish.estimator(), replace(self, choice=self.choice.with_settings(**wish.given_settings()))
 
     def check_links(self, links: Path | None) -> None:
         if links is not None and self.dropped is not None and self.id_column is None:
@@ -58,21 +58,21 @@ class Input:
     def print_heading(self) -> None:
         """Which columns are used, which are not and why, what the table looks like, and what was chosen for it."""
         if self.distances:
-            heading(f"{self.title}: dissimilarities of {len(self.data)} objects")
+            print_heading(f"{self.title}: dissimilarities of {len(self.data)} objects")
             return
-        heading(f"{self.title}: {len(self.source.frame)} rows, {self.source.frame.shape[1]} columns")
-        labeled("clustered", listing(list(self.data.columns), SHOWN))
+        print_heading(f"{self.title}: {len(self.source.frame)} rows, {self.source.frame.shape[1]} columns")
+        print_labeled("clustered", listing(list(self.data.columns), SHOWN))
         if self.id_column is not None:
-            labeled("names", f"{self.id_column} (--id)")
+            print_labeled("names", f"{self.id_column} (--id)")
         if self.left_out:
-            labeled("left out", listing([f"{name} ({why})" for name, why in self.left_out.items()], SHOWN))
-        labeled("seen", "; ".join(self.choice.look.sentences()))
+            print_labeled("left out", listing([f"{name} ({why})" for name, why in self.left_out.items()], SHOWN))
+        print_labeled("seen", "; ".join(self.choice.look.sentences()))
 
     def print_choice(self, cost: str | None) -> None:
         """The reasons of the choice and what it will cost, in one paragraph."""
         said = [str(self.choice), "" if cost is None else f"This takes {cost}."]
         if any(said):
-            labeled("choice", " ".join(part for part in said if part))
+            print_labeled("choice", " ".join(part for part in said if part))
 
     @property
     def words(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Input:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
+class InputOptions:
     """What the options say about the table and the method; ``auto`` and None leave it to the look at the table."""
 
     method: str = "auto"
@@ -127,23 +127,23 @@ class Wishes:
     missing: str | None = None
 
 
-def read(file: Path, wishes: Wishes, *, cures: str = "--missing drop leaves these rows out") -> Input:
+def read(file: Path, wishes: InputOptions, *, cures: str = "--missing drop leaves these rows out") -> Input:
     """The rows of a file that a method clusters; ``cures`` says what the command offers against missing values."""
     if wishes.method != "auto":
         methods.find(wishes.method)  # a slip of the pen is told before the file is read
     if wishes.distances:
         return _read_distances(file, wishes)
     source = tables.read_table(file, id_column=wishes.id_column)
-    about_columns = any(_about_columns(wishes).values())
+    about_columns = any(_column_options(wishes).values())
     if wishes.distances is None and wishes.method == "auto" and not about_columns and are_dissimilarities(source.frame):
         given = _read_distances(file, wishes)
         note = "The table is a square of dissimilarities and is taken for one; --no-distances takes it for columns."
         return replace(given, notes=[*given.notes, note])
-    return of_table(source, wishes, title=str(file), cures=cures)
+    return read_input(source, wishes, title=str(file), cures=cures)
 
 
-def of_table(
-    source: tables.Source, wishes: Wishes, *, title: str, cures: str = "--missing drop leaves these rows out"
+def read_input(
+    source: tables.Source, wishes: InputOptions, *, title: str, cures: str = "--missing drop leaves these rows out"
 ) -> Input:
     """The rows of a table that a method clusters."""
     table = tables.choose_columns(
@@ -152,17 +152,17 @@ def of_table(
     seen = look(table.frame, keep=table.kept)
     _check_kept(seen, table.kept)
     if not seen.of_kind():
-        raise UserError(_nothing_left(seen, table.left_out))
-    choice = _chosen(table.frame, seen, wishes, table.kept)
+        raise UserError(_empty_message(seen, table.left_out))
+    choice = _choose(table.frame, seen, wishes, table.kept)
     record = methods.find(choice.method).method
     able = "missing values" in record.takes or choice.settings.get("metric") == "gower"
     if wishes.missing == "em" and not able:
         raise UserError(f"--missing em is for methods that take missing values; {record.name} takes error or drop.")
     missing = wishes.missing or ("em" if able else "error")
     data, holes = tables.check_values(choice.rows(table.frame), missing=missing, cures=cures)
-    left_out, gone = {**_with_cures(choice, wishes), **table.left_out}, len(data) < len(table.frame)
+    left_out, gone = {**_add_cures(choice, wishes), **table.left_out}, len(data) < len(table.frame)
     if gone:  # fewer rows carry less, and without holes a wide table can be reduced
-        choice = _chosen(data, look(data, keep=choice.columns), wishes, choice.columns)
+        choice = _choose(data, look(data, keep=choice.columns), wishes, choice.columns)
     return Input(
         title,
         source,
@@ -175,7 +175,7 @@ def of_table(
     )
 
 
-def _chosen(frame: pd.DataFrame, seen: Look, wishes: Wishes, kept: Sequence[str]) -> Choice:
+def _choose(frame: pd.DataFrame, seen: Look, wishes: InputOptions, kept: Sequence[str]) -> Choice:
     choice = choose_for(frame, seen, method=wishes.method, scale=wishes.scale, linked=wishes.linked)
     unread = [name for name in kept if name in choice.left_out]
     if unread:
@@ -193,15 +193,15 @@ def _check_kept(seen: Look, kept: Sequence[str]) -> None:
         )
 
 
-def _read_distances(file: Path, wishes: Wishes) -> Input:
-    if used := [option for option, value in _about_columns(wishes).items() if value]:
+def _read_distances(file: Path, wishes: InputOptions) -> Input:
+    if used := [option for option, value in _column_options(wishes).items() if value]:
         raise UserError(f"{used[0]} is about the columns of a table; --distances has none.")
     data, source, id_column = tables.read_distances(file, id_column=wishes.id_column)
     choice = of_dissimilarities(look(source.frame), method=wishes.method, linked=wishes.linked)
     return Input(str(file), source, data, choice, source.notes, id_column, distances=True)
 
 
-def _about_columns(wishes: Wishes) -> dict[str, bool]:
+def _column_options(wishes: InputOptions) -> dict[str, bool]:
     return {
         "--scale": wishes.scale not in ("none", "auto"),
         "--drop": bool(wishes.drop),
@@ -211,7 +211,7 @@ def _about_columns(wishes: Wishes) -> dict[str, bool]:
     }
 
 
-def _with_cures(choice: Choice, wishes: Wishes) -> dict[str, str]:
+def _add_cures(choice: Choice, wishes: InputOptions) -> dict[str, str]:
     """Why columns were left out, with the option that takes them all the same."""
     roles = {column.name: column.role for column in choice.look.columns}
     cures = {"classes": "; --keep {} clusters it"}
@@ -220,7 +220,7 @@ def _with_cures(choice: Choice, wishes: Wishes) -> dict[str, str]:
     return {name: why + cures.get(roles[name], "").format(shlex.quote(name)) for name, why in choice.left_out.items()}
 
 
-def _nothing_left(seen: Look, left_out: dict[str, str]) -> str:
+def _empty_message(seen: Look, left_out: dict[str, str]) -> str:
     reasons = {**left_out, **seen.aside}
     why = "; ".join(f"{name}: {reason}" for name, reason in list(reasons.items())[:8])
     if all(column.n_values == 1 for column in seen.columns):

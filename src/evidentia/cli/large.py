@@ -19,7 +19,7 @@ from evidentia.cli.tables import split_names
 from evidentia.files import write_whole
 from evidentia.looking.placing import TableModel
 from evidentia.rows import RowSource, open_rows
-from evidentia.rows.passes import add_up, showing
+from evidentia.rows.passes import add_up, show_progress
 from evidentia.rows.source import Piece, TransformedRows
 from evidentia.solvers.coordinates import ColumnScales, Moments, coordinates_of, moments_of
 
@@ -29,7 +29,7 @@ PLACES = 64  # parts of the source that these are from
 
 def fit_large(
     where: str,
-    wish: fitting.Wish,
+    wish: fitting.FitRequest,
     *,
     columns: Sequence[str],
     drop: Sequence[str],
@@ -45,26 +45,26 @@ def fit_large(
     able = [name for name, cls in methods.clusterers().items() if "rows beyond memory" in cls.method.takes]
     if wish.method not in able:
         raise UserError(f"{wish.method} needs all rows in memory. Methods that do not: {', '.join(able)}.")
-    with fitting.noticing() as noticed, _client(scheduler):
+    with fitting.record_events() as noticed, _client(scheduler):
         rows = _open(where, columns, drop)
         if not quiet:
-            terminal.heading(f"{where}: {rows.words}")
-            terminal.labeled("clustered", listing(list(rows.names or map(str, range(rows.n_features))), 30))
-            terminal.labeled("method", f"{type(estimator).__name__}; rows are read anew in each pass")
+            terminal.print_heading(f"{where}: {rows.words}")
+            terminal.print_labeled("clustered", listing(list(rows.names or map(str, range(rows.n_features))), 30))
+            terminal.print_labeled("method", f"{type(estimator).__name__}; rows are read anew in each pass")
         bars = not quiet and typer.get_text_stream("stderr").isatty()
         estimator.set_params(verbose=int(bars))
         scales = _scales(rows, scale, wish.method)
         used = rows if scales is None else TransformedRows(rows, scales)
         model = estimator.fit(used, checkpoint=checkpoint)
-        with showing(bars):
+        with show_progress(bars):
             partition = model.partition_
             if out is not None:
                 partition.to_parquet(out / "masses")
             summary = partition.summary()
     for text in noticed.notes:
-        terminal.note(text)
+        terminal.print_note(text)
     first, *rest = summary.splitlines()
-    terminal.heading(first)
+    terminal.print_heading(first)
     terminal.echo("\n".join(rest))
     if out is None:
         if not quiet:
@@ -74,9 +74,9 @@ def fit_large(
         TableModel(model.set_params(verbose=0), rows.names, scales=scales).save(out / "model.npz")
         written = _report(out, model, rows, scales, noticed.notes, **words)
         if not quiet:
-            terminal.labeled("written", f"{out / 'masses'}  (a Parquet file for each part of the rows)")
-            terminal.labeled("", f"{out / 'model.npz'}  (the model; evidentia predict places new rows by it)")
-            terminal.labeled("", f"{written}  (a sample of the rows; open it in a browser)")
+            terminal.print_labeled("written", f"{out / 'masses'}  (a Parquet file for each part of the rows)")
+            terminal.print_labeled("", f"{out / 'model.npz'}  (the model; evidentia predict places new rows by it)")
+            terminal.print_labeled("", f"{written}  (a sample of the rows; open it in a browser)")
     if noticed.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -108,7 +108,7 @@ def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
 
 
 def _variances(piece: Piece) -> Moments | None:
-    return next((moments_of(used.table, used.weight, mixing=False) for used in piece.counted()), None)
+    return next((moments_of(used.table, used.weight, mixing=False) for used in piece.without_zero_weights()), None)
 
 
 def _report(out: Path, model: Any, rows: RowSource, scales: Any, notes: Sequence[str], **words: Any) -> Path:
@@ -125,7 +125,7 @@ def _report(out: Path, model: Any, rows: RowSource, scales: Any, notes: Sequence
     written = write_results(
         out / "sample",
         partition=shown.partition_,
-        model=fitting.in_units_of(scales, shown),
+        model=fitting.convert_units(scales, shown),
         X=frame,
         notes=[said, *notes],
         **words,

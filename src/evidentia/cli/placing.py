@@ -9,11 +9,11 @@ import pandas as pd
 import typer
 
 from evidentia import load_model
-from evidentia._names import guarded
+from evidentia._names import guard_table
 from evidentia.cli import tables
 from evidentia.cli.errors import UserError, listing
 from evidentia.cli.files import is_large
-from evidentia.cli.terminal import note
+from evidentia.cli.terminal import print_note
 from evidentia.looking import TableModel
 from evidentia.partition import CredalPartition
 from evidentia.report.results import write_table
@@ -40,7 +40,7 @@ def place(model: TableModel, file: Path, *, id_column: str | None, missing: str 
     named = id_column or model.id_column
     source = tables.read_table(file, id_column=named)
     for text in source.notes:
-        note(text)
+        print_note(text)
     if id_column is not None or (named is not None and named in source.frame):
         names = tables.choose_columns(source.frame, id_column=named).frame.index
     else:
@@ -49,7 +49,7 @@ def place(model: TableModel, file: Path, *, id_column: str | None, missing: str 
     takes = "missing values" in model.model.method.takes or getattr(model.model, "metric", None) == "gower"
     rows, holes = tables.check_values(rows, missing=missing or ("em" if takes else "error"), least=1)
     if holes is not None:
-        note(holes)
+        print_note(holes)
     return model.predict_partition(rows)
 
 
@@ -78,5 +78,5 @@ def write(partition: Any, out: Path, heading: str) -> Path:
     table = partition.to_pandas().rename_axis(heading)
     if str(out) != "-":
         return write_table(table, out)
-    typer.echo(guarded(table).to_csv(), nl=False)
+    typer.echo(guard_table(table).to_csv(), nl=False)
     return out

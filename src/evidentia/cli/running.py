@@ -42,13 +42,13 @@ def run(
     :func:`evidentia.report.write_report`.
     """
     if not quiet:
-        terminal.labeled("method", _what(estimator, clusters, scale))
+        terminal.print_labeled("method", _describe_fit(estimator, clusters, scale))
     if "verbose" in estimator.parameters:
         estimator.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     fitted = fitting.fit(estimator, data, clusters, scale, links)
     partition, notes = fitted.model.partition_, [*notes, *fitted.notes]
     for text in notes:
-        terminal.note(text)
+        terminal.print_note(text)
     if not quiet:
         terminal.echo()
         if fitted.selection is not None:
@@ -79,12 +79,14 @@ def run(
         )
         if not quiet:
             terminal.echo()
-            terminal.labeled("written", f"{written[0]}  (open it in a browser)")
+            terminal.print_labeled("written", f"{written[0]}  (open it in a browser)")
             if not can_draw():
-                terminal.labeled("", NEEDED)
-            terminal.labeled("", ", ".join(path.name for path in [*written[1:], saved]))
+                terminal.print_labeled("", NEEDED)
+            terminal.print_labeled("", ", ".join(path.name for path in [*written[1:], saved]))
             if tables == "auto" and written[1].suffix == ".parquet":
-                terminal.labeled("", "So many rows are written as Parquet, which is quicker; --tables csv writes text.")
+                terminal.print_labeled(
+                    "", "So many rows are written as Parquet, which is quicker; --tables csv writes text."
+                )
     if fitted.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -96,7 +98,7 @@ def expect(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str) -
         return None
     if cost.long:
         quicker = "" if isinstance(clusters, int) else "a number of clusters (--clusters 4), "
-        terminal.note(
+        terminal.print_note(
             f"this will take {cost}. Ctrl-C ends it and keeps the best result so far; {quicker}fewer starts "
             "(--starts 1) or a sample of the rows are quicker."
         )
@@ -125,7 +127,7 @@ def _numbers(estimator: Any, data: pd.DataFrame) -> pd.DataFrame | None:
     return None if is_precomputed(estimator) or numbers.empty else numbers
 
 
-def _what(estimator: Any, clusters: Clusters, scale: str) -> str:
+def _describe_fit(estimator: Any, clusters: Clusters, scale: str) -> str:
     counts = numbers_to_try(estimator, clusters)
     if isinstance(clusters, int):
         count = f"{clusters} clusters"

@@ -13,7 +13,7 @@ from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError, closest
 from evidentia.images import Image, Segmentation, fuse, read_image, segment, write_segmentation
 from evidentia.images.quantizing import MOST
-from evidentia.images.reading import sized, stack
+from evidentia.images.reading import size_text, stack
 from evidentia.images.segmentation import suited_to_images
 from evidentia.looking.numbers import Clusters, numbers_to_try
 
@@ -55,7 +55,9 @@ class Job:
 
     def estimator(self, clusters: Clusters) -> Any:
         method = self.method or ("cecm" if self.masks.linked else "egmm")
-        estimator = fitting.Wish(method=method, clusters=clusters, settings=self.settings, seed=self.seed).estimator()
+        estimator = fitting.FitRequest(
+            method=method, clusters=clusters, settings=self.settings, seed=self.seed
+        ).estimator()
         if method == "egmm":
             suited_to_images(estimator)
         if numbers_to_try(estimator, clusters) is not None:
@@ -111,9 +113,9 @@ def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | 
     image = stack(images)
     if not quiet:
         _print_image(job, image)
-        method = f"{type(estimators[0]).__name__}, {_counted(counts)}, seed {job.seed}"
-        terminal.labeled("method", method + (", each image for itself, then Dempster's rule" if spoken else ""))
-    with fitting.noticing() as noticed:
+        method = f"{type(estimators[0]).__name__}, {_describe_counts(counts)}, seed {job.seed}"
+        terminal.print_labeled("method", method + (", each image for itself, then Dempster's rule" if spoken else ""))
+    with fitting.record_events() as noticed:
         if spoken:
             parts = [job.segment(one, model, MOST_WHEN_FUSED) for one, model in zip(images, estimators)]
             found = fuse(parts, spoken)
@@ -122,18 +124,18 @@ def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | 
     if not quiet:
         _print_values(found)
     for text in noticed.notes:
-        terminal.note(text)
+        terminal.print_note(text)
     if not quiet:
         terminal.echo()
     first, *rest = found.summary().splitlines()
-    terminal.heading(first)
+    terminal.print_heading(first)
     terminal.echo("\n".join(rest))
     if out is not None:
         written = write_segmentation(found, out)
         if not quiet:
             terminal.echo()
-            terminal.labeled("written", str(written[0]))
-            terminal.labeled("", ", ".join(path.name for path in written[1:]))
+            terminal.print_labeled("written", str(written[0]))
+            terminal.print_labeled("", ", ".join(path.name for path in written[1:]))
     elif not quiet:
         terminal.echo("\nNothing was written; --out DIR keeps the maps.")
     if noticed.interrupted:
@@ -158,7 +160,7 @@ def _check_file(path: Path) -> None:
         raise UserError(f"There is no file {path}.{closest(path.name, neighbors)}")
 
 
-def _counted(counts: Sequence[Clusters]) -> str:
+def _describe_counts(counts: Sequence[Clusters]) -> str:
     words = ["as many" if n is None else str(n) if isinstance(n, int) else f"{n[0]} to {n[1]}" for n in counts]
     return " and ".join(words) + " clusters"
 
@@ -166,13 +168,13 @@ def _counted(counts: Sequence[Clusters]) -> str:
 def _print_image(job: Job, image: Image) -> None:
     names = ", ".join(path.name for path in job.paths)
     count = len(image.channels)
-    terminal.heading(f"{names}: {sized(image.shape)} {image.points}, {count} channel{'s' * (count != 1)}")
+    terminal.print_heading(f"{names}: {size_text(image.shape)} {image.points}, {count} channel{'s' * (count != 1)}")
 
 
 def _print_values(found: Segmentation) -> None:
     kind = found.rounding or "every distinct value kept"
-    terminal.labeled("segmented", f"{found.n_pixels} of {found.image.size} {found.image.points}")
-    terminal.labeled("values", f"{len(found.counts)}  ({kind})")
+    terminal.print_labeled("segmented", f"{found.n_pixels} of {found.image.size} {found.image.points}")
+    terminal.print_labeled("values", f"{len(found.counts)}  ({kind})")
     if len(found.constraints):
         must, cannot = len(found.constraints.must_link), len(found.constraints.cannot_link)
-        terminal.labeled("links", f"{must} of values that belong together, {cannot} of values that do not")
+        terminal.print_labeled("links", f"{must} of values that belong together, {cannot} of values that do not")

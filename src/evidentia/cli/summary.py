@@ -9,7 +9,7 @@ from evidentia.partition import CredalPartition
 
 def print_summary(partition: CredalPartition) -> None:
     first, *rest = partition.summary().splitlines()
-    terminal.heading(first)
+    terminal.print_heading(first)
     terminal.echo("\n".join(rest))
 
 
@@ -24,4 +24,4 @@ def print_doubtful(partition: CredalPartition, count: int) -> None:
     widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
     for at, (name, best, shared_text) in enumerate(rows):
         line = f"  {name:<{widths[0]}}  {best:<{widths[1]}}  {shared_text}"
-        terminal.echo(terminal.styled(line, fg="cyan") if at == 0 else line)
+        terminal.echo(terminal.style(line, fg="cyan") if at == 0 else line)

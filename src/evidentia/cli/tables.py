@@ -224,7 +224,7 @@ def _head(path: Path) -> bytes:
         return file.read(SAMPLE)
 
 
-def _instead(head: bytes) -> str:
+def _actual_kind(head: bytes) -> str:
     """What a file is, given that it is not what its name says."""
     found = next((what for magic, what in MAGIC.items() if head.startswith(magic)), None)
     if found is not None:
@@ -240,7 +240,7 @@ def _read_parquet(path: Path, id_column: str | None) -> Source:
         raise UserError("Parquet files need pyarrow: pip install 'evidentia[parquet]'. CSV needs nothing.") from error
     head = _head(path)
     if not head.startswith(b"PAR1"):
-        raise UserError(f"{path} is not a Parquet file{_instead(head)}.")
+        raise UserError(f"{path} is not a Parquet file{_actual_kind(head)}.")
     try:
         frame = pd.read_parquet(path)
     except (pyarrow.ArrowException, OSError) as error:
@@ -254,7 +254,7 @@ def _read_parquet(path: Path, id_column: str | None) -> Source:
 def _read_numpy(path: Path, id_column: str | None) -> Source:
     head = _head(path)
     if not head.startswith((b"PK", b"\x93NUMPY")):
-        raise UserError(f"{path} is not a NumPy archive{_instead(head)}.")
+        raise UserError(f"{path} is not a NumPy archive{_actual_kind(head)}.")
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:

@@ -15,13 +15,13 @@ from evidentia._names import printable
 LABEL_WIDTH = 11
 
 
-def colorful(stream: TextIO) -> bool:
+def has_color(stream: TextIO) -> bool:
     """Whether escape codes are welcome on a stream (https://no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def styled(text: str, stream: TextIO | None = None, **style: object) -> str:
-    return typer.style(text, **style) if colorful(stream or sys.stdout) else text  # type: ignore[arg-type]
+def style(text: str, stream: TextIO | None = None, **style: object) -> str:
+    return typer.style(text, **style) if has_color(stream or sys.stdout) else text  # type: ignore[arg-type]
 
 
 def echo(text: object = "", *, err: bool = False) -> None:
@@ -34,11 +34,11 @@ def echo(text: object = "", *, err: bool = False) -> None:
             os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def heading(text: str) -> None:
-    echo(styled(printable(text), bold=True))
+def print_heading(text: str) -> None:
+    echo(style(printable(text), bold=True))
 
 
-def labeled(label: str, text: str) -> None:
+def print_labeled(label: str, text: str) -> None:
     """``  label      text``, wrapped beside the label when there is a terminal to fit into."""
     indent, text = " " * (LABEL_WIDTH + 3), printable(text)
     if sys.stdout.isatty():
@@ -46,16 +46,16 @@ def labeled(label: str, text: str) -> None:
         text = textwrap.fill(
             text, width, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
         ).lstrip()
-    echo(f"  {styled(f'{label:<{LABEL_WIDTH}}', fg='cyan')} {text}")
+    echo(f"  {style(f'{label:<{LABEL_WIDTH}}', fg='cyan')} {text}")
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Something worth knowing that is not an error."""
-    echo(f"{styled('note:', sys.stderr, fg='yellow')} {_lines(text)}", err=True)
+    echo(f"{style('note:', sys.stderr, fg='yellow')} {_lines(text)}", err=True)
 
 
-def complain(text: str) -> None:
-    echo(f"{styled('error:', sys.stderr, fg='red', bold=True)} {_lines(text)}", err=True)
+def print_problem(text: str) -> None:
+    echo(f"{style('error:', sys.stderr, fg='red', bold=True)} {_lines(text)}", err=True)
 
 
 def _lines(text: str) -> str:

@@ -50,7 +50,7 @@ class Entry:
     criterion: float = np.nan
 
     @property
-    def taught_nothing(self) -> bool:
+    def is_uninformative(self) -> bool:
         """Whether the answer was "don't know", or was foreseen and moved no object to another cluster."""
         if self.answer.answer == "unknown":
             return True
@@ -177,7 +177,7 @@ class ActiveSession:
         pair = self.ask() if pair is None else pair
         if pair is None:
             raise ValueError("There is no question left to answer.")
-        given = self._parsed((*pair[:2], answer))
+        given = self._parse((*pair[:2], answer))
         self._check([given], self.answers)
         before, entry = self.partition, Entry(given, start=self._start, probability=self._probability(given[:2]))
         self._entries.append(entry)
@@ -203,7 +203,7 @@ class ActiveSession:
         """
         known = {(frozenset(given[:2]), given.answer) for given in self.answers}
         new: list[Answer] = []
-        for given in map(self._parsed, answers):
+        for given in map(self._parse, answers):
             if (frozenset(given[:2]), given.answer) not in known:
                 known.add((frozenset(given[:2]), given.answer))
                 new.append(given)
@@ -233,7 +233,7 @@ class ActiveSession:
             self._start, self._model, self._before = gone[0].start, None, None
         return [entry.answer for entry in gone]
 
-    def _parsed(self, given: Sequence[Any]) -> Answer:
+    def _parse(self, given: Sequence[Any]) -> Answer:
         first, second, answer = given
         word = parse_answer(answer)
         return Answer(self._row(first), self._row(second), word)
@@ -274,34 +274,34 @@ class ActiveSession:
     # -- choosing -----------------------------------------------------------------------------------------------------
 
     def _next_pair(self) -> questions.Pair | None:
-        known = questions.Known(self.links, len(self.names), {frozenset(given[:2]) for given in self.answers})
+        known = questions.KnownPairs(self.links, len(self.names), {frozenset(given[:2]) for given in self.answers})
         if self.rule == "random":
             drawn = questions.random_questions(len(self.names), self._rng)
             return questions.first_unknown(drawn, known, TRIES) or questions.any_unknown(known)
         if self.rule == "change":
             candidates = self._candidates(known)
             return max(candidates, key=self._expected_change()) if candidates else questions.any_unknown(known)
-        return questions.first_unknown(self._ranked(self.rule), known) or questions.any_unknown(known)
+        return questions.first_unknown(self._rank_pairs(self.rule), known) or questions.any_unknown(known)
 
-    def _ranked(self, rule: str) -> Iterator[questions.Pair]:
+    def _rank_pairs(self, rule: str) -> Iterator[questions.Pair]:
         choose = questions.boundary_pairs if rule == "boundary" else questions.uncertain_pairs
         return choose(self.model, np.asarray(self.X, dtype=float))
 
-    def _candidates(self, known: questions.Known) -> list[questions.Pair]:
-        ranked = ((pair for pair in self._ranked(rule) if pair not in known) for rule in RULES[:2])
+    def _candidates(self, known: questions.KnownPairs) -> list[questions.Pair]:
+        ranked = ((pair for pair in self._rank_pairs(rule) if pair not in known) for rule in RULES[:2])
         return list(dict.fromkeys(chain.from_iterable(islice(pairs, CANDIDATES) for pairs in ranked)))
 
     def _expected_change(self) -> Callable[[questions.Pair], float]:
         """What an answer changes beyond fitting again from the present solution, as a function of the pair."""
         start = start_from(self.model)
 
-        def refitted(*more: Answer) -> CredalPartition:
-            return _fitted(self.estimator, self.X, _links([*self.answers, *more]), start).partition_
+        def refit_with(*more: Answer) -> CredalPartition:
+            return _fit(self.estimator, self.X, _links([*self.answers, *more]), start).partition_
 
-        before = refitted()
+        before = refit_with()
 
         def change(pair: questions.Pair) -> float:
-            same, different = (refitted(Answer(pair[0], pair[1], word)) for word in ("same", "different"))
+            same, different = (refit_with(Answer(pair[0], pair[1], word)) for word in ("same", "different"))
             return questions.expected_change(before, same, different, pair)
 
         return change
@@ -346,7 +346,7 @@ class ActiveSession:
         if self.ask() is None:
             return False
         last = self._entries[-self.patience :]
-        return len(last) < self.patience or not all(entry.taught_nothing for entry in last)
+        return len(last) < self.patience or not all(entry.is_uninformative for entry in last)
 
     @property
     def history(self) -> pd.DataFrame:
@@ -440,19 +440,19 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
     objects, labels = known_labels(truth, unknown)
     label = dict(zip(objects.tolist(), labels.tolist()))
 
-    def standing() -> tuple[int, float, float, bool]:
+    def score_now() -> tuple[int, float, float, bool]:
         found = session.partition
         score = rand_score(labels, found.labels(session.estimator.method.labels)[objects])
         return len(session.answers), score, float(found.nonspecificity.mean()), session.worthwhile
 
-    rows = [standing()]
+    rows = [score_now()]
     for _ in range(n_questions):
         question = session.ask()
         if question is None:
             break
         first, second = label.get(question.first), label.get(question.second)
         session.answer("unknown" if first is None or second is None else "same" if first == second else "different")
-        rows.append(standing())
+        rows.append(score_now())
     table = pd.DataFrame(rows, columns=["answers", "rand_index", "nonspecificity", "worthwhile"])
     return table.set_index("answers")
 
@@ -468,14 +468,14 @@ def refit(estimator: Any, X: Any, links: PairwiseConstraints, start: Any = None)
 
     The second says whether that other start won. Links change which minimum is the best one, so neither is enough.
     """
-    fresh = _fitted(estimator, X, links)
+    fresh = _fit(estimator, X, links)
     if start is None:
         return fresh, False
-    continued = _fitted(estimator, X, links, start)
+    continued = _fit(estimator, X, links, start)
     return (continued, True) if _cost(continued) <= _cost(fresh) else (fresh, False)
 
 
-def _fitted(estimator: Any, X: Any, links: PairwiseConstraints, start: Any = None) -> Any:
+def _fit(estimator: Any, X: Any, links: PairwiseConstraints, start: Any = None) -> Any:
     model = clone(estimator)
     if start is not None:
         model.set_params(init=start)

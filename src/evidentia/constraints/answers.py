@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from evidentia.constraints.lines import parsed, read_lines, write_lines
+from evidentia.constraints.lines import parse_lines, read_lines, write_lines
 
 ANSWERS = ("same", "different", "unknown")  # none begins another one, so that a word cut off is seen to be so
 SPELLINGS = {word: word for word in ANSWERS} | {"don't know": "unknown"}
@@ -46,4 +46,4 @@ def read_answers(path: str | os.PathLike[str], names: Sequence[str]) -> list[Ans
                 raise ValueError(f"there is no object {name!r} in the table. Are these answers about other data?")
         return Answer(rows[first], rows[second], answer)
 
-    return list(parsed(read_lines(path, COLUMNS, COLUMNS, "a file of answers"), parse, "answers"))
+    return list(parse_lines(read_lines(path, COLUMNS, COLUMNS, "a file of answers"), parse, "answers"))

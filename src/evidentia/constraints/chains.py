@@ -130,10 +130,10 @@ def find_closure(
             write(a, b, False, s)
             apart[a].add(b)
             apart[b].add(a)
-    return _gathered(written)
+    return _gather(written)
 
 
-def _gathered(written: Sequence[tuple[np.ndarray, bool, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _gather(written: Sequence[tuple[np.ndarray, bool, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     sizes = [len(pairs) for pairs, _, _ in written]
     pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(pairs for pairs, _, _ in written)])
     must = np.repeat(np.array([together for _, together, _ in written], dtype=bool), sizes)

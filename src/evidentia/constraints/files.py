@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from evidentia.constraints.lines import parsed, read_lines, write_lines
+from evidentia.constraints.lines import parse_lines, read_lines, write_lines
 
 COLUMNS = ("first", "second", "link")
 CERTAINTY = "certainty"
@@ -18,7 +18,7 @@ def read_links(path: str | os.PathLike[str], by: str) -> tuple[list[tuple[Any, .
     """Must-links and cannot-links of a file, each as (first, second, certainty)."""
     if by not in READINGS:
         raise ValueError(f"'by' must be one of {', '.join(map(repr, READINGS))}. Got {by!r}.")
-    found = list(parsed(read_lines(path, [*COLUMNS, CERTAINTY], COLUMNS, "a file of links"), _link, "links"))
+    found = list(parse_lines(read_lines(path, [*COLUMNS, CERTAINTY], COLUMNS, "a file of links"), _link, "links"))
     names = [end for _, *ends, _ in found for end in ends if not end.isdecimal()]
     if by == "index" and names:
         raise ValueError(f"{path} was said to hold row numbers, but it holds {names[0]!r}. Read it by='name'.")

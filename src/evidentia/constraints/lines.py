@@ -32,11 +32,11 @@ def write_lines(path: str | os.PathLike[str], columns: Sequence[str], lines: Ite
     writer.writerow([*columns, CHECK] if rows else columns)
     for number, row in enumerate(rows, start=1):
         cells = dict(zip(columns, row))
-        writer.writerow([*map(guard, row), check_of(cells, number, len(rows))])
+        writer.writerow([*map(guard, row), line_check(cells, number, len(rows))])
     write_whole(path, text.getvalue().encode("utf-8", "surrogatepass"))
 
 
-def check_of(cells: dict[str, str], number: int, total: int) -> str:
+def line_check(cells: dict[str, str], number: int, total: int) -> str:
     """The check of a line, whatever the order of its columns."""
     held = json.dumps([number, total, sorted(cells.items())]).encode()
     return f"{number}/{total}-{hashlib.sha256(held).hexdigest()[:8]}"
@@ -53,7 +53,7 @@ class Lines(NamedTuple):
 
 def read_lines(path: str | os.PathLike[str], known: Sequence[str], needed: Sequence[str], what: str) -> Lines:
     """The lines of a file with ``needed`` among its columns, and none but the ``known``."""
-    text = _decoded(path, Path(path).read_bytes(), what)
+    text = _decode(path, Path(path).read_bytes(), what)
     ended = text.endswith(("\n", "\r")) and text.count('"') % 2 == 0
     try:
         rows = list(csv.reader(io.StringIO(text, newline="")))
@@ -74,7 +74,7 @@ def read_lines(path: str | os.PathLike[str], known: Sequence[str], needed: Seque
     return Lines(path, columns, rows[1:], ended)
 
 
-def parsed(lines: Lines, parse: Callable[[dict[str, str]], T], what: str) -> Iterator[T]:
+def parse_lines(lines: Lines, parse: Callable[[dict[str, str]], T], what: str) -> Iterator[T]:
     """Each line parsed; a last one that was cut off is left out with a warning, any other fault has its number."""
     total, number = 0, 0
     for at, row in enumerate(lines.cells, start=2):
@@ -86,7 +86,7 @@ def parsed(lines: Lines, parse: Callable[[dict[str, str]], T], what: str) -> Ite
                 raise ValueError(f"expected {', '.join(lines.columns)}. Got {row}.")
             cells = {name: unguard(cell.strip() if name == CHECK else cell) for name, cell in zip(lines.columns, row)}
             if CHECK in cells:
-                total = _checked(cells, number)
+                total = _expected_lines(cells, number)
             found = parse(cells)
         except ValueError as error:
             if lines.ended or at <= len(lines.cells):
@@ -101,11 +101,11 @@ def parsed(lines: Lines, parse: Callable[[dict[str, str]], T], what: str) -> Ite
         warn_user(f"{lines.path} ends after {number} {what}{f' of {total}' * (total > 0)}.", UserWarning)
 
 
-def _checked(cells: dict[str, str], number: int) -> int:
+def _expected_lines(cells: dict[str, str], number: int) -> int:
     """How many lines there should be, by a line that is whole and the one of this number."""
     given = cells.pop(CHECK)
     total = given.partition("-")[0].partition("/")[2]
-    if not total.isdecimal() or check_of(cells, number, int(total)) != given:
+    if not total.isdecimal() or line_check(cells, number, int(total)) != given:
         raise ValueError(
             f"the line, or one before it, was damaged or changed ({list(cells.values())}). If you changed it, take the "
             f"column '{CHECK}' out of the file."
@@ -113,7 +113,7 @@ def _checked(cells: dict[str, str], number: int) -> int:
     return int(total)
 
 
-def _decoded(path: str | os.PathLike[str], data: bytes, what: str) -> str:
+def _decode(path: str | os.PathLike[str], data: bytes, what: str) -> str:
     """Text in UTF-8, also with the mark that some programs put before it, UTF-16, or Latin-1 with a warning."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:

@@ -116,7 +116,7 @@ class PairwiseConstraints:
 
     def _check_links(self) -> None:
         if self.object_names is not None and len(set(self.object_names)) < len(self.object_names):
-            raise ValueError(f"Names must differ, but these come twice or more: {_repeated(self.object_names)}.")
+            raise ValueError(f"Names must differ, but these come twice or more: {_repeated_names(self.object_names)}.")
         low, high = np.sort(self.pairs, axis=1).T
         self._refuse(low < 0, "Objects are numbered from 0")
         if self.object_names is not None:
@@ -164,7 +164,7 @@ class PairwiseConstraints:
         PairwiseConstraints(1 must-link, 1 cannot-link, 1 of them soft; by name)
         """
         rows = [
-            (_parsed(link, kind), kind) for kind, links in ((True, must_link), (False, cannot_link)) for link in links
+            (_parse(link, kind), kind) for kind, links in ((True, must_link), (False, cannot_link)) for link in links
         ]
         ends = [end for (first, second, _), _ in rows for end in (first, second)]
         must = np.array([kind for _, kind in rows], dtype=bool)
@@ -400,7 +400,7 @@ class PairwiseConstraints:
         0      0       1    must-link        1.0     0.0           0.0
         1      1       2  cannot-link        1.0     0.0           1.0
         """
-        found = partition.relational(self._located(len(partition), partition.object_names, "the partition").pairs)
+        found = partition.relational(self._locate(len(partition), partition.object_names, "the partition").pairs)
         belief = np.where(self.must, found.different, found.same)
         return self.to_pandas().assign(belief=belief, plausibility=belief + found.unknown)
 
@@ -419,9 +419,9 @@ class PairwiseConstraints:
             raise TypeError(f"Links must be between the rows of a table X, an array or a DataFrame. Got {X!r}.")
         index = getattr(X, "index", None)
         n_objects = len(X) if shape is None else shape[0]
-        return self._located(n_objects, None if index is None or callable(index) else index, "X")
+        return self._locate(n_objects, None if index is None or callable(index) else index, "X")
 
-    def _located(self, n_objects: int, names: Iterable[Any] | None, where: str) -> PairwiseConstraints:
+    def _locate(self, n_objects: int, names: Iterable[Any] | None, where: str) -> PairwiseConstraints:
         if self.object_names is None:
             complaint = f"Links must be between the rows 0..{n_objects - 1} of {where}"
             self._refuse(self.pairs.max(axis=1, initial=-1) >= n_objects, complaint)
@@ -437,10 +437,10 @@ class PairwiseConstraints:
                 rows[name].append(row)
         missing = [name for name, found in rows.items() if not found]
         if missing:
-            raise ValueError(f"The links name objects that {where} does not have: {_shortened(missing)}.")
+            raise ValueError(f"The links name objects that {where} does not have: {_shorten(missing)}.")
         double = [name for name, found in rows.items() if len(found) > 1]
         if double:
-            raise ValueError(f"The links name objects that {where} has more than once: {_shortened(double)}.")
+            raise ValueError(f"The links name objects that {where} has more than once: {_shorten(double)}.")
         position = np.array([rows[name][0] for name in self.object_names])
         return PairwiseConstraints(position[self.pairs], self.must, self.certainty)
 
@@ -464,18 +464,20 @@ class PairwiseConstraints:
         if self.object_names is not None:
             kept = set(map(str, rows))
             inside = np.array([name in kept for name in self.object_names], dtype=bool)
-            return self._where(inside[self.pairs].all(axis=1))
+            return self._subset(inside[self.pairs].all(axis=1))
         chosen = np.asarray(rows)
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64)
         if len(np.unique(chosen)) < len(chosen):
-            raise ValueError(f"'rows' must name each row once, but these come twice or more: {_repeated(chosen)}.")
+            raise ValueError(
+                f"'rows' must name each row once, but these come twice or more: {_repeated_names(chosen)}."
+            )
         order = np.argsort(chosen)
         at = np.searchsorted(chosen, self.pairs, sorter=order).clip(max=max(len(chosen) - 1, 0))
         moved = order[at] if len(chosen) else np.zeros_like(self.pairs)
         kept_links = (chosen[moved] == self.pairs).all(axis=1) if len(chosen) else np.zeros(len(self), dtype=bool)
         return PairwiseConstraints(moved[kept_links], self.must[kept_links], self.certainty[kept_links])
 
-    def _where(self, kept: np.ndarray) -> PairwiseConstraints:
+    def _subset(self, kept: np.ndarray) -> PairwiseConstraints:
         return PairwiseConstraints(self.pairs[kept], self.must[kept], self.certainty[kept], self.object_names)
 
     def union(self, other: PairwiseConstraints) -> PairwiseConstraints:
@@ -513,17 +515,17 @@ class PairwiseConstraints:
         return map(self._link, range(len(self)))
 
     @property
-    def _counted(self) -> str:
+    def _count_text(self) -> str:
         soft = int((self.certainty < 1).sum())
         counted = f"{self.must.sum()} must-link, {(~self.must).sum()} cannot-link"
         return counted + (f", {soft} of them soft" if soft else "")
 
     def __repr__(self) -> str:
-        return f"PairwiseConstraints({self._counted}{'' if self.object_names is None else '; by name'})"
+        return f"PairwiseConstraints({self._count_text}{'' if self.object_names is None else '; by name'})"
 
     def __str__(self) -> str:
         words = {True: "belong together", False: "do not belong together"}
-        lines = [self._counted]
+        lines = [self._count_text]
         for first, second, must, s in map(self._link, range(min(len(self), 2 * SHOWN))):
             lines.append(f"  {first} and {second} {words[must]}" + (f" (certainty {s:g})" if s < 1 else ""))
         if len(self) > 2 * SHOWN:
@@ -531,7 +533,7 @@ class PairwiseConstraints:
         return "\n".join(lines)
 
 
-def _parsed(link: Any, kind: bool) -> tuple[Any, Any, float]:
+def _parse(link: Any, kind: bool) -> tuple[Any, Any, float]:
     """The parts of a link as somebody wrote it."""
     parts = tuple(link) if not isinstance(link, str) else (link,)
     if len(parts) not in (2, 3):
@@ -544,11 +546,11 @@ def _parsed(link: Any, kind: bool) -> tuple[Any, Any, float]:
     return parts[0], parts[1], float(parts[2]) if len(parts) == 3 else 1.0
 
 
-def _repeated(items: Iterable[Any]) -> str:
-    return _shortened([item for item, count in Counter(items).items() if count > 1])
+def _repeated_names(items: Iterable[Any]) -> str:
+    return _shorten([item for item, count in Counter(items).items() if count > 1])
 
 
-def _shortened(names: Sequence[Any]) -> str:
+def _shorten(names: Sequence[Any]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(repr(name) for name in names[:SHOWN]) + more
 

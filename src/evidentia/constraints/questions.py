@@ -20,7 +20,7 @@ Pair = tuple[int, int]
 POOL = 300
 
 
-class Known:
+class KnownPairs:
     """What follows from must-links and cannot-links between ``n_objects``, without writing out their closure."""
 
     def __init__(self, links: PairwiseConstraints, n_objects: int, asked: set[frozenset[int]]):
@@ -95,7 +95,7 @@ def random_questions(n_objects: int, rng: np.random.RandomState) -> Iterator[Pai
         yield tuple(random_pairs(n_objects, 1, rng)[0].tolist())
 
 
-def first_unknown(pairs: Iterator[Pair], known: Known, tries: int | None = None) -> Pair | None:
+def first_unknown(pairs: Iterator[Pair], known: KnownPairs, tries: int | None = None) -> Pair | None:
     """The first pair that is not known, of all or of so many tries."""
     for count, pair in enumerate(pairs, start=1):
         if pair not in known:
@@ -105,7 +105,7 @@ def first_unknown(pairs: Iterator[Pair], known: Known, tries: int | None = None)
     return None
 
 
-def any_unknown(known: Known) -> Pair | None:
+def any_unknown(known: KnownPairs) -> Pair | None:
     """A pair that is not known when one is left: what to ask when a rule has no more to say."""
     n_objects = len(known.group)
     return first_unknown(((i, j) for i in range(n_objects) for j in range(i + 1, n_objects)), known)

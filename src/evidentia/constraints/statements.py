@@ -72,19 +72,19 @@ class Statement:
         return cls("apart" if answer == "different" else "unknown", (first,), (second,))
 
     def __str__(self) -> str:
-        who, sure = _listed(self.objects), "" if self.certainty == 1 else f" ({100 * self.certainty:.0f} % sure)"
+        who, sure = _list_names(self.objects), "" if self.certainty == 1 else f" ({100 * self.certainty:.0f} % sure)"
         if self.kind == "together":
             return f"{who} belong together{sure}"
         many = len(self.objects) > 1
         if self.kind == "label":
             return f"{who} {'are' if many else 'is'} {self.label!r}{sure}"
-        whom = _listed(self.others)
+        whom = _list_names(self.others)
         if self.kind == "unknown":
             return f"nobody knows whether {who} belong{'s' * (not many)} with {whom}"
         return f"{who} {'do' if many else 'does'} not belong with {whom}{sure}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     shown = list(names[:SHOWN]) + [f"{len(names) - SHOWN} more"] * (len(names) > SHOWN)
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
@@ -101,7 +101,7 @@ def find_links(statements: Iterable[Statement]) -> dict[Pair, tuple[bool, float]
     {('a', 'b'): (True, 1.0), ('b', 'c'): (False, 0.7)}
     """
     found: dict[Pair, tuple[bool, float]] = {}
-    for (first, second), must, certainty in _spelled_out(list(statements)):
+    for (first, second), must, certainty in _spell_out(list(statements)):
         pair = (second, first) if (second, first) in found else (first, second)
         held = found.get(pair, (must, 0.0))
         if held[0] != must and held[1] == certainty == 1:
@@ -113,7 +113,7 @@ def find_links(statements: Iterable[Statement]) -> dict[Pair, tuple[bool, float]
     return found
 
 
-def _spelled_out(statements: Sequence[Statement]) -> Iterator[tuple[Pair, bool, float]]:
+def _spell_out(statements: Sequence[Statement]) -> Iterator[tuple[Pair, bool, float]]:
     for one in statements:
         if one.kind == "together":
             yield from ((pair, True, one.certainty) for pair in _within(one.objects))

@@ -38,7 +38,7 @@ def fetch(name: str, *, as_frame: bool = False, force: bool = False) -> Dataset:
     Parameters
     ----------
     name : str
-        One of the names `available` lists.
+        One of the names `list_datasets` lists.
     as_frame : bool
         Return pandas objects, see :meth:`Dataset.as_frame`.
     force : bool
@@ -97,9 +97,9 @@ def normalize(entry: Entry, data: pd.DataFrame, target: pd.Series) -> pd.DataFra
             f"{len(columns)} attributes ({', '.join(columns)}), "
             f"expected {entry.d} ({', '.join(entry.features)})."
         )
-    theirs = {letters(column): column for column in columns}
-    if theirs.keys() == {letters(feature) for feature in entry.features}:
-        columns = [theirs[letters(feature)] for feature in entry.features]
+    theirs = {simplify_name(column): column for column in columns}
+    if theirs.keys() == {simplify_name(feature) for feature in entry.features}:
+        columns = [theirs[simplify_name(feature)] for feature in entry.features]
     table = data[columns].set_axis(list(entry.features), axis=1)
     labels = target.astype(str).str.strip(" '\"")
     if entry.openml.labels:
@@ -107,7 +107,7 @@ def normalize(entry: Entry, data: pd.DataFrame, target: pd.Series) -> pd.DataFra
     return table.assign(label=labels)[labels.notna()].reset_index(drop=True)
 
 
-def letters(name: str) -> str:
+def simplify_name(name: str) -> str:
     """A column name without the accidents of spelling: "fLength:" and "f_length" become the same."""
     return re.sub("[^a-z0-9]", "", name.lower())
 

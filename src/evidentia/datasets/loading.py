@@ -47,7 +47,7 @@ def load(name: str, *, as_frame: bool = False, download: bool = False) -> Datase
     Parameters
     ----------
     name : str
-        One of the names `available` lists.
+        One of the names `list_datasets` lists.
     as_frame : bool
         Return `data` as a DataFrame and `target` as a Series of class names, see :meth:`Dataset.as_frame`.
     download : bool
@@ -91,7 +91,7 @@ def load(name: str, *, as_frame: bool = False, download: bool = False) -> Datase
     return dataset.as_frame() if as_frame else dataset
 
 
-def available() -> "pd.DataFrame":
+def list_datasets() -> "pd.DataFrame":
     """All data sets and where they are now.
 
     Returns
@@ -104,7 +104,7 @@ def available() -> "pd.DataFrame":
     Examples
     --------
     >>> from evidentia.datasets import available
-    >>> available().loc["iris", "where"]
+    >>> list_datasets().loc["iris", "where"]
     'here'
     """
     import pandas as pd
@@ -118,13 +118,13 @@ def available() -> "pd.DataFrame":
             "attributes": pd.array([entry.d if entry.features else None for entry in entries], dtype="Int64"),
             "classes": pd.array(n_classes, dtype="Int64"),
             "used_by": [entry.used_by for entry in entries],
-            "where": [whereabouts(entry, directory) for entry in entries],
+            "where": [find_location(entry, directory) for entry in entries],
         },
         index=pd.Index([entry.name for entry in entries], name="name"),
     )
 
 
-def whereabouts(entry: Entry, directory: Path | None) -> str:
+def find_location(entry: Entry, directory: Path | None) -> str:
     if entry.name in BUILT_IN or (directory is not None and has_files(directory, entry)):
         return "here"
     if cache_path(entry).exists():

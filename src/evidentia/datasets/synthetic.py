@@ -22,7 +22,7 @@ OUTLIER = np.array([10.0, 10.0])
 DIAMOND = np.array([[-6.0, 0], [-4, 2], [-4, 0], [-4, -2], [-2, 0], [0, 0], [2, 0], [4, 2], [4, 0], [4, -2], [6, 0]])
 
 
-def simulated(generator: F) -> F:
+def document_generator(generator: F) -> F:
     """Say in the docstring of a generator what all of them share."""
     parameters = {
         "n_samples": "int\nNumber of points.",
@@ -31,7 +31,7 @@ def simulated(generator: F) -> F:
     return shared_docs(parameters, Returns="dataset : Dataset")(generator)
 
 
-@simulated
+@document_generator
 def make_butterfly(*, outlier: bool = True) -> Dataset:
     """Butterfly: two wings, a point between them and, on request, one far away.
 
@@ -54,10 +54,10 @@ def make_butterfly(*, outlier: bool = True) -> Dataset:
     Dataset('butterfly', 12 objects, 2 attributes, no labels)
     """
     points = np.vstack([BUTTERFLY, OUTLIER]) if outlier else BUTTERFLY
-    return planar("butterfly", points, None, "Two wings, a point between them (number 5, counted from 0).")
+    return planar_dataset("butterfly", points, None, "Two wings, a point between them (number 5, counted from 0).")
 
 
-@simulated
+@document_generator
 def make_diamond() -> Dataset:
     """Diamond: two rhombs and a point between them, eleven points (EGMM, Sec. 4.1.1).
 
@@ -68,10 +68,10 @@ def make_diamond() -> Dataset:
     >>> make_diamond().data[5]
     array([0., 0.])
     """
-    return planar("diamond", DIAMOND, None, "Two rhombs and a point between them (number 5, counted from 0).")
+    return planar_dataset("diamond", DIAMOND, None, "Two rhombs and a point between them (number 5, counted from 0).")
 
 
-@simulated
+@document_generator
 def make_egmm_two_class(n_samples: int = 800, *, random_state: Seed = None) -> Dataset:
     """Two long parallel Gaussian classes of equal size (EGMM, Sec. 4.1.2).
 
@@ -86,10 +86,10 @@ def make_egmm_two_class(n_samples: int = 800, *, random_state: Seed = None) -> D
     rng = check_random_state(random_state)
     labels = balanced_labels(n_samples, 2)
     points = gaussian(rng, labels, [[2, 4], [2, 0]], [[[3, 2], [2, 3]]] * 2)
-    return planar("egmm_two_class", points, labels, "Two long parallel Gaussian classes.")
+    return planar_dataset("egmm_two_class", points, labels, "Two long parallel Gaussian classes.")
 
 
-@simulated
+@document_generator
 def make_egmm_four_class(n_samples: int = 800, *, random_state: Seed = None) -> Dataset:
     """Four round Gaussian classes of equal size on a square (EGMM, Sec. 4.1.3).
 
@@ -103,10 +103,10 @@ def make_egmm_four_class(n_samples: int = 800, *, random_state: Seed = None) -> 
     rng = check_random_state(random_state)
     labels = balanced_labels(n_samples, 4)
     points = gaussian(rng, labels, [[0, 0], [0, 4], [4, 4], [4, 0]], [2 * np.eye(2)] * 4)
-    return planar("egmm_four_class", points, labels, "Four round Gaussian classes on a square.")
+    return planar_dataset("egmm_four_class", points, labels, "Four round Gaussian classes on a square.")
 
 
-@simulated
+@document_generator
 def make_cecm_two_class(n_samples: int = 400, *, random_state: Seed = None) -> Dataset:
     """Two classes that each are two distant Gaussians (CECM, Sec. 5.1.1).
 
@@ -122,7 +122,7 @@ def make_cecm_two_class(n_samples: int = 400, *, random_state: Seed = None) -> D
     rng = check_random_state(random_state)
     component = balanced_labels(n_samples, 4)
     points = gaussian(rng, component, [[0, 0], [0, 7], [7, 0], [7, 7]], [2 * np.eye(2)] * 4)
-    return planar("cecm_two_class", points, component // 2, "Two classes, each made of two distant Gaussians.")
+    return planar_dataset("cecm_two_class", points, component // 2, "Two classes, each made of two distant Gaussians.")
 
 
 BOOTGMM_MIXTURES: dict[int, tuple[list[Any], list[Any]]] = {
@@ -132,7 +132,7 @@ BOOTGMM_MIXTURES: dict[int, tuple[list[Any], list[Any]]] = {
 }
 
 
-@simulated
+@document_generator
 def make_bootgmm_mixture(mixture: int = 1, n_samples: int = 300, *, random_state: Seed = None) -> Dataset:
     """One of the three Gaussian mixtures of bootGMM, Sec. 4.1.
 
@@ -155,10 +155,12 @@ def make_bootgmm_mixture(mixture: int = 1, n_samples: int = 300, *, random_state
     rng = check_random_state(random_state)
     labels = rng.randint(3, size=check_size(n_samples))
     points = gaussian(rng, labels, *BOOTGMM_MIXTURES[mixture])
-    return planar(f"bootgmm_mixture_{mixture}", points, labels, "Three overlapping Gaussian classes.", n_classes=3)
+    return planar_dataset(
+        f"bootgmm_mixture_{mixture}", points, labels, "Three overlapping Gaussian classes.", n_classes=3
+    )
 
 
-@simulated
+@document_generator
 def make_circles(
     n_samples: int = 500,
     *,
@@ -188,14 +190,14 @@ def make_circles(
     array([200, 300])
     """
     rng = check_random_state(random_state)
-    labels = np.repeat([0, 1], shares(check_size(n_samples), [2 / 5, 3 / 5]))
+    labels = np.repeat([0, 1], split_number(check_size(n_samples), [2 / 5, 3 / 5]))
     n_ring = int(labels.sum())
     inner = inner_std * rng.standard_normal((len(labels) - n_ring, 2))
-    ring = (radius + ring_std * rng.standard_normal((n_ring, 1))) * on_circle(rng.uniform(0, 2 * np.pi, n_ring))
-    return planar("circles", np.vstack([inner, ring]), labels, "A round cluster inside a ring.")
+    ring = (radius + ring_std * rng.standard_normal((n_ring, 1))) * circle_points(rng.uniform(0, 2 * np.pi, n_ring))
+    return planar_dataset("circles", np.vstack([inner, ring]), labels, "A round cluster inside a ring.")
 
 
-@simulated
+@document_generator
 def make_bananas(n_samples: int = 1000, *, radius: float = 5.0, std: float = 1.0, random_state: Seed = None) -> Dataset:
     """Two interlocked banana-shaped classes of equal size [1]_.
 
@@ -224,11 +226,11 @@ def make_bananas(n_samples: int = 1000, *, radius: float = 5.0, std: float = 1.0
     middle = np.deg2rad([-45, 135])[labels]
     angle = middle + np.deg2rad(225) * rng.uniform(-0.5, 0.5, len(labels))
     center = np.array([[0, 0], [-0.75, -0.75]])[labels]
-    points = radius * (center + on_circle(angle)) + std * rng.standard_normal((len(labels), 2))
-    return planar("bananas", points, labels, "Two interlocked banana-shaped classes.")
+    points = radius * (center + circle_points(angle)) + std * rng.standard_normal((len(labels), 2))
+    return planar_dataset("bananas", points, labels, "Two interlocked banana-shaped classes.")
 
 
-@simulated
+@document_generator
 def make_student_four_class(n_samples: int = 400, *, df: float = 5.0, random_state: Seed = None) -> Dataset:
     """Four bivariate Student classes of equal size on a square (NN-EVCLUS, Example 3).
 
@@ -250,7 +252,7 @@ def make_student_four_class(n_samples: int = 400, *, df: float = 5.0, random_sta
     centered = gaussian(rng, labels, np.zeros((4, 2)), [np.eye(2)] * 4)
     stretch = np.sqrt(df / rng.chisquare(df, (len(labels), 1)))  # one factor a point: heavy tails in all directions
     points = np.array([[0, 0], [0, 4], [4, 0], [4, 4]])[labels] + stretch * centered
-    return planar("student_four_class", points, labels, "Four Student classes on a square.")
+    return planar_dataset("student_four_class", points, labels, "Four Student classes on a square.")
 
 
 def check_size(n_samples: int) -> int:
@@ -264,12 +266,12 @@ def balanced_labels(n_samples: int, n_classes: int) -> np.ndarray:
     return np.sort(np.arange(check_size(n_samples)) % n_classes)
 
 
-def shares(total: int, fractions: Sequence[float]) -> np.ndarray:
+def split_number(total: int, fractions: Sequence[float]) -> np.ndarray:
     """Split a number into whole parts; the parts always sum to it."""
     return np.diff(np.rint(np.cumsum([0, *fractions]) * total).astype(int))
 
 
-def on_circle(angle: np.ndarray) -> np.ndarray:
+def circle_points(angle: np.ndarray) -> np.ndarray:
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
@@ -280,7 +282,7 @@ def gaussian(rng: "RandomState", labels: np.ndarray, means: "ArrayLike", covaria
     return np.asarray(means, dtype=float)[labels] + np.einsum("nij,nj->ni", factors[labels], noise)
 
 
-def planar(
+def planar_dataset(
     name: str, points: np.ndarray, labels: np.ndarray | None, description: str, n_classes: int | None = None
 ) -> Dataset:
     """A Dataset with attributes x1, x2 and classes named by their numbers."""

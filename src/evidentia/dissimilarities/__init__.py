@@ -16,8 +16,8 @@ objects and new ones, and keeps of the former what prediction needs; a matrix is
 
 A method that needs neighbors alone takes ``nearest_objects(source, k)`` and ``nearest_objects(source, k, new)``, which
 use a tree where there is one. Where there is no estimator, or X is not what shall be compared (rows transformed by a
-learned metric), ``source_of(rows, metric, params, who="NNEVCLUS")`` reads without noting columns, ``Matrix(
-check_dissimilarities(D, "NNEVCLUS"))`` takes numbers, and ``Some(source, objects)`` is a part of a source.
+learned metric), ``make_source(rows, metric, params, who="NNEVCLUS")`` reads without noting columns, ``Matrix(
+check_dissimilarities(D, "NNEVCLUS"))`` takes numbers, and ``Subset(source, objects)`` is a part of a source.
 """
 
 from evidentia.dissimilarities.clusterer import RelationalClusterer
@@ -27,18 +27,18 @@ from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.reading import (
     METRIC,
     METRIC_PARAMS,
+    make_source,
     read_new,
     read_source,
     read_table,
     refuse_rows_of_metric,
-    source_of,
 )
 from evidentia.dissimilarities.sources import (
     Columns,
     Matrix,
     Objects,
-    Some,
     Source,
+    Subset,
     Table,
     full_matrix,
     nearest_objects,
@@ -46,8 +46,26 @@ from evidentia.dissimilarities.sources import (
 )
 
 __all__ = [
-    "METRIC", "METRIC_PARAMS", "Columns", "Matrix", "MixedTable", "Objects", "RelationalClusterer", "Some", "Source",
-    "Table", "check_dissimilarities", "default_quantile", "delta_star", "full_matrix", "gower_distances",
-    "nearest_objects", "new_blocks", "read_new", "read_source", "read_table", "refuse_rows_of_metric",
-    "source_of",
+    "METRIC",
+    "METRIC_PARAMS",
+    "Columns",
+    "Matrix",
+    "MixedTable",
+    "Objects",
+    "RelationalClusterer",
+    "Source",
+    "Subset",
+    "Table",
+    "check_dissimilarities",
+    "default_quantile",
+    "delta_star",
+    "full_matrix",
+    "gower_distances",
+    "make_source",
+    "nearest_objects",
+    "new_blocks",
+    "read_new",
+    "read_source",
+    "read_table",
+    "refuse_rows_of_metric",
 ]  # fmt: skip

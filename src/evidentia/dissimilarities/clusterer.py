@@ -12,13 +12,13 @@ from evidentia.rows.tables import any_table
 from evidentia.solvers.threads import one_blas_thread
 
 
-class Sourced:
+class SourceAttribute:
     """What ``fit`` keeps of the objects."""
 
     _source: Source
 
 
-class RelationalClusterer(Sourced, _base.IterativeClusterer):
+class RelationalClusterer(SourceAttribute, _base.IterativeClusterer):
     """Base of the methods that see objects only through their dissimilarities.
 
     A subclass gives ``_fit_source(X, source)``, which publishes, and ``_masses(new)`` for new objects as ``from_new``
@@ -45,7 +45,7 @@ class RelationalClusterer(Sourced, _base.IterativeClusterer):
         self.check_parameters()
         source = read_source(self, X)
         self._fit_source(X, source)
-        self._source = source.for_new()
+        self._source = source.needed_for_new()
         return self
 
     def _fit_source(self, X: Any, source: Source) -> None:

@@ -57,16 +57,16 @@ class MixedTable:
 
     def block(self, rows: Any, columns: Any) -> np.ndarray:
         numbers = np.arange(len(self))
-        return self._known(self._measure(self.rows[rows], self.rows[columns]), numbers[rows], numbers[columns])
+        return self._encode_known(self._measure(self.rows[rows], self.rows[columns]), numbers[rows], numbers[columns])
 
     def from_new(self, new: np.ndarray, columns: Any) -> np.ndarray:
         found = self._measure(new, self.rows[columns])
-        return self._known(found, np.arange(len(new)), np.arange(len(self))[columns], "New row")
+        return self._encode_known(found, np.arange(len(new)), np.arange(len(self))[columns], "New row")
 
-    def for_new(self) -> MixedTable:
+    def needed_for_new(self) -> MixedTable:
         return self
 
-    def _known(self, found: np.ndarray, rows: np.ndarray, columns: np.ndarray, who: str = "Row") -> np.ndarray:
+    def _encode_known(self, found: np.ndarray, rows: np.ndarray, columns: np.ndarray, who: str = "Row") -> np.ndarray:
         if np.isnan(found.sum()):
             i, j = np.argwhere(np.isnan(found))[0]
             raise ValueError(

@@ -28,7 +28,7 @@ METRIC_PARAMS = param(
 )
 
 
-def source_of(
+def make_source(
     X: Any, metric: Any, params: Mapping[str, Any] | None = None, *, who: str, contrast: bool = True
 ) -> Source:
     """The objects of X and how unlike they are, checked.
@@ -46,7 +46,7 @@ def source_of(
 
     Examples
     --------
-    >>> source_of([[0.0, 0.0], [3.0, 4.0]], "euclidean", who="me").block([0], [1])
+    >>> make_source([[0.0, 0.0], [3.0, 4.0]], "euclidean", who="me").block([0], [1])
     array([[5.]])
     """
     source = _source(X, metric, dict(params or {}), who, contrast)
@@ -93,7 +93,7 @@ def read_source(estimator: Any, X: Any, *, contrast: bool = True) -> Source:
         X = _numbers(estimator, X)
     elif isinstance(_items(X), np.ndarray) if callable(metric) else metric != "gower":
         X = _base.check_table(estimator, X)
-    source = source_of(X, metric, estimator.metric_params, who=type(estimator).__name__, contrast=contrast)
+    source = make_source(X, metric, estimator.metric_params, who=type(estimator).__name__, contrast=contrast)
     if isinstance(source, MixedTable):
         estimator.n_features_in_ = len(source.columns)
     return source
@@ -132,7 +132,7 @@ def _numbers(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
     who = type(estimator).__name__
     values = validate_data(
         estimator,
-        _base.unmasked(X, who, "X"),
+        _base.fill_masked(X, who, "X"),
         dtype=np.float64,
         ensure_all_finite=False,
         ensure_min_samples=2 if reset else 1,

@@ -31,7 +31,7 @@ class Source(Protocol):
     def from_new(self, new: Any, columns: Any) -> np.ndarray:
         """Dissimilarities of new objects, as ``read_new`` gives them, to some of the known ones."""
 
-    def for_new(self) -> Source:
+    def needed_for_new(self) -> Source:
         """What ``from_new`` needs, and no more."""
 
 
@@ -50,7 +50,7 @@ class Matrix:
     def from_new(self, new: np.ndarray, columns: Any) -> np.ndarray:
         return new[:, columns]
 
-    def for_new(self) -> Columns:
+    def needed_for_new(self) -> Columns:
         return Columns(len(self))
 
 
@@ -69,7 +69,7 @@ class Columns:
     def from_new(self, new: np.ndarray, columns: Any) -> np.ndarray:
         return new[:, columns]
 
-    def for_new(self) -> Columns:
+    def needed_for_new(self) -> Columns:
         return self
 
 
@@ -90,7 +90,7 @@ class Table:
     def from_new(self, new: np.ndarray, columns: Any) -> np.ndarray:
         return self._measure(new, self.rows[columns])
 
-    def for_new(self) -> Table:
+    def needed_for_new(self) -> Table:
         return self
 
     def _measure(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -102,10 +102,10 @@ class Table:
         if self.metric in PAIRWISE_BOOLEAN_FUNCTIONS:
             one, other = one.astype(bool), other.astype(bool)
         found = pairwise_distances(one, other, metric=self.metric, **self.params)
-        return found if self.metric in ALWAYS_DEFINED else _defined(found, one, other, self.metric)
+        return found if self.metric in ALWAYS_DEFINED else _check_defined(found, one, other, self.metric)
 
 
-def _defined(found: np.ndarray, one: np.ndarray, other: np.ndarray, metric: str) -> np.ndarray:
+def _check_defined(found: np.ndarray, one: np.ndarray, other: np.ndarray, metric: str) -> np.ndarray:
     """Refuse rows between which the metric has no value, such as angles to zero, or one whose square is lost."""
     for i, j in np.argwhere(found > LARGEST)[:1]:
         raise ValueError(
@@ -138,7 +138,7 @@ class Objects:
     def from_new(self, new: Sequence[Any], columns: Any) -> np.ndarray:
         return self._measure(new, np.arange(len(new)), np.arange(len(self))[columns])
 
-    def for_new(self) -> Objects:
+    def needed_for_new(self) -> Objects:
         return self
 
     def _measure(self, ours: Sequence[Any], rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -162,7 +162,7 @@ class Objects:
 
 
 @dataclass(frozen=True)
-class Some:
+class Subset:
     """Some of the objects of a source, in the order named."""
 
     source: Source
@@ -177,8 +177,8 @@ class Some:
     def from_new(self, new: Any, columns: Any) -> np.ndarray:
         return self.source.from_new(new, self.objects[columns])
 
-    def for_new(self) -> Some:
-        return Some(self.source.for_new(), self.objects)
+    def needed_for_new(self) -> Subset:
+        return Subset(self.source.needed_for_new(), self.objects)
 
 
 def full_matrix(source: Source, *, who: str, cure: str, copies: int = 1) -> np.ndarray:
@@ -223,7 +223,7 @@ def nearest_objects(source: Source, n_neighbors: int, new: Any = None) -> tuple[
         if source.metric not in ALWAYS_DEFINED:
             every = source.rows if new is None else new
             for i in np.flatnonzero(~(distance <= LARGEST).all(axis=1))[:1]:
-                _defined(distance[i : i + 1, -1:], every[i : i + 1], source.rows[number[i, -1:]], source.metric)
+                _check_defined(distance[i : i + 1, -1:], every[i : i + 1], source.rows[number[i, -1:]], source.metric)
         return distance, number
     if isinstance(source, Matrix) and new is None:
         return nearest(source.values, n_neighbors, metric="precomputed")

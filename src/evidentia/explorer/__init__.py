@@ -3,9 +3,9 @@
 :class:`Exploration` is its state and knows nothing of a page: all that can be clicked can be called.
 """
 
-from evidentia.explorer.history import Stopped
+from evidentia.explorer.history import StoppedFit
 from evidentia.explorer.notebook import Explorer, explore
 from evidentia.explorer.recipe import script
 from evidentia.explorer.state import Exploration, Origin, Settings, Step
 
-__all__ = ["Exploration", "Explorer", "Origin", "Settings", "Step", "Stopped", "explore", "script"]
+__all__ = ["Exploration", "Explorer", "Origin", "Settings", "Step", "StoppedFit", "explore", "script"]

@@ -13,13 +13,13 @@ import numpy as np
 import panel as pn
 
 from evidentia import methods
-from evidentia._names import guarded
+from evidentia._names import guard_table
 from evidentia.explorer.asking import Questions
 from evidentia.explorer.comparing import Compare
 from evidentia.explorer.objects import Details, Map, Table
-from evidentia.explorer.page import WIDTH, Hub, Maker, Page, Range, button, heading, marked, side_by_side, text
+from evidentia.explorer.page import WIDTH, Hub, Maker, Page, Range, button, heading, side_by_side, text, to_html
 from evidentia.explorer.peaks import Numbers, Peaks, Tree
-from evidentia.explorer.recipe import constructed, script
+from evidentia.explorer.recipe import constructor_code, script
 from evidentia.explorer.state import Exploration
 from evidentia.explorer.tabs import Columns, Log, Tabs
 from evidentia.looking import expected_cost
@@ -59,7 +59,7 @@ class TablePage(Page):
     def _link(self, action: Callable[..., Any], *given: Any) -> None:
         """Say something of the selected objects, as sure as the slider says."""
         sure = self.sure.value
-        self.later(lambda: action(*given, certainty=sure), "Taking it in – fitting")
+        self.act_later(lambda: action(*given, certainty=sure), "Taking it in – fitting")
 
     def _name_group(self) -> None:
         self.group = tuple(self.selected_names())
@@ -70,7 +70,7 @@ class TablePage(Page):
         n = len(self.selection)
         words = f"{n:,} object{'s' * (n != 1)} selected. "
         words += f"Group A: {len(self.group):,}." if self.group else "No group A yet."
-        self.groups.object = marked(words)
+        self.groups.object = to_html(words)
 
     def _fit(self) -> None:
         def work() -> Any:
@@ -79,7 +79,7 @@ class TablePage(Page):
                 columns=tuple(self.columns.value),
             )  # fmt: skip
 
-        self.later(work, "Fitting with these")
+        self.act_later(work, "Fitting with these")
 
     # -- selecting ----------------------------------------------------------------------------------------------------
 
@@ -87,10 +87,10 @@ class TablePage(Page):
         """Select objects in all views; ``by`` knows already."""
         self.selection = np.unique(np.asarray(rows, dtype=np.int64))
         if self.exploration.at >= 0:
-            self.at_once(lambda: self._show_selection(by))
+            self.batch_changes(lambda: self._show_selection(by))
 
     def _show_selection(self, by: Any) -> None:
-        with self.guarded():
+        with self.ignore_events():
             for view in (self.map, self.table, self.details):
                 if view is not by:
                     view.show_selection(self.selection)
@@ -111,7 +111,7 @@ class TablePage(Page):
             view.redraw()
         self._show_groups()
 
-    def how_it_stands(self) -> str:
+    def describe_step(self) -> str:
         exploration, step = self.exploration, self.exploration.step
         partition = exploration.partition_
         kinds = partition.sets().sum(axis=1)
@@ -132,10 +132,10 @@ class TablePage(Page):
             said.append("The file of the table has changed since it was read; what is shown is what was read.")
         return " ".join(said)
 
-    def aside(self, step: Any) -> str:
+    def log_note(self, step: Any) -> str:
         return "" if step is self.exploration.steps[0] else f" – {len(step.moved)} moved"
 
-    def first_words(self) -> str:
+    def opening_text(self) -> str:
         try:
             estimator = self.exploration.estimator()
             cost = expected_cost(estimator, self.exploration.rows_of(), self.exploration.settings.clusters)
@@ -148,7 +148,7 @@ class TablePage(Page):
         told = self.exploration
         controls = [
             heading("Say what you know"), self.groups, self.sure,
-            button("Belong together", lambda: self._link(told.together, self.selected_names())),
+            button("Belong together", lambda: self._link(told.join, self.selected_names())),
             button("Name as group A", self._name_group),
             button("Apart from group A", lambda: self._link(told.apart, self.group, self.selected_names()), width=280),
             self.label, button("Give label", lambda: self._link(told.label, self.selected_names(), self.label.value)),
@@ -160,10 +160,10 @@ class TablePage(Page):
         views: list[Any] = [self.tabs.choice, self.tabs.shown, self.drawn, self.table.widget]
         side = self.details.view()
         if self.narrow:
-            return pn.Column(self.head(), *views, side, left, sizing_mode="stretch_width")
+            return pn.Column(self.header(), *views, side, left, sizing_mode="stretch_width")
         middle = pn.Column(*views, sizing_mode="stretch_width", min_width=480)
         row = pn.Row(left, middle, pn.Column(side, width=470), sizing_mode="stretch_width")
-        return pn.Column(self.head(), row, sizing_mode="stretch_width")
+        return pn.Column(self.header(), row, sizing_mode="stretch_width")
 
     # -- out ----------------------------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class TablePage(Page):
         exploration = self.exploration
         return {
             "script": ("again.py", lambda: script(exploration).encode()),
-            "masses": ("masses.csv", lambda: guarded(exploration.partition_.to_pandas()).to_csv().encode()),
+            "masses": ("masses.csv", lambda: guard_table(exploration.partition_.to_pandas()).to_csv().encode()),
             "partition": ("partition.npz", self._partition_bytes),
             "model": ("model.json", lambda: model_json(exploration).encode()),
             "pictures": ("pictures.zip", self._pictures),
@@ -210,7 +210,7 @@ def model_json(exploration: Exploration) -> str:
     """The model as text: how it was made, and the numbers that it found, in the columns it was given."""
     model = exploration.model_
     found: dict[str, Any] = {
-        "code": constructed(exploration.estimator()),
+        "code": constructor_code(exploration.estimator()),
         "columns": list(exploration.choice().columns),
     }
     found |= {"scale": exploration.choice().scale, "n_clusters": model.n_clusters_}

@@ -11,7 +11,7 @@ import pandas as pd
 import panel as pn
 
 from evidentia.constraints.active import RULES
-from evidentia.explorer.page import Html, Page, button, marked, text
+from evidentia.explorer.page import Html, Page, button, text, to_html
 from evidentia.explorer.tabs import Tab
 
 ANSWERS = {"same": "Yes, together", "different": "No, apart", "don't know": "Don't know"}
@@ -37,27 +37,27 @@ class Asking:
         self.page, self.ask, self.answer, self.show = page, ask, answer, show
         self.question: Any = None
         self.words = text("", sizing_mode="stretch_width", styles={"font-size": "15px"})
-        self.next = button("Ask", self.go, width=100, color="primary")
-        self.answers = [button(name, partial(self._answered, word)) for word, name in ANSWERS.items()]
+        self.next = button("Ask", self.ask_next, width=100, color="primary")
+        self.answers = [button(name, partial(self._on_answer, word)) for word, name in ANSWERS.items()]
 
-    def go(self) -> None:
-        self.page.later(self.ask, "Looking for a question", self._asked)
+    def ask_next(self) -> None:
+        self.page.act_later(self.ask, "Looking for a question", self._on_question)
 
-    def _answered(self, word: str) -> None:
+    def _on_answer(self, word: str) -> None:
         question = self.question
         if question is None:
-            self.page.say("There is no question to answer: ask for one.", wrong=True)
+            self.page.show_message("There is no question to answer: ask for one.", wrong=True)
             return
 
         def work() -> Any:
             self.answer(word, question)
             return self.ask()
 
-        self.page.later(work, "Taking the answer – fitting", self._asked)
+        self.page.act_later(work, "Taking the answer – fitting", self._on_question)
 
-    def _asked(self, question: Any) -> None:
+    def _on_question(self, question: Any) -> None:
         self.question = question
-        self.words.object = marked(self.show(question))
+        self.words.object = to_html(self.show(question))
 
 
 class Questions(Tab):
@@ -75,9 +75,9 @@ class Questions(Tab):
             self._show,
         )
 
-    def opened(self) -> None:
+    def on_open(self) -> None:
         if self.asking.question is None:
-            self.asking.go()
+            self.asking.ask_next()
         else:
             self.page.count()
 

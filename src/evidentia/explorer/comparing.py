@@ -9,8 +9,8 @@ import panel as pn
 from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
-from evidentia.explorer.objects import PLOT, plain
-from evidentia.explorer.page import button, marked, text
+from evidentia.explorer.objects import PLOT, remove_grid
+from evidentia.explorer.page import button, text, to_html
 from evidentia.explorer.state import moved_objects
 from evidentia.explorer.tabs import Tab
 from evidentia.plots.looks import looks
@@ -30,7 +30,7 @@ class Compare(Tab):
             shown = figure(name=name, tools="pan,wheel_zoom,reset", height=380, **PLOT)
             shown.scatter("x", "y", source=source, size=6, fill_color="color", line_color="line", line_width=1.5)
             self.sources.append(source)
-            self.figures.append(plain(shown))
+            self.figures.append(remove_grid(shown))
         self.figures[1].x_range, self.figures[1].y_range = self.figures[0].x_range, self.figures[0].y_range
         self.differ: np.ndarray = np.empty(0, dtype=np.int64)
         self.pick = button("Select what differs", lambda: self.page.select(self.differ, self), width=160)
@@ -47,7 +47,7 @@ class Compare(Tab):
     def _show(self) -> None:
         exploration = self.page.exploration
         if self.other.value is None or self.other.value >= len(exploration.steps):
-            self.words.object = marked("There is one partition so far: fit another one, and compare the two.")
+            self.words.object = to_html("There is one partition so far: fit another one, and compare the two.")
             return
         there, here = exploration.steps[self.other.value].partition, exploration.partition_
         assert there is not None
@@ -56,7 +56,7 @@ class Compare(Tab):
         distance = "" if len(here) > 5000 else (
             f", by Jousselme's distance {credal_rand_index(there, here, measure='jousselme'):.3f}"
         )  # fmt: skip
-        self.words.object = marked(
+        self.words.object = to_html(
             f"{len(self.differ):,} of {len(here):,} objects are in another cluster (outlined). Credal Rand index by "
             f"conflict {index:.3f}{distance}; 1 is perfect agreement. Left: the other step, right: the present one."
         )

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
-from evidentia.solvers.descent import InterruptedFit, listening
+from evidentia.solvers.descent import InterruptedFit, send_progress_to
 
 S = TypeVar("S")
 STOPPED = "Stopped. Nothing was changed."
 
 
-class Stopped(Exception):
+class StoppedFit(Exception):
     """A fit was stopped by the person who waited for it."""
 
 
@@ -57,13 +57,13 @@ class History(ABC, Generic[S]):
         """Back to the step before."""
         if self.at < 1:
             raise ValueError("There is nothing to undo.")
-        return self._go(self.at - 1)
+        return self._move_to(self.at - 1)
 
     def redo(self) -> S:
         """Forward again, after :meth:`undo`."""
         if self.at + 1 >= len(self.steps):
             raise ValueError("There is nothing to redo.")
-        return self._go(self.at + 1)
+        return self._move_to(self.at + 1)
 
     def stop(self) -> None:
         """End the fit that is running in another thread; its step is not made."""
@@ -73,8 +73,8 @@ class History(ABC, Generic[S]):
                 interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
                 interrupt(ctypes.c_ulong(self._thread), ctypes.py_object(KeyboardInterrupt))
 
-    def _go(self, at: int) -> S:
-        with self._alone():
+    def _move_to(self, at: int) -> S:
+        with self._change_lock():
             self._keep(self.steps, at)
         return self.step
 
@@ -83,7 +83,7 @@ class History(ABC, Generic[S]):
         """Write the steps, and only then have them."""
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _change_lock(self) -> Iterator[None]:
         """One change at a time; a thread may be inside of it more than once."""
         if not self._changing.acquire(blocking=False):
             raise ValueError("Another change is being computed: wait for it, or stop it.")
@@ -96,22 +96,22 @@ class History(ABC, Generic[S]):
     def _work(self) -> Iterator[list[str]]:
         """A fit that :meth:`stop` can end, and is heard; what it warned of is in the list once it is done."""
         notes: list[str] = []
-        with self._alone():
+        with self._change_lock():
             outermost = self._thread is None
             if outermost:
                 self._thread, self._stopped = threading.get_ident(), False
             try:
-                with warnings.catch_warnings(record=True) as noticed, listening(self._hear):
+                with warnings.catch_warnings(record=True) as noticed, send_progress_to(self._set_progress):
                     warnings.simplefilter("always")
                     yield notes
                 if self._stopped or any(issubclass(w.category, InterruptedFit) for w in noticed):
                     raise KeyboardInterrupt
                 notes += dict.fromkeys(str(w.message) for w in noticed if issubclass(w.category, UserWarning))
             except KeyboardInterrupt:
-                raise Stopped(STOPPED) from None
+                raise StoppedFit(STOPPED) from None
             finally:
                 if outermost:
                     self._thread, self.progress = None, ""
 
-    def _hear(self, words: str) -> None:
+    def _set_progress(self, words: str) -> None:
         self.progress = words

@@ -16,13 +16,25 @@ from bokeh.plotting import figure
 
 from evidentia import methods
 from evidentia.explorer.asking import Asking
-from evidentia.explorer.objects import plain
-from evidentia.explorer.page import WIDTH, Hub, Maker, Page, Range, button, choices, heading, marked, side_by_side, text
+from evidentia.explorer.objects import remove_grid
+from evidentia.explorer.page import (
+    WIDTH,
+    Hub,
+    Maker,
+    Page,
+    Range,
+    button,
+    choices,
+    heading,
+    side_by_side,
+    text,
+    to_html,
+)
 from evidentia.explorer.recipe import image_script
 from evidentia.explorer.segments import PENS, ImageExploration, RegionQuestion
 from evidentia.explorer.strokes import Stroke
 from evidentia.images import write_segmentation
-from evidentia.images.pictures import MOST_CHANNELS, colored
+from evidentia.images.pictures import MOST_CHANNELS, color_sets
 from evidentia.looking.numbers import parse_clusters, words_of
 from evidentia.plots.looks import number_palette
 from evidentia.plots.palette import set_label, set_style
@@ -59,7 +71,7 @@ class ImagePage(Page):
         self._make_figures()
         self.pen.param.watch(self._take_pen, "value")
         for widget in (self.shown, self.strength, self.slice):
-            widget.param.watch(self._changed, "value")
+            widget.param.watch(self._on_change, "value")
 
     # -- figures ------------------------------------------------------------------------------------------------------
 
@@ -97,7 +109,7 @@ class ImagePage(Page):
         found = figure(name=name, **self.look)
         found.axis.visible = found.grid.visible = False
         found.image("image", source=source, palette="Greys256", level="image", **self.place)
-        return plain(found)
+        return remove_grid(found)
 
     def redraw(self) -> None:
         """The plane at hand, what lies over it, strokes that were said, the legend and the log."""
@@ -126,13 +138,13 @@ class ImagePage(Page):
             plane = self.exploration.plane(values, at)
             palette = np.array([_rgb(color) for color in number_palette()], dtype=np.uint8)
             rgb = palette[np.round(np.nan_to_num(np.clip(plane, 0, 1)) * (len(palette) - 1)).astype(int)]
-            inside, legend = ~np.isnan(plane), marked("dark: none; light: as much as there can be")
+            inside, legend = ~np.isnan(plane), to_html("dark: none; light: as much as there can be")
         else:
             masks = self.exploration.plane(found.sets(), at)
             if kind == SEGMENTS:
                 labels = self.exploration.plane(found.labels(), at).astype(np.int64)
                 masks = np.where(labels < 0, -1, 1 << np.maximum(labels, 0))
-            rgb, inside = colored(masks, c), masks >= 0
+            rgb, inside = color_sets(masks, c), masks >= 0
             legend = _legend(masks[inside], c)
         alpha = np.where(inside, round(255 * self.strength.value), 0).astype(np.uint8)
         return np.dstack([rgb, alpha]), legend
@@ -154,7 +166,7 @@ class ImagePage(Page):
 
     def _draw(self) -> None:
         strokes = self.strokes()
-        self.later(lambda: self.exploration.draw(strokes), "Segmenting with the strokes", lambda step: self._wipe())
+        self.act_later(lambda: self.exploration.draw(strokes), "Segmenting with the strokes", lambda step: self._wipe())
 
     def _set(self) -> None:
         method, number = self.method.value, self.clusters.value
@@ -165,19 +177,19 @@ class ImagePage(Page):
                 raise ValueError("The number of clusters of an image is a number, as 3, or auto.")
             return self.exploration.set(method=method, clusters=clusters)
 
-        self.later(work, "Segmenting with these")
+        self.act_later(work, "Segmenting with these")
 
     def _take_pen(self, event: Any) -> None:
         self.tool.default_overrides = {"pen": INKS[event.new]}
         self.count()
 
-    def _changed(self, event: Any) -> None:
-        if self.is_guarded or self.exploration.at < 0:
+    def _on_change(self, event: Any) -> None:
+        if self.ignores_events or self.exploration.at < 0:
             return
         if event.obj is self.slice and len(self.lines.data["xs"]):
             self._wipe()
-            self.say("Strokes that were not said yet were wiped with their slice.")
-        self.at_once(self.redraw)
+            self.show_message("Strokes that were not said yet were wiped with their slice.")
+        self.batch_changes(self.redraw)
         self.count()
 
     def _wipe(self) -> None:
@@ -186,17 +198,17 @@ class ImagePage(Page):
     def _show_question(self, question: RegionQuestion | None) -> str:
         self.asking.question = question
         if question is not None:
-            with self.guarded():
+            with self.ignore_events():
                 self.slice.value = question.plane
         self.redraw()
         if question is None:
             return "No question is left: every region is sure."
         return f"{question.words} They are outlined in {INK_NAMES[0]} and {INK_NAMES[1]}."
 
-    def first_words(self) -> str:
+    def opening_text(self) -> str:
         return "Segmenting"
 
-    def how_it_stands(self) -> str:
+    def describe_step(self) -> str:
         step, found = self.exploration.step, self.exploration.segmentation_
         size = np.array([mask.bit_count() for mask in found.partition.hard_masks.tolist()])
         sure, torn, out = (int(found.counts[kind].sum()) for kind in (size == 1, size > 1, size == 0))
@@ -239,7 +251,7 @@ class ImagePage(Page):
         right = pn.FlexBox(pn.Column(text("segments, to draw on"), pn.pane.Bokeh(self.figure)), *self.channels)
         both: Callable[..., Any] = pn.Column if self.narrow else pn.Row
         parts = [right, left] if self.narrow else [left, right]
-        return pn.Column(self.head(), both(*parts, sizing_mode="stretch_width"), sizing_mode="stretch_width")
+        return pn.Column(self.header(), both(*parts, sizing_mode="stretch_width"), sizing_mode="stretch_width")
 
 
 def as_pixels(colors: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ class Explorer:
         page.prepare(notebook=True)
         self.exploration = exploration
         self.page = kind(page.Hub(exploration), narrow=True)
-        self.view = page.started(self.page)
+        self.view = page.start_page(self.page)
 
     @property
     def partition_(self) -> CredalPartition:

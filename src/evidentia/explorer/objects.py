@@ -24,10 +24,10 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from evidentia.belief.focal import format_mask
-from evidentia.explorer.page import WIDTH, Html, Range, choices, marked, text
+from evidentia.explorer.page import WIDTH, Html, Range, choices, text, to_html
 from evidentia.partition.profiles import read_columns
 from evidentia.plots.hull import convex_hull
-from evidentia.plots.looks import Looks, choose_drawn, column_shades, looks, packed
+from evidentia.plots.looks import Looks, choose_drawn, column_shades, looks, pack_colors
 from evidentia.plots.palette import set_style
 from evidentia.plots.table import principal_plane
 from evidentia.report.pictures import choose_view
@@ -52,7 +52,7 @@ COMPACT = ":host {font-size: 12px} .tabulator-row .tabulator-cell {padding: 4px 
 LINES = ":host label {display: block; height: 24px; line-height: 24px; margin: 0} :host {font-size: 13px}"
 
 
-def plain(figure_: Any) -> Any:
+def remove_grid(figure_: Any) -> Any:
     """Without a grid or an outline that would be mistaken for data."""
     figure_.grid.grid_line_color = "#eeeeee"
     figure_.outline_line_color = None
@@ -82,9 +82,9 @@ class Map:
         self.placed = False
         self.figure = self._figure()
         self.pane = pn.pane.Bokeh(self.figure, sizing_mode="stretch_width", height=520, margin=(0, 10))
-        self.source.selected.on_change("indices", self._selected)
+        self.source.selected.on_change("indices", self._on_select)
         for widget in (self.x, self.y, self.color, self.rule, self.caution, self.legend):
-            widget.param.watch(self._changed, "value")
+            widget.param.watch(self._on_change, "value")
 
     def _figure(self) -> Any:
         lasso = LassoSelectTool(continuous=False, name="lasso")
@@ -105,7 +105,7 @@ class Map:
         )  # fmt: skip
         self.hover = HoverTool(renderers=[self.points], tooltips=[("object", "@name")])
         found.add_tools(self.hover)
-        return plain(found)
+        return remove_grid(found)
 
     # -- drawing ------------------------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class Map:
     def redraw(self) -> None:
         """Everything, for a new partition; where objects stand and what they are called is sent when it changes."""
         page, partition = self.page, self.page.exploration.partition_
-        with page.guarded():
+        with page.ignore_events():
             self.place()
             linked = [page.exploration.rows[name] for one in page.exploration.step.statements
                       for name in (*one.objects, *one.others)]  # fmt: skip
@@ -176,7 +176,7 @@ class Map:
         self.hover.tooltips = [("object", "@name"), ("doubt", "@doubt{0.00}"), *tips]
         self._draw_hulls()
         self._name_axes()
-        page.drawn.object = marked(drawn.words)
+        page.drawn.object = to_html(drawn.words)
 
     def _look(self) -> Looks:
         partition = self.page.exploration.partition_
@@ -191,7 +191,7 @@ class Map:
         if self.color.value != BY_SET:
             columns = read_columns(self.page.exploration.table[[self.color.value]])
             shades = column_shades(columns.values[:, 0], columns.levels.get(0))
-            colors = packed(list(shades.palette))[shades.codes[self.objects]]
+            colors = pack_colors(list(shades.palette))[shades.codes[self.objects]]
         marks = np.array([str(list(SYMBOLS).index(mark)) for mark in look.marks])
         shown = np.isin(look.masks, self.legend.value)
         sizes = np.where(shown[codes], look.sizes[self.objects], 0).astype(np.float32)
@@ -228,29 +228,29 @@ class Map:
             if axis.axis_label is None or axis.axis_label.text != words:
                 axis.axis_label = PlainText(text=words)
 
-    def _changed(self, event: Any) -> None:
+    def _on_change(self, event: Any) -> None:
         """A control of the map was used: nothing is fitted."""
-        if self.page.is_guarded or self.page.exploration.at < 0:
+        if self.page.ignores_events or self.page.exploration.at < 0:
             return
         self.caution.disabled = self.rule.value == LARGEST
         if event.obj in (self.x, self.y):
-            self.page.at_once(self.redraw)
+            self.page.batch_changes(self.redraw)
         else:
-            self.page.at_once(lambda: self._recolor(event.obj))
+            self.page.batch_changes(lambda: self._recolor(event.obj))
         self.page.count()
 
     def _recolor(self, used: Any) -> None:
         look = self._look()
         if used in (self.rule, self.caution):
-            with self.page.guarded():
+            with self.page.ignore_events():
                 self._show_legend(look)
-            self.words.object = marked(RULES[self.rule.value].format(self.caution.value))
+            self.words.object = to_html(RULES[self.rule.value].format(self.caution.value))
         self.source.data.update(self._columns(look))
 
     # -- selecting ----------------------------------------------------------------------------------------------------
 
-    def _selected(self, attr: str, old: list[int], new: list[int]) -> None:
-        if not self.page.is_guarded:
+    def _on_select(self, attr: str, old: list[int], new: list[int]) -> None:
+        if not self.page.ignores_events:
             self.page.select(self.objects[new], self)
 
     def show_selection(self, rows: np.ndarray) -> None:
@@ -274,7 +274,7 @@ class Details:
         self.figure = figure(name="bars", height=260, x_range=(-0.25, 1), y_range=Range1d(-0.6, 5), tools="", **PLOT)
         self.figure.text(-0.01, "y", "name", source=self.names, text_font_size="11px", **NAMES)
         self.figure.hbar("y", left="left", right="right", height=0.8, color="color", source=self.source)
-        plain(self.figure).toolbar_location = None
+        remove_grid(self.figure).toolbar_location = None
         self.figure.yaxis.visible = self.figure.ygrid.visible = False  # a change of an axis has all be laid out anew
         self.figure.xaxis.ticker = FixedTicker(ticks=[0, 0.25, 0.5, 0.75, 1])
         self.bars = pn.pane.Bokeh(self.figure, sizing_mode="stretch_width", height=260)
@@ -304,10 +304,10 @@ class Details:
         }
         self.figure.y_range.update(start=-0.6, end=max(n, 4) - 0.4)
         self.names.data = {"y": np.arange(n)[::-1], "name": [partition.name(i)[:18] for i in shown]}
-        self.title.object = marked(words + more)
+        self.title.object = to_html(words + more)
         if n:
             table = exploration.table[list(exploration.choice().columns)]
-            self.why.object = marked(str(partition.explain(int(shown[0]), table)), pre=True)
+            self.why.object = to_html(str(partition.explain(int(shown[0]), table)), pre=True)
 
     def view(self) -> pn.Column:
         return pn.Column(
@@ -333,7 +333,7 @@ class Table:
             header_filters={"object": {"type": "input", "func": "like", "placeholder": "search"},
                             "set": {"type": "input", "func": "like", "placeholder": "filter"}},
         )  # fmt: skip
-        self.widget.param.watch(self._selected, "selection")
+        self.widget.param.watch(self._on_select, "selection")
 
     def _rows(self, sets: Any, doubt: Any, moved: Any) -> pd.DataFrame:
         """With the same columns always: the browser fails where they change before it has built the table."""
@@ -346,12 +346,12 @@ class Table:
         names = {mask: format_mask(mask, partition.cluster_names) for mask in partition.set_counts}
         sets = [names[mask] for mask in partition.hard_masks.tolist()]
         moved = np.isin(np.arange(len(partition)), exploration.step.moved)
-        with self.page.guarded():
+        with self.page.ignore_events():
             self.widget.value = self._rows(sets, partition.doubt.round(3), np.where(moved, "moved", ""))
             self.widget.selection = self.page.selection.tolist()
 
-    def _selected(self, event: Any) -> None:
-        if not self.page.is_guarded:
+    def _on_select(self, event: Any) -> None:
+        if not self.page.ignores_events:
             self.page.select(np.array(event.new, dtype=np.int64), self)
 
     def show_selection(self, rows: np.ndarray) -> None:

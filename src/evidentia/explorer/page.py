@@ -19,7 +19,7 @@ from typing import Any
 import panel as pn
 import param
 
-from evidentia.explorer.history import STOPPED, Stopped
+from evidentia.explorer.history import STOPPED, StoppedFit
 
 EVERY = 0.5  # seconds between two words about progress
 INK, FAINT = "#1b1b1b", "#6b6b6b"
@@ -59,10 +59,10 @@ class Html(pn.pane.HTML):
 
 def text(words: str, *, pre: bool = False, **look: Any) -> Html:
     """Words as they are, whatever they hold."""
-    return Html(marked(words, pre=pre), margin=look.pop("margin", (0, 10)), **look)
+    return Html(to_html(words, pre=pre), margin=look.pop("margin", (0, 10)), **look)
 
 
-def marked(words: str, *, pre: bool = False) -> str:
+def to_html(words: str, *, pre: bool = False) -> str:
     tag = "pre" if pre else "div"
     style = "white-space:pre-wrap;overflow-x:auto;font-size:11px;margin:0" if pre else "line-height:1.35"
     return f'<{tag} style="{style}">{escape(words)}</{tag}>'
@@ -115,12 +115,12 @@ def banner(words: str, kind: str) -> str:
     """The line above the page: how it stands, what is being computed, or what went wrong."""
     ink, paper = BANNERS[kind]
     role = "alert" if kind == "alert" else "status"
-    return f'<div role="{role}" style="color:{ink};background:{paper};padding:7px 12px">{marked(words)}</div>'
+    return f'<div role="{role}" style="color:{ink};background:{paper};padding:7px 12px">{to_html(words)}</div>'
 
 
 def sentence(error: BaseException) -> str:
     """What to tell a person about something that failed."""
-    if isinstance(error, Stopped | ValueError | TypeError | OSError | ImportError):
+    if isinstance(error, StoppedFit | ValueError | TypeError | OSError | ImportError):
         return str(error)
     if isinstance(error, KeyboardInterrupt):
         return STOPPED
@@ -137,10 +137,10 @@ class Hub:
         self.pages: list[Page] = []
         self.busy = ""
 
-    def each(self, do: Callable[[Page], None]) -> None:
+    def for_each_page(self, do: Callable[[Page], None]) -> None:
         """Do something on every page, in its own turn."""
         for page in list(self.pages):
-            page.soon(partial(do, page))
+            page.schedule(partial(do, page))
 
 
 class Page(ABC):
@@ -150,13 +150,13 @@ class Page(ABC):
         self.hub, self.exploration, self.narrow = hub, hub.exploration, narrow
         document = pn.state.curdoc
         self.document = None if document is None or document.session_context is None else document
-        self.is_guarded = False
+        self.ignores_events = False
         self.counter = pn.widgets.IntInput(value=0, visible=False, label="counter", css_classes=["counter"])
-        self.status = Html(marked("…"), sizing_mode="stretch_width", margin=(6, 10))
+        self.status = Html(to_html("…"), sizing_mode="stretch_width", margin=(6, 10))
         self.stop = button("Stop", self.exploration.stop, width=80)
         self.stop.disabled = True  # and never gone: the page would be laid out anew
-        self.undo = button("↶ Undo", lambda: self.later(self.exploration.undo, "Undo"))
-        self.redo = button("↷ Redo", lambda: self.later(self.exploration.redo, "Redo"))
+        self.undo = button("↶ Undo", lambda: self.act_later(self.exploration.undo, "Undo"))
+        self.redo = button("↷ Redo", lambda: self.act_later(self.exploration.redo, "Redo"))
         hub.pages.append(self)
 
     @abstractmethod
@@ -168,7 +168,7 @@ class Page(ABC):
         """What is shown."""
 
     @abstractmethod
-    def how_it_stands(self) -> str:
+    def describe_step(self) -> str:
         """The present step in a few sentences."""
 
     @abstractmethod
@@ -176,7 +176,7 @@ class Page(ABC):
         """What can be taken away: words for it, the name of the file, and what makes its content."""
 
     @abstractmethod
-    def first_words(self) -> str:
+    def opening_text(self) -> str:
         """What is being done the first time."""
 
     # -- doing --------------------------------------------------------------------------------------------------------
@@ -184,51 +184,53 @@ class Page(ABC):
     async def act(self, work: Callable[[], Any], what: str, then: Callable[[Any], None] | None = None) -> None:
         """Compute something in a thread, say what it is, and draw every page again; what fails is a sentence."""
         if self.hub.busy:
-            self.soon(lambda: self.say(f"Still busy: {self.hub.busy} Wait for it, or stop it.", wrong=True))
+            self.schedule(
+                lambda: self.show_message(f"Still busy: {self.hub.busy} Wait for it, or stop it.", wrong=True)
+            )
             return
         self.hub.busy = f"{what}…"
-        self.hub.each(partial(Page._show_busy, words=self.hub.busy))
+        self.hub.for_each_page(partial(Page._show_busy, words=self.hub.busy))
         began, words, found = time.monotonic(), "", None
         task = asyncio.ensure_future(asyncio.to_thread(work))
         try:
             while not (await asyncio.wait([task], timeout=EVERY))[0]:
                 told = f"{self.hub.busy} {time.monotonic() - began:.0f} s {self.exploration.progress}"
-                self.hub.each(partial(Page._show_busy, words=told))
+                self.hub.for_each_page(partial(Page._show_busy, words=told))
             found = task.result()
         except BaseException as error:
             words = sentence(error)
         self.hub.busy = ""
         after = None if words or then is None else partial(then, found)
-        self.hub.each(lambda page: page._finish(words, after if page is self else None))
+        self.hub.for_each_page(lambda page: page._finish(words, after if page is self else None))
 
-    def later(self, work: Callable[[], Any], what: str, then: Callable[[Any], None] | None = None) -> None:
+    def act_later(self, work: Callable[[], Any], what: str, then: Callable[[Any], None] | None = None) -> None:
         """:meth:`act` without waiting for it: a handler that waited would keep the page from being drawn."""
         self._task = asyncio.ensure_future(self.act(work, what, then))
 
-    def soon(self, do: Callable[[], None]) -> None:
+    def schedule(self, do: Callable[[], None]) -> None:
         """Change the page in its own turn."""
         if self.document is None:
             do()
         else:
-            self.document.add_next_tick_callback(partial(self.at_once, do))
+            self.document.add_next_tick_callback(partial(self.batch_changes, do))
 
-    def at_once(self, do: Callable[[], None]) -> None:
+    def batch_changes(self, do: Callable[[], None]) -> None:
         """Change the page, and tell the browser of it in one message: it draws once."""
         with pn.io.hold(self.document, freeze=True):
             do()
 
     @contextmanager
-    def guarded(self) -> Iterator[None]:
+    def ignore_events(self) -> Iterator[None]:
         """Changes made inside come from here, not from the person."""
-        before, self.is_guarded = self.is_guarded, True
+        before, self.ignores_events = self.ignores_events, True
         try:
             yield
         finally:
-            self.is_guarded = before
+            self.ignores_events = before
 
     # -- saying -------------------------------------------------------------------------------------------------------
 
-    def say(self, words: str, *, wrong: bool = False) -> None:
+    def show_message(self, words: str, *, wrong: bool = False) -> None:
         self.status.object = banner(words, "alert" if wrong else "status")
         self.count()
 
@@ -246,18 +248,18 @@ class Page(ABC):
             self.redraw()
         if then is not None:
             then()
-        stands = self.how_it_stands() if self.exploration.at >= 0 else "Nothing was fitted yet."
-        self.say(words or stands, wrong=bool(words))
+        stands = self.describe_step() if self.exploration.at >= 0 else "Nothing was fitted yet."
+        self.show_message(words or stands, wrong=bool(words))
 
     def log(self) -> str:
         """The steps as HTML; those that were undone are struck out."""
         lines = []
         for at, step in enumerate(self.exploration.steps):
             look = f"color:{FAINT};text-decoration:line-through" if at > self.exploration.at else ""
-            lines.append(f'<li style="{look}">{marked(step.words + self.aside(step))}</li>')
+            lines.append(f'<li style="{look}">{to_html(step.words + self.log_note(step))}</li>')
         return f"<ol>{''.join(lines)}</ol>"
 
-    def aside(self, step: Any) -> str:
+    def log_note(self, step: Any) -> str:
         """What the log adds to the words of a step."""
         return ""
 
@@ -266,7 +268,7 @@ class Page(ABC):
     def begin(self) -> None:
         """Fit for the first time, now that the page is there."""
         if not self.hub.busy:  # else another page has begun, and this one is drawn when it is done
-            self.later(self.exploration.begin, self.first_words())
+            self.act_later(self.exploration.begin, self.opening_text())
 
     def downloads(self) -> list[Any]:
         """A button for each file, which is made in memory when asked for."""
@@ -277,11 +279,11 @@ class Page(ABC):
             ) for what, (name, make) in self.files().items()
         ]  # fmt: skip
 
-    def head(self) -> pn.Row:
+    def header(self) -> pn.Row:
         return pn.Row(self.status, self.stop, self.counter, sizing_mode="stretch_width")
 
 
-def started(page: Page) -> pn.Column:
+def start_page(page: Page) -> pn.Column:
     """The view of a page that is drawn before it is sent, or begins when it is shown, and is forgotten when closed."""
     hub, view = page.hub, page.view()
     if page.exploration.at >= 0:

@@ -10,7 +10,7 @@ import panel as pn
 from bokeh.models import BoxSelectTool, ColumnDataSource, Span, TapTool
 from bokeh.plotting import figure
 
-from evidentia.explorer.objects import FADED, PLOT, plain
+from evidentia.explorer.objects import FADED, PLOT, remove_grid
 from evidentia.explorer.page import Range, button, text
 from evidentia.explorer.tabs import Tab
 from evidentia.plots.dendrogram import dendrogram_plot_data
@@ -53,11 +53,11 @@ class Peaks(Graph):
         found.toolbar.active_drag = box
         found.scatter("x", "y", source=self.source, size=7, color=HUES[0], nonselection_fill_alpha=FADED)
         found.xaxis.axis_label, found.yaxis.axis_label = "belief in being a center", "δ"
-        self.source.selected.on_change("indices", self._chosen)
-        return plain(found)
+        self.source.selected.on_change("indices", self._on_choose)
+        return remove_grid(found)
 
-    def opened(self) -> None:
-        self.page.later(self.page.exploration.peaks, "Computing the graph", self._show)
+    def on_open(self) -> None:
+        self.page.act_later(self.page.exploration.peaks, "Computing the graph", self._show)
 
     def _show(self, graph: Any) -> None:
         shown = np.argsort(-graph.score, kind="stable")[:LEAVES]
@@ -65,11 +65,11 @@ class Peaks(Graph):
         self.rows = shown
         self.source.data = {"x": graph.belief[shown], "y": graph.delta[shown], "name": names}
 
-    def _chosen(self, attr: str, old: list[int], new: list[int]) -> None:
+    def _on_choose(self, attr: str, old: list[int], new: list[int]) -> None:
         if not new:
             return
         rows = self.rows[new].tolist()
-        self.page.later(lambda: self.page.exploration.choose_peaks(rows), "BPEC around the peaks")
+        self.page.act_later(lambda: self.page.exploration.choose_peaks(rows), "BPEC around the peaks")
 
 
 class Tree(Graph):
@@ -91,14 +91,14 @@ class Tree(Graph):
         found.add_layout(self.line)
         found.yaxis.axis_label = "BetP index (largest so far)"
         found.xaxis.visible = False
-        return plain(found)
+        return remove_grid(found)
 
     def _build(self) -> None:
-        self.page.later(lambda: self.page.exploration.set(method="bhc", clusters=None), "Building the tree")
+        self.page.act_later(lambda: self.page.exploration.set(method="bhc", clusters=None), "Building the tree")
 
     def _cut(self, event: Any) -> None:
-        if not self.page.is_guarded:
-            self.page.later(lambda: self.page.exploration.cut(int(event.new)), "Cutting the tree")
+        if not self.page.ignores_events:
+            self.page.act_later(lambda: self.page.exploration.cut(int(event.new)), "Cutting the tree")
 
     def redraw(self) -> None:
         exploration = self.page.exploration
@@ -115,7 +115,7 @@ class Tree(Graph):
         self.source.data = {"xs": data.x.tolist(), "ys": data.y.tolist(), "color": colors}
         heights = model.linkage_[:, 2]
         self.line.location = float((heights[-k] + heights[1 - k]) / 2 if 1 < k < len(heights) else heights[-1])
-        with self.page.guarded():
+        with self.page.ignore_events():
             self.number.param.update(end=min(30, len(heights)), value=k)
 
     def view(self) -> pn.Column:
@@ -135,18 +135,18 @@ class Numbers(Graph):
         found.xaxis.axis_label, found.yaxis.axis_label = "number of clusters", "EBIC"
         found.xaxis.ticker.mantissas = [1, 2, 5]
         found.xaxis.ticker.min_interval = 1
-        self.source.selected.on_change("indices", self._chosen)
-        return plain(found)
+        self.source.selected.on_change("indices", self._on_choose)
+        return remove_grid(found)
 
-    def opened(self) -> None:
-        self.page.later(self.page.exploration.numbers, "Trying numbers of clusters", self._show)
+    def on_open(self) -> None:
+        self.page.act_later(self.page.exploration.numbers, "Trying numbers of clusters", self._show)
 
     def _show(self, selection: Any) -> None:
         table = selection.table.dropna(subset=[selection.criterion])
         words = [f"{k} clusters" for k in table["n_clusters"]]
         self.source.data = {"x": table["n_clusters"].tolist(), "y": table[selection.criterion].tolist(), "words": words}
 
-    def _chosen(self, attr: str, old: list[int], new: list[int]) -> None:
+    def _on_choose(self, attr: str, old: list[int], new: list[int]) -> None:
         if new:
             number = int(self.source.data["x"][new[0]])
-            self.page.later(lambda: self.page.exploration.set(clusters=number), f"Fitting {number} clusters")
+            self.page.act_later(lambda: self.page.exploration.set(clusters=number), f"Fitting {number} clusters")

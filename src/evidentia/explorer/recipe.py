@@ -66,27 +66,27 @@ def _fitting_lines(step: Step, before: Step | None, estimator: Any, imports: dic
     elif "links" in estimator.method.takes and any(one.kind != "unknown" for one in step.statements):
         if step.began in STARTS:
             yield "# From the solution before, which led to a lower criterion than starts of its own."
-        made = constructed(estimator, **({"init": STARTS[step.began]} if step.began in STARTS else {}))
+        made = constructor_code(estimator, **({"init": STARTS[step.began]} if step.began in STARTS else {}))
         yield "links = PairwiseConstraints.from_statements(said)"
         yield f"model = {made}.fit(X, constraints=links)"
     elif counts:
         imports["from evidentia import select"] = None
-        made = constructed(estimator)
+        made = constructor_code(estimator)
         yield f"model = select(X, {made}, n_clusters={counts!r}, random_state={step.settings.seed}).estimator_"
     else:
-        yield f"model = {constructed(estimator)}.fit(X)"
+        yield f"model = {constructor_code(estimator)}.fit(X)"
     found = "model.partition_" if step.settings.cut is None else f"model.partition({step.settings.cut})"
     aligned = before is not None and before.n_clusters == step.n_clusters
     yield f"partition = {found}.align(partition)" if aligned else f"partition = {found}"
 
 
-def constructed(estimator: Any, **code: str) -> str:
+def constructor_code(estimator: Any, **code: str) -> str:
     """Python code for an unfitted estimator: what is not at its default, and parameters given as code.
 
     Examples
     --------
     >>> from evidentia import ECM
-    >>> constructed(ECM(3, beta=1.5), init="centers")
+    >>> constructor_code(ECM(3, beta=1.5), init="centers")
     'ECM(n_clusters=3, beta=1.5, init=centers)'
     """
     parameters = sorted(estimator.parameters.items(), key=lambda item: item[1].kw_only)

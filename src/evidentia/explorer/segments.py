@@ -21,7 +21,7 @@ from evidentia.explorer.folder import Folder
 from evidentia.explorer.history import History
 from evidentia.explorer.strokes import Stroke, pen_masks
 from evidentia.images import Image, Segmentation, segment
-from evidentia.images.reading import sized
+from evidentia.images.reading import size_text
 from evidentia.partition import CredalPartition
 
 ANSWERED = {"same": "yes", "different": "no", "unknown": "nobody knows"}
@@ -125,7 +125,7 @@ class ImageExploration(History[ImageStep]):
         super().__init__()
         self.image, self.code = Image.of(image), code
         self.first = settings or ImageSettings()
-        words = sized(self.image.shape)
+        words = size_text(self.image.shape)
         self.folder = None if folder is None else Folder(folder, "image", self.fingerprint, words)
         if self.folder is not None and (found := self.folder.read()) is not None:
             self.steps, self.at = [ImageStep.from_dict(one) for one in found["steps"]], found["at"]
@@ -136,7 +136,7 @@ class ImageExploration(History[ImageStep]):
     @property
     def segmentation_(self) -> Segmentation:
         """Of the present step."""
-        return self._segmented(self.step)
+        return self._segmentation_of(self.step)
 
     @property
     def partition_(self) -> CredalPartition:
@@ -168,14 +168,14 @@ class ImageExploration(History[ImageStep]):
 
     def begin(self) -> ImageStep:
         """Segment for the first time."""
-        return self.step if self.at >= 0 else self._add(ImageStep(_in_words(self.first), self.first))
+        return self.step if self.at >= 0 else self._add(ImageStep(_describe(self.first), self.first))
 
     def set(self, **changes: Any) -> ImageStep:
         """Change ``clusters``, ``background``, ``scale``, ``method`` or ``seed``."""
         settings = replace(self.step.settings, **changes)
         if settings == self.step.settings:
             raise ValueError("Nothing was changed: these are the settings at hand.")
-        return self._add(replace(self.step, words=_in_words(settings), settings=settings, segmentation=None))
+        return self._add(replace(self.step, words=_describe(settings), settings=settings, segmentation=None))
 
     def draw(self, strokes: Sequence[Stroke]) -> ImageStep:
         """Say that strokes of one pen lie in one segment, and those of different pens in different ones."""
@@ -184,7 +184,7 @@ class ImageExploration(History[ImageStep]):
             raise ValueError("Draw a line over the image first.")
         names = dict.fromkeys(PENS[stroke.pen] for stroke in sorted(inside, key=lambda stroke: stroke.pen))
         words = f"{len(inside)} stroke{'s' * (len(inside) != 1)}: {', '.join(names)}"
-        return self._add(self._linked(words, strokes=(*self.step.strokes, *inside)))
+        return self._add(self._linked_step(words, strokes=(*self.step.strokes, *inside)))
 
     def answer(self, word: str, question: RegionQuestion) -> ImageStep:
         """Whether the two regions of a question are parts of one segment: "same", "different" or "don't know"."""
@@ -194,9 +194,9 @@ class ImageExploration(History[ImageStep]):
         words, answers = f"{question.words} {ANSWERED[given.word]}", (*self.step.answers, given)
         if given.word == "unknown":
             return self._add(replace(self.step, words=words, answers=answers, segmentation=self.segmentation_))
-        return self._add(self._linked(words, answers=answers))
+        return self._add(self._linked_step(words, answers=answers))
 
-    def _linked(self, words: str, **said: Any) -> ImageStep:
+    def _linked_step(self, words: str, **said: Any) -> ImageStep:
         """A step whose method listens: CECM, with the number of clusters at hand."""
         clusters = self.step.settings.clusters or self.segmentation_.n_clusters
         settings = replace(self.step.settings, method="cecm", clusters=clusters)
@@ -204,7 +204,7 @@ class ImageExploration(History[ImageStep]):
 
     # -- making steps -------------------------------------------------------------------------------------------------
 
-    def _segmented(self, step: ImageStep) -> Segmentation:
+    def _segmentation_of(self, step: ImageStep) -> Segmentation:
         if step.segmentation is None:
             with self._work() as notes:
                 step.segmentation = self._segment(step)
@@ -235,12 +235,12 @@ class ImageExploration(History[ImageStep]):
 
     def _add(self, step: ImageStep) -> ImageStep:
         """Segment, and make the step; whatever fails before its end changes nothing."""
-        with self._alone():
+        with self._change_lock():
             self._keep([*self.path, step], self.at + 1)
         return step
 
     def _keep(self, steps: list[ImageStep], at: int) -> None:
-        self._segmented(steps[at])
+        self._segmentation_of(steps[at])
         if self.folder is not None:
             self.folder.write(at, [one.to_dict() for one in steps])
         for old in steps[: max(at - KEPT, 0)]:
@@ -327,7 +327,7 @@ def _mask(pixels: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return mask
 
 
-def _in_words(settings: ImageSettings) -> str:
+def _describe(settings: ImageSettings) -> str:
     number = "as many clusters as it finds best" if settings.clusters is None else f"{settings.clusters} clusters"
     return f"{settings.method}, {number}"
 

@@ -42,7 +42,7 @@ def page_module(name: str) -> Any:
         raise ImportError(NEEDED) from error
 
 
-class Discreet(logging.Filter):
+class SecretFilter(logging.Filter):
     """Leaves a secret out of what is logged."""
 
     def __init__(self, secret: str):
@@ -56,17 +56,17 @@ class Discreet(logging.Filter):
         return True
 
 
-def check_host(host: str, let_others_in: bool) -> None:
+def check_host(host: str, allow_remote: bool) -> None:
     """Refuse an address that others can reach, unless that is what is wanted."""
     try:
         alone = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         alone = False
-    if not alone and not let_others_in:
+    if not alone and not allow_remote:
         raise ValueError(
             f"--host {host} can be reached from other machines, and what is sent to them is not encrypted: whoever "
             "listens, or gets hold of the address, sees the table and can change what was said. If that is what you "
-            "want, add --let-others-in."
+            "want, add --allow-remote."
         )
 
 
@@ -114,9 +114,9 @@ class Server:
                 if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                     raise
                 continue
-            close_doors(server._tornado, self.prefix, origins)
+            restrict_access(server._tornado, self.prefix, origins)
             for name in LOGS:
-                logging.getLogger(name).addFilter(Discreet(self.prefix.strip("/")))
+                logging.getLogger(name).addFilter(SecretFilter(self.prefix.strip("/")))
             return server, port
         raise ValueError(f"All ports from {first} to {first + PORTS - 1} are taken. Name another one by --port.")
 
@@ -148,7 +148,7 @@ class Server:
                 self.server.stop()
 
 
-def close_doors(application: Any, prefix: str, hosts: list[str]) -> None:
+def restrict_access(application: Any, prefix: str, hosts: list[str]) -> None:
     """Let a Tornado application answer 404 to all that does not begin with the prefix, or is meant for another host."""
     from tornado.web import ErrorHandler, OutputTransform
 
@@ -165,13 +165,13 @@ def close_doors(application: Any, prefix: str, hosts: list[str]) -> None:
 
     find = application.find_handler
 
-    def found(request: Any, **more: Any) -> Any:
+    def find_inside(request: Any, **more: Any) -> Any:
         secret = f"{prefix}/".encode()
         inside = secrets.compare_digest(request.path.encode()[: len(secret)], secret)
         if inside and not request.path.startswith(f"{prefix}/components/") and request.host in hosts:
             return find(request, **more)
         return application.get_handler_delegate(request, ErrorHandler, {"status_code": 404})
 
-    application.find_handler = found
+    application.find_handler = find_inside
     application.add_transform(Private)
     application.settings["log_function"] = lambda handler: None  # paths hold the token

@@ -170,7 +170,7 @@ class Exploration(History[Step]):
     >>> exploration = Exploration(load("iris", as_frame=True).data)
     >>> exploration.begin().words
     'EGMM, as many clusters as it finds best, columns on standard scale'
-    >>> step = exploration.together(["50", "101"])
+    >>> step = exploration.join(["50", "101"])
     >>> step.words, step.settings.method
     ('50 and 101 belong together', 'cecm')
     >>> exploration.undo().settings.method
@@ -195,12 +195,12 @@ class Exploration(History[Step]):
             raise ValueError(f"{len(self.names)} rows cannot be explored: at least 2 are needed.")
         _ = self._read_at
         self.first = settings or Settings("auto", None, tuple(map(str, table.columns)))
-        self._kept: dict[Any, Any] = {}  # graphs and numbers of the columns at hand
+        self._checkpointed_passes: dict[Any, Any] = {}  # graphs and numbers of the columns at hand
         self._choices: dict[Any, tuple[Choice, pd.DataFrame]] = {}
         words = f"{len(table):,} rows of {table.shape[1]} columns"
         self.folder = None if folder is None else TableFolder(folder, self.fingerprint, words, self.names)
         if self.folder is not None:
-            self._take_up(self.folder)
+            self._resume(self.folder)
 
     # -- the table ----------------------------------------------------------------------------------------------------
 
@@ -215,13 +215,13 @@ class Exploration(History[Step]):
 
     def choice(self, settings: Settings | None = None) -> Choice:
         """Method, scale and columns that some settings lead to; without them those of the present step."""
-        return self._prepared(settings or self.settings)[0]
+        return self._prepare(settings or self.settings)[0]
 
     def rows_of(self, settings: Settings | None = None) -> pd.DataFrame:
         """The rows as the method is given them: the chosen columns, on the chosen scale."""
-        return self._prepared(settings or self.settings)[1]
+        return self._prepare(settings or self.settings)[1]
 
-    def _prepared(self, settings: Settings) -> tuple[Choice, pd.DataFrame]:
+    def _prepare(self, settings: Settings) -> tuple[Choice, pd.DataFrame]:
         key = settings.method, settings.columns, settings.scale
         if key not in self._choices:
             gone = [name for name in settings.columns if name not in self.table]
@@ -308,7 +308,7 @@ class Exploration(History[Step]):
         """Fit for the first time, or take a model that is fitted to the table already."""
         if self.at >= 0:
             return self.step
-        return self._add(self._in_words(self.first), self.first, (), model=model)
+        return self._add(self._describe(self.first), self.first, (), model=model)
 
     def set(self, **changes: Any) -> Step:
         """Change settings: ``method``, ``clusters``, ``columns``, ``scale``, ``seed`` or ``parameters``."""
@@ -322,30 +322,34 @@ class Exploration(History[Step]):
             settings = replace(settings, clusters=None)
         if self.step.statements and "links" in cls.method.takes and not isinstance(settings.clusters, int):
             settings = replace(settings, clusters=self.partition_.n_clusters)
-        words = self._in_words(settings)
+        words = self._describe(settings)
         if self.step.statements and "links" not in cls.method.takes:
             words += "; what was said is kept, but this method takes no links"
         return self._add(words, settings, self.step.statements)
 
-    def together(self, objects: Iterable[Any], *, certainty: float = 1.0) -> Step:
+    def join(self, objects: Iterable[Any], *, certainty: float = 1.0) -> Step:
         """Say that objects belong together; objects by name, or by row number."""
-        return self.say(Statement("together", self._named(objects), certainty=certainty))
+        return self.add_statements(Statement("together", self._name_objects(objects), certainty=certainty))
 
-    def apart(self, objects: Iterable[Any], others: Iterable[Any], *, certainty: float = 1.0) -> Step:
+    def separate(self, objects: Iterable[Any], others: Iterable[Any], *, certainty: float = 1.0) -> Step:
         """Say that none of some objects belongs with any of some others."""
-        return self.say(Statement("apart", self._named(objects), self._named(others), certainty))
+        return self.add_statements(
+            Statement("apart", self._name_objects(objects), self._name_objects(others), certainty)
+        )
 
     def label(self, objects: Iterable[Any], label: str, *, certainty: float = 1.0) -> Step:
         """Give objects a label: those of one belong together, those of different ones do not."""
-        return self.say(Statement("label", self._named(objects), certainty=certainty, label=label.strip()))
+        return self.add_statements(
+            Statement("label", self._name_objects(objects), certainty=certainty, label=label.strip())
+        )
 
     def answer(self, answer: str, pair: Iterable[Any]) -> Step:
         """Answer a question: "same", "different" or "don't know"."""
-        first, second = self._named(pair)
+        first, second = self._name_objects(pair)
         word = parse_answer(answer)
-        return self.say(Statement.of_answer(first, second, word))
+        return self.add_statements(Statement.of_answer(first, second, word))
 
-    def say(self, *statements: Statement, words: str | None = None) -> Step:
+    def add_statements(self, *statements: Statement, words: str | None = None) -> Step:
         """Add statements, as one step; a method that takes links takes the place of one that does not."""
         for statement in statements:
             check_objects(statement, self.rows)
@@ -353,9 +357,9 @@ class Exploration(History[Step]):
         said = (*self.step.statements, *statements)
         if all(one.kind == "unknown" for one in statements):
             return self._add(words, self.settings, said, model=self.step.model, keep=True)
-        return self._believe(words, said)
+        return self._make_linked_step(words, said)
 
-    def _believe(self, words: str, said: tuple[Statement, ...]) -> Step:
+    def _make_linked_step(self, words: str, said: tuple[Statement, ...]) -> Step:
         """A step with these statements, and a method that listens to them."""
         PairwiseConstraints.from_statements(said).check()
         settings = self.settings
@@ -370,7 +374,7 @@ class Exploration(History[Step]):
 
     def choose_peaks(self, objects: Iterable[Any]) -> Step:
         """Take objects of the δ–Bel graph as centers: BPEC around them."""
-        rows = [self.rows[name] for name in self._named(objects)]
+        rows = [self.rows[name] for name in self._name_objects(objects)]
         if not rows:
             raise ValueError("Draw a box around at least one object of the graph.")
         settings = replace(
@@ -414,26 +418,26 @@ class Exploration(History[Step]):
         from evidentia.prototypes.belief_peaks import belief_peaks
 
         key = "peaks", self.settings.columns, self.settings.scale
-        if key not in self._kept:
-            self._kept[key] = belief_peaks(self.rows_of(replace(self.settings, method="bpec")))
-        return self._kept[key]
+        if key not in self._checkpointed_passes:
+            self._checkpointed_passes[key] = belief_peaks(self.rows_of(replace(self.settings, method="bpec")))
+        return self._checkpointed_passes[key]
 
     def numbers(self) -> Selection:
         """Numbers of clusters and their EBIC, by Gaussian mixtures of the columns and the scale at hand."""
         from evidentia.selection import Selection
 
         key = "numbers", self.settings.columns, self.settings.scale
-        if key not in self._kept:
+        if key not in self._checkpointed_passes:
             settings = replace(self.settings, method="egmm", clusters=None, parameters=NOTHING, cut=None)
             same = self.choice().method == "egmm" and not isinstance(self.settings.clusters, int)
             with self._work():
                 model = self.model_ if same else self._fit_once(settings, PairwiseConstraints.from_links(), None)
-            self._kept[key] = Selection.of_model(model)
-        return self._kept[key]
+            self._checkpointed_passes[key] = Selection.of_model(model)
+        return self._checkpointed_passes[key]
 
     # -- making steps -------------------------------------------------------------------------------------------------
 
-    def _in_words(self, settings: Settings) -> str:
+    def _describe(self, settings: Settings) -> str:
         """``CECM, 3 clusters`` and what else is not as it is by default or was before."""
         estimator, chosen = self.estimator(settings), self.choice(settings)
         count = settings.clusters
@@ -448,7 +452,7 @@ class Exploration(History[Step]):
             more.append(f"{len(settings.columns)} columns")
         return ", ".join([type(estimator).__name__, number, *more])
 
-    def _named(self, objects: Iterable[Any]) -> tuple[str, ...]:
+    def _name_objects(self, objects: Iterable[Any]) -> tuple[str, ...]:
         found = []
         for one in objects:
             if not isinstance(one, str) and not 0 <= one < len(self.names):
@@ -496,7 +500,7 @@ class Exploration(History[Step]):
         self, words: str, settings: Settings, said: tuple[Statement, ...], *, model: Any = None, keep: bool = False
     ) -> Step:
         """Fit unless a model is given, and make the step; whatever fails before its end changes nothing."""
-        with self._alone():
+        with self._change_lock():
             before = self.step.partition if self.at >= 0 else None
             began = "kept" if self.at >= 0 else "fresh"
             with self._work() as notes:
@@ -506,7 +510,7 @@ class Exploration(History[Step]):
                 partition = self.partition_
             else:
                 partition = model.partition_ if settings.cut is None else model.partition(settings.cut)
-                partition = self._numbered(partition, before)
+                partition = self._renumber(partition, before)
             moved = np.empty(0, dtype=np.int64) if before is None or keep else moved_objects(before, partition)
             start = self.step.start if keep else start_from(model)
             step = Step(words, settings, said, partition, model, moved, began, tuple(notes), start)
@@ -514,7 +518,7 @@ class Exploration(History[Step]):
             self._keep([*self.path, step], self.at + 1)
             return step
 
-    def _numbered(self, partition: CredalPartition, before: CredalPartition | None) -> CredalPartition:
+    def _renumber(self, partition: CredalPartition, before: CredalPartition | None) -> CredalPartition:
         """The partition with clusters numbered as they were, so that their colors stay, and with names."""
         if before is not None and before.n_clusters == partition.n_clusters:
             partition = partition.align(before)
@@ -540,7 +544,7 @@ class Exploration(History[Step]):
             old.model = None  # fitted again, if ever it is asked for
         self.steps, self.at = steps, at
 
-    def _take_up(self, folder: TableFolder) -> None:
+    def _resume(self, folder: TableFolder) -> None:
         """Read the steps of a folder, and answers that were given elsewhere since."""
         found = folder.read()
         if found is None:
@@ -568,7 +572,7 @@ class Exploration(History[Step]):
         if any(pair not in given or given[pair].answer != word for pair, word in known.items()):
             earlier, new = tuple(one for one in earlier if one.certainty < 1), list(answers)  # some were taken back
         said = (*earlier, *(Statement.of_answer(self.names[a], self.names[b], word) for a, b, word in new))
-        self._believe(f"{len(new)} answer{'s' * (len(new) != 1)} taken up from {name}", said)
+        self._make_linked_step(f"{len(new)} answer{'s' * (len(new) != 1)} taken up from {name}", said)
 
 
 def moved_objects(before: CredalPartition, after: CredalPartition) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import panel as pn
 
-from evidentia.explorer.page import choices, marked, text
+from evidentia.explorer.page import choices, text, to_html
 from evidentia.partition.profiles import column_separations, read_columns
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class Tab:
     def __init__(self, page: TablePage):
         self.page = page
 
-    def opened(self) -> None:
+    def on_open(self) -> None:
         """Somebody looks."""
         self.redraw()
         self.page.count()
@@ -49,7 +49,7 @@ class Columns(Tab):
         order = np.argsort(-share, kind="stable")[:TELLING]
         width = max(len(columns.names[j]) for j in order)
         lines = [f"{columns.names[j]:<{width}} {share[j]:4.0%} {'█' * round(20 * share[j])}" for j in order]
-        self.bars.object = marked("\n".join(lines), pre=True)
+        self.bars.object = to_html("\n".join(lines), pre=True)
 
     def view(self) -> Any:
         return pn.Column(text("The share of each column's scatter that lies between clusters"), self.bars)
@@ -78,9 +78,9 @@ class Tabs:
         self.built: dict[str, Tab] = {}
         self.choice = choices("view", ["Map", *others], sizing_mode="stretch_width")
         self.shown = pn.Column(page.map.pane, sizing_mode="stretch_width")
-        self.choice.param.watch(self._opened, "value")
+        self.choice.param.watch(self._on_tab, "value")
 
-    def _opened(self, event: Any) -> None:
+    def _on_tab(self, event: Any) -> None:
         name = event.new
         if name == "Map" or self.page.exploration.at < 0:  # before the first fit there is nothing else to look at
             self.open, self.choice.value, self.shown[:] = None, "Map", [self.page.map.pane]
@@ -90,7 +90,7 @@ class Tabs:
             self.built[name] = self.kinds[name](self.page)
         self.open = self.built[name]
         self.shown[:] = [self.open.view()]
-        self.open.opened()
+        self.open.on_open()
 
     def redraw(self) -> None:
         if self.open is not None:

@@ -38,12 +38,12 @@ CHUNK = 128  # factors of at most 1 / (1 - alpha) multiplied before a logarithm 
 
 
 @compiled
-def packed(i, j):
+def pack_index(i, j):
     return i * (i - 1) // 2 + j if j < i else j * (j - 1) // 2 + i
 
 
 @compiled
-def linked(link, to_a, to_b, between, size_a, size_b, size):
+def union_distance(link, to_a, to_b, between, size_a, size_b, size):
     """Squared distance of a cluster to the union of a and b, by Lance and Williams."""
     if link == SINGLE:
         return min(to_a, to_b)
@@ -102,7 +102,7 @@ def _sum_of_row(i, k, similarity):
     total = 0.0
     for j in range(k):
         if j != i:
-            total += similarity[packed(i, j)]
+            total += similarity[pack_index(i, j)]
     return total
 
 
@@ -162,13 +162,13 @@ def _write_merge(t, a, b, k, s, unit, slope, level, name, merges, betp, mass):
 @compiled
 def _join(k, a, b, link, gamma, log_unit, squared, similarity, size, total, reference):
     """The union takes the place of a, the last of k clusters that of b; sums that lost their digits are made anew."""
-    between = squared[packed(a, b)]
+    between = squared[pack_index(a, b)]
     last, sum_a = k - 1, 0.0
     for c in range(k):
         if c in (a, b):
             continue
-        at_a, at_b = packed(c, a), packed(c, b)
-        squared[at_a] = linked(link, squared[at_a], squared[at_b], between, size[a], size[b], size[c])
+        at_a, at_b = pack_index(c, a), pack_index(c, b)
+        squared[at_a] = union_distance(link, squared[at_a], squared[at_b], between, size[a], size[b], size[c])
         s = np.exp(-gamma * squared[at_a] - log_unit)
         total[c] += s - similarity[at_a] - similarity[at_b]
         similarity[at_a] = s
@@ -178,8 +178,8 @@ def _join(k, a, b, link, gamma, log_unit, squared, similarity, size, total, refe
     if b != last:
         for c in range(last):
             if c != b:
-                squared[packed(c, b)] = squared[packed(c, last)]
-                similarity[packed(c, b)] = similarity[packed(c, last)]
+                squared[pack_index(c, b)] = squared[pack_index(c, last)]
+                similarity[pack_index(c, b)] = similarity[pack_index(c, last)]
         size[b], total[b], reference[b] = size[last], total[last], reference[last]
     for c in range(last):
         if total[c] <= LOST * reference[c]:
@@ -206,7 +206,7 @@ def _loosen(k, a, b, similarity, unit, slope, level, old_slope, old_level, bound
         if c in (a, b) or old_slope[c] > calm:
             bound[c] = np.inf if c > 0 else -np.inf
             for i in range(c + 1, k):
-                gain = _gain(similarity[packed(i, c)], i, c, slope, level, unit)
+                gain = _gain(similarity[pack_index(i, c)], i, c, slope, level, unit)
                 bound[i] = max(bound[i], (1 + unit * gain) * SLACK)
 
 
@@ -277,11 +277,11 @@ def _merge_some(t, sure, log_unit, rule, state, result, moment):
         row, other, looked = _best_pair(k, bound, similarity, slope, level, unit)
         scans += looked
         work += float(k) * (looked + 30)
-        if not sure and similarity[packed(row, other)] <= FAINT:
+        if not sure and similarity[pack_index(row, other)] <= FAINT:
             return t, True, scans
         sure = False
         a, b, last = min(row, other), max(row, other), k - 1
-        _write_merge(t, a, b, k, similarity[packed(a, b)], unit, slope, level, name, *result)
+        _write_merge(t, a, b, k, similarity[pack_index(a, b)], unit, slope, level, name, *result)
         _join(k, a, b, link, gamma, log_unit, squared, similarity, size, total, reference)
         name[a], name[b] = n + t, name[last]
         slope[b], level[b] = slope[last], level[last]

@@ -57,7 +57,7 @@ class Places:
         squared = cdist(new, self.rows, "sqeuclidean") + self.spread
         return squared if spread is None else squared + spread[:, None]
 
-    def sampled(self) -> tuple[np.ndarray, np.ndarray]:
+    def sample(self) -> tuple[np.ndarray, np.ndarray]:
         """At most 500 of the leaves, at even steps, and the squared distances between them, full."""
         m = min(SEEN, len(self))
         leaves = np.arange(m) * len(self) // m
@@ -66,7 +66,7 @@ class Places:
         squared = cdist(self.rows[leaves], self.rows[leaves], "sqeuclidean")
         return leaves, squared + np.add.outer(self.spread[leaves], self.spread[leaves])
 
-    def packed(self) -> np.ndarray:
+    def pack(self) -> np.ndarray:
         """Squared distances of all pairs as a packed lower triangle, see :mod:`evidentia.hierarchy._merge`."""
         n = len(self)
         if self.rows is not None:
@@ -84,7 +84,7 @@ class Places:
         return out
 
 
-def yardstick(squared: np.ndarray) -> float:
+def reference_distance(squared: np.ndarray) -> float:
     """Lower quartile of the squared distances above zero, one if there is none."""
     seen = squared[:: max(1, len(squared) // SAMPLE)]
     seen = seen[seen > 0]

@@ -22,7 +22,7 @@ from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Numbe
 from evidentia.belief import FocalSets, MassFunctions
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
 from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Table, read_new, read_source
-from evidentia.hierarchy._places import Places, group_means, group_rows, jousselme_coordinates, yardstick
+from evidentia.hierarchy._places import Places, group_means, group_rows, jousselme_coordinates, reference_distance
 from evidentia.hierarchy._tree import BeliefTree
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
@@ -270,7 +270,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         self.linkage_ = self._tree.linkage()
         self.betp_index_ = self._tree.index
         self.merge_mass_ = self._tree.mass.mean(axis=1)
-        self.cut_scores_ = self._score_cuts(self._tree, self._tried(self._tree))[:, :2]
+        self.cut_scores_ = self._score_cuts(self._tree, self._numbers_to_try(self._tree))[:, :2]
         cut = self.partition(self.n_clusters)
         self.focal_sets_ = cut.focal_sets
         self._publish(X, cut.masses)
@@ -328,7 +328,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         Groups count as one object each.
         """
         check_is_fitted(self)
-        condensed = squareform(np.sqrt(unpacked(self._leaves.packed(), len(self._leaves))), checks=False)
+        condensed = squareform(np.sqrt(unpack(self._leaves.pack(), len(self._leaves))), checks=False)
         return linkage(condensed, "average" if self.linkage == "product" else self.linkage)
 
     def predict_partition(self, X: Any) -> CredalPartition:
@@ -367,14 +367,14 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         from evidentia.hierarchy._merge import LINKS, merge_by_distance, merge_by_products  # numba loads late
 
         weight = self._leaves.weight
-        squared = self._leaves.packed()
+        squared = self._leaves.pack()
         if squared.max(initial=0) > np.finfo(float).max / 1e10 / max(gamma, 1) / weight.sum():
             raise ValueError(
                 f"Squared distances of up to {squared.max():g} times gamma={gamma:g} are more than doubles carry. "
                 "Lower the 'gamma' parameter of BeliefHierarchical, or measure X (and 'uncertainty') in a larger unit."
             )
         if link == "product":
-            return BeliefTree(*merge_by_products(unpacked(squared, len(weight)), weight, gamma, self.alpha_)[:3])
+            return BeliefTree(*merge_by_products(unpack(squared, len(weight)), weight, gamma, self.alpha_)[:3])
         if link == "ward" and self.n_groups is not None:
             for i in range(1, len(weight)):
                 row = slice(i * (i - 1) // 2, i * (i + 1) // 2)
@@ -384,20 +384,22 @@ class BeliefHierarchical(_base.EvidentialClusterer):
 
     def _choose_gamma(self) -> float:
         """The gamma of the clusters of a first tree: of as many as are wanted, or of its best cut."""
-        first = 1 / yardstick(self._leaves.packed())
+        first = 1 / reference_distance(self._leaves.pack())
         tree = self._merge("ward", first)
-        scores = self._score_cuts(tree, self._tried(tree) if isinstance(self.n_clusters, str) else [self.n_clusters])
+        scores = self._score_cuts(
+            tree, self._numbers_to_try(tree) if isinstance(self.n_clusters, str) else [self.n_clusters]
+        )
         if not len(scores) or scores[:, 1].max() <= 0:
             return first
         return float(scores[scores[:, 1].argmax(), 2])
 
-    def _tried(self, tree: BeliefTree) -> Sequence[int]:
+    def _numbers_to_try(self, tree: BeliefTree) -> Sequence[int]:
         """Numbers of clusters that are tried."""
         return range(2, min(max(FEW, int(np.sqrt(len(self.groups_)))), tree.n_leaves - 1) + 1)
 
     def _score_cuts(self, tree: BeliefTree, numbers: Sequence[int]) -> np.ndarray:
         """Numbers of clusters, and the :func:`agreement` and the gamma of each cut; shape (n_tried, 3)."""
-        leaves, full = self._leaves.sampled()
+        leaves, full = self._leaves.sample()
         one, other = np.tril_indices(len(leaves), -1)
         squared, weight = full[one, other], self._leaves.weight[leaves[one]] * self._leaves.weight[leaves[other]]
         scores = np.empty((len(numbers), 3))
@@ -446,7 +448,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
                 f"'uncertainty' is about values and Euclidean distances; with metric={self.metric!r} put it into the "
                 "distances."
             )
-        deviation = np.asarray(_base.unmasked(uncertainty, "BeliefHierarchical", "uncertainty"), dtype=float)
+        deviation = np.asarray(_base.fill_masked(uncertainty, "BeliefHierarchical", "uncertainty"), dtype=float)
         if deviation.shape != objects.rows.shape or not np.isfinite(deviation).all() or (deviation < 0).any():
             raise ValueError(
                 f"'uncertainty' must hold a standard deviation, finite and not negative, for each value of X, shape "
@@ -501,7 +503,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         refuse_beyond_memory(needed, f"A tree of {n_leaves} leaves", "Merge groups of objects (n_groups=1000).")
 
 
-def unpacked(packed: np.ndarray, n: int) -> np.ndarray:
+def unpack(packed: np.ndarray, n: int) -> np.ndarray:
     """Full symmetric matrix of a packed lower triangle."""
     full = np.zeros((n, n))
     for i in range(1, n):

@@ -7,7 +7,7 @@ from functools import reduce
 
 import numpy as np
 
-from evidentia.images.quantizing import as_they_are, count, encode
+from evidentia.images.quantizing import count, encode, identity_coder
 from evidentia.images.reading import stack
 from evidentia.images.segmentation import Segmentation
 from evidentia.partition import CredalPartition
@@ -57,7 +57,7 @@ def fuse(
     >>> found.cluster_names, found.means.round(2).tolist()
     (('fluid', 'tissue', 'lesion'), [[0.35, 0.3], [0.72, 0.33], [0.74, 0.77]])
     """
-    spelled = [[_in_order(part) for part in meaning] for meaning in meanings]
+    spelled = [[_as_list(part) for part in meaning] for meaning in meanings]
     names = _check(segmentations, spelled)
     refined = [
         one.partition.refine([{names.index(name) for name in part} for part in meaning], cluster_names=names)
@@ -68,11 +68,11 @@ def fuse(
     if not inside.any():
         raise ValueError("No pixel was segmented in all of the images.")
     coded = encode(
-        columns, inside, [as_they_are] * len(columns), [len(one.counts) for one in segmentations], inside.size
+        columns, inside, [identity_coder] * len(columns), [len(one.counts) for one in segmentations], inside.size
     )
     assert coded is not None  # there are no more combinations than pixels
     rows, index = coded
-    partition = reduce(lambda a, b: _combined(a, b, rule), [part[rows[:, k]] for k, part in enumerate(refined)])
+    partition = reduce(lambda a, b: _combine(a, b, rule), [part[rows[:, k]] for k, part in enumerate(refined)])
     return Segmentation(
         stack([one.image for one in segmentations]),
         index.reshape(segmentations[0].index.shape),
@@ -83,16 +83,16 @@ def fuse(
     )
 
 
-def _in_order(names: str | Collection[str]) -> list[str]:
+def _as_list(names: str | Collection[str]) -> list[str]:
     if isinstance(names, str):
         return [names]
     return sorted(names) if isinstance(names, set | frozenset) else list(names)
 
 
-def _combined(a: CredalPartition, b: CredalPartition, rule: str) -> CredalPartition:
+def _combine(a: CredalPartition, b: CredalPartition, rule: str) -> CredalPartition:
     if rule != "dempster":
         return a.combine(b, rule=rule)
-    sure = a.combine(b, rule="conjunctive").normalized("dempster")
+    sure = a.combine(b, rule="conjunctive").normalize("dempster")
     return CredalPartition(sure.masses, sure.focal_sets, cluster_names=a.cluster_names, copy=False)
 
 

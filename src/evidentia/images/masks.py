@@ -18,7 +18,7 @@ from sklearn.utils.random import sample_without_replacement
 from evidentia._warnings import warn_user
 from evidentia.constraints import PairwiseConstraints
 from evidentia.constraints.building import random_pairs
-from evidentia.images.reading import Image, read_mask, sized
+from evidentia.images.reading import Image, read_mask, size_text
 
 CLEAR = 0.1  # how frequent a vector may be in the other region, against its frequency in its own
 
@@ -46,8 +46,8 @@ class Regions:
             drawn = read_mask(mask, self._image) if on_disk else np.asarray(mask).astype(bool)
             if drawn.shape != self._image.shape:
                 raise ValueError(
-                    f"The mask {name} has {sized(drawn.shape)} {self._image.points}, but the image has "
-                    f"{sized(self._image.shape)}. Draw it on the same grid."
+                    f"The mask {name} has {size_text(drawn.shape)} {self._image.points}, but the image has "
+                    f"{size_text(self._image.shape)}. Draw it on the same grid."
                 )
             pixels = np.flatnonzero(drawn)
             if not pixels.size:
@@ -106,16 +106,16 @@ def refuse_contradictions(together: Sequence[Region], apart: Sequence[tuple[Regi
     group = list(range(len(together)))
     for i, one in enumerate(together):
         for j in range(i):
-            if _shared(one, together[j]):
+            if _count_shared(one, together[j]):
                 group = [group[j] if g == group[i] else g for g in group]
     for a, b in apart:
-        both = _shared(a, b)
+        both = _count_shared(a, b)
         if both:
             raise ValueError(
                 f"The masks contradict each other: {a.name} and {b.name} are said to be different, but share {both} "
                 f"pixel{'s' * (both != 1)}. Mend one of them."
             )
-        touched = [{group[k] for k, region in enumerate(together) if _shared(region, end)} for end in (a, b)]
+        touched = [{group[k] for k, region in enumerate(together) if _count_shared(region, end)} for end in (a, b)]
         if touched[0] & touched[1]:
             bridge = [region.name for region, g in zip(together, group) if g in touched[0] & touched[1]]
             raise ValueError(
@@ -124,7 +124,7 @@ def refuse_contradictions(together: Sequence[Region], apart: Sequence[tuple[Regi
             )
 
 
-def _shared(a: Region, b: Region) -> int:
+def _count_shared(a: Region, b: Region) -> int:
     return len(np.intersect1d(a.pixels, b.pixels, assume_unique=True))
 
 

@@ -28,7 +28,7 @@ def plane(segmentation: Segmentation, values: np.ndarray) -> np.ndarray:
     return values[len(values) // 2] if len(image.shape) == 3 else values
 
 
-def colored(masks: np.ndarray, n_clusters: int) -> np.ndarray:
+def color_sets(masks: np.ndarray, n_clusters: int) -> np.ndarray:
     """Colors of sets of clusters as in every plot, black outside (mask -1); shape (..., 3) of uint8."""
     used, which = np.unique(masks, return_inverse=True)
     colors = [OUTSIDE if mask < 0 else _rgb(set_style(mask, n_clusters).color) for mask in used.tolist()]
@@ -69,7 +69,7 @@ def plot_segmentation(segmentation: Segmentation) -> Figure:
         (next(panels), singles, "most plausible cluster"),
         (next(panels), plane(segmentation, segmentation.sets()), "set of largest mass"),
     ):
-        _show(ax, colored(masks, segmentation.n_clusters), title)
+        _show(ax, color_sets(masks, segmentation.n_clusters), title)
         _name_colors(ax, masks, segmentation)
     most = max(np.log2(segmentation.n_clusters), 1e-9)
     _show_amount(next(panels), plane(segmentation, segmentation.nonspecificity()), "nonspecificity (bits)", most)

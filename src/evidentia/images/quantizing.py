@@ -28,7 +28,7 @@ Coder = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Quantized:
+class QuantizedImage:
     """An image as a table of feature vectors.
 
     ``vectors`` (k, n_channels) in the units of the image, ``counts`` (k,) pixels of each, ``index`` of the shape of the
@@ -43,7 +43,7 @@ class Quantized:
 
 def quantize(
     image: Any, *, within: np.ndarray | None = None, n_prototypes: int = MOST, random_state: Any = None
-) -> Quantized:
+) -> QuantizedImage:
     """Distinct feature vectors of an image with their counts; rounded when there are more than ``n_prototypes``.
 
     Parameters
@@ -73,7 +73,7 @@ def quantize(
     if inside is not None and not inside.any():
         raise ValueError("No pixel is left to segment: the region is empty.")
     _refuse_gaps(image, columns, inside)
-    levels = [distinct(kept(column, inside), n_prototypes) for column in columns]
+    levels = [distinct(counted_values(column, inside), n_prototypes) for column in columns]
     known = [found for found in levels if found is not None]
     if len(known) == len(columns):
         coders: list[Coder] = [partial(_place, levels=found) for found in known]
@@ -81,13 +81,17 @@ def quantize(
         if coded is not None:
             digits, index = coded
             vectors = np.column_stack([found[digits[:, k]].astype(float) for k, found in enumerate(known)])
-            return Quantized(vectors, count(index, len(vectors)), index.reshape(image.shape), "")
-    return _rounded(image, columns, inside, n_prototypes, random_state)
+            return QuantizedImage(vectors, count(index, len(vectors)), index.reshape(image.shape), "")
+    return _quantize_by_rounding(image, columns, inside, n_prototypes, random_state)
 
 
 def _refuse_gaps(image: Image, columns: Sequence[np.ndarray], inside: np.ndarray | None) -> None:
     for name, column in zip(image.names, columns):
-        bad = sum(int((~np.isfinite(part)).sum()) for part in kept(column, inside)) if column.dtype.kind == "f" else 0
+        bad = (
+            sum(int((~np.isfinite(part)).sum()) for part in counted_values(column, inside))
+            if column.dtype.kind == "f"
+            else 0
+        )
         if bad:
             raise ValueError(
                 f"{name} has no value (NaN or infinite) at {bad} of {column.size} {image.points}. Leave these out "
@@ -95,7 +99,7 @@ def _refuse_gaps(image: Image, columns: Sequence[np.ndarray], inside: np.ndarray
             )
 
 
-def kept(column: np.ndarray, inside: np.ndarray | None) -> Iterator[np.ndarray]:
+def counted_values(column: np.ndarray, inside: np.ndarray | None) -> Iterator[np.ndarray]:
     """Values of the pixels that count, block by block."""
     for block in _blocks(len(column)):
         yield column[block] if inside is None else column[block][inside[block]]
@@ -112,7 +116,7 @@ def distinct(parts: Iterable[np.ndarray], most: int) -> np.ndarray | None:
     return found
 
 
-def as_they_are(values: np.ndarray) -> np.ndarray:
+def identity_coder(values: np.ndarray) -> np.ndarray:
     """The coder of values that are codes already."""
     return values.astype(np.int64)
 
@@ -131,7 +135,7 @@ def encode(
     Examples
     --------
     >>> column = np.array([2, 0, 2])
-    >>> encode([column, column > 1], None, [as_they_are] * 2, [3, 2], 9)
+    >>> encode([column, column > 1], None, [identity_coder] * 2, [3, 2], 9)
     (array([[0, 0],
            [2, 1]]), array([1, 0, 1], dtype=int32))
     """
@@ -154,9 +158,9 @@ def encode(
     return digits, index
 
 
-def _rounded(
+def _quantize_by_rounding(
     image: Image, columns: list[np.ndarray], inside: np.ndarray | None, most: int, random_state: Any
-) -> Quantized:
+) -> QuantizedImage:
     ranges = [_range(column, inside) for column in columns]
     power = _fitting_power(columns, inside, ranges, most)
     while power >= COARSEST:
@@ -176,7 +180,7 @@ def _rounded(
         held = index[block] >= 0
         for k, column in enumerate(columns):
             sums[:, k] += np.bincount(index[block][held], column[block][held], minlength=len(counts))
-    return Quantized(sums / counts[:, None], counts, index.reshape(image.shape), rounding)
+    return QuantizedImage(sums / counts[:, None], counts, index.reshape(image.shape), rounding)
 
 
 def _fitting_power(
@@ -226,7 +230,7 @@ def _nearest_of_codebook(
 
 
 def _range(column: np.ndarray, inside: np.ndarray | None) -> tuple[float, float]:
-    bounds = [(float(part.min()), float(part.max())) for part in kept(column, inside) if part.size]
+    bounds = [(float(part.min()), float(part.max())) for part in counted_values(column, inside) if part.size]
     return min(low for low, _ in bounds), max(high for _, high in bounds)
 
 

@@ -58,11 +58,11 @@ class Image:
             arrays = [one for one in given if isinstance(one, np.ndarray)]
             if len(arrays) < len(given):
                 return stack([cls.of(one) for one in given])
-            return cls(*_numbered(arrays))
+            return cls(*_number_channels(arrays))
         array = np.asarray(given)
         if array.ndim < 2:
             raise ValueError(f"An image has two axes or more. Got an array of shape {array.shape}.")
-        return cls(*_numbered([array] if array.ndim == 2 else [array[..., k] for k in range(array.shape[-1])]))
+        return cls(*_number_channels([array] if array.ndim == 2 else [array[..., k] for k in range(array.shape[-1])]))
 
     def __post_init__(self) -> None:
         if not self.channels:
@@ -96,14 +96,14 @@ class Image:
 
     def __repr__(self) -> str:
         count = len(self.channels)
-        return f"Image({sized(self.shape)} {self.points}, {count} channel{'s' * (count != 1)})"
+        return f"Image({size_text(self.shape)} {self.points}, {count} channel{'s' * (count != 1)})"
 
 
-def _numbered(arrays: Sequence[np.ndarray]) -> tuple[tuple[np.ndarray, ...], tuple[str, ...]]:
+def _number_channels(arrays: Sequence[np.ndarray]) -> tuple[tuple[np.ndarray, ...], tuple[str, ...]]:
     return tuple(arrays), tuple(f"channel {k}" for k in range(len(arrays)))
 
 
-def sized(shape: Sequence[int]) -> str:
+def size_text(shape: Sequence[int]) -> str:
     """``256 × 181``."""
     return " × ".join(map(str, shape))
 
@@ -113,7 +113,7 @@ def _refuse_other_shapes(found: Sequence[tuple[str, tuple[int, ...]]]) -> None:
     for name, other in found[1:]:
         if other != shape:
             raise ValueError(
-                f"All images need the same size, but {first} has {sized(shape)} and {name} has {sized(other)}. "
+                f"All images need the same size, but {first} has {size_text(shape)} and {name} has {size_text(other)}. "
                 "Bring them to a common grid first."
             )
 
@@ -149,7 +149,7 @@ def stack(images: Sequence[Image]) -> Image:
     names = tuple(name for image in images for name in image.names)
     return Image(
         channels,
-        names if len(set(names)) == len(names) else _numbered(channels)[1],
+        names if len(set(names)) == len(names) else _number_channels(channels)[1],
         np.logical_and.reduce(seen) if seen else None,
         volumes[0][1] if volumes else None,
     )

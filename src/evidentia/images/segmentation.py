@@ -14,7 +14,7 @@ from evidentia.belief.focal import format_mask
 from evidentia.constraints import PairwiseConstraints
 from evidentia.images.masks import Regions, mask_links
 from evidentia.images.quantizing import MOST, quantize
-from evidentia.images.reading import Image, sized
+from evidentia.images.reading import Image, size_text
 from evidentia.methods import find, record
 from evidentia.partition import CredalPartition
 
@@ -140,7 +140,7 @@ class Segmentation:
 
     def __repr__(self) -> str:
         return (
-            f"Segmentation({sized(self.image.shape)} {self.image.points}, {self.n_clusters} clusters, "
+            f"Segmentation({size_text(self.image.shape)} {self.image.points}, {self.n_clusters} clusters, "
             f"{len(self.counts)} feature vectors)"
         )
 
@@ -215,7 +215,7 @@ def segment(
     estimator = _estimator(method, n_clusters, linked=bool(same or different))
     found = _vectors(image, _region(image, within, background), n_prototypes, random_state)
     links = mask_links(image, found.index, same, different, n_links=n_links, random_state=random_state)
-    table = _scaled(found.vectors, found.counts, scale)
+    table = _scale(found.vectors, found.counts, scale)
     wanted = {"random_state": random_state, "verbose": verbose}
     estimator.set_params(**{k: v for k, v in wanted.items() if k in estimator.parameters and v is not None})
     estimator.fit(
@@ -286,7 +286,7 @@ def _region(image: Image, within: Any, background: float | None) -> np.ndarray |
     return np.logical_and.reduce(parts) if parts else None
 
 
-def _scaled(vectors: np.ndarray, counts: np.ndarray, scale: str) -> np.ndarray:
+def _scale(vectors: np.ndarray, counts: np.ndarray, scale: str) -> np.ndarray:
     if scale not in SCALES:
         raise ValueError(f"'scale' must be one of {', '.join(map(repr, SCALES))}. Got {scale!r}.")
     if scale == "none":

@@ -12,9 +12,9 @@ from typing import IO
 import numpy as np
 
 from evidentia.files import whole_file
-from evidentia.images.pictures import colored, plot_segmentation
+from evidentia.images.pictures import color_sets, plot_segmentation
 from evidentia.images.segmentation import Segmentation
-from evidentia.plots._ink import legible, pyplot
+from evidentia.plots._ink import pyplot, spell_missing_letters
 
 
 def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) -> list[Path]:
@@ -48,7 +48,7 @@ def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) 
     out.mkdir(parents=True, exist_ok=True)
     written = [out / "overview.png"]
     figure = plot_segmentation(segmentation)
-    legible(figure)
+    spell_missing_letters(figure)
     with whole_file(written[0]) as file:
         figure.savefig(file, format="png", dpi=100, bbox_inches="tight")
     pyplot().close(figure)
@@ -99,7 +99,7 @@ def _save_picture(file: IO[bytes], values: np.ndarray, segmentation: Segmentatio
         _save_indexed(file, values, segmentation.n_clusters)
         return
     if path.stem == "sets":
-        gray = colored(values, segmentation.n_clusters)
+        gray = color_sets(values, segmentation.n_clusters)
     elif values.dtype == bool:
         gray = np.where(values, np.uint8(255), np.uint8(0))
     elif values.dtype == np.uint8:
@@ -119,7 +119,7 @@ def _save_indexed(file: IO[bytes], labels: np.ndarray, n_clusters: int) -> None:
     """A picture whose values are the labels and whose palette gives them their colors."""
     from PIL import Image as Pillow
 
-    palette = colored(np.r_[-1, 1 << np.arange(n_clusters)], n_clusters)
+    palette = color_sets(np.r_[-1, 1 << np.arange(n_clusters)], n_clusters)
     picture = Pillow.fromarray(labels)
     picture.putpalette(palette.ravel().tolist())
     picture.save(file, format="PNG")

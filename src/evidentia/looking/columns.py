@@ -80,7 +80,7 @@ def describe(column: pd.Series) -> Column:
         return Column(name, DATES, False, n_values, missing, aside=why, role="unreadable")
     if not is_numeric(column):
         kind, aside, role = _words(column, values, n_values)
-        aside = aside or _always(values, n_values, missing)
+        aside = aside or _constant_reason(values, n_values, missing)
         return Column(name, kind, False, n_values, missing, aside=aside, role=role)
     return _numbers(column, values, n_values, missing)
 
@@ -133,12 +133,12 @@ def _numbers(column: pd.Series, values: pd.Series, n_values: int, missing: int) 
     with np.errstate(over="ignore"):
         spread = float(finite.std())
     names = _names_rows(column) if whole and not missing else ""
-    aside, role = _always(values, n_values, missing) or names, "names" if names else "data"
+    aside, role = _constant_reason(values, n_values, missing) or names, "names" if names else "data"
     low, high = float(finite.min()), float(finite.max())
     return Column(str(column.name), kind, True, n_values, missing, spread, low, high, far, aside, role)
 
 
-def _always(values: pd.Series, n_values: int, missing: int) -> str:
+def _constant_reason(values: pd.Series, n_values: int, missing: int) -> str:
     return f"always {values.iloc[0]}{' or missing' * (missing > 0)}" if n_values == 1 and len(values) > 1 else ""
 
 

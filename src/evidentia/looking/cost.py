@@ -50,9 +50,9 @@ class Cost:
         elif seconds < 90:
             time = "about a minute"
         elif seconds < 5400:
-            time = f"about {_rounded(seconds / 60)} minutes"
+            time = f"about {_round_text(seconds / 60)} minutes"
         else:
-            time = f"about {_rounded(seconds / 3600)} hours"
+            time = f"about {_round_text(seconds / 3600)} hours"
         return time + (f", {self.memory / 1e9:.0f} GB of memory" if self.memory > 1e9 else "")
 
 
@@ -75,7 +75,7 @@ def expected_cost(estimator: Any, X: Any, clusters: Clusters = None) -> Cost | N
     if n <= SMALL_SQUARE or (np.size(X) <= SMALL and not square):
         return Cost(1.0, memory)
     numbers, starts = _numbers(estimator, clusters), estimator.get_params().get("n_init", 1)
-    probe = clone(estimator).set_params(**_light(estimator, int(np.median(numbers))))
+    probe = clone(estimator).set_params(**_light_settings(estimator, int(np.median(numbers))))
     seconds = _seconds(probe, X)
     if seconds is None:
         return None
@@ -99,7 +99,7 @@ def _numbers(estimator: Any, clusters: Clusters) -> list[int]:
     return [2]
 
 
-def _light(estimator: Any, n_clusters: int) -> dict[str, Any]:
+def _light_settings(estimator: Any, n_clusters: int) -> dict[str, Any]:
     """One start, one number, no bar."""
     settings = {"n_clusters": n_clusters, "n_init": 1, "verbose": 0, "random_state": 0}
     if "given" not in estimator.method.number:
@@ -115,19 +115,19 @@ def _seconds(probe: Any, X: Any) -> float | None:
         try:
             for rows in (drawn[:: max(len(drawn) // WARM, 1)], drawn):
                 began = perf_counter()
-                clone(probe).fit(_some(probe, X, rows))
+                clone(probe).fit(_take_rows(probe, X, rows))
         except (ValueError, np.linalg.LinAlgError, MemoryError):  # whatever is wrong, the fit itself will say
             return None
     return perf_counter() - began
 
 
-def _some(probe: Any, X: Any, rows: np.ndarray) -> Any:
+def _take_rows(probe: Any, X: Any, rows: np.ndarray) -> Any:
     taken = X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
     if not is_precomputed(probe):
         return taken
     return taken.iloc[:, rows] if hasattr(X, "iloc") else taken[:, rows]
 
 
-def _rounded(number: float) -> str:
+def _round_text(number: float) -> str:
     """One digit, or two when they are few: 2, 7, 20, 40."""
     return f"{number:.0f}" if number < 10 else f"{round(number, -1):.0f}"

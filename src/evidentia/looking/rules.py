@@ -74,7 +74,7 @@ class Choice:
         rows = self.rows(table)
         return rows if self._scaler is None else self._scaler.transform(rows)
 
-    def but(self, **settings: Any) -> Choice:
+    def with_settings(self, **settings: Any) -> Choice:
         """The same choice with other settings of the method; what was decided about these is forgotten."""
         reasons = {what: why for what, why in self.reasons.items() if what not in settings}
         merged = MappingProxyType({**self.settings, **settings})
@@ -101,7 +101,7 @@ class Choice:
             ``partition_`` holds the result; ``predict(choice.prepare(new))`` places new rows.
         """
         asked = number_settings(methods.find(self.method), n_clusters)
-        return fit_number(self.but(**settings, **asked).estimator(), self.prepare(table), n_clusters)[0]
+        return fit_number(self.with_settings(**settings, **asked).estimator(), self.prepare(table), n_clusters)[0]
 
 
 def choose(

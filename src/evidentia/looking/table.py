@@ -91,10 +91,10 @@ class Look:
         if self.repeated:
             said.append(f"{self.repeated:,} row{' repeats' if self.repeated == 1 else 's repeat'} an earlier one")
         if self.dependent:
-            said.append(f"{_named(self.dependent)} can be computed from the columns before")
+            said.append(f"{_list_names(self.dependent)} can be computed from the columns before")
         tails = [column.name for column in self.of_kind(NUMBERS) if column.far > TAILS * self.n_rows]
         if tails:
-            said.append(f"long tails in {_named(tails)}")
+            said.append(f"long tails in {_list_names(tails)}")
         if self.n_rows <= len(self.of_kind()):
             said.append("no more rows than columns")
         return [sentence for sentence in said if sentence]
@@ -158,7 +158,7 @@ def look(table: Any, *, keep: Sequence[str] = ()) -> Look:
     unknown = [name for name in keep if name not in frame]
     if unknown:
         raise ValueError(f"'keep' names columns of the table. {unknown[0]!r} is none of {', '.join(map(str, frame))}.")
-    columns = _without_classes([describe(frame[name]) for name in frame], len(frame), keep)
+    columns = _set_classes_aside([describe(frame[name]) for name in frame], len(frame), keep)
     used = [column for column in columns if not column.aside]
     data = frame[[name for name, column in zip(frame, columns) if not column.aside]]
     numbers = data[[name for name in data if is_numeric(data[name])]].to_numpy(dtype=float, na_value=np.nan)
@@ -195,7 +195,7 @@ def are_dissimilarities(frame: pd.DataFrame) -> bool:
     return bool(np.diagonal(matrix).max() <= rounding and np.abs(matrix - matrix.T).max() <= rounding)
 
 
-def _without_classes(columns: list[Column], n_rows: int, keep: Sequence[str]) -> list[Column]:
+def _set_classes_aside(columns: list[Column], n_rows: int, keep: Sequence[str]) -> list[Column]:
     """Columns that look like classes set aside, those to be kept not; never all of them."""
     data = [column for column in columns if not column.aside]
     text = [column for column in data if not column.numeric]
@@ -242,6 +242,6 @@ def _short(number: float) -> str:
     return f"{number:.3g}" if number < 1000 else f"{number:,.0f}" if number < 1e9 else f"{number:.1e}"
 
 
-def _named(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more

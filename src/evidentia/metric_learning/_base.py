@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia._base import Described, check_table
+from evidentia._base import MethodBase, check_table
 from evidentia._parameters import NOTHING, Integer
 from evidentia.rows.tables import new_table
 from evidentia.solvers.coordinates import unit_free
@@ -16,7 +16,7 @@ from evidentia.solvers.coordinates import unit_free
 WIDTH = Integer(low=1) | NOTHING
 
 
-class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Described):
+class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MethodBase):
     """Base of the transformers ``X @ components_``.
 
     A learner enters a space with :meth:`_enter`, finds a map of that space, and leaves with :meth:`_publish_map`. Here

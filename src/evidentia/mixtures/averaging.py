@@ -215,4 +215,4 @@ class GaussianAverage:
             for number, rival in enumerate(self.rivals)
             if (chosen == number).any()
         ]
-        return GaussianReplicates.joined(parts)
+        return GaussianReplicates.concatenate(parts)

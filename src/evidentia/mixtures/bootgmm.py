@@ -36,10 +36,10 @@ from evidentia.mixtures.parsimonious import (
 )
 from evidentia.partition.relational import pairwise
 from evidentia.rows import RowSource, as_rows
-from evidentia.rows.numbered import Numbered
+from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.sketch import SKETCH_ROWS
 from evidentia.rows.source import in_memory
-from evidentia.rows.survey import Table, look_through, looking_once, rows_for_all
+from evidentia.rows.survey import Table, look_through, rows_for_all, survey_once
 from evidentia.rows.tables import any_table
 from evidentia.solvers.coordinates import unit_free
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, best_of
@@ -310,8 +310,8 @@ class BootGMM(_base.IterativeClusterer):
         """Fit to rows that are not in memory; some of them have intervals, and all are placed among these."""
         self._refuse_beside_rows(source)
         most = OBJECTS_OF_ALL_PAIRS if self.n_pairs is None else OBJECTS
-        with self._kept(checkpoint, source) as rng, looking_once():
-            rows = Numbered(source)
+        with self._checkpointed_passes(checkpoint, source) as rng, survey_once():
+            rows = NumberedRows(source)
             known = look_through(rows, mixing=True, missing=False, who="BootGMM")
             objects = rows_for_all(known, rows, most)
             if known.complete:
@@ -330,7 +330,7 @@ class BootGMM(_base.IterativeClusterer):
         mixture, done = self._earlier(origin) or (self._fit_mixture(table, rng), None)
         self._check_memory(len(objects), mixture.predict_proba(objects[:1]).shape[1])
         replicates = bootstrap(
-            self._replicated(mixture, table),
+            self._replicate_source(mixture, table),
             table,
             n_boot=self.n_boot,
             seed=seed,
@@ -341,7 +341,7 @@ class BootGMM(_base.IterativeClusterer):
         )
         return self._settle(X, objects, mixture, replicates, origin, rng)
 
-    def _fit_by_passes(self, rows: Numbered, known: Table, objects: np.ndarray, rng: np.random.RandomState) -> Self:
+    def _fit_by_passes(self, rows: NumberedRows, known: Table, objects: np.ndarray, rng: np.random.RandomState) -> Self:
         """Fit mixture and replicates by passes over all rows, which count in each as their Poisson weights say."""
         self._check_numbers(rows.n_rows)
         seed = int(rng.randint(np.iinfo(np.int32).max))
@@ -533,7 +533,7 @@ class BootGMM(_base.IterativeClusterer):
     def _fit_mixture(self, table: Any, rng: np.random.RandomState) -> Any:
         """The mixture of the whole table, which will not be fitted again; a clone of it repeats what was chosen."""
         if self.mixture is not None:
-            return self._uninterrupted(clone(self.mixture), table)
+            return self._fit_whole(clone(self.mixture), table)
         mixture = ParsimoniousGaussianMixture(
             "auto" if isinstance(self.n_clusters, str) else self.n_clusters,
             model="auto" if self._model_chosen_once else self.model,
@@ -542,12 +542,12 @@ class BootGMM(_base.IterativeClusterer):
             random_state=rng if self.random_state is None else self.random_state,
             verbose=self.verbose,
         )
-        self._uninterrupted(mixture, table)
+        self._fit_whole(mixture, table)
         if not self._over_numbers:
             mixture.set_params(n_clusters=mixture.n_clusters_)
         return mixture.set_params(model=mixture.model_) if self._model_chosen_once else mixture
 
-    def _uninterrupted(self, mixture: Any, table: Any) -> Any:
+    def _fit_whole(self, mixture: Any, table: Any) -> Any:
         """A fitted mixture; one that was interrupted keeps its best, but has no replicates yet."""
         with warnings.catch_warnings():
             warnings.simplefilter("error", InterruptedFit)
@@ -556,7 +556,7 @@ class BootGMM(_base.IterativeClusterer):
             except InterruptedFit as interrupt:
                 raise KeyboardInterrupt(INTERRUPTED_EARLY.format(who="BootGMM")) from interrupt
 
-    def _replicated(self, mixture: Any, table: np.ndarray) -> Any:
+    def _replicate_source(self, mixture: Any, table: np.ndarray) -> Any:
         """What gives the replicates: the mixture, or an average over what it was chosen among."""
         if self.mixture is not None or self.parametric:
             return mixture

@@ -30,7 +30,7 @@ from evidentia.solvers.descent import InterruptedFit
 CHUNK = 100  # replicates fitted together: what an interrupt may lose
 
 
-class Replicated(Protocol):
+class ReplicateBatch(Protocol):
     """Some fitted replicates of a mixture."""
 
     @property
@@ -65,13 +65,13 @@ class Refits:
         self.models = [model for model in models if model is not None]
         self.valid = np.array([model is not None for model in models])
 
-    def stored(self) -> dict[str, Any]:
+    def to_fields(self) -> dict[str, Any]:
         """What the file of a model holds of it, see :mod:`evidentia.storage`."""
         models = iter(self.models)
         return {"models": [next(models) if valid else None for valid in self.valid]}
 
     @classmethod
-    def restored(cls, models: list[Any]) -> Refits:
+    def from_fields(cls, models: list[Any]) -> Refits:
         return cls(models)
 
     @property
@@ -85,7 +85,7 @@ class Refits:
 class Bootstrap(NamedTuple):
     """Replicates finished so far, in the order of their seeds."""
 
-    chunks: tuple[Replicated, ...] = ()
+    chunks: tuple[ReplicateBatch, ...] = ()
 
     @property
     def n_drawn(self) -> int:
@@ -157,14 +157,14 @@ def bootstrap(
         An interrupt from the keyboard keeps the chunks that are finished, if any.
     """
 
-    def fit(replicates: range) -> Replicated:
+    def fit(replicates: range) -> ReplicateBatch:
         return _fit_chunk(mixture, X, replicates, seed, parametric, n_jobs)
 
     return in_chunks(fit, n_boot=n_boot, verbose=verbose, done=done)
 
 
 def in_chunks(
-    fit: Callable[[range], Replicated], *, n_boot: int, verbose: int = 0, done: Bootstrap | None = None
+    fit: Callable[[range], ReplicateBatch], *, n_boot: int, verbose: int = 0, done: Bootstrap | None = None
 ) -> Bootstrap:
     """Replicates as ``fit(numbers)`` gives them, some at a time; an interrupt keeps those that are finished, if any."""
     chunks = list(done.chunks) if done is not None else []
@@ -189,7 +189,7 @@ def in_chunks(
 
 def _fit_chunk(
     mixture: Any, X: np.ndarray, replicates: range, seed: int, parametric: bool, n_jobs: int | None
-) -> Replicated:
+) -> ReplicateBatch:
     if not parametric and hasattr(mixture, "fit_replicates"):
         return mixture.fit_replicates(X, draw_weights(len(X), replicates, seed))
     jobs = (delayed(_refit)(mixture, X, *job) for job in _jobs(mixture, X, replicates, seed, parametric))

@@ -99,15 +99,15 @@ def _column(column: int, names: tuple[str, ...] | None) -> str:
     return str(column) if names is None else repr(names[column])
 
 
-class Counted(NamedTuple):
+class RowCounts(NamedTuple):
     """Rows of a piece, each different one once."""
 
     n_rows: int
     total: float
     sketch: Sketch
 
-    def plus(self, other: Counted) -> Counted:
-        return Counted(self.n_rows + other.n_rows, self.total + other.total, self.sketch.plus(other.sketch))
+    def plus(self, other: RowCounts) -> RowCounts:
+        return RowCounts(self.n_rows + other.n_rows, self.total + other.total, self.sketch.plus(other.sketch))
 
 
 class Different(NamedTuple):
@@ -119,24 +119,24 @@ class Different(NamedTuple):
     complete: bool
 
 
-def surveyed(coded: RowSource) -> Different:
+def survey_rows(coded: RowSource) -> Different:
     """Different rows, in lexical order; a sample where they are too many."""
     if isinstance(coded, ArrayRows) and is_small(coded):
         weight = np.ones(len(coded.table)) if coded.weight is None else coded.weight
         rows, which = distinct_rows(coded.table[weight > 0])
         count = np.bincount(which, weights=weight[weight > 0])
         return Different(rows, count, float(count.sum()), True)
-    n_rows, total, sketch = add_up(_counted, coded)
-    sketch = sketch.settled()
+    n_rows, total, sketch = add_up(_count_rows, coded)
+    sketch = sketch.keep_smallest()
     order = np.lexsort(sketch.rows.T)
     complete = n_rows <= SKETCH_ROWS or len(order) < SKETCH_ROWS
     share = 1.0 if complete else total / sketch.weight.sum()
     return Different(sketch.rows[order], sketch.weight[order] * share, total, complete)
 
 
-def _counted(piece: Piece) -> Counted | None:
-    for used in piece.counted():
-        return Counted(len(used.table), used.total, Sketch.of(used.table, used.weight).settled())
+def _count_rows(piece: Piece) -> RowCounts | None:
+    for used in piece.without_zero_weights():
+        return RowCounts(len(used.table), used.total, Sketch.of(used.table, used.weight).keep_smallest())
     return None
 
 
@@ -169,7 +169,7 @@ class AllCodes:
     """All rows of a table, as codes of their categories."""
 
     def __init__(self, coded: RowSource, columns: Columns, total: float, settings: LatentClassMixture):
-        self.rows, self.columns, self.total, self.settings = coded.mapped(part_of), columns, total, settings
+        self.rows, self.columns, self.total, self.settings = coded.map_pieces(part_of), columns, total, settings
 
     def finish(self, look: Candidate) -> Candidate:
         """A mixture that was fitted to the sample, fitted to all rows."""

@@ -166,18 +166,18 @@ def _within(model: str, axes: np.ndarray | None, scatter: np.ndarray, size: np.n
         spread = np.einsum("mkpj,mkpq,mkqj->mkj", axes, scatter, axes, optimize=True)
     count = np.broadcast_to(size[:, :, None], spread.shape)
     if model[:2] in ("VE", "EV") and d > 1:
-        logs = _structured(model[:2], spread, count, width)
+        logs = _bounded_logs(model[:2], spread, count, width)
     else:  # every eigenvalue, or sum of some, for itself
         over = (1,) * (model[0] == "E") + (2,) * (model[1] == "I")
         if over:
             spread, count = spread.sum(axis=over, keepdims=True), count.sum(axis=over, keepdims=True)
-        logs = np.broadcast_to(_clipped(spread, count, width), (m, c, d))
+        logs = np.broadcast_to(_clip_logs(spread, count, width), (m, c, d))
     if axes is None:
         return np.exp(logs)[..., None] if side < d else _matrices(np.exp(logs))
     return along(axes, np.exp(logs))
 
 
-def _clipped(spread: np.ndarray, count: np.ndarray, width: float) -> np.ndarray:
+def _clip_logs(spread: np.ndarray, count: np.ndarray, width: float) -> np.ndarray:
     """Logs of spread / count cut to ``[t, t + width]``; the slope of the criterion in t rises through zero."""
     best = np.log(spread / count)
     low, high = best.min(axis=(1, 2), keepdims=True), best.max(axis=(1, 2), keepdims=True)
@@ -189,7 +189,7 @@ def _clipped(spread: np.ndarray, count: np.ndarray, width: float) -> np.ndarray:
     return np.clip(best, high, high + width)
 
 
-def _structured(letters: str, spread: np.ndarray, count: np.ndarray, width: float) -> np.ndarray:
+def _bounded_logs(letters: str, spread: np.ndarray, count: np.ndarray, width: float) -> np.ndarray:
     """Log eigenvalues of equal shape ("VE") or equal volume ("EV") within the bound, by Newton steps with a barrier."""
     m, c, d = spread.shape
     total = count.sum(axis=(1, 2))[:, None]

@@ -41,7 +41,7 @@ from evidentia.mixtures.egmm_problem import (
     concentric,
     growing_steps,
     n_parameters,
-    reduced,
+    reduce_table,
     resolutions,
     spread_to,
 )
@@ -247,7 +247,7 @@ class EGMM(MixtureClusterer):
         """
         self.check_parameters()
         rows = self._check_rows(X, sample_weight)
-        with self._kept(checkpoint, rows) as rng:
+        with self._checkpointed_passes(checkpoint, rows) as rng:
             self._fit_rows(rows, rng)
         self._publish_rows(X, rows)
         return self
@@ -260,14 +260,14 @@ class EGMM(MixtureClusterer):
         if not self._automatic_sets:
             self._refuse_masses(rows, resolve_focal_sets(self.focal_sets, min(numbers), empty=False))
         self.reduction_: Principal | Independent | None = self._principal_components(*table.sample, rng)
-        models = self._models(table.n_rows, self._reduced(table.sample.X[:1]).shape[1])
+        models = self._models(table.n_rows, self._reduce(table.sample.X[:1]).shape[1])
         if self.reduction_ is None:
             self.reduction_ = self._independent_columns(table.sample.X, models)
         self._warn_of_few_values(table.sample.X)
         objects = table.sample.X[table.sample.weight > 0]
         known = self.prior is not None and table.total >= MANY_ROWS
         self.resolution_ = resolutions(objects) if known else np.zeros(rows.n_features)
-        problem = Problem(reduced(table, self.reduction_), rng, self)
+        problem = Problem(reduce_table(table, self.reduction_), rng, self)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
         self._choose(problem, looks, interrupted)
 
@@ -321,7 +321,7 @@ class EGMM(MixtureClusterer):
         for column in np.flatnonzero(~((given > 0) & np.isfinite(given))):
             raise ValueError(f"{expected}. That of column {column} is {given[column]:g}.")
 
-    def rounded_away(self) -> np.ndarray:
+    def rounding_variances(self) -> np.ndarray:
         """Variances of what rounding took from each value, in the columns that are clustered."""
         variances = np.square(self.resolution_) / 12  # of a uniform distribution over one step
         return variances if self.reduction_ is None else self.reduction_.variances_to(variances)
@@ -348,7 +348,7 @@ class EGMM(MixtureClusterer):
         found = independent_columns(table)
         return found if len(found.kept) < table.shape[1] else None
 
-    def _reduced(self, table: np.ndarray) -> np.ndarray:
+    def _reduce(self, table: np.ndarray) -> np.ndarray:
         return table if self.reduction_ is None else self.reduction_.to(table)
 
     def _look_around(
@@ -391,7 +391,7 @@ class EGMM(MixtureClusterer):
         self, problem: Problem, number: int, models: list[str], rng: np.random.RandomState, **limits: Any
     ) -> Iterator[Look]:
         family = resolve_focal_sets("singletons" if self._automatic_sets else self.focal_sets, number, empty=False)
-        init = self.init if isinstance(self.init, str) else self._reduced(np.asarray(self.init, dtype=float))
+        init = self.init if isinstance(self.init, str) else self._reduce(np.asarray(self.init, dtype=float))
         starts = list(problem.starts(number, init, self.n_init, rng))
         for model in models:
             states = [problem.begin(model, start, family) for start in starts]
@@ -409,7 +409,7 @@ class EGMM(MixtureClusterer):
         # the table; what is in between grows with the number of rows.
         expected = problem.total / size * (found - n_free / 2) + n_free / 2
         collapsed = tool.collapsed(runs[0].state, averaging(focal_sets), size)
-        found_ebic, flaw = ebic(expected, n_free, problem.total), self._flaw(problem, runs[0].state)
+        found_ebic, flaw = ebic(expected, n_free, problem.total), self._find_flaw(problem, runs[0].state)
         return Look(model, focal_sets, runs, expected, n_free, found_ebic, collapsed, flaw)
 
     def _climb(
@@ -462,7 +462,7 @@ class EGMM(MixtureClusterer):
                 break
             found.append(self._finish(problem, look, look_only=interrupted))
             interrupted = interrupted or found[-1].interrupted
-        flaws = [self._flaw(problem, one.best.state) for one in found]
+        flaws = [self._find_flaw(problem, one.best.state) for one in found]
         order = [(one.collapsed, bool(flaw), -one.criteria["ebic"]) for one, flaw in zip(found, flaws)]
         least = min(order)
         # Sets can say that two clusters may be one; nothing could say that one may be two.
@@ -477,7 +477,7 @@ class EGMM(MixtureClusterer):
             done[one.settings["model"], one.n_clusters] = {**row, "note": note}
         if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
             try:
-                best = self._with_sets(problem, best)
+                best = self._add_sets(problem, best)
             except KeyboardInterrupt:
                 best = replace(best, interrupted=True)
             interrupted = best.interrupted
@@ -492,7 +492,7 @@ class EGMM(MixtureClusterer):
         self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
         self._publish_model(problem, best)
 
-    def _flaw(self, problem: Problem, state: Parameters) -> str:
+    def _find_flaw(self, problem: Problem, state: Parameters) -> str:
         """Why clusters are no groups, if they are not: two in one place, or a tiny one.
 
         EBIC looks at densities alone, and outliers and heavy tails are dense in clusters of their own. With a
@@ -538,7 +538,7 @@ class EGMM(MixtureClusterer):
             settings={"model": model},
         )
 
-    def _with_sets(self, problem: Problem, single: Candidate) -> Candidate:
+    def _add_sets(self, problem: Problem, single: Candidate) -> Candidate:
         """The chosen mixture, with the sets of clusters that overlap.
 
         Clusters stay where they are; the mixing probabilities are found anew. As many objects as are expected to be
@@ -633,18 +633,18 @@ class EGMM(MixtureClusterer):
         masses, log_density = np.empty((len(table), len(average))), np.empty(len(table))
         for start in range(0, len(table), CHUNK):
             chunk = slice(start, start + CHUNK)
-            rows_here = self._reduced(table[chunk])
+            rows_here = self._reduce(table[chunk])
             frame, parameters = self._frame_for(rows_here)
             Y = frame.to(rows_here)
-            tool = engine(self.model_, blur=spread_to(self.rounded_away(), frame, diagonal=diagonal))
+            tool = engine(self.model_, blur=spread_to(self.rounding_variances(), frame, diagonal=diagonal))
             for o, rows in missing_patterns(Y):
                 found, density = tool.evaluate(Y[rows][:, o], o, parameters, average)
                 if self._automatic_sets:
-                    self._leave_to_the_possible(found, density, parameters, o, tool.blur_of(o))
+                    self._drop_impossible(found, density, parameters, o, tool.blur_of(o))
                 masses[chunk][rows], log_density[chunk][rows] = found, density + frame.log_jacobian_of(o)
         return masses, log_density
 
-    def _leave_to_the_possible(
+    def _drop_impossible(
         self,
         masses: np.ndarray,
         log_density: np.ndarray,

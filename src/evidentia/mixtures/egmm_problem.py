@@ -143,7 +143,7 @@ class Start(NamedTuple):
     centers: np.ndarray | None = None
 
 
-def reduced(table: Table, reduction: Principal | Independent | None) -> Table:
+def reduce_table(table: Table, reduction: Principal | Independent | None) -> Table:
     """A table in fewer columns, with its moments there."""
     if reduction is None:
         return table
@@ -163,7 +163,7 @@ def reduced(table: Table, reduction: Principal | Independent | None) -> Table:
     return Table(TransformedRows(table.rows, reduction), table.n_rows, moments, sample, False)
 
 
-def _observed(tool: Engine, coordinates: Coordinates | ColumnScales, piece: Piece) -> list[Pattern]:
+def _observe(tool: Engine, coordinates: Coordinates | ColumnScales, piece: Piece) -> list[Pattern]:
     return tool.observe(piece.table, piece.weight, coordinates)
 
 
@@ -228,8 +228,8 @@ class Problem:
         rows = self.rows[size]
         key = (KIND[model], model in SHARED, id(rows))
         if key not in self._patterns:
-            prepare = partial(_observed, engine(model), self.coordinates(model))
-            self._patterns[key] = Patterns(rows.mapped(prepare), self.whole)
+            prepare = partial(_observe, engine(model), self.coordinates(model))
+            self._patterns[key] = Patterns(rows.map_pieces(prepare), self.whole)
         return self._patterns[key]
 
     def engine(self, model: str, n_clusters: int) -> Engine:
@@ -259,7 +259,9 @@ class Problem:
             ridge = settings.ridge * (coordinates.forward.T @ coordinates.forward)
             ridge = np.diag(ridge) if diagonal else ridge
         floor = Floor(settings.reg_covar, reference if diagonal else np.diag(reference))
-        return engine(model, prior, floor, ridge, spread_to(settings.rounded_away(), coordinates, diagonal=diagonal))
+        return engine(
+            model, prior, floor, ridge, spread_to(settings.rounding_variances(), coordinates, diagonal=diagonal)
+        )
 
     def gain(self, model: str, size: str) -> float:
         """What the log-likelihood gains when it is expressed in the units of the table."""

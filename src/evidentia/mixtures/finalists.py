@@ -106,7 +106,7 @@ def climb(
     )
 
 
-def in_doubt(looks: list[Candidate], evaluate: Evaluate, weight: np.ndarray, criterion: str) -> list[int]:
+def doubtful_looks(looks: list[Candidate], evaluate: Evaluate, weight: np.ndarray, criterion: str) -> list[int]:
     """Looks that may be the best of all rows, the best of the sample first.
 
     The sample tells the difference of two criteria well, since both are of the same rows: what it leaves open is the
@@ -160,7 +160,7 @@ def finish_best(
     criterion, who : str
         What chooses, and for whom.
     """
-    ranked = in_doubt(looks, evaluate, weight, criterion)
+    ranked = doubtful_looks(looks, evaluate, weight, criterion)
     done: dict[int, Candidate] = {}
     try:
         for at in ranked:
@@ -176,9 +176,9 @@ def finish_best(
         )
     best = max(done, key=lambda at: (not done[at].collapsed, done[at].criteria[criterion]))
     above = 0.0 if done[best].collapsed else done[best].log_likelihood - looks[best].log_likelihood
-    return list(done.values()), [done.get(at, _raised(look, above)) for at, look in enumerate(looks)]
+    return list(done.values()), [done.get(at, _raise(look, above)) for at, look in enumerate(looks)]
 
 
-def _raised(look: Candidate, above: float) -> Candidate:
+def _raise(look: Candidate, above: float) -> Candidate:
     criteria = {name: value + 2 * above for name, value in look.criteria.items()}
     return replace(look, log_likelihood=look.log_likelihood + above, criteria=criteria)

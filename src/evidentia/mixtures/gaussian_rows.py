@@ -94,7 +94,7 @@ class AllRows:
                 frame = whitening(mean, spread[self.columns[:, None], self.columns])
             steps, rows = Steps(frame, self.table.n_rows), self.table.rows
             keep = rows.in_memory and self.table.n_rows * steps.width <= KEPT_FEATURES
-            self._views[diagonal] = steps, rows.mapped(partial(part_of, frame, self.columns, keep))
+            self._views[diagonal] = steps, rows.map_pieces(partial(part_of, frame, self.columns, keep))
         return self._views[diagonal]
 
     def fit_replicates(

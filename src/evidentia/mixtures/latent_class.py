@@ -31,7 +31,7 @@ from evidentia.mixtures.class_em import (
     fit_batch,
     m_step,
 )
-from evidentia.mixtures.class_rows import AllCodes, Encoder, find_categories, surveyed
+from evidentia.mixtures.class_rows import AllCodes, Encoder, find_categories, survey_rows
 from evidentia.mixtures.finalists import as_first_look, finish_best
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
 from evidentia.rows.tables import any_table
@@ -68,7 +68,7 @@ class _Problem(NamedTuple):
     weight: np.ndarray
 
 
-def flat(evaluated: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def single_mixture(evaluated: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Posterior probabilities (n, c) and log probabilities (n,) of the only mixture."""
     posterior, log_probability = evaluated
     return posterior[:, :, 0].T, log_probability[:, 0]
@@ -201,7 +201,7 @@ class LatentClassMixture(ClassMixture):
         """
         self.check_parameters()
         rows = self._check_rows(X, sample_weight)
-        with self._kept(checkpoint, rows) as rng:
+        with self._checkpointed_passes(checkpoint, rows) as rng:
             if isinstance(rows, ArrayRows):
                 categories = [self._find_categories(rows.table, column) for column in range(rows.n_features)]
                 coded: RowSource = ArrayRows(encode(rows.table, categories), rows.weight)
@@ -213,14 +213,14 @@ class LatentClassMixture(ClassMixture):
         self.categories_, self._columns = categories, columns
         self._publish_model(best)
         if isinstance(coded, ArrayRows):
-            self._publish(X, flat(evaluate(columns, coded.table, self._parameters))[0])
+            self._publish(X, single_mixture(evaluate(columns, coded.table, self._parameters))[0])
         else:
             self._publish_rows(X, rows)
         return self
 
     def _fit_rows(self, coded: RowSource, columns: Columns, rng: np.random.RandomState) -> Candidate:
         """Fit every number of classes to the different rows, or to a sample of them, and then the best to all."""
-        table = surveyed(coded)
+        table = survey_rows(coded)
         problem = _Problem(columns, table.rows, table.weight)
         numbers = self._distinct_numbers(columns, len(table.rows))
         found = self._search(numbers, partial(self._fit_number, problem, rng))
@@ -230,7 +230,7 @@ class LatentClassMixture(ClassMixture):
         finished, found = finish_best(
             looks,
             AllCodes(coded, columns, table.total, self).finish,
-            lambda look: flat(evaluate(columns, table.rows, look.best.state)),
+            lambda look: single_mixture(evaluate(columns, table.rows, look.best.state)),
             table.weight,
             criterion=self.select_by,
             who=type(self).__name__,
@@ -333,7 +333,7 @@ class LatentClassMixture(ClassMixture):
         ]
         at = int(np.lexsort([np.array([-run.objective for run in runs]), ~found.degenerate])[-1])
         log_likelihood, n_free = float(found.log_likelihood[at]), columns.n_parameters(n_clusters)
-        posterior, n_objects = flat(evaluate(columns, rows, runs[at].state))[0], float(weight.sum())
+        posterior, n_objects = single_mixture(evaluate(columns, rows, runs[at].state))[0], float(weight.sum())
         return [
             Candidate(
                 focal_sets=FocalSets(n_clusters, "singletons", empty=False),
@@ -381,7 +381,7 @@ class LatentClassMixture(ClassMixture):
         return LatentClassReplicates(self, self._run(_Problem(self._columns, rows, weights @ merge), self._parameters))
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return flat(evaluate(self._columns, self._encode(table), self._parameters))
+        return single_mixture(evaluate(self._columns, self._encode(table), self._parameters))
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draw objects from the fitted mixture.

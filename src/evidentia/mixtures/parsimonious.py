@@ -60,12 +60,12 @@ def n_parameters(model: str, n_clusters: int, n_features: int) -> int:
     return n_clusters - 1 + n_clusters * n_features + n_covariance_parameters(model, n_clusters, n_features)
 
 
-def just_below(model: str) -> list[str]:
+def simpler_models(model: str) -> list[str]:
     """Models that this one contains with nothing in between: one letter is a step simpler.
 
     Examples
     --------
-    >>> just_below("VVV")
+    >>> simpler_models("VVV")
     ['VVE', 'VEV', 'EVV']
     """
     step = {"I": 0, "E": 1, "V": 2}
@@ -121,7 +121,7 @@ class GaussianReplicates(NamedTuple):
     columns: np.ndarray
 
     @classmethod
-    def joined(cls, parts: list[GaussianReplicates]) -> GaussianReplicates:
+    def concatenate(cls, parts: list[GaussianReplicates]) -> GaussianReplicates:
         """Replicates one after the other."""
         return cls(
             tuple(one for part in parts for one in part.parameters),
@@ -270,7 +270,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         """
         self.check_parameters()
         rows = self._check_rows(X, sample_weight)
-        with self._kept(checkpoint, rows) as rng:
+        with self._checkpointed_passes(checkpoint, rows) as rng:
             table = self._look_through(rows)
             if table is None:
                 self._fit_table(in_memory(rows), rng)
@@ -379,7 +379,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
             return _Problem(rows, _Start(rows, given[None], np.zeros(1, int)), rows, [], objects)
         sample, trees = start_rows(rows, rng), []
         if self.init == "hierarchical":
-            trees = start_trees(standardized(*sample), sample.weight, self.n_init)
+            trees = start_trees(standardize(*sample), sample.weight, self.n_init)
         return _Problem(rows, None, sample, trees, objects)
 
     def _start(self, problem: _Problem, number: int, rng: np.random.RandomState) -> _Start:
@@ -387,7 +387,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
             return problem.given
         labels = [tree.labels(number) for tree in problem.trees]
         if self.n_init > len(labels):
-            Z = standardized(*problem.sample)  # k-means is not blind to scale
+            Z = standardize(*problem.sample)  # k-means is not blind to scale
             centers_of_starts = kmeans_starts(Z, number, self.n_init - len(labels), rng, problem.sample.weight)
             labels += [pairwise_distances_argmin(Z, centers) for centers in centers_of_starts]
         different, which = np.unique(np.stack(labels), axis=0, return_inverse=True)  # trees often agree
@@ -398,7 +398,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         start = self._start(problem, number, rng)
         solved: dict[str, MixtureParameters] = {}
         for model in self._models(*problem.rows.X.shape):
-            within = [solved[other] for other in just_below(model) if other in solved]
+            within = [solved[other] for other in simpler_models(model) if other in solved]
             if model[2] != "I":
                 within = [one._replace(covariances=one.matrices) for one in within]
             found = self._fit_model(problem, start, within, model)
@@ -554,7 +554,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         return X, component
 
 
-def standardized(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
+def standardize(X: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Columns of mean zero and deviation one."""
     centered = X - np.average(X, axis=0, weights=weight)
     deviation = np.sqrt(np.average(np.square(centered), axis=0, weights=weight))

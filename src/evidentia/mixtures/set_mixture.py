@@ -123,12 +123,12 @@ class Prior(NamedTuple):
         return 0.5 * float(self.objects * log_det.sum() + (self.scale * precisions).sum())
 
 
-def reweighed(roots: np.ndarray, like: Parameters) -> Parameters:
+def reweigh(roots: np.ndarray, like: Parameters) -> Parameters:
     """Parameters with other mixing probabilities, from their square roots."""
     return like._replace(weights=np.square(roots) / np.square(roots).sum())
 
 
-WEIGHTS = Vectors(lambda state: np.sqrt(state.weights), reweighed, np.inf)  # alone they have one maximum
+WEIGHTS = Vectors(lambda state: np.sqrt(state.weights), reweigh, np.inf)  # alone they have one maximum
 
 
 def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
@@ -420,7 +420,7 @@ def complete_sums(patterns: list[Pattern], theta: np.ndarray) -> Statistics:
 class OwnEngine(Engine):
     """Covariances that differ between clusters: those of sets are means of them (the paper's future work)."""
 
-    def _of_sets(self, parameters: Parameters, average: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _set_parameters(self, parameters: Parameters, average: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Centers and covariances of the sets."""
         return average @ parameters.centers, np.tensordot(average, parameters.covariances, axes=1)
 
@@ -446,14 +446,14 @@ class OwnEngine(Engine):
     def gather(self, rows: Patterns, parameters: Parameters, average: np.ndarray) -> Statistics:
         if not rows.complete:
             return super().gather(rows, parameters, average)
-        of_sets = self._of_sets(parameters, average)
+        of_sets = self._set_parameters(parameters, average)
         theta, _ = self._coefficients(parameters.weights, *of_sets, self.blur)  # once for all pieces
         found = add_up(complete_sums, rows.rows, theta)
         return found._replace(second=self._second(found.size, found.second, np.arange(parameters.centers.shape[1])))
 
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
         o, d = pattern.observed, parameters.centers.shape[1]
-        centers, covariances = self._of_sets(parameters, average)
+        centers, covariances = self._set_parameters(parameters, average)
         within = covariances[:, o] if self.diagonal else covariances[:, o[:, None], o]
         theta, precisions = self._coefficients(parameters.weights, centers[:, o], within, self.blur_of(o))
         size, sums, log_likelihood = statistics(pattern.rows, theta, pattern.weight)
@@ -501,7 +501,7 @@ class OwnEngine(Engine):
 
     def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
         """Means by a linear system, then covariances by a step that lowers a bound of the criterion."""
-        weights, (_, covariances) = self.weigh(found.size), self._of_sets(previous, average)
+        weights, (_, covariances) = self.weigh(found.size), self._set_parameters(previous, average)
         precisions = 1 / covariances if self.diagonal else inverses(np.ascontiguousarray(covariances))[0]
         centers = self._centers(found, previous.centers, average, precisions)
         mean = average @ centers
@@ -520,7 +520,7 @@ class OwnEngine(Engine):
             problem = problem._replace(scatter=problem.scatter + self.floor.level * self.floor.reference)
         if not self.prior:
             lost = average.T @ found.size <= NOTHING_LEFT * found.size.sum()
-            problem = problem.resting(np.flatnonzero(lost), NOTHING_LEFT * found.size.sum(), previous.covariances)
+            problem = problem.keep_resting(np.flatnonzero(lost), NOTHING_LEFT * found.size.sum(), previous.covariances)
         return Parameters(weights, centers, minimize_bound(self.model, problem, previous.covariances))
 
     def _centers(
@@ -547,7 +547,7 @@ class OwnEngine(Engine):
     def evaluate(
         self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        centers, covariances = self._of_sets(parameters, average)
+        centers, covariances = self._set_parameters(parameters, average)
         within = covariances[:, observed] if self.diagonal else covariances[:, observed[:, None], observed]
         theta, _ = self._coefficients(parameters.weights, centers[:, observed], within, self.blur_of(observed))
         return posteriors(with_ones(seen), theta)

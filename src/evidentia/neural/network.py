@@ -14,7 +14,7 @@ from evidentia.belief import FocalSets
 from evidentia.neural._torch import load_torch
 from evidentia.neural.outliers import START, coefficients, discount
 from evidentia.solvers.blocks import row_blocks
-from evidentia.storage import Given
+from evidentia.storage import GivenParameter
 
 if TYPE_CHECKING:
     import torch
@@ -130,13 +130,13 @@ class MassNetwork:
             found["outliers"] = self.raw.detach().cpu().numpy().copy()
         return found
 
-    def stored(self) -> dict[str, Any]:
+    def to_fields(self) -> dict[str, Any]:
         """What the file of a model holds of it, see :mod:`evidentia.storage`: weights, and not a user's own module."""
-        module = None if is_perceptron(self.module) else Given("module")
+        module = None if is_perceptron(self.module) else GivenParameter("module")
         return {"state": self.state(), "empty": self.empty, "module": module}
 
     @classmethod
-    def restored(cls, state: dict[str, np.ndarray], empty: int | None, module: Any) -> MassNetwork:
+    def from_fields(cls, state: dict[str, np.ndarray], empty: int | None, module: Any) -> MassNetwork:
         torch = load_torch()
         if module is None:
             weights = [value for name, value in state.items() if name.endswith(".weight")]

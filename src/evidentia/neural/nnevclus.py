@@ -21,8 +21,8 @@ from evidentia.dissimilarities import (
     Matrix,
     Source,
     check_dissimilarities,
+    make_source,
     refuse_rows_of_metric,
-    source_of,
 )
 from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
@@ -300,7 +300,7 @@ class NNEVCLUS(_base.IterativeClusterer):
     def _fit_rows(self, source: RowSource, beside: dict[str, Any], checkpoint: Any) -> Self:
         """Fit to a sample of rows that are not in memory, and go on with batches of all if these are more."""
         self._refuse_beside_rows(beside)
-        with self._kept(checkpoint, source) as rng:
+        with self._checkpointed_passes(checkpoint, source) as rng:
             found = survey.look_through(source, mixing=False, missing=False, who="NNEVCLUS")
             sample = survey.rows_for_all(found, source, SKETCH_ROWS)
             self.constraints_ = resolve_constraints(self, None, sample)
@@ -441,7 +441,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         elif dissimilarities is not None:
             source = Matrix(check_matrix(dissimilarities, n))
         else:
-            source = source_of(metric_rows.reshape(n, -1), self.metric, self.metric_params, who="NNEVCLUS")
+            source = make_source(metric_rows.reshape(n, -1), self.metric, self.metric_params, who="NNEVCLUS")
         rows = inputs.network_rows(metric_rows, table)
         if self.outliers:
             inputs = inputs.with_region(rows, self.nu, self.svm_gamma, rng)
@@ -497,7 +497,9 @@ class NNEVCLUS(_base.IterativeClusterer):
         stream = Stream(all_rows.rows, all_rows.n_rows, all_rows.total / all_rows.n_rows, train, held_back)
         best = min(runs, key=lambda run: run.objective)
         name = "NNEVCLUS, all rows"
-        return all_runs(lambda run, watch: search.go_on(run, stream, watch), [best], name=name, verbose=self.verbose)
+        return all_runs(
+            lambda run, watch: search.train_on_stream(run, stream, watch), [best], name=name, verbose=self.verbose
+        )
 
     def _starts(self, search: Search, labeled: bool) -> list[StartMasses | None]:
         """What the network of each start learns first; None for a random one."""

@@ -14,7 +14,7 @@ from evidentia.neural.knowledge import Knowledge
 from evidentia.neural.losses import Partners, all_pairs_loss, partners_loss, weight_decay
 from evidentia.neural.network import MassNetwork
 from evidentia.relational.cevclus import link_form
-from evidentia.relational.pairs import Pairs, occupied
+from evidentia.relational.pairs import Pairs, occupied_places
 from evidentia.solvers.irqp import GroupTargets
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def loss_on(pairs: Pairs, conflict: Tensor) -> PairLoss:
         torch.as_tensor(order, device=conflict.device),
         torch.as_tensor(pairs.layout.places, device=conflict.device),
         as_tensor(pairs.layout.values[0], like),
-        as_tensor(occupied(pairs.layout).astype(float), like),
+        as_tensor(occupied_places(pairs.layout).astype(float), like),
         2 * pairs.n_terms,
     )
     return lambda masses: partners_loss(masses, conflict, partners)
@@ -117,7 +117,7 @@ class Objective:
 
     def __call__(self, batch: Batch, pair_loss: PairLoss, knowledge: Knowledge | None = None) -> Tensor:
         known, weights, n = self.knowledge if knowledge is None else knowledge, self.penalties, len(batch.rows)
-        masses = self.network.masses(*self._with_known(batch, known.rows))
+        masses = self.network.masses(*self._add_known(batch, known.rows))
         loss = pair_loss(masses[:n])
         if len(known.rows):
             loss = known.add_to(
@@ -125,7 +125,7 @@ class Objective:
             )
         return loss + weights.l2 * weight_decay(self.network.layers) if weights.l2 else loss
 
-    def _with_known(self, batch: Batch, objects: np.ndarray) -> Batch:
+    def _add_known(self, batch: Batch, objects: np.ndarray) -> Batch:
         """The objects of a batch, and after them those that something is known of."""
         if not len(objects):
             return batch

@@ -10,8 +10,8 @@ import numpy as np
 from evidentia.constraints import PairwiseConstraints
 from evidentia.dissimilarities import (
     Objects,
-    Some,
     Source,
+    Subset,
     Table,
     check_dissimilarities,
     delta_star,
@@ -120,9 +120,9 @@ def measure_pairs(
     n = len(train)
     if optimizer != "lbfgs":
         judges = np.sort(rng.choice(train, SAMPLE, replace=False)) if n > SAMPLE else train
-        return judges, all_pairs(Some(source, judges))
+        return judges, all_pairs(Subset(source, judges))
     if n_pairs is not None and n_pairs < n:
         refuse_beyond_memory(64 * n * n_pairs, f"NNEVCLUS with n_pairs={n_pairs}", "Lower n_pairs.")
-        return train, random_pairs(Some(source, train), n_pairs, rng)
+        return train, random_pairs(Subset(source, train), n_pairs, rng)
     refuse_beyond_memory(24 * n**2, f"NNEVCLUS on all pairs of {n:,} objects", "Take optimizer='adam'.")
-    return train, all_pairs(Some(source, train))
+    return train, all_pairs(Subset(source, train))

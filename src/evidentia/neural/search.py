@@ -30,7 +30,7 @@ START_STEPS = 2000  # toward the masses of a start, before the loss itself count
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainingResult:
     """A network at rest, the losses of the pairs held back on the way, and where the loss stopped being a number."""
 
     network: MassNetwork
@@ -66,7 +66,7 @@ class Search:
             self.learn_masses(network, start, watch)
         return self.finish(network, self.train(network, watch))
 
-    def go_on(self, run: Run, stream: Stream, watch: Watch) -> Run:
+    def train_on_stream(self, run: Run, stream: Stream, watch: Watch) -> Run:
         """Train the network of a run on all rows of a stream, unless the criterion is better as it was.
 
         It stays as it was, too, if the first pass is interrupted.
@@ -105,7 +105,7 @@ class Search:
         # criterion itself, in the precision and place of the training.
         trace = training.trace[: training.kept - (not self.schedule.by_batches)] if training.kept else []
         trace.append(criterion if np.isfinite(criterion) else np.inf)
-        state = Trained(network, np.array(training.validation), training.failure)
+        state = TrainingResult(network, np.array(training.validation), training.failure)
         return Run(state, np.array(trace), training.converged, training.interrupted)
 
     def new_network(self, *, fresh: bool) -> MassNetwork:

@@ -15,7 +15,7 @@ import numpy as np
 
 from evidentia.neural.training import STEP, Schedule
 from evidentia.rows.sketch import row_hashes
-from evidentia.rows.source import Piece, RowSource, that_count
+from evidentia.rows.source import Piece, RowSource, drop_zero_weights
 
 PLACES = 8  # parts of a source that are read side by side
 MEMORY = 256 << 20  # bytes; where a part needs more to be read, they are fewer
@@ -51,7 +51,7 @@ class Stream:
         order = rng.permutation(len(self.rows.handles))
         for start in range(0, len(order), n_places):
             places = [self.rows.handles[at] for at in order[start : start + n_places]]
-            for pieces in zip_longest(*(that_count(self.rows.read(handle)) for handle in places)):
+            for pieces in zip_longest(*(drop_zero_weights(self.rows.read(handle)) for handle in places)):
                 drawn = [piece.table[self._numbers(piece, rng)] for piece in pieces if piece is not None]
                 table = np.concatenate(drawn)
                 for some in np.array_split(rng.permutation(len(table)), max(1, len(table) // half)):

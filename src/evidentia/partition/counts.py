@@ -36,7 +36,7 @@ class Counts(NamedTuple):
 
     n: int
     sets: Mapping[int, int]  # small sets first
-    n_faint: int  # single clusters with less than half of the mass
+    n_weakly_sure: int  # single clusters with less than half of the mass
     nonspecificity: float  # sum over the objects, each between 0 and 1
     worst: tuple[tuple[float, str], ...]  # doubt and name of the most doubtful objects
 
@@ -45,12 +45,12 @@ class Counts(NamedTuple):
         return Counts(
             self.n + other.n,
             dict(sorted(together.items(), key=lambda item: (item[0].bit_count(), item[0]))),
-            self.n_faint + other.n_faint,
+            self.n_weakly_sure + other.n_weakly_sure,
             self.nonspecificity + other.nonspecificity,
             tuple(sorted([*self.worst, *other.worst], key=lambda one: -one[0])[:WORST]),
         )
 
-    def in_words(self, n_clusters: int, cluster_names: Sequence[str] | None, *, empty: bool) -> str:
+    def to_text(self, n_clusters: int, cluster_names: Sequence[str] | None, *, empty: bool) -> str:
         """A few lines for a person; ``empty``: whether objects could be outliers."""
         n = max(self.n, 1)
         groups: dict[str, list[str]] = {"sure": [], "torn": [], "out": []}
@@ -68,7 +68,11 @@ class Counts(NamedTuple):
         lines = [
             f"{self.n} objects in {n_clusters} cluster{'s' if n_clusters > 1 else ''}",
             line("sure", "sure of one cluster  "),
-            *([f"     but {self.n_faint} of them with less than half of their mass on it"] if self.n_faint else []),
+            *(
+                [f"     but {self.n_weakly_sure} of them with less than half of their mass on it"]
+                if self.n_weakly_sure
+                else []
+            ),
             line("torn", "torn between clusters"),
         ]
         if empty:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evidentia._archive import understanding
+from evidentia._archive import name_file_in_errors
 from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions
@@ -208,7 +208,7 @@ class CredalPartition(MassFunctions):
         focal_sets = FocalSets(self.n_clusters, moved.masks[columns].tolist())
         return self._like(self.masses[:, columns], focal_sets, cluster_names=names)
 
-    def canonical(self) -> CredalPartition:
+    def sort_clusters(self) -> CredalPartition:
         """Clusters renumbered from the largest to the smallest (by pignistic probability; ties by first object)."""
         size = np.round(self.pignistic.sum(axis=0), 9)
         return self.relabel(np.lexsort([self.pignistic.argmax(axis=0), -size]))
@@ -232,9 +232,9 @@ class CredalPartition(MassFunctions):
         fine = combination.refine(self, refining)
         return self._like(fine.masses, fine.focal_sets, cluster_names=cluster_names)
 
-    def normalized(self, rule: str = "dempster") -> CredalPartition:
+    def normalize(self, rule: str = "dempster") -> CredalPartition:
         """Without outliers: the mass of the empty set moved elsewhere, see :func:`evidentia.belief.normalize`."""
-        found = super().normalized(rule)
+        found = super().normalize(rule)
         return self._like(found.masses, found.focal_sets)
 
     def combine(self, other: CredalPartition, *, rule: str = "dempster") -> CredalPartition:
@@ -290,7 +290,7 @@ class CredalPartition(MassFunctions):
         return dict(sorted(found.items(), key=lambda item: (item[0].bit_count(), item[0])))
 
     @cached_property
-    def n_faint(self) -> int:
+    def n_weakly_sure(self) -> int:
         """How many of the objects counted as sure have less than half of their mass on their single cluster."""
         single = np.isin(self.hard_masks, 1 << np.arange(self.n_clusters))
         return int((self.masses.max(axis=1)[single] < 0.5).sum())
@@ -320,7 +320,7 @@ class CredalPartition(MassFunctions):
         if self.no_answer is not None:
             return no_answer_in_words(len(self), self.no_answer)
         empty = self.focal_sets.empty_index is not None
-        return self.counts.in_words(self.n_clusters, self.cluster_names, empty=empty)
+        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty)
 
     @property
     def counts(self) -> Counts:
@@ -328,7 +328,7 @@ class CredalPartition(MassFunctions):
         doubt = self.doubt
         worst = tuple((float(doubt[i]), self.name(i)) for i in self.most_doubtful(WORST).tolist())
         specific = len(self) * self.normalized_nonspecificity if len(self) else 0.0
-        return Counts(len(self), self.set_counts, self.n_faint, specific, worst)
+        return Counts(len(self), self.set_counts, self.n_weakly_sure, specific, worst)
 
     @property
     def certainty(self) -> Certainty:
@@ -478,18 +478,18 @@ class CredalPartition(MassFunctions):
         """Write to a documented ``.npz`` file without pickle, see :mod:`evidentia.partition.storage`."""
         return storage.save(self, path)
 
-    def stored(self) -> dict[str, Any]:
+    def to_fields(self) -> dict[str, Any]:
         """What the file of a model holds of it, see :mod:`evidentia.storage`."""
         return {name: getattr(self, name) for name in ("masses", "focal_sets", *KEPT)}
 
     @classmethod
-    def restored(cls, **fields: Any) -> CredalPartition:
+    def from_fields(cls, **fields: Any) -> CredalPartition:
         return cls(**fields, copy=False)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CredalPartition:
         """Read what :meth:`save` wrote; a damaged or foreign file raises ``ValueError``."""
-        with understanding(path, storage.FORMAT):
+        with name_file_in_errors(path, storage.FORMAT):
             return cls(**storage.read(path), copy=False)
 
     def __eq__(self, other: object) -> bool:

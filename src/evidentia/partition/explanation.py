@@ -233,7 +233,11 @@ class Explainer:
         partition = self.partition
         mask = int(partition.hard_masks[i])
         kind = "outlier" if mask == 0 else "sure" if mask.bit_count() == 1 else "torn"
-        chosen = [int(self.nearest_cluster(np.array([i]))[0])] if mask == 0 else competing(partition, np.array([i]))[0]
+        chosen = (
+            [int(self.nearest_cluster(np.array([i]))[0])]
+            if mask == 0
+            else competing_clusters(partition, np.array([i]))[0]
+        )
         clusters = tuple(self._competitor(i, k) for k in chosen)
         about: dict[str, Any] = {"note": partition.no_answer or ""}
         if self.columns is not None and (kind == "outlier" or len(chosen) > 1):
@@ -387,7 +391,7 @@ class Explainer:
         """A short sentence about each object, all of them when none are named."""
         partition = self.partition
         rows = np.arange(len(partition)) if objects is None else np.array([self.find(i) for i in objects], dtype=int)
-        rivals = competing(partition, rows)
+        rivals = competing_clusters(partition, rows)
         out = partition.hard_masks[rows] == 0
         found = [f"Nothing is in doubt: cluster {partition.cluster_name(some[0])}." if some else "" for some in rivals]
         torn = [at for at, some in enumerate(rivals) if len(some) > 1 and not out[at]]
@@ -398,7 +402,7 @@ class Explainer:
         return found
 
     def _torn_reasons(self, rows: np.ndarray, rivals: list[list[int]]) -> list[str]:
-        named = [_some([self.partition.cluster_name(k) for k in some]) for some in rivals]
+        named = [_list_names([self.partition.cluster_name(k) for k in some]) for some in rivals]
         if self.columns is None or not len(rows):
             return [f"Between {who}." for who in named]
         pairs = {(some[0], some[1]) for some in rivals}
@@ -434,12 +438,12 @@ class Explainer:
         sentences = []
         for name, distances in zip(names, far):
             worst = np.argsort(-np.abs(distances), kind="stable")[:2]
-            said = [_how_far(self.columns, j, distances[j]) for j in worst.tolist() if abs(distances[j]) > FAR]
+            said = [_distance_text(self.columns, j, distances[j]) for j in worst.tolist() if abs(distances[j]) > FAR]
             sentences.append(f"In none; nearest is {name}: {', '.join(said) or 'no single column is too far'}.")
         return sentences
 
 
-def competing(partition: CredalPartition, rows: np.ndarray) -> list[list[int]]:
+def competing_clusters(partition: CredalPartition, rows: np.ndarray) -> list[list[int]]:
     """Clusters that compete for each of some objects, the most plausible first.
 
     Those of the set of largest mass, and those at least a third as plausible as the best.
@@ -470,13 +474,13 @@ def tipping_value(means: np.ndarray, spreads: np.ndarray, aim: float) -> float |
     """
     from scipy.optimize import brentq
 
-    def ahead(x: float) -> float:
+    def is_ahead(x: float) -> float:
         density = log_density(x, means, spreads)
         return float(density[0] - density[1]) - aim
 
-    if ahead(means[0]) < 0 or ahead(means[1]) > 0:
+    if is_ahead(means[0]) < 0 or is_ahead(means[1]) > 0:
         return None
-    return float(brentq(ahead, *means, xtol=1e-12 * abs(means[1] - means[0]))) if means[0] != means[1] else None
+    return float(brentq(is_ahead, *means, xtol=1e-12 * abs(means[1] - means[0]))) if means[0] != means[1] else None
 
 
 def tipping_level(profiles: Profiles, j: int, a: int, b: int, aim: float) -> tuple[str, float | str] | None:
@@ -518,7 +522,7 @@ def _square(partition: CredalPartition, dissimilarities: Any) -> np.ndarray:
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
-def conjoined(names: Sequence[str]) -> str:
+def join_words(names: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -533,9 +537,9 @@ def _lines(explanation: Explanation) -> list[str]:
     elif explanation.kind == "outlier":
         first = f"{who}: an outlier, {held} the empty set. The nearest cluster is {names[0]}."
     elif explanation.kind == "sure":
-        first = f"{who}: {held} cluster {names[0]}, but {conjoined(names[1:])} cannot be ruled out."
+        first = f"{who}: {held} cluster {names[0]}, but {join_words(names[1:])} cannot be ruled out."
     else:
-        first = f"{who}: torn between clusters {_some(names)}, {held} {explanation.set}."
+        first = f"{who}: torn between clusters {_list_names(names)}, {held} {explanation.set}."
     lines = [first, "", *_cluster_lines(explanation.clusters)]
     if explanation.columns:
         lines += ["", *_column_lines(explanation)]
@@ -543,8 +547,8 @@ def _lines(explanation: Explanation) -> list[str]:
     return [*lines, *([""] if any(told) else []), *(sentence for sentence in told if sentence)]
 
 
-def _some(names: Sequence[str], most: int = 6) -> str:
-    return conjoined(names) if len(names) <= most else f"{', '.join(names[:most])} and {len(names) - most} more"
+def _list_names(names: Sequence[str], most: int = 6) -> str:
+    return join_words(names) if len(names) <= most else f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def _cluster_lines(clusters: Sequence[Competitor]) -> list[str]:
@@ -562,16 +566,16 @@ def _column_lines(explanation: Explanation) -> list[str]:
     rows = [["column", "value", "too far" if outlier else "speaks for", *(f"in {name}" for name in names)]]
     for one in explanation.columns[:SHOWN_COLUMNS]:
         narrow = min((s for s in one.spreads if s == s), default=1.0)
-        value = "missing" if one.value is None else shown(one.value, narrow)
+        value = "missing" if one.value is None else value_text(one.value, narrow)
         usual = [
-            str(mean) if isinstance(mean, str) else f"{shown(mean, narrow)} ± {shown(spread, narrow)}"
+            str(mean) if isinstance(mean, str) else f"{value_text(mean, narrow)} ± {value_text(spread, narrow)}"
             for mean, spread in zip(one.usual, one.spreads[:SHOWN_CLUSTERS])
         ]
         if outlier:
-            away = f"{abs(one.distance):.1f} spreads" + ("" if isinstance(one.value, str) else _side(one.distance))
+            away = f"{abs(one.distance):.1f} spreads" + ("" if isinstance(one.value, str) else _side_text(one.distance))
             says = away if abs(one.distance) > FAR else "-"
         else:
-            says = f"{one.speaks_for}, {times(one.times)}" if one.speaks_for is not None else "-"
+            says = f"{one.speaks_for}, {ratio_text(one.times)}" if one.speaks_for is not None else "-"
         rows.append([one.column, value, says, *usual])
     left_out = len(explanation.columns) - SHOWN_COLUMNS
     more = [f"{left_out} more columns say less."] if left_out > 0 else []
@@ -594,11 +598,11 @@ def _settling_words(explanation: Explanation) -> str:
         return "No single column is too far: it is unusual in what they say together." if far else ""
     one = next(one for one in explanation.columns if one.column == settling.column)
     narrow = min((s for s in one.spreads if s == s), default=1.0)
-    parts = [f"{how} {shown(value, narrow)}" for _, how, value in settling.values]
+    parts = [f"{how} {value_text(value, narrow)}" for _, how, value in settling.values]
     if explanation.kind == "outlier":
         return f"What would bring it into {names[0]}: {settling.column} {parts[0]}."
     which = f"{settling.column}, which tells {names[0]} and {names[1]} apart best"
-    now = "it is missing" if one.value is None else f"it is {shown(one.value, narrow)}"
+    now = "it is missing" if one.value is None else f"it is {value_text(one.value, narrow)}"
     where = [f"{part} (for {cluster})" for part, (cluster, _, _) in zip(parts, settling.values)]
     if not where:
         return f"No value of {which}, would settle it alone; {now}."
@@ -622,29 +626,29 @@ def _speakers(names: Sequence[str], clusters: Sequence[str], best: np.ndarray, l
         if lead[j] < np.log(SPEAKS) or len(found) == 2:
             break
         if cluster not in found:
-            ratio = times(float(np.exp(min(lead[j], 700.0))))
+            ratio = ratio_text(float(np.exp(min(lead[j], 700.0))))
             found[cluster] = (
                 f"{names[j]} {'' if found else 'speaks '}for {cluster} ({ratio}{'' if found else ' as likely'})"
             )
     return ", ".join(found.values())
 
 
-def _how_far(columns: Columns, j: int, distance: float) -> str:
+def _distance_text(columns: Columns, j: int, distance: float) -> str:
     if j in columns.levels:
         return f"{columns.names[j]} is unusual"
-    return f"{columns.names[j]} is {abs(distance):.0f} spreads{_side(distance)}"
+    return f"{columns.names[j]} is {abs(distance):.0f} spreads{_side_text(distance)}"
 
 
-def _side(distance: float) -> str:
+def _side_text(distance: float) -> str:
     return " above" if distance > 0 else " below"
 
 
-def times(ratio: float) -> str:
+def ratio_text(ratio: float) -> str:
     """``3.2 times``, ``over 1000 times``."""
     return "over 1000 times" if ratio > 1000 else f"{ratio:.2g} times" if ratio < 10 else f"{ratio:.0f} times"
 
 
-def shown(value: float | str, spread: float) -> str:
+def value_text(value: float | str, spread: float) -> str:
     """A number with as many decimals as its spread deserves; a category as it is."""
     if isinstance(value, str):
         return value

@@ -16,7 +16,7 @@ from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.files import whole_file, whole_folder
 from evidentia.partition.counts import Certainty, Counts, no_answer_in_words
 from evidentia.partition.credal import CredalPartition
-from evidentia.rows.passes import add_up, each_handle
+from evidentia.rows.passes import add_up, map_handles
 from evidentia.rows.source import Piece, RowSource
 
 NUMBERS = ("float32", "float64")
@@ -86,16 +86,16 @@ class LazyPartition:
 
         ``others`` are partitions of the same rows; their parts of each piece are given with it.
         """
-        return add_up(_of_piece, self.rows, function, self._bare(), *(other._bare() for other in others))
+        return add_up(_apply_to_piece, self.rows, function, self._bare(), *(other._bare() for other in others))
 
     def labels(self, rule: str | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,)."""
-        found = list(each_handle(partial(_labels, self._bare(), rule), self.rows))
+        found = list(map_handles(partial(_labels, self._bare(), rule), self.rows))
         return np.concatenate([np.empty(0, dtype=np.int32), *found])
 
     def compute(self) -> CredalPartition:
         """The partition in memory: as many numbers as objects times focal sets."""
-        found = list(each_handle(partial(_masses, self._bare()), self.rows))
+        found = list(map_handles(partial(_masses, self._bare()), self.rows))
         masses = np.concatenate([np.empty((0, len(self.focal_sets))), *found])
         return CredalPartition(
             masses,
@@ -123,7 +123,7 @@ class LazyPartition:
         self._check_numbers(masses)
         places = {handle: at for at, handle in enumerate(self.rows.handles)}
         with whole_folder(folder, "part-*.parquet") as fresh:
-            written = each_handle(partial(_write_part, self._bare(), fresh, masses, places), self.rows)
+            written = map_handles(partial(_write_part, self._bare(), fresh, masses, places), self.rows)
             parts = [part for part in written if part is not None]
             self._counts = reduce(Counts.plus, parts) if parts else None
         return Path(folder).absolute()
@@ -145,7 +145,7 @@ class LazyPartition:
             group = zarr.open_group(fresh, mode="w")
             group.create_array("focal_sets", data=self.focal_sets.masks)
             arrays: dict[str, Any] = {}
-            for part in each_handle(partial(_columns_of_handle, self._bare(), masses), self.rows):
+            for part in map_handles(partial(_columns_of_handle, self._bare(), masses), self.rows):
                 for name, column in part.items():
                     if name not in arrays:
                         chunks, shape = (65_536, *column.shape[1:]), (0, *column.shape[1:])
@@ -158,7 +158,7 @@ class LazyPartition:
         if self.no_answer is not None:
             return no_answer_in_words(len(self), self.no_answer)
         empty = self.focal_sets.empty_index is not None
-        return self.counts.in_words(self.n_clusters, self.cluster_names, empty=empty)
+        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty)
 
     def __str__(self) -> str:
         return self.summary()
@@ -221,7 +221,7 @@ class LazyLabels:
         return f"LazyLabels of {self._partition!r}; compute() gives them"
 
 
-def _of_piece(piece: Piece, function: Callable[..., Any], *partitions: LazyPartition) -> Any:
+def _apply_to_piece(piece: Piece, function: Callable[..., Any], *partitions: LazyPartition) -> Any:
     return function(*(partition._partition(piece) for partition in partitions))
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evidentia._archive import Format, read_archive, understanding, write_archive
+from evidentia._archive import Format, name_file_in_errors, read_archive, write_archive
 from evidentia.belief.focal import FocalSets, format_mask
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class SparsePartition:
     def load(cls, path: str | os.PathLike[str]) -> SparsePartition:
         """Read what :meth:`save` wrote; a damaged or foreign file raises ``ValueError``."""
         content = read_archive(path, FORMAT)
-        with understanding(path, FORMAT):
+        with name_file_in_errors(path, FORMAT):
             texts: dict[str, Any] = {name: content[name] for name in TEXTS if name in content}
             texts = {name: tuple(text.tolist()) if text.ndim else str(text) for name, text in texts.items()}
             focal_sets = FocalSets(int(content["n_clusters"]), content["masks"].tolist())

@@ -26,7 +26,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evidentia._archive import Format, read_archive, understanding, write_archive
+from evidentia._archive import Format, name_file_in_errors, read_archive, write_archive
 from evidentia.belief.focal import FocalSets
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def save(partition: CredalPartition, path: str | os.PathLike[str]) -> Path:
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Arguments of :class:`CredalPartition` from a file, or an error that says what is wrong with it."""
     content = read_archive(path, FORMAT)
-    with understanding(path, FORMAT):
+    with name_file_in_errors(path, FORMAT):
         names: dict[str, Any] = {
             key: tuple(content[key].tolist()) for key in ("object_names", "cluster_names") if key in content
         }

@@ -38,7 +38,7 @@ def drawing(artist: str, *, numbers: str = "") -> Callable[[F], F]:
     return complete
 
 
-def legible(figure: Figure) -> None:
+def spell_missing_letters(figure: Figure) -> None:
     """Spell out, in all words of a figure, the letters that its fonts lack, and what is no formula between two ``$``.
 
     A user's names may have either; the names stand in the tables as they are.
@@ -47,7 +47,7 @@ def legible(figure: Figure) -> None:
     from matplotlib.mathtext import MathTextParser
     from matplotlib.text import Text
 
-    def spelled(text: Text) -> str:
+    def spell(text: Text) -> str:
         font = get_font(findfont(text.get_fontproperties()))
         words = "".join(
             c if c == "\n" or font.get_char_index(ord(c)) else c.encode("unicode_escape").decode()
@@ -62,10 +62,10 @@ def legible(figure: Figure) -> None:
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             ticks = axis.get_majorticklabels()
-            if any(spelled(tick) != tick.get_text() for tick in ticks):
-                axis.set_ticks(axis.get_majorticklocs(), labels=list(map(spelled, ticks)))
+            if any(spell(tick) != tick.get_text() for tick in ticks):
+                axis.set_ticks(axis.get_majorticklocs(), labels=list(map(spell, ticks)))
     for text in figure.findobj(Text):
-        text.set_text(spelled(text))
+        text.set_text(spell(text))
 
 
 def new_axes(ax: Axes | None, **size: Any) -> Axes:

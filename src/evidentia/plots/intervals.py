@@ -126,12 +126,12 @@ def interval_fit_plot_data(model: Any, bound: str = "lower") -> tuple[np.ndarray
     return model.intervals_.upper, relation.plausibility_same
 
 
-def thinned(x: np.ndarray, y: np.ndarray, *, squares: int = SQUARES, most: int = DOTS) -> np.ndarray:
+def thin_points(x: np.ndarray, y: np.ndarray, *, squares: int = SQUARES, most: int = DOTS) -> np.ndarray:
     """Points of the unit square to draw: the first few of each small square, so that the rare ones are seen.
 
     Examples
     --------
-    >>> thinned(np.array([0.01, 0.02, 0.03, 0.9]), np.array([0.01, 0.02, 0.03, 0.5]), squares=10, most=2)
+    >>> thin_points(np.array([0.01, 0.02, 0.03, 0.9]), np.array([0.01, 0.02, 0.03, 0.5]), squares=10, most=2)
     array([0, 1, 3])
     """
     column, row = (np.clip((part * squares).astype(int), 0, squares - 1) for part in (x, y))
@@ -165,7 +165,7 @@ def plot_interval_fit(model: Any, *, bound: str = "both", ax: Axes | None = None
     for name, (wanted, said) in data.items():
         measure, words, color = BOUNDS[name]
         off = model.approximation_[f"rmse_{name}"]
-        dots = thinned(wanted, said)
+        dots = thin_points(wanted, said)
         look = {"s": 7, "color": color, "alpha": 0.45, "linewidths": 0, "rasterized": len(dots) > 2000}
         words = f"{measure} and {words}\n(off by {off:.3f}, root mean square)"
         ax.scatter(wanted[dots], said[dots], **{**look, "label": words, **scatter})

@@ -98,8 +98,8 @@ def looks(
         labels=tuple(legend_labels(masks.tolist(), c, cluster_names or partition.cluster_names)),
         marks=tuple(BOKEH_MARKS[style.marker] for style in styles),
         counts=counts,
-        fills=packed([style.color for style in styles]),
-        edges=packed([style.edge for style in styles]),
+        fills=pack_colors([style.color for style in styles]),
+        edges=pack_colors([style.edge for style in styles]),
         codes=codes,
         kinds=kind[codes],
         sizes=(diameter(n) * (1 + GROWTH * np.clip(partition.doubt, 0, 1))).astype(np.float32),
@@ -116,25 +116,25 @@ def diameter(n: int) -> float:
     return point_area(min(n, DRAWN)) ** 0.5 * 96 / 72
 
 
-def packed(colors: Sequence[str]) -> np.ndarray:
+def pack_colors(colors: Sequence[str]) -> np.ndarray:
     """Colors ``#rrggbb`` as uint32 ``0xRRGGBBAA``, which travel as bytes.
 
     Examples
     --------
-    >>> [hex(color) for color in packed(["#0072b2"]).tolist()]
+    >>> [hex(color) for color in pack_colors(["#0072b2"]).tolist()]
     ['0x72b2ff']
     """
     return np.array([int(color[1:], 16) << 8 | 0xFF for color in colors], dtype=np.uint32)
 
 
-class Drawn(NamedTuple):
+class DrawnObjects(NamedTuple):
     """Which objects are drawn, in their order, and a sentence about it; no sentence when it is all of them."""
 
     objects: np.ndarray
     words: str
 
 
-def choose_drawn(kinds: np.ndarray, *, always: Any = (), most: int = DRAWN) -> Drawn:
+def choose_drawn(kinds: np.ndarray, *, always: Any = (), most: int = DRAWN) -> DrawnObjects:
     """At most ``most`` objects to draw: those named, those that are not sure, and a sample of the others.
 
     Whatever there are too many of is sampled. The sample depends on the number of objects alone, so that a point that
@@ -157,7 +157,7 @@ def choose_drawn(kinds: np.ndarray, *, always: Any = (), most: int = DRAWN) -> D
     """
     n, named = len(kinds), np.unique(np.asarray(always, dtype=np.int64))
     if n <= most:
-        return Drawn(np.arange(n), "")
+        return DrawnObjects(np.arange(n), "")
     tier = np.where(kinds == SURE, 2, 1)
     tier[named] = 0
     order = np.lexsort([np.random.default_rng(0).permutation(n), tier])
@@ -167,7 +167,7 @@ def choose_drawn(kinds: np.ndarray, *, always: Any = (), most: int = DRAWN) -> D
     parts = [f"{which} torn or outlying"] if doubtful else []
     parts += [f"{min(len(named), most):,} linked, moved or selected"] if len(named) else []
     rest = "and a sample of the others" if parts else "a sample"
-    return Drawn(objects, f"Drawn are {most:,} of {n:,} objects: {', '.join([*parts, rest])}.")
+    return DrawnObjects(objects, f"Drawn are {most:,} of {n:,} objects: {', '.join([*parts, rest])}.")
 
 
 class Shades(NamedTuple):

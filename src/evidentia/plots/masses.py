@@ -58,7 +58,7 @@ def mass_plot_data(
     >>> data.masses[1]
     array([0.5, 0.4, 0.1])
     """
-    chosen = _chosen(partition, objects)
+    chosen = _choose_objects(partition, objects)
     order = order or ("cluster" if objects is None else "given")
     if order not in ORDERS:
         raise ValueError(f"'order' must be one of {', '.join(map(repr, ORDERS))}. Got {order!r}.")
@@ -142,7 +142,7 @@ def average_neighbors(masses: np.ndarray, n_bins: int) -> np.ndarray:
     return np.add.reduceat(masses, starts) / np.diff(starts, append=len(masses))[:, None]
 
 
-def _chosen(partition: CredalPartition, objects: Sequence[Any] | np.ndarray | None) -> np.ndarray:
+def _choose_objects(partition: CredalPartition, objects: Sequence[Any] | np.ndarray | None) -> np.ndarray:
     """Indices of objects given as indices, names or a mask."""
     everyone = np.arange(len(partition))
     if objects is None:

@@ -23,7 +23,7 @@ from evidentia.prototypes._kernel import (
     descent_step,
     from_vector,
 )
-from evidentia.rows.passes import add_up, each_handle
+from evidentia.rows.passes import add_up, map_handles
 from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, cut, piece_rows
 from evidentia.rows.survey import Table, look_through
 from evidentia.rows.tables import any_table
@@ -85,7 +85,7 @@ class Objects(NamedTuple):
     @classmethod
     def of(cls, table: Table, source: RowSource, *, adaptive: bool) -> Objects:
         coordinates = coordinates_of(table.moments, kind="diag" if adaptive else "spherical")
-        whole = None if table.complete else source.mapped(partial(to_columns, coordinates))
+        whole = None if table.complete else source.map_pieces(partial(to_columns, coordinates))
         return cls(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, source, whole)
 
     @property
@@ -93,7 +93,7 @@ class Objects(NamedTuple):
         """All rows, to go over piece by piece."""
         return Slices(self.rows, self.weight) if self.whole is None else self.whole
 
-    def sampled(self) -> Objects:
+    def sample(self) -> Objects:
         """The sample alone."""
         return self._replace(whole=None)
 
@@ -129,9 +129,9 @@ class ClusterSizes(NamedTuple):
 
     def plus(self, other: ClusterSizes) -> ClusterSizes:
         """With the rows that follow."""
-        return self.beside(other._replace(at=self.n_rows + other.at))
+        return self.add_rows(other._replace(at=self.n_rows + other.at))
 
-    def beside(self, other: ClusterSizes) -> ClusterSizes:
+    def add_rows(self, other: ClusterSizes) -> ClusterSizes:
         """With other rows, numbered alike."""
         theirs = (other.largest > self.largest) | ((other.largest == self.largest) & (other.at < self.at))
         return ClusterSizes(
@@ -161,12 +161,12 @@ class Solution:
     criterion: Criterion
     tied: np.ndarray | None = None
 
-    def renumbered(self, order: np.ndarray) -> Solution:
+    def renumber(self, order: np.ndarray) -> Solution:
         """Old cluster ``order[k]`` becomes cluster ``k``."""
         moved = self.criterion.focal_sets.relabel(order)
         focal_sets = FocalSets(moved.n_clusters, canonical_order(moved.masks.tolist()))
         tied = None if self.tied is None else self.tied[:, [moved.index(mask) for mask in focal_sets.masks]]
-        return Solution(self.prototypes.reordered(order), replace(self.criterion, focal_sets=focal_sets), tied)
+        return Solution(self.prototypes.reorder(order), replace(self.criterion, focal_sets=focal_sets), tied)
 
 
 def check_centers(estimator: Any, centers: np.ndarray, n_features: int) -> None:
@@ -229,7 +229,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
 
     def _fit_kept(self, X: Any, rows: RowSource, checkpoint: Any) -> Self:
         """Fit to rows that were checked; X has their names."""
-        with self._kept(checkpoint, rows) as rng:
+        with self._checkpointed_passes(checkpoint, rows) as rng:
             self._fit_rows(rows, rng)
         self._publish_rows(X, rows)
         return self
@@ -254,7 +254,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
         self._publish_run(best, runs, objects.unit * self._share(solution.criterion.focal_sets, objects.weight))
         order = self._settle(objects, solution)
-        _base.warn_if_centers_coincide(self, self._solution.prototypes.described(), np.sqrt(objects.coordinates.width))
+        _base.warn_if_centers_coincide(self, self._solution.prototypes.describe(), np.sqrt(objects.coordinates.width))
         return order
 
     def _family(self, n_clusters: int) -> FocalSets:
@@ -294,9 +294,9 @@ class PrototypeClusterer(_base.IterativeClusterer):
     def _starts(self, objects: Objects, rng: np.random.RandomState) -> list[Prototypes]:
         if not self._start_given:
             drawn = START_RULES[self.init](objects.rows.T, self.n_clusters, self.n_init, rng, objects.weight)
-            return [self._at(centers) for centers in drawn]
+            return [self._prototypes_at(centers) for centers in drawn]
         centers, covariances = self._given_start()
-        start = self._at(objects.coordinates.to(centers))
+        start = self._prototypes_at(objects.coordinates.to(centers))
         if covariances is None or not self.adaptive:
             return [start]
         assert not isinstance(objects.coordinates, SpannedScales), "a given start may lie outside of the span"
@@ -307,7 +307,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
             )
         return [replace(start, covariances=covariances)]
 
-    def _at(self, centers: np.ndarray) -> Prototypes:
+    def _prototypes_at(self, centers: np.ndarray) -> Prototypes:
         """Prototypes that start at the centers, with no shape yet."""
         c, p = centers.shape
         return Prototypes(centers, np.tile(np.eye(p), (c, 1, 1)) if self.adaptive else None)
@@ -327,12 +327,14 @@ class PrototypeClusterer(_base.IterativeClusterer):
         )
         candidates = starts[:by_means]
         if not candidates:
-            candidates = [self._at(next(kmeans_starts(objects.rows.T, self.n_clusters, 1, rng, objects.weight)))]
+            candidates = [
+                self._prototypes_at(next(kmeans_starts(objects.rows.T, self.n_clusters, 1, rng, objects.weight)))
+            ]
         distances = [nearest_distance(objects, found) for found in candidates]
         if not self.adaptive:
             return rho_from(min(distances), objects)
         singles = single_clusters(self.n_clusters, self.beta)
-        step = partial(descent_step, objects.sampled().pieces, objects.weight.sum(), singles)
+        step = partial(descent_step, objects.sample().pieces, objects.weight.sum(), singles)
         return rho_from(nearest_distance(objects, self._end_of(step, candidates[int(np.argmin(distances))])), objects)
 
     def _end_of(self, step: Step, start: Prototypes) -> Prototypes:
@@ -352,7 +354,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         Those of a large table are over its sample; the best of them goes on over all rows.
         """
         vectors = Vectors(as_vector, from_vector, LATE)
-        best, runs = self._descend(self._step(objects.sampled(), criterion), starts, len(starts), vectors)
+        best, runs = self._descend(self._step(objects.sample(), criterion), starts, len(starts), vectors)
         if objects.whole is not None and not runs[-1].interrupted:
             best, _ = self._descend(self._step(objects, criterion), [best.state], 1, vectors)
         return Solution(best.state, criterion), best, runs
@@ -383,7 +385,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         if isinstance(self.focal_sets, str) and not self._start_given:
             found = self._sizes(objects, solution)
             order = _base.largest_first(found.size, tie=found.at)
-            solution = solution.renumbered(order)
+            solution = solution.renumber(order)
         self._solution, self._coordinates = solution, objects.coordinates
         self.focal_sets_ = solution.criterion.focal_sets
         self.cluster_centers_ = objects.coordinates.back(solution.prototypes.centers)
@@ -409,7 +411,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
                     masses[piece.first + block.start : piece.first + block.stop] = found.T
 
         with one_blas_thread_here():
-            for _ in each_handle(fill, rows):
+            for _ in map_handles(fill, rows):
                 pass
         return masses
 

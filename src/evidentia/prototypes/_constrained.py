@@ -49,7 +49,7 @@ from evidentia.prototypes._kernel import (
     update_prototypes,
 )
 from evidentia.rows import as_rows
-from evidentia.rows.numbered import Numbered, rows_apart
+from evidentia.rows.numbered import NumberedRows, rows_apart
 from evidentia.rows.passes import add_up
 from evidentia.rows.source import ArrayRows, Piece, RowSource
 from evidentia.rows.survey import look_through
@@ -88,21 +88,21 @@ def breaking_tables(focal_sets: FocalSets) -> np.ndarray:
     return np.stack([~focal_sets.disjoint, differ]).astype(float)
 
 
-class Linked(NamedTuple):
+class LinkedState(NamedTuple):
     """What the descent moves: prototypes, and masses (k, f) from which those of the linked objects are sought."""
 
     prototypes: Prototypes
     masses: np.ndarray | None = None
 
 
-class Apart(NamedTuple):
+class SplitRows(NamedTuple):
     """The linked objects, few and in memory, and the others; both in coordinates of the whole table."""
 
     linked: Columns
     free: Objects | None  # None when all are linked
 
     @classmethod
-    def of(cls, objects: Objects, numbers: np.ndarray, who: str) -> Apart:
+    def of(cls, objects: Objects, numbers: np.ndarray, who: str) -> SplitRows:
         """Hold some objects apart, by the numbers of their rows."""
         coordinates = objects.coordinates
         chosen, rest = rows_apart(objects.source, numbers)
@@ -112,7 +112,7 @@ class Apart(NamedTuple):
         if not (rest.n_rows if weight is None else np.count_nonzero(weight)):
             return cls(linked, None)
         table = look_through(rest, mixing=False, missing=False, who=who, sort=False, least_share=0)
-        whole = None if table.complete else rest.mapped(partial(to_columns, coordinates))
+        whole = None if table.complete else rest.map_pieces(partial(to_columns, coordinates))
         return cls(linked, Objects(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, rest, whole))
 
 
@@ -135,10 +135,10 @@ class Bonds:
         assert linked.weight is not None
         return cls(linked.rows, linked.weight, breaking_tables(focal_sets), ties)
 
-    def weakened(self, share: float) -> Bonds:
+    def weaken(self, share: float) -> Bonds:
         return replace(self, ties=self.ties._replace(strength=share * self.ties.strength))
 
-    def masses(self, state: Linked, criterion: Criterion) -> tuple[np.ndarray, np.ndarray, float]:
+    def masses(self, state: LinkedState, criterion: Criterion) -> tuple[np.ndarray, np.ndarray, float]:
         """Features (n_terms, k) and masses (k, f) of the linked objects, and their part of the objective."""
         from evidentia.solvers.linked_masses import linked_masses
 
@@ -149,8 +149,8 @@ class Bonds:
 
 
 def linked_step(
-    free: Any, total_weight: float, criterion: Criterion, bonds: Bonds, state: Linked
-) -> tuple[float, Linked]:
+    free: Any, total_weight: float, criterion: Criterion, bonds: Bonds, state: LinkedState
+) -> tuple[float, LinkedState]:
     """Criterion with its penalty, and a better state; ``free`` are pieces of the objects without links, or None."""
     objective, sums = (
         Sums(0.0, np.zeros((1, 1))) if free is None else add_up(piece_sums, free, state.prototypes, criterion)
@@ -158,7 +158,7 @@ def linked_step(
     features, masses, part = bonds.masses(state, criterion)
     sums = sums + (bonds.weight[:, None] * np.square(masses)).T @ features.T
     objective += part + guard_cost(state.prototypes, total_weight)
-    return objective, Linked(update_prototypes(sums, state.prototypes, criterion, total_weight), masses)
+    return objective, LinkedState(update_prototypes(sums, state.prototypes, criterion, total_weight), masses)
 
 
 class TiedPartition(LazyPartition):
@@ -234,7 +234,7 @@ class ConstrainedClusterer(PrototypeClusterer):
         self.check_parameters()
         if as_rows(X) is not None:
             rows: RowSource = self._check_rows(X, sample_weight)
-            rows = rows if constraints is None else Numbered(rows)
+            rows = rows if constraints is None else NumberedRows(rows)
             self.constraints_ = resolve_constraints(self, constraints, range(rows.n_rows or 0)).check()
         else:
             self.constraints_ = resolve_constraints(self, constraints, X).check()
@@ -261,29 +261,29 @@ class ConstrainedClusterer(PrototypeClusterer):
         if not len(self.constraints_):
             return super()._search(objects, criterion, starts)
         penalty = self._penalty(self.xi_, objects, criterion.focal_sets)
-        apart = Apart.of(objects, self.constraints_.objects, type(self).__name__)
+        apart = SplitRows.of(objects, self.constraints_.objects, type(self).__name__)
         bonds, total = Bonds.of(self.constraints_, penalty, apart.linked, criterion.focal_sets), objects.weight.sum()
-        few = None if apart.free is None else apart.free.sampled().pieces
+        few = None if apart.free is None else apart.free.sample().pieces
 
-        def step(bonds: Bonds, state: Linked) -> tuple[float, Linked]:
+        def step(bonds: Bonds, state: LinkedState) -> tuple[float, LinkedState]:
             return linked_step(few, total, criterion, bonds, state)
 
-        def prepared(start: Prototypes, ramp: np.ndarray) -> Linked:
-            state = Linked(start)
+        def prepare(start: Prototypes, ramp: np.ndarray) -> LinkedState:
+            state = LinkedState(start)
             for share in ramp:
-                _, state = step(bonds.weakened(share), state)
+                _, state = step(bonds.weaken(share), state)
             return state
 
         # The map prepares a start when its turn comes, so that an interrupt finds the ends of those before.
-        ramped = self._ramped(starts)
-        best, runs = self._descend(partial(step, bonds), starmap(prepared, ramped), len(ramped))
+        ramped = self._ramp_starts(starts)
+        best, runs = self._descend(partial(step, bonds), starmap(prepare, ramped), len(ramped))
         if apart.free is not None and apart.free.whole is not None and not runs[-1].interrupted:
             every = partial(linked_step, apart.free.pieces, total, criterion, bonds)
             best, _ = self._descend(every, [best.state], 1)
         _, tied, _ = bonds.masses(best.state, criterion)
         return Solution(best.state.prototypes, criterion, tied), best, runs
 
-    def _ramped(self, starts: list[Prototypes]) -> list[tuple[Prototypes, np.ndarray]]:
+    def _ramp_starts(self, starts: list[Prototypes]) -> list[tuple[Prototypes, np.ndarray]]:
         """Each start with the shares of their strength by which its links grow; given centers with all ways there are.
 
         Given covariances say that the start is the end of another fit: it is taken as it is.
@@ -298,7 +298,7 @@ class ConstrainedClusterer(PrototypeClusterer):
         if solution.tied is None:
             return super()._sizes(objects, solution)
         numbers, family = self.constraints_.objects, solution.criterion.focal_sets
-        source = objects.source if isinstance(objects.source, Numbered) else Numbered(objects.source)
+        source = objects.source if isinstance(objects.source, NumberedRows) else NumberedRows(objects.source)
         tied = ClusterSizes.of(pignistic(solution.tied, family).T, source.at(numbers).weight)
         tied = tied._replace(at=numbers[tied.at])
         rest = source.without(numbers)
@@ -306,7 +306,7 @@ class ConstrainedClusterer(PrototypeClusterer):
             return tied
         free = add_up(piece_sizes, rest, objects.coordinates, self._blocks(solution), family)
         passed = np.searchsorted(numbers - np.arange(len(numbers)), free.at, side="right")
-        return free._replace(at=free.at + passed).beside(tied)
+        return free._replace(at=free.at + passed).add_rows(tied)
 
     def _publish_rows(self, X: Any, rows: RowSource) -> None:
         tied, numbers = self._solution.tied, self.constraints_.objects
@@ -318,4 +318,4 @@ class ConstrainedClusterer(PrototypeClusterer):
         if tied is None:
             super()._publish_rows(X, rows)
         else:
-            self._publish_lazy(TiedPartition(self._lazily(rows), numbers, tied), rows)
+            self._publish_lazy(TiedPartition(self._make_lazy(rows), numbers, tied), rows)

@@ -91,18 +91,18 @@ class Prototypes:
         centers = average @ self.centers
         if self.metric is None:
             return np.column_stack([np.einsum("jq,jq->j", centers, centers), -2 * centers, np.ones(len(centers))])
-        metric = _mixed(average, self.metric)
+        metric = _mix_matrices(average, self.metric)
         pulled = np.einsum("jab,jb->ja", metric, centers)
         a, b = np.triu_indices(centers.shape[1])
         products = metric[:, a, b] * np.where(a == b, 1, 2)
         return np.column_stack([np.einsum("jq,jq->j", centers, pulled), -2 * pulled, products])
 
-    def described(self) -> np.ndarray:
+    def describe(self) -> np.ndarray:
         """Center and shape of each cluster in one row."""
         c = len(self.centers)
         return self.centers if self.covariances is None else np.c_[self.centers, self.covariances.reshape(c, -1)]
 
-    def reordered(self, order: np.ndarray) -> Prototypes:
+    def reorder(self, order: np.ndarray) -> Prototypes:
         return replace(
             self, centers=self.centers[order], covariances=None if self.covariances is None else self.covariances[order]
         )
@@ -268,7 +268,7 @@ def update_centers(sums: np.ndarray, prototypes: Prototypes, criterion: Criterio
     total = criterion.penalty[:, None] * sums[:, 1 : 1 + p]
     if prototypes.metric is None:
         return solve_centers(weight, total, average, previous)
-    metric = _mixed(average, prototypes.metric)
+    metric = _mix_matrices(average, prototypes.metric)
     moved = average.T @ np.einsum("jab,jb->ja", metric, total - weight[:, None] * (average @ previous))
     together = (average[:, :, None] * average[:, None, :]).reshape(-1, c * c)
     gram = (together.T @ (weight[:, None, None] * metric).reshape(-1, p * p)).reshape(c, c, p, p)
@@ -290,7 +290,7 @@ def update_covariances(sums: np.ndarray, centers: np.ndarray, criterion: Criteri
     cross = total[:, :, None] * middle[:, None, :]
     scatter = second - cross - cross.transpose(0, 2, 1) + weight[:, None, None] * middle[:, :, None] * middle[:, None]
     share = criterion.average * criterion.penalty[:, None]
-    values, vectors = np.linalg.eigh(_mixed(share.T, scatter))
+    values, vectors = np.linalg.eigh(_mix_matrices(share.T, scatter))
     prior = GUARD * total_weight
     values = (np.maximum(values, 0) + prior) / (share.T @ weight + prior)[:, None]
     return (vectors * values[:, None, :]) @ vectors.transpose(0, 2, 1)
@@ -325,6 +325,6 @@ def descent_step(
     return objective, update_prototypes(sums, prototypes, criterion, total_weight)
 
 
-def _mixed(mixing: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+def _mix_matrices(mixing: np.ndarray, matrices: np.ndarray) -> np.ndarray:
     """Weighted sums of matrices: ``mixing`` (m, k) times ``matrices`` (k, p, p)."""
     return (mixing @ matrices.reshape(len(matrices), -1)).reshape(-1, *matrices.shape[1:])

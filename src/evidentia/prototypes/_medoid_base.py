@@ -99,7 +99,7 @@ def pull(powered: np.ndarray, focal_sets: FocalSets, alpha: float, share: float)
     return powered.T @ (averaging(focal_sets) * (focal_sets.card.astype(float) ** alpha * part)[:, None])
 
 
-class Kept:
+class MedoidState:
     """What ``fit`` keeps for new objects: what represents the clusters, and the criterion."""
 
     _representatives: Any
@@ -107,7 +107,7 @@ class Kept:
     _least_cost: float  # of an object that is a medoid, in the units of the dissimilarities
 
 
-class MedoidClusterer(Kept, RelationalClusterer):
+class MedoidClusterer(MedoidState, RelationalClusterer):
     """Base of the methods with medoids.
 
     A subclass says how unlike object i and set A are, given what represents the clusters, and how to represent them
@@ -188,7 +188,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
 
     def _search(self, dissimilarity: np.ndarray, criterion: Criterion) -> tuple[Run, list[Run]]:
         starts = [np.asarray(self.init)]
-        if self._named_start:
+        if self._starts_by_rule:
             rng = check_random_state(self.random_state)
             starts = list(OBJECT_START_RULES[self.init](dissimilarity, self.n_clusters, self.n_init, rng))
         return best_descent(
@@ -227,7 +227,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
     def _settle(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> None:
         """Number the clusters from the largest to the smallest, unless their order was given, and publish them."""
         focal_sets = criterion.focal_sets
-        if isinstance(self.focal_sets, str) and self._named_start:
+        if isinstance(self.focal_sets, str) and self._starts_by_rule:
             masses = self._place(dissimilarity, representatives, criterion)
             share = CredalPartition(masses, focal_sets, copy=False).pignistic
             order = _base.largest_first(share.sum(axis=0), tie=share.argmax(axis=0))
@@ -245,7 +245,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
     # -- what the user gave -------------------------------------------------------------------------------------------
 
     @property
-    def _named_start(self) -> bool:
+    def _starts_by_rule(self) -> bool:
         return isinstance(self.init, str)
 
     def _family(self) -> FocalSets:
@@ -261,7 +261,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
     def _check_start(self, n: int) -> None:
         """What of the parameters depends on the number of objects."""
         _base.check_enough_rows(self, n, self.n_clusters)
-        if self._named_start:
+        if self._starts_by_rule:
             return
         given = np.asarray(self.init)
         good = given.shape == (self.n_clusters,) and given.dtype.kind in "iu"

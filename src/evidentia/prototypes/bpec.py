@@ -21,7 +21,7 @@ from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.coordinates import ColumnScales, SpannedScales
 from evidentia.solvers.descent import Step
-from evidentia.solvers.starts import evenly_drawn
+from evidentia.solvers.starts import draw_evenly
 from evidentia.solvers.threads import one_blas_thread
 
 WIDE = 16  # columns from which second moments by clusters take less time than all products of columns
@@ -164,7 +164,7 @@ class BPEC(EvidentialMeans):
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
         table = look_through(rows, mixing=False, missing=False, who="BPEC", sort=False, least_share=self._least_share)
-        candidates = in_memory(rows).table if table.complete else evenly_drawn(table.sample)
+        candidates = in_memory(rows).table if table.complete else draw_evenly(table.sample)
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)
         peaks = self._choose(graph)
@@ -176,7 +176,7 @@ class BPEC(EvidentialMeans):
         """The objects, and round clusters around the peaks."""
         coordinates = objects.coordinates
         if not self.adaptive or coordinates.width < WIDE:
-            return objects, self._at(coordinates.to(peaks))
+            return objects, self._prototypes_at(coordinates.to(peaks))
         repeats = np.ones(coordinates.width)
         if isinstance(coordinates, ColumnScales) and coordinates.width > objects.rows.shape[1]:
             table = coordinates.back(objects.rows.T)  # fewer rows than columns: all of them are at hand
@@ -208,5 +208,5 @@ class BPEC(EvidentialMeans):
         return partial(fixed_step, objects.pieces, objects.weight.sum(), criterion)
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        singles = self._step(objects.sampled(), single_clusters(len(starts[0].centers), self.beta))
+        singles = self._step(objects.sample(), single_clusters(len(starts[0].centers), self.beta))
         return rho_from(nearest_distance(objects, self._end_of(singles, starts[0])), objects)

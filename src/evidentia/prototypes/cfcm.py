@@ -72,8 +72,8 @@ class CFCM(ConstrainedClusterer):
             return 0.0
         if self.xi != "auto":
             return float(self.xi)
-        found = self._end_of(self._step(objects.sampled(), criterion), start)
-        objective, sums = add_up(piece_sums, objects.sampled().pieces, found, criterion)
+        found = self._end_of(self._step(objects.sample(), criterion), start)
+        objective, sums = add_up(piece_sums, objects.sample().pieces, found, criterion)
         mean = objects.unit * objective / sums[:, 0].sum()
         return float(mean * objects.weight.sum() / len(self.constraints_))
 

@@ -104,7 +104,7 @@ def reassign(groups: Groups, state: Assignment) -> tuple[float, Assignment]:
     return float(groups.inside + spread), assignment(groups, state.order, state.centers)
 
 
-def unchanged(before: Assignment, after: Assignment) -> bool:
+def is_unchanged(before: Assignment, after: Assignment) -> bool:
     return before.stuck == after.stuck and np.array_equal(before.chosen, after.chosen)
 
 
@@ -198,7 +198,7 @@ class COPKMeans(_base.IterativeClusterer):
             (assignment(groups, rng.permutation(tied), centers) for centers in starts),
             name="COPKMeans",
             max_iter=self.max_iter,
-            rests=unchanged,
+            rests=is_unchanged,
             unrest="its centers came to rest; with cannot-links they may go round in circles.",
             n_starts=len(starts),
             verbose=self.verbose,

@@ -23,14 +23,14 @@ class Medoids(NamedTuple):
     apart: np.ndarray
 
 
-def uneven(first: np.ndarray, others: np.ndarray) -> np.ndarray:
+def unevenness(first: np.ndarray, others: np.ndarray) -> np.ndarray:
     r""":math:`\min_k \tau_k \sum_{k < l} |\tau_k - \tau_l|`.
 
     Arrays are as for :func:`to_set`; ``first`` may have a row for each candidate.
 
     Examples
     --------
-    >>> uneven(np.array([2.0]), np.array([[6.0], [7.0]]))      # 2 * (4 + 5 + 1)
+    >>> unevenness(np.array([2.0]), np.array([[6.0], [7.0]]))      # 2 * (4 + 5 + 1)
     array([20.])
     """
     total = np.abs(first - others[0])
@@ -71,7 +71,7 @@ def to_set(first: np.ndarray, others: np.ndarray, apart: float, *, gamma: float,
     array([3.4])
     """
     mean = (first + others.sum(axis=0)) / (len(others) + 1)
-    return (gamma * mean + inverse(np.array(eta * apart)) * uneven(first, others)) / (gamma + 1)
+    return (gamma * mean + inverse(np.array(eta * apart)) * unevenness(first, others)) / (gamma + 1)
 
 
 def to_sets(
@@ -108,7 +108,7 @@ def candidate_costs(
         mean = (dissimilarity @ weight[j] + others.sum(axis=0) @ weight[j]) / (len(rest) + 1)
         least = np.empty(len(cost))
         for rows in row_blocks(len(cost), 3 * dissimilarity.shape[1]):
-            least[rows] = uneven(dissimilarity[rows], others) @ weight[j]
+            least[rows] = unevenness(dissimilarity[rows], others) @ weight[j]
         cost += (gamma * mean + inverse(eta * apart) * least) / (gamma + 1)  # to_set, which is linear in its two terms
     return cost
 

@@ -58,7 +58,7 @@ def make_links(
     return Links(link_form(focal_sets), rows.indptr, rows.indices, rows.values[0], 2 * weight[~constraints.must].sum())
 
 
-def broken(constraints: PairwiseConstraints, masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+def broken_links(constraints: PairwiseConstraints, masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
     """Links that the most plausible clusters contradict, (n_links,) bool."""
     first, second = (masses @ focal_sets.member).argmax(axis=1)[constraints.pairs.T]
     return (first == second) != constraints.must
@@ -201,7 +201,7 @@ class CEVCLUS(EVCLUS):
         if not len(self.constraints_) or runs[-1].interrupted:
             return focal_sets, runs
         if isinstance(self.xi, str):
-            best, self.xi_ = self._listen(pairs, focal_sets, runs)
+            best, self.xi_ = self._enforce_links(pairs, focal_sets, runs)
             return focal_sets, [best]
         self.xi_ = np.full(len(self.constraints_), float(self.xi))
         return focal_sets, self._strengthen(pairs, focal_sets, runs)
@@ -222,15 +222,15 @@ class CEVCLUS(EVCLUS):
                 return [replace(run, trace=np.array([loss])) for run, loss in zip(runs, losses)]
         return runs
 
-    def _listen(self, pairs: Pairs, focal_sets: FocalSets, runs: list[Run]) -> tuple[Run, np.ndarray]:
+    def _enforce_links(self, pairs: Pairs, focal_sets: FocalSets, runs: list[Run]) -> tuple[Run, np.ndarray]:
         """Raise the weights of broken links until all links hold, or else keep the solution that breaks fewest."""
         links = self.constraints_
 
-        def wrong(run: Run) -> np.ndarray:
-            return broken(links, run.state, focal_sets)
+        def count_broken(run: Run) -> np.ndarray:
+            return broken_links(links, run.state, focal_sets)
 
         def cost(run: Run) -> float:
-            return float(links.certainty @ wrong(run))
+            return float(links.certainty @ count_broken(run))
 
         def descend(run: Run, weights: np.ndarray, tol: float) -> Run:
             return self._descend(pairs, focal_sets, [run.state], self._links(weights, pairs, focal_sets), tol)[0]
@@ -240,7 +240,7 @@ class CEVCLUS(EVCLUS):
         for weight in WEIGHTS:
             if cost(best) == 0 or run.interrupted:
                 break
-            weights = np.where(wrong(run), weight, np.maximum(weights, ANCHOR * weight))
+            weights = np.where(count_broken(run), weight, np.maximum(weights, ANCHOR * weight))
             run = descend(run, weights, STEP_TOL)
             if cost(run) < cost(best) and not run.interrupted:
                 run = descend(run, weights, self.tol)

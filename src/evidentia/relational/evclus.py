@@ -17,11 +17,11 @@ from evidentia.dissimilarities import (
     RelationalClusterer,
     Source,
     delta_star,
+    make_source,
     new_blocks,
     read_source,
     read_table,
     refuse_rows_of_metric,
-    source_of,
 )
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
@@ -216,7 +216,7 @@ class EVCLUS(RelationalClusterer):
         who = type(self).__name__
         if partners is not None:
             raise TypeError(f"{who} draws the partners itself among a sample of rows that are not in memory.")
-        with self._kept(checkpoint, source) as rng:
+        with self._checkpointed_passes(checkpoint, source) as rng:
             table = look_through(source, mixing=False, missing=False, who=who)
             sample = rows_for_all(table, source, SAMPLE if self.n_pairs is not None else SAMPLE_OF_ALL_PAIRS)
             self._fit(sample, None, sample, rng)
@@ -243,7 +243,7 @@ class EVCLUS(RelationalClusterer):
         pairs, self.delta0_ = wanted_conflict(pairs, self.delta0, self.n_clusters, who=type(self).__name__)
         focal_sets, runs = self._search(pairs, rng)
         best = best_of(runs, name=type(self).__name__, max_iter=self.max_iter, tol=self.tol)
-        self._source = source.for_new()
+        self._source = source.needed_for_new()
         self._publish_run(best, runs, 1 / pairs.n_terms)
         self._settle(X, best.state, focal_sets)
         self._describe(pairs, rng)
@@ -258,7 +258,7 @@ class EVCLUS(RelationalClusterer):
             table = read_table(self, X)
             n = self._check_count(len(table))
             return Columns(n), listed_pairs(table, check_partners(who, partners, n))
-        source = read_source(self, X) if rows is None else source_of(rows, self.metric, self.metric_params, who=who)
+        source = read_source(self, X) if rows is None else make_source(rows, self.metric, self.metric_params, who=who)
         n = self._check_count(len(source))
         if partners is not None:
             return source, chosen_pairs(source, check_partners(who, partners, n))
@@ -331,7 +331,7 @@ class EVCLUS(RelationalClusterer):
         """Number the clusters from the largest to the smallest, unless the caller fixed them, and publish."""
         partition = CredalPartition(masses, focal_sets, copy=False)
         if isinstance(self.focal_sets, str) and isinstance(self.init, str):
-            partition = partition.canonical()
+            partition = partition.sort_clusters()
         self.focal_sets_ = partition.focal_sets
         self._publish(X, partition.masses)
         n = len(masses)

@@ -23,7 +23,7 @@ class Pairs(NamedTuple):
     def values(self) -> np.ndarray:
         """One number for each term of the loss, perhaps in both directions."""
         if isinstance(self.layout, GroupTargets):
-            return self.layout.values[0][occupied(self.layout)]
+            return self.layout.values[0][occupied_places(self.layout)]
         if isinstance(self.layout, PairTargets):
             return self.layout.values[0]
         return self.layout[0][np.triu_indices(self.n_objects, 1)]
@@ -38,7 +38,7 @@ class Pairs(NamedTuple):
         """Numbers i, j of the objects of some of the pairs, and their values; all pairs when there are fewer."""
         if isinstance(self.layout, GroupTargets):
             order, size = self.layout.order, self.layout.values.shape[2]
-            group, row, column = np.nonzero(occupied(self.layout))
+            group, row, column = np.nonzero(occupied_places(self.layout))
             i, j = order[group * size + row], order[self.layout.places[group, column]]
             value = self.layout.values[0, group, row, column]
         elif isinstance(self.layout, PairTargets):
@@ -53,7 +53,7 @@ class Pairs(NamedTuple):
         return i[once], j[once], value[once]
 
 
-def occupied(layout: GroupTargets) -> np.ndarray:
+def occupied_places(layout: GroupTargets) -> np.ndarray:
     """Where a target belongs to two objects, shape (n_groups, size, n_partners * size)."""
     _, n_groups, size, _ = layout.values.shape
     rows = np.arange(n_groups * size).reshape(n_groups, size) < len(layout.order)
@@ -84,7 +84,7 @@ def random_pairs(source: Source, n_pairs: int, rng: np.random.RandomState) -> Pa
     partners = (np.arange(n_groups)[:, None] + np.concatenate([steps, -steps, opposite]).astype(int)) % n_groups
     layout = GroupTargets(rng.permutation(n), partners, np.zeros((1, n_groups, size, partners.shape[1] * size)))
     _measure_groups(source, layout, len(steps))
-    return Pairs(layout, int(occupied(layout).sum()) // 2, n)
+    return Pairs(layout, int(occupied_places(layout).sum()) // 2, n)
 
 
 def _measure_groups(source: Source, layout: GroupTargets, n_steps: int) -> None:

@@ -246,7 +246,7 @@ class RECM(RelationalClusterer):
     def _fit_source(self, X: Any, source: Source) -> None:
         _base.check_enough_rows(self, len(source), self.n_clusters)
         cure = "EVCLUS with n_pairs needs no n × n numbers."
-        square = self._squared(full_matrix(source, who="RECM", cure=cure, copies=4))
+        square = self._square(full_matrix(source, who="RECM", cure=cure, copies=4))
         problem, self.shift_, runs = self._search(square)
         best = best_of(runs, name="RECM", max_iter=self.max_iter, tol=self.tol)
         self.rho_ = problem.rho
@@ -297,7 +297,7 @@ class RECM(RelationalClusterer):
         n_starts = self.n_init if isinstance(self.init, str) else 1
         return all_runs(run, self._starts(problem, rng), name="RECM", n_starts=n_starts, verbose=self.verbose)
 
-    def _squared(self, dissimilarity: np.ndarray) -> np.ndarray:
+    def _square(self, dissimilarity: np.ndarray) -> np.ndarray:
         return dissimilarity if self.squared else np.square(dissimilarity)
 
     def _starts(self, problem: Problem, rng: np.random.RandomState) -> Iterator[np.ndarray]:
@@ -332,7 +332,7 @@ class RECM(RelationalClusterer):
 
     def _masses(self, X: Any) -> np.ndarray:
         reach = [
-            (self._squared(distance) + self.shift_) @ self.prototype_weights_.T
+            (self._square(distance) + self.shift_) @ self.prototype_weights_.T
             for _, distance in new_blocks(self._source, X)
         ]
         return self._place(np.concatenate(reach), self._prototypes)

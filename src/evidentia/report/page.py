@@ -139,7 +139,7 @@ def render(
         ("The clusters", clusters_section(partition, explainer.columns) if answer else ""),
         ("Pictures", "".join(figure(picture, selection) for picture in shown) if can_draw() else f"<p>{NEEDED}</p>"),
         ("The most doubtful objects", doubtful_section(partition, explainer) if answer else ""),
-        ("How it was found", found_section(model, selection, shown)),
+        ("How it was found", search_section(model, selection, shown)),
         ("How it was made", f'<div class="settings">{settings_section(model, settings or {})}</div>'),
         ("Do it again", repeat_section(command, code or (None if model is None else default_code(model)))),
     ]
@@ -280,11 +280,11 @@ def doubtful_section(partition: CredalPartition, explainer: Explainer) -> str:
     )
 
 
-def found_section(model: Any, selection: Any, pictures: Sequence[Picture]) -> str:
+def search_section(model: Any, selection: Any, pictures: Sequence[Picture]) -> str:
     """How far the starts agree, what was rejected and why, and what came second."""
     said = [words.starts(model), getattr(selection, "choice", None)]
     text = "".join(f"<p>{escape(sentence)}</p>" for sentence in said if sentence)
-    reasons = words.rejected(model, selection)
+    reasons = words.rejected_starts(model, selection)
     if reasons:
         listed = "".join(f"<li>{escape(reason)}</li>" for reason in reasons)
         text += f"<p>Tried, and not taken or to be taken with care:</p><ul>{listed}</ul>"

@@ -11,7 +11,7 @@ import numpy as np
 
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import Columns, profile, read_columns
-from evidentia.plots._ink import can_draw, legible
+from evidentia.plots._ink import can_draw, spell_missing_letters
 from evidentia.plots.partition import DENSE
 from evidentia.plots.table import Plane, choose_plane, fill_missing, principal_plane
 
@@ -274,6 +274,6 @@ def _picture(
     file = io.BytesIO()
     figure = Figure(figsize=figsize, layout="constrained")
     paint(figure.add_subplot())
-    legible(figure)
+    spell_missing_letters(figure)
     figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
     return Picture(name, title, caption, alt, file.getvalue())

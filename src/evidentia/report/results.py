@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from evidentia._names import guarded, unguarded
+from evidentia._names import guard_table, unguard_table
 from evidentia.files import whole_file, write_whole
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import read_columns, row_names
@@ -49,7 +49,7 @@ def write_table(frame: pd.DataFrame, path: Path, *, decimals: int | None = None)
             text = [name for name in frame if frame[name].dtype.kind not in "biuf"]
             frame.to_parquet(file, engine="pyarrow", use_dictionary=text)  # numbers seldom repeat
         else:
-            _write_csv(guarded(frame if decimals is None or len(frame) <= MANY else frame.round(decimals)), file)
+            _write_csv(guard_table(frame if decimals is None or len(frame) <= MANY else frame.round(decimals)), file)
     return path
 
 
@@ -83,7 +83,7 @@ def read_table(path: Path) -> pd.DataFrame:
         frame = pd.read_parquet(path, engine="pyarrow")
         return frame.set_axis(frame.index.astype(str), axis=0)
     frame = pd.read_csv(path, converters={0: str})  # a name such as NA or 007 stays one
-    return unguarded(frame.set_index(frame.columns[0]))
+    return unguard_table(frame.set_index(frame.columns[0]))
 
 
 def write_results(

@@ -9,7 +9,7 @@ import numpy as np
 
 from evidentia._base import FIRST_LOOK
 from evidentia.partition import CredalPartition
-from evidentia.partition.explanation import conjoined
+from evidentia.partition.explanation import join_words
 
 LISTED = 6  # sets of clusters that a sentence names one by one
 
@@ -36,21 +36,21 @@ def shares(partition: CredalPartition) -> list[Share]:
     1 (25 %) lies between clusters: 1 between 0 and 1.
     1 (25 %) is an outlier, far from every cluster.
     """
-    return [_sure(partition), _torn(partition), _out(partition)]
+    return [_sure_share(partition), _torn_share(partition), _outlier_share(partition)]
 
 
-def _sure(partition: CredalPartition) -> Share:
+def _sure_share(partition: CredalPartition) -> Share:
     sure = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() == 1}
     size, n = sum(sure.values()), len(partition)
-    each = _listed(f"{count} in cluster {_members(partition, mask)}" for mask, count in sure.items())
+    each = _list_parts(f"{count} in cluster {_members(partition, mask)}" for mask, count in sure.items())
     said = f"{size} of {n} objects ({_percent(size, n)}) {_verb(size, 'is', 'are')} surely in one cluster"
     meaning = "No set of several clusters holds more of their mass than their own cluster does."
-    if partition.n_faint:
-        meaning += f" But {partition.n_faint} of them have less than half of their mass on it."
+    if partition.n_weakly_sure:
+        meaning += f" But {partition.n_weakly_sure} of them have less than half of their mass on it."
     return Share("sure", size, f"{said}: {each}." if size else f"{said}.", meaning)
 
 
-def _torn(partition: CredalPartition) -> Share:
+def _torn_share(partition: CredalPartition) -> Share:
     if not (partition.focal_sets.card > 1).any():
         return Share("none", 0, "This method always names one cluster.", "It cannot say that it does not know which.")
     torn = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() > 1}
@@ -58,14 +58,14 @@ def _torn(partition: CredalPartition) -> Share:
     if not size:
         return Share("torn", 0, "No object lies between clusters.", "The data place every object that is no outlier.")
     ranked = sorted(torn.items(), key=lambda item: -item[1])
-    between = _listed(f"{count} {_between(partition, mask)}" for mask, count in ranked)
+    between = _list_parts(f"{count} {_between_text(partition, mask)}" for mask, count in ranked)
     said = f"{size} ({_percent(size, n)}) {_verb(size, 'lies', 'lie')} between clusters: {between}."
     return Share(
         "torn", size, said, "The data do not say which of these clusters it is; choosing one would be a guess."
     )
 
 
-def _out(partition: CredalPartition) -> Share:
+def _outlier_share(partition: CredalPartition) -> Share:
     if partition.focal_sets.empty_index is None:
         meaning = "An object far from everything is given a place too."
         return Share("none", 0, "This method does not look for outliers.", meaning)
@@ -154,7 +154,7 @@ def starts(model: Any) -> str | None:
     return "; ".join(said) + "."
 
 
-def rejected(model: Any, selection: Any = None) -> list[str]:
+def rejected_starts(model: Any, selection: Any = None) -> list[str]:
     """What was tried and is of no use, or of less than it seems, with the reason: a sentence for each reason."""
     table = getattr(model, "selection_", None)
     if table is None:
@@ -169,22 +169,22 @@ def rejected(model: Any, selection: Any = None) -> list[str]:
                 found.setdefault(note, {}).setdefault(who, []).append(f"{row['n_clusters']}")
     sentences = []
     for note, each in found.items():
-        parts = [f"{who + ' with ' if who else ''}{conjoined(numbers)} clusters" for who, numbers in each.items()]
+        parts = [f"{who + ' with ' if who else ''}{join_words(numbers)} clusters" for who, numbers in each.items()]
         listed = ", ".join(parts[:LISTED]) + (f" and {len(parts) - LISTED} more" if len(parts) > LISTED else "")
         sentences.append(f"{note[0].upper()}{note[1:]}: {listed}.")
     return sentences
 
 
 def _members(partition: CredalPartition, mask: int) -> str:
-    return conjoined([partition.cluster_name(k) for k in range(partition.n_clusters) if mask >> k & 1])
+    return join_words([partition.cluster_name(k) for k in range(partition.n_clusters) if mask >> k & 1])
 
 
-def _between(partition: CredalPartition, mask: int) -> str:
+def _between_text(partition: CredalPartition, mask: int) -> str:
     whole = mask == (1 << partition.n_clusters) - 1 and partition.n_clusters > 2
     return "could be in any" if whole else f"between {_members(partition, mask)}"
 
 
-def _listed(parts: Iterable[str]) -> str:
+def _list_parts(parts: Iterable[str]) -> str:
     parts = list(parts)
     more = f" and {len(parts) - LISTED} other groups" if len(parts) > LISTED else ""
     return ", ".join(parts[:LISTED]) + more

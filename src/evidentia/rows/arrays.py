@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.rows.files import Block, FileRows, Files, choose_numbers, damaged, no_rows, reading, whole_file
+from evidentia.rows.files import Block, FileRows, Files, choose_numbers, damaged_message, no_rows, reading, whole_file
 from evidentia.rows.source import PIECE_BYTES, cut, piece_rows
 
 MOST_BYTES = 4 * PIECE_BYTES  # read at a time, where few of many columns are used
@@ -88,7 +88,7 @@ class ArrayFileRows(FileRows):
             raise no_rows(files)
         self.handles = cut(self.n_rows, self.n_features)
 
-    def chosen(self) -> Any:
+    def chosen_columns(self) -> Any:
         return [self.layouts, self.layout_of, self.columns, self.weight]
 
     def blocks(self, handle: tuple[int, int]) -> Iterator[Block]:
@@ -133,7 +133,7 @@ def _npy_layout(path: str) -> Layout:
     _check_kind(path, shape, dtype)
     layout = Layout.plain((shape[0], shape[1]), dtype, offset, fortran)
     if os.path.getsize(path) < layout.end:
-        raise ValueError(damaged(path, EOFError("it ends before its last row")))
+        raise ValueError(damaged_message(path, EOFError("it ends before its last row")))
     return layout
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from evidentia._archive import Format, own_class, read_archive, understanding, write_archive
+from evidentia._archive import Format, name_file_in_errors, own_class, read_archive, write_archive
 from evidentia._warnings import warn_user
 
 FORMAT = Format("evidentia-checkpoint", 1, "a checkpoint of evidentia", "A checkpoint is written by fit(checkpoint=…).")
@@ -44,7 +44,7 @@ class Checkpoint:
 
     def _read(self) -> None:
         content = read_archive(self.path, FORMAT)
-        with understanding(self.path, FORMAT):
+        with name_file_in_errors(self.path, FORMAT):
             for what, mine in (("rows", self.data), ("settings", self.settings)):
                 kept = str(content[what])
                 if kept != mine:
@@ -117,7 +117,7 @@ def active() -> Checkpoint | None:
 
 
 @contextmanager
-def checkpointed(checkpoint: Checkpoint | None) -> Iterator[None]:
+def write_checkpoint(checkpoint: Checkpoint | None) -> Iterator[None]:
     """Passes made inside are kept; the file is written at the end too, however it comes, and the seed at once."""
     if checkpoint is not None and not checkpoint.path.exists():
         checkpoint.write()

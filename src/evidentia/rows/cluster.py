@@ -38,7 +38,7 @@ PAUSE = 0.8  # share of its memory above which a worker begins no task, unless t
 _known: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # workers of a client that have this package
 
 
-def on_client(client: Any, work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
+def map_on_client(client: Any, work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
     """``work(rows, handle)`` of every handle, in order, by the workers of a Dask client.
 
     Parameters
@@ -74,7 +74,7 @@ def _groups(handles: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-class Refused(NamedTuple):
+class RefusedWork(NamedTuple):
     """In place of a result: what the work says about the rows, which would be the same if it were done again."""
 
     error: ValueError
@@ -87,7 +87,7 @@ def _submit(
     if rows.block(groups[0][0]) is None:
         return [client.submit(work_on_group, work, bare, group, pure=False, retries=RETRIES) for group in groups]
     # Blocks of a Dask collection are computed on the way, and each is gone as soon as the work on it is done.
-    one, several = delayed(work_on_block, pure=False), delayed(in_order, pure=False)
+    one, several = delayed(work_on_block, pure=False), delayed(gather_results, pure=False)
     found = [several(*(one(work, bare, handle, rows.block(handle)) for handle in group)) for group in groups]
     return client.compute(found, retries=RETRIES)
 
@@ -100,7 +100,7 @@ def work_on_group(work: Callable[[Any, Any], Any], rows: Any, handles: Sequence[
             try:
                 found.append(work(rows, handle))
             except ValueError as error:
-                return [*found, Refused(error)]
+                return [*found, RefusedWork(error)]
     return found
 
 
@@ -110,7 +110,7 @@ def work_on_block(work: Callable[[Any, Any], Any], rows: Any, handle: Any, block
         return work_on_group(work, rows, [handle])[0]
 
 
-def in_order(*results: Any) -> list[Any]:
+def gather_results(*results: Any) -> list[Any]:
     return list(results)
 
 
@@ -126,11 +126,11 @@ def _outcome(client: Any, future: Any) -> Iterator[Any]:
             "(memory_limit), or cut the rows into smaller parts; their logs say more."
         ) from error
     except distributed.CancelledError as error:
-        raise _lost(client) from error
+        raise _lost_error(client) from error
     except ModuleNotFoundError as error:
-        raise _missing(error, "a worker") from error
+        raise _import_error(error, "a worker") from error
     for one in found:
-        if isinstance(one, Refused):
+        if isinstance(one, RefusedWork):
             raise one.error
         yield one
 
@@ -145,24 +145,24 @@ def _wait(client: Any, future: Any) -> None:
         except TimeoutError:
             pass
         except distributed.CancelledError as error:
-            raise _lost(client) from error
+            raise _lost_error(client) from error
         workers = _workers(client)
         if any(worker.status == "running" for worker in workers):
             idle_since = None
             continue
         idle_since = idle_since or time.monotonic()
         if time.monotonic() - idle_since > PATIENCE:
-            raise _too_small(workers[0], 0) if workers else _nobody()
+            raise _too_small(workers[0], 0) if workers else _no_worker_error()
 
 
-def _nobody() -> Exception:
+def _no_worker_error() -> Exception:
     return RuntimeError(
         f"There was no Dask worker for {PATIENCE:.0f} seconds, so the pass was given up. Start workers, wait for the "
         "first (client.wait_for_workers(1)), and fit again."
     )
 
 
-def _lost(client: Any) -> Exception:
+def _lost_error(client: Any) -> Exception:
     if client.status == "running":
         return RuntimeError("Another program cancelled the tasks of this pass, or restarted the workers. Fit again.")
     return ConnectionError(
@@ -171,7 +171,7 @@ def _lost(client: Any) -> Exception:
     )
 
 
-def _missing(error: Exception, worker: str) -> Exception:
+def _import_error(error: Exception, worker: str) -> Exception:
     name = getattr(error, "name", None) or "evidentia"
     return ModuleNotFoundError(
         f"{worker} of the Dask cluster cannot import {name}. Install the same packages there as here "
@@ -202,7 +202,7 @@ def _workers(client: Any) -> list[Worker]:
     try:
         told = client.scheduler_info(n_workers=-1)["workers"]
     except (OSError, distributed.CancelledError) as error:
-        raise _lost(client) from error
+        raise _lost_error(client) from error
     return [
         Worker(
             address,
@@ -240,7 +240,7 @@ def _used_after_imports(client: Any, work: Any, addresses: list[str]) -> dict[st
         resolve_name, "evidentia:__version__", workers=addresses, on_error="return"
     ).items():
         if isinstance(version, ImportError):
-            raise _missing(version, f"Worker {address}")
+            raise _import_error(version, f"Worker {address}")
         if isinstance(version, str) and version != __version__:
             raise RuntimeError(
                 f"Worker {address} of the Dask cluster has evidentia {version}, and this process {__version__}. "
@@ -249,7 +249,7 @@ def _used_after_imports(client: Any, work: Any, addresses: list[str]) -> dict[st
     told = client.run(memory_in_use, work, workers=addresses, on_error="return")
     for address, bytes_used in told.items():
         if isinstance(bytes_used, ImportError):
-            raise _missing(bytes_used, f"Worker {address}")
+            raise _import_error(bytes_used, f"Worker {address}")
     return {address: found for address, found in told.items() if isinstance(found, int)}
 
 

@@ -53,13 +53,13 @@ def _keys(text: bytes) -> dict[str, str]:
         raise ValueError("its text is empty")
     sign = re.escape(said[0])
     parts = [part.replace(said[0] * 2, said[0]) for part in re.split(rf"(?<!{sign}){sign}(?!{sign})", said[1:])]
-    keys = _paired(parts)
+    keys = _pair_keys(parts)
     if any(f"$P{n}{what}" not in keys for n in range(1, int(keys.get("$PAR", 0)) + 1) for what in "NBR"):
-        keys |= _paired(said[1:].split(said[0]))  # programs write empty values, which the standard does not know
+        keys |= _pair_keys(said[1:].split(said[0]))  # programs write empty values, which the standard does not know
     return keys
 
 
-def _paired(parts: list[str]) -> dict[str, str]:
+def _pair_keys(parts: list[str]) -> dict[str, str]:
     return {key.strip().upper(): value.strip() for key, value in zip(parts[::2], parts[1::2])}
 
 

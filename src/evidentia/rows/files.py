@@ -35,7 +35,7 @@ class Files:
     def check(self, at: int) -> None:
         """Refuse a file that is another one now."""
         if stamp(self.path(at)) != tuple(self.stamps[at]):
-            raise ValueError(changed(self.path(at)))
+            raise ValueError(changed_message(self.path(at)))
 
     def fingerprint(self) -> list[Any]:
         return [self.names, self.stamps.tolist()]
@@ -54,7 +54,7 @@ def stamp(path: str) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def changed(path: str) -> str:
+def changed_message(path: str) -> str:
     return f"{path} changed since it was opened; open it again."
 
 
@@ -71,7 +71,7 @@ class Block(NamedTuple):
         return Block(self.table[start:stop], weight, self.place, self.first + start)
 
 
-def in_pieces(blocks: Iterable[Block], size: int) -> Iterator[Piece]:
+def cut_into_pieces(blocks: Iterable[Block], size: int) -> Iterator[Piece]:
     """Rows of the blocks, one after the other, in pieces of ``size`` rows; the last one may have fewer."""
     waiting: list[Block] = []
     count = 0
@@ -82,13 +82,13 @@ def in_pieces(blocks: Iterable[Block], size: int) -> Iterator[Piece]:
             waiting.append(part)
             start, count = start + len(part.table), count + len(part.table)
             if count == size:
-                yield _joined(waiting)
+                yield _join(waiting)
                 waiting, count = [], 0
     if waiting:
-        yield _joined(waiting)
+        yield _join(waiting)
 
 
-def _joined(blocks: Sequence[Block]) -> Piece:
+def _join(blocks: Sequence[Block]) -> Piece:
     table, weight, place, first = blocks[0]
     further = []
     if len(blocks) > 1:
@@ -103,12 +103,12 @@ def _joined(blocks: Sequence[Block]) -> Piece:
     return Piece(table, weight, place, first, tuple(further))
 
 
-def grouped(sizes: Sequence[int] | np.ndarray, least: int) -> list[tuple[int, int]]:
+def group_neighbors(sizes: Sequence[int] | np.ndarray, least: int) -> list[tuple[int, int]]:
     """Neighbors taken together, (start, stop), until they sum up to ``least``, or more if there are very many.
 
     Examples
     --------
-    >>> grouped([10, 80, 30, 0, 500, 20], 100)
+    >>> group_neighbors([10, 80, 30, 0, 500, 20], 100)
     [(0, 3), (3, 5), (5, 6)]
     """
     least = max(least, -(-2 * int(np.sum(sizes)) // MOST_HANDLES))
@@ -135,17 +135,17 @@ class FileRows(RowSource):
         """Rows of a handle as the files give them."""
 
     @abstractmethod
-    def chosen(self) -> Any:
+    def chosen_columns(self) -> Any:
         """Names or numbers of the columns that are used, and that of the weight."""
 
     def read(self, handle: Any) -> Iterator[Piece]:
-        for piece in in_pieces(self.blocks(handle), piece_rows(self.n_features)):
+        for piece in cut_into_pieces(self.blocks(handle), piece_rows(self.n_features)):
             if piece.weight is not None:
                 _check_weight(piece, piece.weight)
             yield piece
 
     def fingerprint(self) -> str:
-        text = json.dumps([type(self).__name__, self.files.fingerprint(), self.chosen()])
+        text = json.dumps([type(self).__name__, self.files.fingerprint(), self.chosen_columns()])
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
     @property
@@ -197,7 +197,7 @@ def choose_columns(
 
     ``kinds`` says of each column what it holds if it does not hold numbers.
     """
-    asked = _asked(columns, weight, str, "a name", f"{path} has columns with names")
+    asked = _check_names(columns, weight, str, "a name", f"{path} has columns with names")
     for name in [*(asked or []), *([] if weight is None else [weight])]:
         if name not in kinds:
             raise ValueError(f"{path} has no column {name!r}. It has {listing(kinds)}.")
@@ -242,7 +242,7 @@ def choose_numbers(
     what: str, width: int, columns: Sequence[int] | None, weight: int | None
 ) -> tuple[list[int], int | None]:
     """Columns of an array by number: those asked for, or all."""
-    asked = _asked(columns, weight, int, "a number", f"{what} is an array, and its columns have numbers")
+    asked = _check_names(columns, weight, int, "a number", f"{what} is an array, and its columns have numbers")
     for at in [*(asked or []), *([] if weight is None else [weight])]:
         if not 0 <= at < width:
             raise ValueError(f"{what} has no column {at}: there are {width}, and they count from 0.")
@@ -252,7 +252,7 @@ def choose_numbers(
     return used, None if weight is None else int(weight)
 
 
-def _asked(columns: Any, weight: Any, kind: type, word: str, what: str) -> list[Any] | None:
+def _check_names(columns: Any, weight: Any, kind: type, word: str, what: str) -> list[Any] | None:
     """Columns as they were asked for, each once and by a name or number as they have."""
     kinds = (str,) if kind is str else (int, np.integer)
     for name in [*([] if columns is None else columns), *([] if weight is None else [weight])]:
@@ -290,10 +290,10 @@ def reading(
         yield from work
     except errors as error:
         check()
-        raise ValueError(damaged(what, error)) from error
+        raise ValueError(damaged_message(what, error)) from error
     check()
 
 
-def damaged(what: str, error: BaseException) -> str:
+def damaged_message(what: str, error: BaseException) -> str:
     said = (str(error).splitlines() or [type(error).__name__])[0].removeprefix("Error tokenizing data. C error: ")
     return f"{what} cannot be read, it is damaged or cut: {said.rstrip('.')}. Write it again, or leave it out."

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from evidentia.rows.passes import each_handle
+from evidentia.rows.passes import map_handles
 from evidentia.rows.source import ArrayRows, DerivedRows, Piece, RowSource
 
 
-class Numbered(DerivedRows):
+class NumberedRows(DerivedRows):
     """Rows of another source, which one pass has counted: a piece knows the number of its first row among all."""
 
     derived = True
@@ -21,7 +21,7 @@ class Numbered(DerivedRows):
     def __init__(self, source: RowSource):
         self.source, self.in_memory = source, source.in_memory
         self.n_features, self.names = source.n_features, source.names
-        counts = np.fromiter(each_handle(_count, source), dtype=np.int64)
+        counts = np.fromiter(map_handles(_count, source), dtype=np.int64)
         ends = np.cumsum(counts)
         self.n_rows = int(counts.sum())
         nothing: tuple[int, ...] = ()
@@ -39,7 +39,7 @@ class Numbered(DerivedRows):
         other = copy(self)
         other.n_rows = self.n_rows - len(numbers)
         other.handles = [
-            (handle, begin, end, tuple(_between(numbers, begin, end).tolist()))
+            (handle, begin, end, tuple(_slice_between(numbers, begin, end).tolist()))
             for handle, begin, end, _ in self.handles
         ]
         return other
@@ -48,9 +48,9 @@ class Numbered(DerivedRows):
         """Some rows, by rising number, in memory."""
         tables, weights = [np.empty((0, self.n_features))], [np.empty(0)]
         for handle in self.handles:
-            wanted = _between(numbers, *handle[1:3])
+            wanted = _slice_between(numbers, *handle[1:3])
             for piece in self.read(handle) if len(wanted) else ():
-                places = _between(wanted, piece.first, piece.first + len(piece.table)) - piece.first
+                places = _slice_between(wanted, piece.first, piece.first + len(piece.table)) - piece.first
                 tables.append(piece.table[places])
                 weights.append(np.ones(len(places)) if piece.weight is None else piece.weight[places])
         return ArrayRows(np.concatenate(tables), np.concatenate(weights))
@@ -59,7 +59,7 @@ class Numbered(DerivedRows):
         of_source, begin, _, left_out = handle
         for piece in self.source.read(of_source):
             end = begin + len(piece.table)
-            places = _between(np.array(left_out, dtype=np.int64), begin, end) - begin
+            places = _slice_between(np.array(left_out, dtype=np.int64), begin, end) - begin
             if not len(places):
                 yield piece._replace(place="row ", first=begin)
             elif len(places) < len(piece.table):
@@ -76,14 +76,14 @@ def _count(source: RowSource, handle: Any) -> int:
     return sum(len(piece.table) for piece in source.read(handle))
 
 
-def _between(numbers: np.ndarray, begin: int, end: int) -> np.ndarray:
+def _slice_between(numbers: np.ndarray, begin: int, end: int) -> np.ndarray:
     return numbers[slice(*np.searchsorted(numbers, [begin, end]))]
 
 
 def rows_apart(source: RowSource, numbers: np.ndarray) -> tuple[ArrayRows, RowSource]:
     """Some rows, by rising number, in memory, and the source without them."""
     if not isinstance(source, ArrayRows):
-        counted = source if isinstance(source, Numbered) else Numbered(source)
+        counted = source if isinstance(source, NumberedRows) else NumberedRows(source)
         return counted.at(numbers), counted.without(numbers)
     weight = np.ones(len(source.table)) if source.weight is None else source.weight.copy()
     some = ArrayRows(source.table[numbers], weight[numbers])

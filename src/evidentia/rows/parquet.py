@@ -16,8 +16,8 @@ from evidentia.rows.files import (
     Files,
     check_other_file,
     choose_columns,
-    damaged,
-    grouped,
+    damaged_message,
+    group_neighbors,
     no_rows,
     reading,
     whole_file,
@@ -48,9 +48,9 @@ class ParquetRows(FileRows):
         self.n_features, self.n_rows = len(columns.names), int(self.counts.sum())
         if not self.n_rows:
             raise no_rows(files)
-        self.handles = grouped(self.counts, HANDLE_PIECES * piece_rows(self.n_features))
+        self.handles = group_neighbors(self.counts, HANDLE_PIECES * piece_rows(self.n_features))
 
-    def chosen(self) -> Any:
+    def chosen_columns(self) -> Any:
         return self.columns
 
     def blocks(self, handle: tuple[int, int]) -> Iterator[Block]:
@@ -113,7 +113,7 @@ def open_parquet(paths: Sequence[str], columns: Any, weight: Any) -> ParquetRows
             footer = pa.parquet.read_metadata(whole_file(path))
             schema = footer.schema.to_arrow_schema()
         except (pa.ArrowException, OSError) as error:
-            raise ValueError(damaged(path, error)) from error
+            raise ValueError(damaged_message(path, error)) from error
         kinds = _kinds(pa, path, schema)
         if chosen is None:
             known, chosen = kinds, choose_columns(path, kinds, columns, weight)

@@ -50,7 +50,7 @@ def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *sha
     total: A | None = None if kept is None else kept.find(digest)
     if total is not None:
         return total
-    for part in each_handle(partial(_sum_of, function, shared), rows):
+    for part in map_handles(partial(_sum_of, function, shared), rows):
         total = together.plus(total, part)
     if total is None:
         raise ValueError(NO_ROWS)
@@ -74,13 +74,13 @@ def fit_together(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
 
 def _pass_for_all(source: RowSource, requests: list[together.Request]) -> list[Any]:
     totals: list[Any] = [None] * len(requests)
-    for found in each_handle(together.work_of(requests), source):
+    for found in map_handles(together.work_of(requests), source):
         totals = [together.plus(total, part) for total, part in zip(totals, found)]
     return [together.Failure(ValueError(NO_ROWS)) if total is None else total for total in totals]
 
 
 @contextmanager
-def showing(asked: bool) -> Iterator[None]:
+def show_progress(asked: bool) -> Iterator[None]:
     """Passes over rows that are not in memory show how far they are, and the time left."""
     token = _shown.set(itertools.count(1) if asked else None)
     try:
@@ -89,27 +89,27 @@ def showing(asked: bool) -> Iterator[None]:
         _shown.reset(token)
 
 
-def each_handle(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
+def map_handles(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
     """``work(rows, handle)`` of every handle, in order; here, on threads, or on the active Dask client."""
     number = None if rows.in_memory else _shown.get()
-    found = _each_handle(work, rows)
+    found = _map_handles(work, rows)
     if number is None:
         return found
     return iter(tqdm(found, desc=f"pass {next(number)}", total=len(rows.handles), unit="part", leave=False))
 
 
-def _each_handle(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
+def _map_handles(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
     handles, here = rows.handles, partial(work, rows)
     source = rows.source if isinstance(rows, MappedRows) else rows
     if not source.in_memory and (client := active_client()) is not None:
-        from evidentia.rows.cluster import on_client
+        from evidentia.rows.cluster import map_on_client
 
-        return on_client(client, work, rows)
+        return map_on_client(client, work, rows)
     workers = min(n_threads(), len(handles)) if len(handles) > 1 else 1
-    return map(here, handles) if workers < 2 else _on_threads(here, handles, workers)
+    return map(here, handles) if workers < 2 else _map_on_threads(here, handles, workers)
 
 
-def _on_threads(work: Callable[[Any], T], handles: Iterable[Any], workers: int) -> Iterator[T]:
+def _map_on_threads(work: Callable[[Any], T], handles: Iterable[Any], workers: int) -> Iterator[T]:
     """Few results wait at a time, so that memory does not grow with the number of handles."""
     pool = ThreadPoolExecutor(workers)
     waiting: deque[Future[T]] = deque()

@@ -11,7 +11,7 @@ EVERYTHING = np.uint64(2**64 - 1)
 
 
 class Sketch(NamedTuple):
-    """The rows of smallest hash, each once, with the weight of all its copies; unsorted until :meth:`settled`."""
+    """The rows of smallest hash, each once, with the weight of all its copies; unsorted until :meth:`keep_smallest`."""
 
     hashes: np.ndarray
     rows: np.ndarray
@@ -27,9 +27,9 @@ class Sketch(NamedTuple):
 
     def plus(self, other: Sketch) -> Sketch:
         both = Sketch(*(np.concatenate(pair) for pair in zip(self, other)))
-        return both if len(both.hashes) < 4 * SKETCH_ROWS else both.settled()
+        return both if len(both.hashes) < 4 * SKETCH_ROWS else both.keep_smallest()
 
-    def settled(self, size: int = SKETCH_ROWS) -> Sketch:
+    def keep_smallest(self, size: int = SKETCH_ROWS) -> Sketch:
         """The ``size`` rows of smallest hash, in the order of their hashes."""
         order = np.argsort(self.hashes, kind="stable")
         hashes = self.hashes[order]

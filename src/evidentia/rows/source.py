@@ -55,7 +55,7 @@ class Piece(NamedTuple):
         start, place, first = begun[-1] if begun else (0, self.place, self.first)
         return f"{place}{first + row - start}"
 
-    def counted(self) -> Iterator[Piece]:
+    def without_zero_weights(self) -> Iterator[Piece]:
         """The piece without its rows of weight zero; nothing if it has no others."""
         if self.weight is None or self.weight.all():
             yield self
@@ -64,9 +64,9 @@ class Piece(NamedTuple):
             yield self._replace(table=self.table[used], weight=self.weight[used], used=used)
 
 
-def that_count(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def drop_zero_weights(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """Pieces without their rows of weight zero."""
-    return (counted for piece in pieces for counted in piece.counted())
+    return (counted for piece in pieces for counted in piece.without_zero_weights())
 
 
 class RowSource(ABC):
@@ -117,18 +117,18 @@ class RowSource(ABC):
         """What is done to the rows of the source with this fingerprint: with it, what tells two passes apart."""
         return ()
 
-    def mapped(self, prepare: Callable[[Piece], Any]) -> MappedRows:
+    def map_pieces(self, prepare: Callable[[Piece], Any]) -> MappedRows:
         """Rows that count, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
         return MappedRows(self, prepare)
 
 
 class MappedRows:
-    """Pieces of a source as a function prepares them; see :meth:`RowSource.mapped`."""
+    """Pieces of a source as a function prepares them; see :meth:`RowSource.map_pieces`."""
 
     def __init__(self, source: RowSource, prepare: Callable[[Piece], Any]):
         self.source, self.prepare, self.handles = source, prepare, source.handles
         self.in_memory = source.in_memory
-        self._kept: dict[Any, list[Any]] = {}
+        self._checkpointed_passes: dict[Any, list[Any]] = {}
 
     @property
     def working_bytes(self) -> int:
@@ -146,11 +146,11 @@ class MappedRows:
 
     def read(self, handle: Any) -> Iterator[Any]:
         if not self.in_memory:
-            yield from map(self.prepare, that_count(self.source.read(handle)))
+            yield from map(self.prepare, drop_zero_weights(self.source.read(handle)))
             return
-        if handle not in self._kept:
-            self._kept[handle] = list(map(self.prepare, that_count(self.source.read(handle))))
-        yield from self._kept[handle]
+        if handle not in self._checkpointed_passes:
+            self._checkpointed_passes[handle] = list(map(self.prepare, drop_zero_weights(self.source.read(handle))))
+        yield from self._checkpointed_passes[handle]
 
 
 class DerivedRows(RowSource):
@@ -223,7 +223,7 @@ def same_rows(one: RowSource, other: RowSource) -> bool:
     return known and one.fingerprint() == other.fingerprint()
 
 
-def gathered(source: RowSource, check: Callable[[Piece], Any] = lambda piece: None) -> ArrayRows:
+def gather_rows(source: RowSource, check: Callable[[Piece], Any] = lambda piece: None) -> ArrayRows:
     """All rows of a source in memory, each piece after a check."""
     pieces = [piece for handle in source.handles for piece in source.read(handle)]
     for piece in pieces:
@@ -236,4 +236,4 @@ def gathered(source: RowSource, check: Callable[[Piece], Any] = lambda piece: No
 
 def in_memory(source: RowSource) -> ArrayRows:
     """The source itself if it is a table in memory, else all its rows."""
-    return source if isinstance(source, ArrayRows) else gathered(source)
+    return source if isinstance(source, ArrayRows) else gather_rows(source)

@@ -12,11 +12,11 @@ import numpy as np
 
 from evidentia.rows.passes import NO_ROWS, add_up
 from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gathered, in_memory
-from evidentia.rows.together import stand_aside
+from evidentia.rows.source import ArrayRows, Piece, RowSource, gather_rows, in_memory
+from evidentia.rows.together import wait_for_others
 from evidentia.rows.values import LEAST_SHARE, Ranges, ranges_of, refuse_huge, refuse_lost
 from evidentia.solvers.coordinates import Moments, moments_of
-from evidentia.solvers.starts import Rows, evenly_drawn, sorted_rows
+from evidentia.solvers.starts import Rows, draw_evenly, sorted_rows
 
 _looks: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("looks", default=None)
 MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
@@ -60,7 +60,7 @@ def is_small(rows: RowSource) -> bool:
 
 
 @contextmanager
-def looking_once() -> Iterator[None]:
+def survey_once() -> Iterator[None]:
     """Fits inside that survey the same source in the same way do so once, as long as the source is not in memory."""
     token = _looks.set({})
     try:
@@ -95,7 +95,7 @@ def look_through(
     while key in kept:
         if (found := kept[key][1]) is not None:
             return found
-        stand_aside()  # another fit is just looking
+        wait_for_others()  # another fit is just looking
     kept[key] = rows, None  # with the source itself, so that no other gets its id
     try:
         kept[key] = rows, _look_through(rows, mixing, missing, who, sort, least_share)
@@ -115,24 +115,24 @@ def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
         whole = in_memory(source)
         if whole.weight is None or (whole.weight == 1).all():
             return whole.table
-    return evenly_drawn(table.sample, size)
+    return draw_evenly(table.sample, size)
 
 
 def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, least_share: float) -> Table:
     check = partial(_check, missing=missing, who=who, names=rows.names)
     lost = partial(refuse_lost, who=who, column=partial(_column, rows.names), share=least_share)
     if is_small(rows):
-        return _small(rows if rows.in_memory else gathered(rows, check), mixing, check, lost, sort)
+        return _small(rows if rows.in_memory else gather_rows(rows, check), mixing, check, lost, sort)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
     found = add_up(_survey, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
-        return _small(gathered(rows, check), mixing, check, lost, sort)
-    sketch = found.sketch.settled()
+        return _small(gather_rows(rows, check), mixing, check, lost, sort)
+    sketch = found.sketch.keep_smallest()
     lost(found.ranges, sketch.rows)
     while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
         below = _share_of_hashes(float(below) / 2**64 * MARGIN * SKETCH_ROWS / max(len(sketch.rows), 1))
-        sketch = add_up(_sketch, rows, below).settled()
+        sketch = add_up(_sketch, rows, below).keep_smallest()
     share = sketch.weight * (found.moments.total / sketch.weight.sum())
     return Table(rows, found.n_rows, found.moments, Rows(sketch.rows, share), False)
 
@@ -148,7 +148,7 @@ def _expected_rows(rows: RowSource) -> int:
 def _small(rows: Any, mixing: bool, check: Callable[[Piece], Ranges], lost: Callable[..., None], sort: bool) -> Table:
     """A table of which every row is looked at."""
     assert isinstance(rows, ArrayRows)
-    whole = next(Piece(rows.table, rows.weight, "row ", 0).counted(), None)
+    whole = next(Piece(rows.table, rows.weight, "row ", 0).without_zero_weights(), None)
     if whole is None or not len(whole.table):
         raise ValueError(NO_ROWS)
     lost(check(whole), whole.table)
@@ -162,14 +162,14 @@ def _small(rows: Any, mixing: bool, check: Callable[[Piece], Ranges], lost: Call
 
 def _survey(piece: Piece, mixing: bool, check: Callable[[Piece], Ranges], below: np.uint64) -> Survey | None:
     ranges = check(piece)
-    for used in piece.counted():
+    for used in piece.without_zero_weights():
         moments = moments_of(used.table, used.weight, mixing)
         return Survey(len(used.table), ranges, moments, Sketch.of(used.table, used.weight, below))
     return None
 
 
 def _sketch(piece: Piece, below: np.uint64) -> Sketch | None:
-    for used in piece.counted():
+    for used in piece.without_zero_weights():
         return Sketch.of(used.table, used.weight, below)
     return None
 

@@ -101,16 +101,16 @@ def _from_xarray(X: Any) -> Any:
                 f"A Dataset is a table when all its variables run along one dimension, the objects. Got {shown}. Give "
                 "a DataArray with the objects first, or stack dimensions: ds.stack(object=(...))."
             )
-        return _named(X.to_dataframe()[list(X.data_vars)], X, next(iter(dims))[0])
+        return _drop_row_numbers(X.to_dataframe()[list(X.data_vars)], X, next(iter(dims))[0])
     if X.ndim != 2:
         raise ValueError(
             f"A DataArray is a table when it has two dimensions, objects and columns. Got {dict(X.sizes)}. Stack the "
             "others: array.stack(object=(...)).transpose('object', ...)."
         )
-    return _named(X.to_pandas(), X, X.dims[0])
+    return _drop_row_numbers(X.to_pandas(), X, X.dims[0])
 
 
-def _named(frame: Any, X: Any, objects: Any) -> Any:
+def _drop_row_numbers(frame: Any, X: Any, objects: Any) -> Any:
     """A frame whose rows have names only if the dimension of the objects has."""
     frame = frame.rename_axis(index=None, columns=None)
     return frame if objects in X.coords else frame.reset_index(drop=True)
@@ -120,11 +120,11 @@ def _from_anndata(X: Any, use_rep: str | None) -> Any:
     if use_rep in (None, "X"):
         if X.X is None:
             raise ValueError(f"X of the AnnData object is empty. Name a representation by use_rep: {_keys(X)}.")
-        return _annotated(X.X, X.obs_names, X.var_names)
+        return _annotate(X.X, X.obs_names, X.var_names)
     if use_rep in X.layers:
-        return _annotated(X.layers[use_rep], X.obs_names, X.var_names)
+        return _annotate(X.layers[use_rep], X.obs_names, X.var_names)
     if use_rep in X.obsm:
-        return _annotated(X.obsm[use_rep], X.obs_names, None, use_rep)
+        return _annotate(X.obsm[use_rep], X.obs_names, None, use_rep)
     raise ValueError(f"use_rep={use_rep!r} is not in the AnnData object. There is {_keys(X)}.")
 
 
@@ -132,7 +132,7 @@ def _from_mudata(X: Any, use_rep: str | None) -> Any:
     joint = [key for key in X.obsm if key not in X.mod]  # the others say which objects a modality has
     there = [*map(repr, joint), *(f"{name!r}, '{name}:...'" for name in X.mod)]
     if use_rep in joint:
-        return _annotated(X.obsm[use_rep], X.obs_names, None, str(use_rep))
+        return _annotate(X.obsm[use_rep], X.obs_names, None, str(use_rep))
     name, _, rep = (use_rep or "").partition(":")
     if name in X.mod:
         return _from_anndata(X.mod[name], rep or None)
@@ -145,7 +145,7 @@ def _keys(X: Any) -> str:
     return ", ".join(["'X'", *map(repr, [*X.layers, *X.obsm])])
 
 
-def _annotated(values: Any, rows: Any, columns: Any, prefix: str = "") -> Any:
+def _annotate(values: Any, rows: Any, columns: Any, prefix: str = "") -> Any:
     """Values with the names of objects and columns; sparse ones stay as they are."""
     import pandas as pd
     from scipy.sparse import issparse

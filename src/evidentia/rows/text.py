@@ -20,8 +20,8 @@ from evidentia.rows.files import (
     Files,
     check_other_file,
     choose_columns,
-    damaged,
-    grouped,
+    damaged_message,
+    group_neighbors,
     no_rows,
     reading,
     whole_file,
@@ -51,9 +51,9 @@ class TextRows(FileRows):
         self.heads = list(dict.fromkeys(heads))
         self.head_of = [self.heads.index(head) for head in heads]
         self.n_features = len(columns.names)
-        self.handles = grouped(files.stamps[:, 0], HANDLE_PIECES * PIECE_BYTES)
+        self.handles = group_neighbors(files.stamps[:, 0], HANDLE_PIECES * PIECE_BYTES)
 
-    def chosen(self) -> Any:
+    def chosen_columns(self) -> Any:
         return self.columns
 
     def blocks(self, handle: tuple[int, int]) -> Iterator[Block]:
@@ -77,10 +77,10 @@ class TextRows(FileRows):
         # All columns: where some are left out, pandas does not see that a line has too many cells.
         options = self.heads[self.head_of[at]].options()
         with pd.read_csv(self.files.path(at), chunksize=piece_rows(self.n_features), **options) as frames:
-            yield from map(_checked, frames)
+            yield from map(_check_frame, frames)
 
 
-def _checked(frame: pd.DataFrame) -> pd.DataFrame:
+def _check_frame(frame: pd.DataFrame) -> pd.DataFrame:
     if not isinstance(frame.index, pd.RangeIndex):  # the first cells of each line were taken for names of the rows
         raise pd.errors.ParserError(f"lines have more cells than the {frame.shape[1]} of the first line")
     return frame
@@ -103,9 +103,9 @@ def open_text(paths: Sequence[str], columns: Any, weight: Any) -> TextRows:
     for path in paths:
         try:
             head = _head(whole_file(path))
-            sample = _checked(pd.read_csv(path, nrows=LOOK_ROWS, **head.options()))
+            sample = _check_frame(pd.read_csv(path, nrows=LOOK_ROWS, **head.options()))
         except BROKEN as error:
-            raise ValueError(damaged(path, error)) from error
+            raise ValueError(damaged_message(path, error)) from error
         kinds = {str(name): _kind(column) for name, column in sample.items()}
         if chosen is None:
             known, chosen = kinds, choose_columns(path, kinds, columns, weight)

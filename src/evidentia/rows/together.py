@@ -34,7 +34,7 @@ class Request(NamedTuple):
         return self.rows.prepare if isinstance(self.rows, MappedRows) else None
 
 
-class Aside(NamedTuple):
+class WaitingFit(NamedTuple):
     """In place of a request: the fit waits for what another one is about to know."""
 
 
@@ -48,7 +48,7 @@ class Fit:
     """A job in a thread that runs when it is its turn, and what it waits for."""
 
     def __init__(self, job: Callable[[], Any]):
-        self.request: Request | Aside | None = None
+        self.request: Request | WaitingFit | None = None
         self.answer: Any = None
         self.outcome: Any = None
         self.interrupted = False
@@ -67,7 +67,7 @@ class Fit:
         self.request = None
         self._back.release()
 
-    def go_on(self, answer: Any = None) -> None:
+    def resume(self, answer: Any = None) -> None:
         """Let it work until it asks for a pass, or has ended; an interrupt meanwhile reaches it at the next pass."""
         self.answer, self.request = answer, None
         self._turn.release()
@@ -78,7 +78,7 @@ class Fit:
             except KeyboardInterrupt:
                 self.interrupted = True
 
-    def ask(self, request: Request | Aside) -> Any:
+    def ask(self, request: Request | WaitingFit) -> Any:
         """The sum of a pass, or nothing after the next one; called by the job."""
         if self.interrupted:
             self.interrupted = False
@@ -99,10 +99,10 @@ def current() -> Fit | None:
     return _fit.get()
 
 
-def stand_aside() -> None:
+def wait_for_others() -> None:
     """Wait until other fits have gone on after a pass."""
     if (found := _fit.get()) is not None:
-        found.ask(Aside())
+        found.ask(WaitingFit())
 
 
 def seconds_aside() -> float:
@@ -118,10 +118,10 @@ def work_together(jobs: Sequence[Callable[[], Any]], pass_of: Callable[..., list
     """
     fits = [Fit(job) for job in jobs]
     for fit in fits:
-        fit.go_on()
+        fit.resume()
     while waiting := [fit for fit in fits if fit.request is not None]:
         asked = [(fit, fit.request) for fit in waiting if isinstance(fit.request, Request)]
-        aside = [fit for fit in waiting if isinstance(fit.request, Aside)]
+        aside = [fit for fit in waiting if isinstance(fit.request, WaitingFit)]
         # Others may ask for rows made from these, or for other ones: they have the next turn.
         served = [(fit, request) for fit, request in asked if request.source is asked[0][1].source]
         start = time.perf_counter()
@@ -131,9 +131,9 @@ def work_together(jobs: Sequence[Callable[[], Any]], pass_of: Callable[..., list
             found = [Failure(error)] * len(served)
         share = (time.perf_counter() - start) / len(served)
         for (fit, _), answer in zip(served, found):
-            fit.go_on((answer, share))
+            fit.resume((answer, share))
         for fit in aside:
-            fit.go_on((None, 0.0))
+            fit.resume((None, 0.0))
     return [fit.outcome for fit in fits]
 
 
@@ -145,7 +145,7 @@ def sums_of_handle(requests: Sequence[Request], source: RowSource, handle: Any) 
             if isinstance(totals[at], Failure):
                 continue
             try:
-                for part in piece.counted() if request.prepare is not None else (piece,):
+                for part in piece.without_zero_weights() if request.prepare is not None else (piece,):
                     prepared = part if request.prepare is None else request.prepare(part)
                     totals[at] = plus(totals[at], request.function(prepared, *request.shared))
             except ValueError as error:  # what one of them says of the rows is not said to the others

@@ -16,10 +16,10 @@ from evidentia.rows.files import (
     Block,
     FileRows,
     Files,
-    changed,
+    changed_message,
     choose_numbers,
-    damaged,
-    grouped,
+    damaged_message,
+    group_neighbors,
     listing,
     reading,
 )
@@ -66,7 +66,7 @@ class ZarrRows(FileRows):
         sizes = [min(step, self.n_rows - start) for start in range(0, self.n_rows, step)]
         self.handles = [
             (start * step, min(stop * step, self.n_rows), self._digest(array, start * step, stop * step))
-            for start, stop in grouped(sizes, HANDLE_PIECES * piece_rows(self.n_features))
+            for start, stop in group_neighbors(sizes, HANDLE_PIECES * piece_rows(self.n_features))
         ]
 
     def _open(self) -> Any:
@@ -91,7 +91,7 @@ class ZarrRows(FileRows):
                 told.update(b"none;")
         return told.hexdigest()
 
-    def chosen(self) -> Any:
+    def chosen_columns(self) -> Any:
         return [self.handles, self.columns, self.weight]
 
     @property
@@ -106,7 +106,7 @@ class ZarrRows(FileRows):
     def _check(self, start: int, stop: int, digest: str) -> None:
         self.files.check(0)
         if self._digest(self._open(), start, stop) != digest:
-            raise ValueError(changed(self.folder))
+            raise ValueError(changed_message(self.folder))
 
     def _rows(self, start: int, stop: int) -> Iterator[Block]:
         array = self._open()
@@ -137,7 +137,7 @@ def open_zarr(paths: Sequence[str], columns: Any, weight: Any) -> ZarrRows:
     try:
         found = zarr.open(folder, mode="r")
     except Exception as error:
-        raise ValueError(damaged(folder, error)) from error
+        raise ValueError(damaged_message(folder, error)) from error
     if not isinstance(found, zarr.Array):
         inside = [name for name, _ in found.arrays()]
         raise ValueError(f"{folder} holds several arrays. Name the folder of one of them: {listing(inside)}.")

@@ -48,7 +48,7 @@ def pair_nonspecificity(partition: CredalPartition | LazyPartition) -> float:
         _check_pairs(sums.n, "partition")
     else:
         sums = OwnSums.of(_pair_factors(partition, "partition"))
-    return 1 - sums.decided()
+    return 1 - sums.decided_mass()
 
 
 def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
@@ -65,7 +65,7 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
     ==============  =======================================================================================
 
     Mass on the empty set conflicts with everything, a truth included: an outlier agrees with nothing. To compare what
-    is said of the clusters alone, give ``partition.normalized()``.
+    is said of the clusters alone, give ``partition.normalize()``.
 
     For two hard partitions all three are the Rand index. Conflict takes time in proportion to the number of objects;
     the distances walk over all pairs in small tiles and need no memory to speak of.
@@ -173,7 +173,7 @@ class OwnSums(NamedTuple):
     def plus(self, other: OwnSums) -> OwnSums:
         return OwnSums(*map(operator.add, self, other))
 
-    def decided(self) -> float:
+    def decided_mass(self) -> float:
         """Mean mass over pairs that says "same" or "different"."""
         total = self.single @ self.single + self.solid @ self.apart
         return float(total - self.diagonal) / (self.n * (self.n - 1))

@@ -33,7 +33,7 @@ def purity(labels: Any, truth: Any) -> float:
     >>> purity([0, 0, 0, 1, 1], ["a", "a", "b", "b", "b"])
     0.8
     """
-    labels, truth = _encoded(labels, truth)
+    labels, truth = _encode_both(labels, truth)
     return float(contingency_matrix(truth, labels).max(axis=0).sum() / len(truth))
 
 
@@ -51,7 +51,7 @@ def pair_precision(labels: Any, truth: Any) -> float:
     >>> pair_precision([0, 0, 0, 1, 1], ["a", "a", "b", "b", "b"])
     0.5
     """
-    labels, truth = _encoded(labels, truth)
+    labels, truth = _encode_both(labels, truth)
     (_, false_positive), (_, true_positive) = pair_confusion_matrix(truth, labels)
     return _share(true_positive, false_positive)
 
@@ -70,7 +70,7 @@ def pair_recall(labels: Any, truth: Any) -> float:
     >>> pair_recall([0, 0, 1, 2, 2], ["a", "a", "b", "b", "b"])
     0.5
     """
-    labels, truth = _encoded(labels, truth)
+    labels, truth = _encode_both(labels, truth)
     _, (false_negative, true_positive) = pair_confusion_matrix(truth, labels)
     return _share(true_positive, false_negative)
 
@@ -104,7 +104,7 @@ def hard_scores(labels: Any, truth: Any) -> pd.Series:
     nmi               0.433
     dtype: float64
     """
-    labels, truth = _encoded(labels, truth)
+    labels, truth = _encode_both(labels, truth)
     return pd.Series(
         {
             "purity": purity(labels, truth),
@@ -117,7 +117,7 @@ def hard_scores(labels: Any, truth: Any) -> pd.Series:
     )
 
 
-def _encoded(labels: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
+def _encode_both(labels: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
     labels, truth = encode(labels, "labels"), encode(truth, "truth")
     check_same_objects(len(labels), len(truth))
     return labels, truth

@@ -118,7 +118,7 @@ CRITERIA = {
 }
 
 
-def named(name: str) -> Criterion:
+def find_criterion(name: str) -> Criterion:
     """A criterion by its name; those that only a mixture itself computes (``"bic"``, ``"icl"``, ``"aic"``) included."""
     own = Criterion(name, name.upper(), lambda model: np.nan, maximize=True, digits=1)
     return CRITERIA.get(name, own)

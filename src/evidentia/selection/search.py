@@ -23,14 +23,14 @@ from evidentia._warnings import warn_user
 from evidentia.methods import find, record
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.passes import fit_together
-from evidentia.rows.survey import looking_once
+from evidentia.rows.survey import survey_once
 from evidentia.rows.together import Failure, seconds_aside
-from evidentia.selection.criteria import CRITERIA, Criterion, named
+from evidentia.selection.criteria import CRITERIA, Criterion, find_criterion
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
 
 TOGETHER = 8  # fits over rows that are not in memory whose passes are made together: each holds a sample of the rows
-_said: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("said", default=None)
+_caught: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("caught", default=None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +81,7 @@ class Selection:
 
     @property
     def choice(self) -> str:
-        criterion, (method, n_clusters) = named(self.criterion), self.best
+        criterion, (method, n_clusters) = find_criterion(self.criterion), self.best
         ranked = self.table.dropna(subset=[self.criterion]).sort_values(
             self.criterion, ascending=not criterion.maximize, kind="stable"
         )
@@ -91,23 +91,23 @@ class Selection:
         values = ranked[self.criterion] * (1 if criterion.maximize else -1)
         chosen, behind = ranked[at].iloc[0], ranked[~at & (values <= values[at].iloc[0])]
 
-        def said(row: Any, *, who: bool) -> str:
+        def row_text(row: Any, *, who: bool) -> str:
             kind = f", {row['model']}" if "model" in ranked else ""
             noun = "cluster" if row["n_clusters"] == 1 else "clusters"
             return f"{row['method'] + ' with ' if who else ''}{row['n_clusters']} {noun}{kind}"
 
-        def worth(row: Any) -> str:
+        def value_text(row: Any) -> str:
             return f"{row[self.criterion]:.{criterion.digits}f}"
 
         level = ranked[ranked["note"] == BARELY_BETTER] if "note" in ranked else ranked[:0]
         way = "" if len(level) else "largest " if criterion.maximize else "smallest "
-        text = f"Best: {said(chosen, who=True)}, by {way}{criterion.words} ({worth(chosen)})"
+        text = f"Best: {row_text(chosen, who=True)}, by {way}{criterion.words} ({value_text(chosen)})"
         for _, row in level.iterrows():
-            text += f"; barely better: {said(row, who=False)} ({worth(row)})"
+            text += f"; barely better: {row_text(row, who=False)} ({value_text(row)})"
         if len(behind) and not len(level):
             second = behind.iloc[0]
             note = f", {second['note']}" if "note" in ranked and second["note"] not in ("", FIRST_LOOK) else ""
-            text += f"; next best: {said(second, who=second['method'] != method)} ({worth(second)}{note})"
+            text += f"; next best: {row_text(second, who=second['method'] != method)} ({value_text(second)}{note})"
         return f"{text}."
 
     def __str__(self) -> str:
@@ -116,7 +116,7 @@ class Selection:
         chosen = (shown["method"] == method) & (shown["n_clusters"] == n_clusters)
         shown.insert(0, "", np.where(chosen & self.table[self.criterion].notna(), "*", ""))
         numbers = shown.columns.intersection([*CRITERIA, self.criterion])
-        digits = {name: named(name).digits for name in numbers} | {"seconds": 2}
+        digits = {name: find_criterion(name).digits for name in numbers} | {"seconds": 2}
         formats = {name: f"{{:.{count}f}}".format for name, count in digits.items()}
         lines = [shown.to_string(index=False, formatters=formats, na_rep="-"), self.choice]
         noted = self.table[~self.table["note"].isin(["", FIRST_LOOK, BARELY_BETTER])]
@@ -196,7 +196,7 @@ def select(
     """
     estimators, used = _estimators(methods, metric), _criteria(criteria)
     plan, seed, source = _plan(estimators, n_clusters), _seed(random_state), as_rows(X)
-    with nullcontext() if n_jobs is None else threads(n_jobs), looking_once():
+    with nullcontext() if n_jobs is None else threads(n_jobs), survey_once():
         rows, leaders = _fit_all(X if source is None else source, estimators, plan, used, seed, verbose)
     table = pd.DataFrame(rows, columns=["method", "n_clusters", *used, "seconds", "note"])
     if not leaders:
@@ -204,7 +204,7 @@ def select(
             f"None of the {len(rows)} fits can be used. {rows[0]['method']} with {rows[0]['n_clusters']} clusters: "
             f"{rows[0]['note'] or 'none of the criteria applies'}"
         )
-    deciding = _deciding(table, list(leaders), list(used))
+    deciding = _choose_criterion(table, list(leaders), list(used))
     row, model = leaders[deciding]
     return Selection(table, deciding, (row["method"], row["n_clusters"]), model)
 
@@ -234,7 +234,7 @@ def _fit_all(
     leaders: dict[str, tuple[dict[str, Any], Any]] = {}  # best row and model by each criterion: no other model is kept
     jobs = [partial(_try, X, estimators[method], method, count, used, seed) for method, count in plan]
     try:
-        with _heard_apart(), tqdm(total=len(plan), desc="select", unit="fit", disable=not verbose) as bar:
+        with _separate_warnings(), tqdm(total=len(plan), desc="select", unit="fit", disable=not verbose) as bar:
             for row, model, interrupted in _outcomes(jobs, isinstance(X, RowSource)):
                 rows.append(row)
                 bar.update()
@@ -268,20 +268,22 @@ def _outcomes(jobs: Sequence[Callable[[], Any]], together: bool) -> Iterator[Any
 
 
 @contextmanager
-def _heard_apart() -> Iterator[None]:
+def _separate_warnings() -> Iterator[None]:
     """Warnings go to the fit that gives them, also where several are under way."""
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         elsewhere = warnings.showwarning
 
-        def hear(message: Any, category: Any, filename: Any, lineno: Any, file: Any = None, line: Any = None) -> None:
-            said = _said.get()
-            if said is None:
+        def show_warning(
+            message: Any, category: Any, filename: Any, lineno: Any, file: Any = None, line: Any = None
+        ) -> None:
+            caught = _caught.get()
+            if caught is None:
                 elsewhere(message, category, filename, lineno, file, line)
             else:
-                said.append((str(message), category))
+                caught.append((str(message), category))
 
-        warnings.showwarning = hear
+        warnings.showwarning = show_warning
         yield
 
 
@@ -290,8 +292,8 @@ def _try(
 ) -> tuple[dict[str, Any], Any, bool]:
     """A row of the table, the fitted model, and whether it was interrupted; whatever goes wrong ends in the note."""
     row: dict[str, Any] = {"method": method, "n_clusters": n_clusters, **dict.fromkeys(used, np.nan)}
-    said: list[tuple[str, type[Warning]]] = []
-    _said.set(said)
+    caught: list[tuple[str, type[Warning]]] = []
+    _caught.set(caught)
     start, model, problems = perf_counter(), None, []
     try:
         model = clone(estimator)
@@ -305,12 +307,12 @@ def _try(
             row |= {name: criterion.evaluate(model) for name, criterion in used.items()}
     except Exception as error:
         problems = [f"{type(error).__name__}: {error}"]
-    notes = [message.split(". ")[0] for message, _ in said] + problems
+    notes = [message.split(". ")[0] for message, _ in caught] + problems
     row |= {"seconds": perf_counter() - start - seconds_aside(), "note": "; ".join(dict.fromkeys(notes))}
-    return row, model, any(issubclass(category, InterruptedFit) for _, category in said)
+    return row, model, any(issubclass(category, InterruptedFit) for _, category in caught)
 
 
-def _deciding(table: pd.DataFrame, answered: list[str], preferred: list[str]) -> str:
+def _choose_criterion(table: pd.DataFrame, answered: list[str], preferred: list[str]) -> str:
     """The first criterion that speaks of every method with a usable fit, else the first that speaks of any."""
     speaks = table.groupby("method")[preferred].count() > 0
     common = speaks.columns[speaks[speaks.any(axis=1)].all()]
@@ -318,7 +320,7 @@ def _deciding(table: pd.DataFrame, answered: list[str], preferred: list[str]) ->
 
 
 def _estimators(methods: Any, metric: Any) -> dict[str, Any]:
-    found = _named(methods)
+    found = _name_methods(methods)
     if metric is None:
         return found
     for name, estimator in found.items():
@@ -327,7 +329,7 @@ def _estimators(methods: Any, metric: Any) -> dict[str, Any]:
     return {name: clone(estimator).set_params(metric=metric) for name, estimator in found.items()}
 
 
-def _named(methods: Any) -> dict[str, Any]:
+def _name_methods(methods: Any) -> dict[str, Any]:
     if isinstance(methods, Mapping):
         return {str(name): _estimator(method) for name, method in methods.items()}
     if isinstance(methods, str | BaseEstimator):

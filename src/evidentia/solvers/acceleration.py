@@ -70,7 +70,7 @@ class Guesses:
         self.pause -= self.pause > 0
         if len(self.pairs) < 3 or (not self.helpful if resting else self.pause):
             return None
-        ahead = ahead_of(*(np.array(part) for part in zip(*self.pairs)))
+        ahead = extrapolate(*(np.array(part) for part in zip(*self.pairs)))
         guess = None if ahead is None else self.vectors.back(ahead, state)
         if guess is None:
             self._wait()
@@ -104,7 +104,7 @@ def _steady(first: float, second: float, third: float) -> bool:
     return SLOW < third / second < 1 and abs(third / second - second / first) < STEADY
 
 
-def ahead_of(points: np.ndarray, images: np.ndarray) -> np.ndarray | None:
+def extrapolate(points: np.ndarray, images: np.ndarray) -> np.ndarray | None:
     """The point that steps from ``points`` to ``images`` lead to, or None if they lead nowhere."""
     residuals = images - points
     share = np.linalg.lstsq(np.diff(residuals, axis=0).T, residuals[-1], rcond=PRECISION)[0]

@@ -131,15 +131,15 @@ def fit_replicates(
     """
     weight = _lines(weight, len(rows))
     m, c = max(len(weight), len(start.weights)), start.weights.shape[1]
-    table = Features.whitened(rows, weight, start.diagonal, objects)
+    table = Features.whiten(rows, weight, start.diagonal, objects)
     if isinstance(rule, ModelRule) and rule.compiled is not None and table.n * table.width * c <= SMALL:
-        return table.climb(weight, _begun(start, m), rule.compiled, (float(tol), max_iter, float(reg_covar)))
+        return table.climb(weight, _begin(start, m), rule.compiled, (float(tol), max_iter, float(reg_covar)))
     return climb_by_steps(
-        table, Weighted(table, weight), start, m, rule, tol=tol, max_iter=max_iter, reg_covar=reg_covar
+        table, WeightedRows(table, weight), start, m, rule, tol=tol, max_iter=max_iter, reg_covar=reg_covar
     )
 
 
-def _begun(start: MixtureParameters, m: int) -> Replicates:
+def _begin(start: MixtureParameters, m: int) -> Replicates:
     """m replicates at their starts."""
     kept = MixtureParameters(*(np.array(np.broadcast_to(part, (m, *part.shape[1:]))) for part in start))
     return Replicates(kept, np.empty(m), np.empty((0, m)), np.zeros(m, int), np.zeros(m, bool), np.zeros(m, bool))
@@ -161,7 +161,7 @@ def climb_by_steps(
     ``e_step(theta, c, active)`` gives statistics and log-likelihoods of some replicates, by rising number, from the
     coefficients of their c components each.
     """
-    result, c = _begun(start, m), start.weights.shape[1]
+    result, c = _begin(start, m), start.weights.shape[1]
     kept = result.parameters
     active, state, before, last, trace = np.arange(m), kept, kept, np.full(m, -np.inf), []
     for iteration in range(max_iter + 1):
@@ -207,7 +207,7 @@ def from_posteriors(
 ) -> MixtureParameters:
     """One M-step from given probabilities of the components, shape (m, n, c): a start for :func:`fit_replicates`."""
     weight = _lines(weight, len(rows))
-    table = Features.whitened(rows, weight, isinstance(rule, ModelRule) and rule.diagonal, objects)
+    table = Features.whiten(rows, weight, isinstance(rule, ModelRule) and rule.diagonal, objects)
     share = posterior * weight[:, :, None]
     statistics = sum(share[:, block].swapaxes(1, 2) @ features for block, features in table.blocks())
     return table.m_step(statistics, rule, reg_covar)
@@ -332,10 +332,10 @@ class Features(Steps):
         super().__init__(frame, len(rows) if objects is None else objects)
         self.rows, self.n = rows, len(rows)
         keep = self.n * self.width <= KEPT_FEATURES if keep is None else keep
-        self._kept = list(self._make_blocks()) if keep else None
+        self._checkpointed_passes = list(self._make_blocks()) if keep else None
 
     @classmethod
-    def whitened(cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool, objects: float | None = None) -> Features:
+    def whiten(cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool, objects: float | None = None) -> Features:
         """By the covariance of the rows; replicates have one frame, whichever of them are fitted together."""
         share = weight[0] if len(weight) == 1 else np.ones(len(rows))
         mean = np.average(rows, axis=0, weights=share)
@@ -352,7 +352,7 @@ class Features(Steps):
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """``(rows, features (rows, width))``, the features being (1, y, vech(y y^T)) or (1, y, y²)."""
-        return self._make_blocks() if self._kept is None else iter(self._kept)
+        return self._make_blocks() if self._checkpointed_passes is None else iter(self._checkpointed_passes)
 
     def tiles(self, theta: np.ndarray, c: int) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray]]:
         """``(replicates, rows, features, joint log densities (replicates, c, rows))``."""
@@ -402,7 +402,7 @@ class Features(Steps):
         return result._replace(trace=trace[: result.n_iter.max() + 1])
 
 
-class Weighted:
+class WeightedRows:
     """The E-step over rows in memory with a line of weights for each replicate, or one for all."""
 
     def __init__(self, table: Features, weight: np.ndarray):

@@ -44,7 +44,7 @@ class Run:
 
 
 @contextmanager
-def listening(listener: Callable[[str], None]) -> Iterator[None]:
+def send_progress_to(listener: Callable[[str], None]) -> Iterator[None]:
     """While it lasts, fits of this thread tell how far they are, a few words at a time, whatever ``verbose`` is."""
     before = LISTENER.set(listener)
     try:

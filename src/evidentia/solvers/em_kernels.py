@@ -177,7 +177,7 @@ def _e_step(features, share, frame, state, scores, statistics):
 
 
 @compiled
-def _expected(statistics, floor, frame, weights, means, covariances):
+def _expectation(statistics, floor, frame, weights, means, covariances):
     """Scatters (1, c, d, side) and sizes (1, c), in the units of the rows; weights and means are replaced."""
     origin, _, backward, _ = frame
     c, d, side = covariances.shape
@@ -253,5 +253,5 @@ def climb(features, weight, frame, start, rule, settings, outcome, first, last):
                 break
             last = now
             before[0][:], before[1][:], before[2][:] = state
-            scatter, size = _expected(statistics, reg_covar / objects, frame, state[0], state[1], state[2])
+            scatter, size = _expectation(statistics, reg_covar / objects, frame, state[0], state[1], state[2])
             solve(rule[0], scatter, size, start[2][r : r + 1], rule[1], start[2][r : r + 1])

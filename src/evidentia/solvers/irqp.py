@@ -273,7 +273,7 @@ def criterion(
     """J(M), computed from scratch in blocks of rows."""
     total = 0.0
     if isinstance(targets, GroupTargets):
-        placed, size = _placed(masses, targets), targets.values.shape[2]
+        placed, size = _place_masses(masses, targets), targets.values.shape[2]
         for form, values in zip(forms, targets.values):
             moved = placed @ form
             for g, places in enumerate(targets.places):
@@ -298,7 +298,7 @@ def criterion(
     return (total + float(links.weights @ found)) / 2 + links.constant
 
 
-def _placed(masses: np.ndarray, targets: GroupTargets) -> np.ndarray:
+def _place_masses(masses: np.ndarray, targets: GroupTargets) -> np.ndarray:
     """Masses by position, zero at empty places."""
     _, n_groups, size, _ = targets.values.shape
     placed = np.zeros((n_groups * size, masses.shape[1]))
@@ -347,7 +347,7 @@ def irqp(
     forms = np.ascontiguousarray(forms, dtype=float)
     trace = [criterion(masses, forms, targets, links)]
     error, converged, interrupted = 1.0, trace[0] == 0, False
-    rows = _placed(masses, targets) if isinstance(targets, GroupTargets) else masses
+    rows = _place_masses(masses, targets) if isinstance(targets, GroupTargets) else masses
     try:
         with _sweeper(len(masses), forms, targets, links) as sweep:
             while not converged and len(trace) <= max_iter:
@@ -384,10 +384,10 @@ def _sweeper(
     n_units, work = n, targets.values.size * f**2
     if isinstance(targets, GroupTargets):
         given, n_units, work = targets[1:], len(targets.partners), targets.values.size * f
-        told = _at_positions(told, targets.order)
+        told = _links_of_positions(told, targets.order)
     turns, workers = [np.arange(n_units)], 1
     if n_threads() > 1 and work > 2 * ALONE:
-        found = waves(_sight(targets, told))
+        found = waves(_visible_rows(targets, told))
         if work > ALONE * len(found):
             turns, workers = found, n_threads()
     share = at_a_time(work / n_units)
@@ -405,7 +405,7 @@ def _sweeper(
         yield sweep
 
 
-def _at_positions(links: Links, order: np.ndarray) -> Links:
+def _links_of_positions(links: Links, order: np.ndarray) -> Links:
     """Links of positions, from those of objects."""
     n = len(order)
     linked = csr_array((links.weights, links.indices, links.indptr), shape=(n, n))[order][:, order]
@@ -413,7 +413,7 @@ def _at_positions(links: Links, order: np.ndarray) -> Links:
     return links._replace(indptr=indptr, indices=indices, weights=linked.data)
 
 
-def _sight(targets: PairTargets | GroupTargets, links: Links) -> csr_array:
+def _visible_rows(targets: PairTargets | GroupTargets, links: Links) -> csr_array:
     """Which rows of a sweep, or groups of them, see which."""
     i, j = np.repeat(np.arange(len(links.indptr) - 1), np.diff(links.indptr)), links.indices
     if isinstance(targets, GroupTargets):

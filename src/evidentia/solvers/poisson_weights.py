@@ -23,7 +23,7 @@ ENDS = np.array(
 
 
 @compiled
-def _mixed(x):
+def _mix_bits(x):
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -33,10 +33,10 @@ def _mixed(x):
 def _fill(weights, first, replicates, seed, ends):
     m, n = weights.shape
     for r in range(m):
-        begin = _mixed(_mixed(seed) + replicates[r] * STEP) + first * STEP
+        begin = _mix_bits(_mix_bits(seed) + replicates[r] * STEP) + first * STEP
         for i in range(n):
             begin += STEP
-            hashed = _mixed(begin)
+            hashed = _mix_bits(begin)
             k = 0
             while k < len(ends) and hashed > ends[k]:
                 k += 1

@@ -35,7 +35,7 @@ class Bound(NamedTuple):
     slope: np.ndarray
     scatter: np.ndarray
 
-    def resting(self, clusters: np.ndarray, weight: float, covariances: np.ndarray) -> Bound:
+    def keep_resting(self, clusters: np.ndarray, weight: float, covariances: np.ndarray) -> Bound:
         """With some clusters where they are: those that lost all objects have no covariance of their own."""
         if not len(clusters):
             return self
@@ -93,7 +93,7 @@ def _least(size: np.ndarray, slope: np.ndarray, scatter: np.ndarray) -> np.ndarr
     return 2 * scatter / (size + np.sqrt(np.square(size) + 4 * slope * scatter))
 
 
-def _sized(size: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _align_sizes(size: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Sizes (c,) ready to meet values of shape (c, …)."""
     return size.reshape(-1, *[1] * (values.ndim - 1))
 
@@ -109,7 +109,7 @@ def _spectrum(slope: np.ndarray, scatter: np.ndarray) -> tuple[np.ndarray, np.nd
 def _least_matrix(size: np.ndarray, slope: np.ndarray, scatter: np.ndarray) -> np.ndarray:
     """The matrix at which n log|S| + tr(P S) + tr(Q S^-1) is least, for each along the leading axes."""
     base, m = _spectrum(slope, scatter)
-    return along(base, _least(_sized(np.atleast_1d(size), m) if m.ndim > 1 else size, m, np.ones_like(m)))
+    return along(base, _least(_align_sizes(np.atleast_1d(size), m) if m.ndim > 1 else size, m, np.ones_like(m)))
 
 
 def _equal_volume_sizes(size: np.ndarray, offset: np.ndarray, product: np.ndarray) -> np.ndarray:
@@ -124,7 +124,7 @@ def _equal_volume_sizes(size: np.ndarray, offset: np.ndarray, product: np.ndarra
         mu = np.exp((offset - offset.max()) / product.shape[1])
         return mu * (size.sum() / mu.sum())
 
-    def climbed(mu: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def climb(mu: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         root = np.sqrt(np.square(mu)[:, None] + 4 * product)
         with np.errstate(divide="ignore"):
             logs = np.log(2 / (mu[:, None] + root))
@@ -135,7 +135,7 @@ def _equal_volume_sizes(size: np.ndarray, offset: np.ndarray, product: np.ndarra
     # A cluster whose products vanish needs a positive multiplier; where they do not, any sign will do.
     mu = np.maximum(size, 1e-3 * size.mean())
     mu *= size.sum() / mu.sum()
-    height, log_det, curvature = climbed(mu)
+    height, log_det, curvature = climb(mu)
     for _ in range(NEWTON_ITERATIONS):
         level = (log_det / curvature).sum() / (1 / curvature).sum()
         if np.abs(log_det - level).max() <= 1e-11 * max(1.0, abs(level)):
@@ -143,7 +143,7 @@ def _equal_volume_sizes(size: np.ndarray, offset: np.ndarray, product: np.ndarra
         step, fraction = (log_det - level) / curvature, 1.0
         for _ in range(60):
             tried = mu + fraction * step
-            following = climbed(tried) if ((tried > 0) | (product > 0).all(axis=1)).all() else None
+            following = climb(tried) if ((tried > 0) | (product > 0).all(axis=1)).all() else None
             if following is not None and following[0] >= height - 1e-15 * abs(height):
                 break
             fraction /= 2

@@ -149,12 +149,12 @@ START_RULES = {"k-means": kmeans_starts, "random": random_starts, "mixed": mixed
 OBJECT_START_RULES = {"spread": spread_starts}
 
 
-def evenly_drawn(sample: Rows, size: int | None = None) -> np.ndarray:
+def draw_evenly(sample: Rows, size: int | None = None) -> np.ndarray:
     """Rows at even steps of the weight, ``size`` or as many as there are; one that stands for several comes as often.
 
     Examples
     --------
-    >>> evenly_drawn(Rows(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([5.0, 10.0, 0.5, 4.5]))).ravel()
+    >>> draw_evenly(Rows(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([5.0, 10.0, 0.5, 4.5]))).ravel()
     array([1., 2., 2., 4.])
     """
     n, cumulative = len(sample.X) if size is None else size, np.cumsum(sample.weight)

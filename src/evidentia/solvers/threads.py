@@ -98,9 +98,9 @@ def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
     """The same method, with one thread for linear algebra and the estimator's ``n_jobs`` for blocks of rows."""
 
     @wraps(function)
-    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+    def limit_threads(*args: P.args, **kwargs: P.kwargs) -> R:
         n_jobs = getattr(args[0], "n_jobs", None) if args else None
         with one_blas_thread_here(), threads(_asked.get() if n_jobs is None else n_jobs):
             return function(*args, **kwargs)
 
-    return limited
+    return limit_threads
