@@ -122,6 +122,13 @@ def test_a_constant_column_has_no_part(stretched):
     assert np.ptp(model.transform(np.c_[X, np.full(80, 3.0)])[:, 2]) == pytest.approx(0, abs=1e-6)
 
 
+def test_columns_whose_metric_doubles_do_not_carry_are_refused(stretched):
+    X, truth = stretched
+    links = PairwiseConstraints.sample(truth, 30, random_state=1)
+    with pytest.raises(ValueError, match=r"deviations go from .*e-139 to .*e\+20 .*Scale the columns before LSI"):
+        LSI().fit(X * [1e-139, 1e20], constraints=links)
+
+
 def test_links_by_name(stretched):
     X, truth = stretched
     by_row = PairwiseConstraints.sample(truth, 30, random_state=1)

@@ -42,8 +42,14 @@ class MahalanobisLearner(LinkLearner):
                 "Give more of them, or a prior above 0."
             )
         root = self._solve(scatter, apart, links.certainty[~links.must]) / deviation[:, None]
-        metric = root @ root.T
-        metric *= np.square(centered).sum() / np.square(centered @ root).sum()
+        with np.errstate(over="ignore"):
+            metric = root @ root.T
+            metric *= np.square(centered).sum() / np.square(centered @ root).sum()
+        if not np.isfinite(metric).all():
+            raise ValueError(
+                f"Columns of X whose deviations go from {deviation.min():g} to {deviation.max():g} need a metric that "
+                f"doubles do not carry. Scale the columns before {type(self).__name__}, or drop those that hardly vary."
+            )
         values, vectors = np.linalg.eigh(metric)
         self.metric_ = metric
         self._publish_map((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)
