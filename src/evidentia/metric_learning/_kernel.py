@@ -20,6 +20,7 @@ from evidentia.solvers.neighbors import near_zero
 
 NOT_NEGATIVE = ("additive_chi2", "chi2")
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue: below it, directions are rounding errors
+SAME = 1e-14  # of the length of coordinates: below it, their differences are rounding errors
 
 
 class KernelLearner(MetricLearner):
@@ -66,7 +67,12 @@ class KernelLearner(MetricLearner):
         root = np.sqrt(values[kept])
         rows = vectors[:, kept] * root
         spread = np.sqrt(rows.var(axis=0).sum())
-        spread = spread if spread > 0 else 1.0
+        if spread <= SAME * np.sqrt(np.square(rows).sum(axis=1).mean()):
+            raise ValueError(
+                f"The kernel {self.kernel!r} of {type(self).__name__} is the same for all {len(objects)} objects that "
+                "it was told something about, so there is no metric to learn. Scale X, or take another 'gamma' or "
+                "'kernel'."
+            )
         return rows / spread, vectors[:, kept] / (root * spread)
 
     def _kernel(self, rows: np.ndarray) -> np.ndarray:
