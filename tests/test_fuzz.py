@@ -42,6 +42,18 @@ def test_a_case_is_drawn_from_its_number_alone():
     assert Case.read(str(Case("cop-kmeans", 12))) == ("cop-kmeans", 12)
 
 
+def test_a_column_without_a_number_is_drawn_in_silence():
+    assert np.isnan(Problem.draw("egmm", Case("egmm", 2310).rng()).X).all(axis=0).any()
+
+
+def test_values_that_a_change_of_units_lifts_beyond_doubles_are_refused():
+    assert check(Case("secmdd", 102000001510)).word == "refused"
+
+
+def test_a_search_that_rounding_moves_a_little_may_be_moved_far():
+    assert check(Case("cevclus", 77000000569)).word == "undecided"
+
+
 def test_every_parameter_is_drawn_or_left_with_a_reason():
     for cls in ESTIMATORS.values():
         for name, parameter in cls.parameters.items():

@@ -11,12 +11,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .laws import ONE_FIT, TWO_FITS, Broken, Undecided, claimed, compare, refusal
 from .problem import ESTIMATORS, LIMIT, Case, Problem, TooSlow
 
 import_module("numba")  # whoever is stopped while it is loaded leaves half of it behind
 
 HANGS = 5 * LIMIT  # seconds on the clock without a word, after which a process is ended
+COUNTED = 1.0  # most seconds of a case that count as its method's: what is longer was compiling
 REPORT = 60.0  # seconds between two lines about the counts
 SHOWN = 3  # failures of one kind that are printed
 
@@ -40,7 +43,9 @@ def check(case: Case) -> Outcome:
         for name, look in ONE_FIT.items():
             if claimed(name, problem) is None:
                 look(problem, model)
-        fits = 1 + compare(TWO_FITS[law](problem, rng), rng, exact=law == "same bits")
+        with np.errstate(over="ignore"):  # values beyond doubles are there to be refused
+            two = TWO_FITS[law](problem, rng)
+        fits = 1 + compare(two, rng, exact=law == "same bits")
     except (ValueError, TypeError, MemoryError) as error:
         refusal(problem, error)
         return Outcome("refused", law, 1)
@@ -93,7 +98,7 @@ def _work(names: list[str], number: int, stride: int, pipe: Any) -> None:
             return
         except (Exception, TooSlow) as error:
             pipe.send((case, None, _described(error)))
-        spent[method] += time.process_time() - began
+        spent[method] += min(time.process_time() - began, COUNTED)
 
 
 def _described(error: BaseException) -> str:
