@@ -52,15 +52,14 @@ class KernelLearner(MetricLearner):
 
     def _enter(self, table: np.ndarray, objects: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates of the objects, and the matrix from kernel values to coordinates."""
-        variance = float(table.var(axis=0).sum())
-        if variance == 0:
+        if (table == table[0]).all():
             raise ValueError(
                 "All rows of X are equal, so there is no metric to learn. Look for columns that were lost."
             )
         refuse_beyond_memory(
             24 * len(objects) ** 2, f"{type(self).__name__} on {len(objects):,} objects", "Give fewer."
         )
-        self.gamma_ = 1 / (2 * variance) if isinstance(self.gamma, str) else float(self.gamma)
+        self.gamma_ = 1 / (2 * float(table.var(axis=0).sum())) if isinstance(self.gamma, str) else float(self.gamma)
         self.objects_ = table[objects]
         values, vectors = np.linalg.eigh(self._kernel(self.objects_))
         kept = values > RANK_TOLERANCE * values[-1]

@@ -27,8 +27,7 @@ class MahalanobisLearner(LinkLearner):
     }
 
     def _learn(self, table: np.ndarray, links: PairwiseConstraints) -> None:
-        deviation = table.std(axis=0)
-        deviation[deviation == 0] = 1
+        deviation = np.where((table == table[0]).all(axis=0), 1.0, table.std(axis=0))
         centered = table - table.mean(axis=0)
         rows = centered / deviation
         together, apart = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (links.must_link, links.cannot_link))
