@@ -7,6 +7,7 @@ import numpy as np
 from evidentia._parameters import Number, param
 from evidentia.constraints import PairwiseConstraints
 from evidentia.metric_learning._links import LinkLearner
+from evidentia.solvers.coordinates import deviations
 
 
 class MahalanobisLearner(LinkLearner):
@@ -27,7 +28,7 @@ class MahalanobisLearner(LinkLearner):
     }
 
     def _learn(self, table: np.ndarray, links: PairwiseConstraints) -> None:
-        deviation = np.where((table == table[0]).all(axis=0), 1.0, table.std(axis=0))
+        deviation = deviations(table)
         centered = table - table.mean(axis=0)
         rows = centered / deviation
         together, apart = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (links.must_link, links.cannot_link))
