@@ -6,6 +6,7 @@ import multiprocessing
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +21,7 @@ import_module("numba")  # whoever is stopped while it is loaded leaves half of i
 
 HANGS = 5 * LIMIT  # seconds on the clock without a word, after which a process is ended
 COUNTED = 1.0  # most seconds of a case that count as its method's: what is longer was compiling
-REPORT = 60.0  # seconds between two lines about the counts
+REPORT = 60.0  # seconds between two notes of the counts
 SHOWN = 3  # failures of one kind that are printed
 
 
@@ -73,6 +74,9 @@ class Counts:
         self.failures[f"{case.method}: {kind}"] += 1
         if self.failures[f"{case.method}: {kind}"] <= SHOWN:
             print(f"FAILED {case}: {words}\n    repeat: PYTHONPATH=tests python -m fuzz {case}", flush=True)
+
+    def __str__(self) -> str:
+        return str({name: count for name, count in self.in_numbers().items() if isinstance(count, int)})
 
     def in_numbers(self) -> dict[str, Any]:
         words = Counter()
@@ -144,8 +148,10 @@ class Worker:
             self._begin(self.number + self.stride)
 
 
-def run_for(seconds: float, seed: int, jobs: int, names: list[str] | None = None) -> Counts:
-    """Cases numbered from the seed on, for some time; progress and failures are printed."""
+def run_for(
+    seconds: float, seed: int, jobs: int, names: list[str] | None = None, note: Callable[[Counts], None] = print
+) -> Counts:
+    """Cases numbered from the seed on, for some time; failures are printed, and every minute the counts are noted."""
     counts, began, said = Counts(), time.monotonic(), time.monotonic()
     workers = [Worker(names or list(ESTIMATORS), 10**9 * seed + at, jobs) for at in range(jobs)]
     while time.monotonic() - began < seconds:
@@ -153,7 +159,7 @@ def run_for(seconds: float, seed: int, jobs: int, names: list[str] | None = None
             worker.listen(counts)
         if time.monotonic() - said > REPORT:
             said = time.monotonic()
-            print({k: v for k, v in counts.in_numbers().items() if isinstance(v, int)}, flush=True)
+            note(counts)
     for worker in workers:
         worker.process.kill()
     return counts
