@@ -256,7 +256,7 @@ def coordinates_of(moments: Moments, *, kind: str) -> Coordinates | ColumnScales
         raise ValueError(ALL_EQUAL)
     deviation[~varies] = 0
     alike = np.full(len(mean), np.sqrt(np.square(deviation).mean()))
-    scaled = ColumnScales(mean, alike if kind in ("spherical", "rotated") else deviation)
+    scaled = ColumnScales(mean, {"spherical": alike, "rotated": alike * varies}.get(kind, deviation))
     if not mixing:
         return scaled
     correlation = ColumnScales(mean, deviation).covariance_to(spread)
