@@ -16,7 +16,7 @@ from .settings import DRAWN, kinds
 SUM = 1e-12  # how far masses may be from adding up to one
 RISE = 1e-12  # of the largest value in a trace: how much it may get worse
 APART = 1e-6  # how far masses of two fits may be apart that should be the same
-NUDGES = 6, 60  # tries to move the result by rounding, where it stays and where it moves a little
+NUDGES = 20, 60  # tries to move the result by rounding, where it stays and where it moves a little
 EPS = float(np.finfo(float).eps)
 
 
