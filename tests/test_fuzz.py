@@ -12,9 +12,10 @@ import pytest
 
 from evidentia.prototypes import FCM
 from fuzz import problem as problems
+from fuzz.__main__ import keep
 from fuzz.laws import EXEMPT, ONE_FIT, TWO_FITS, Broken
 from fuzz.problem import ESTIMATORS, UNITS, Case, Problem, TooSlow
-from fuzz.running import check
+from fuzz.running import Counts, Outcome, check
 from fuzz.settings import DRAWN, FIXED, LEFT, kinds
 
 HERE = Path(__file__).parent
@@ -40,6 +41,18 @@ def test_a_case_is_drawn_from_its_number_alone():
     np.testing.assert_array_equal(one.X, again.X)
     assert one.settings == again.settings != other.settings
     assert Case.read(str(Case("cop-kmeans", 12))) == ("cop-kmeans", 12)
+
+
+def test_a_column_without_a_number_is_drawn_in_silence():
+    assert np.isnan(Problem.draw("egmm", Case("egmm", 2310).rng()).X).all(axis=0).any()
+
+
+def test_values_that_a_change_of_units_lifts_beyond_doubles_are_refused():
+    assert check(Case("secmdd", 102000001510)).word == "refused"
+
+
+def test_a_search_that_rounding_moves_a_little_may_be_moved_far():
+    assert check(Case("cevclus", 77000000569)).word == "undecided"
 
 
 def test_every_parameter_is_drawn_or_left_with_a_reason():
@@ -169,6 +182,18 @@ def test_a_method_that_breaks_a_law_is_noticed(monkeypatch, wrong, words):
         if wrong is Endless:
             break
     assert [said for said in found if re.search(words, said)], set(found)
+
+
+def test_counts_of_several_runs_add_up(tmp_path):
+    one, other = Counts(), Counts()
+    one.add(Case("ecm", 1), Outcome("held", "order", 3))
+    other.add(Case("ecm", 2), Outcome("refused", "order", 1))
+    other.add(Case("fcm", 3), Outcome("held", "order", 3))
+    keep(tmp_path / "kept.json", 5, other)
+    keep(tmp_path / "kept.json", 6, other)
+    found = keep(tmp_path / "kept.json", 5, one)  # again, later in the same run
+    assert found["fits"] == {"ecm": 4, "fcm": 3}
+    assert found["outcomes"] == {"order, held": 2, "order, refused": 1}
 
 
 def test_the_long_form_says_what_it_did_and_how_to_repeat_it():

@@ -68,6 +68,12 @@ class Problem:
 
     @classmethod
     def draw(cls, method: str, rng: Generator) -> Problem:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a column may be without a number
+            return cls._drawn(method, rng)
+
+    @classmethod
+    def _drawn(cls, method: str, rng: Generator) -> Problem:
         kind = ESTIMATORS[method]
         record = kind.method
         if "categories" in record.reads:

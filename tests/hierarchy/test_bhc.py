@@ -394,6 +394,7 @@ def test_an_uncertain_object_is_less_sure():
         ({"n_groups": 1}, np.eye(3), "'n_groups' parameter of BeliefHierarchical must be an integer >= 2 or None"),
         ({"n_groups": 9}, np.eye(3), "'n_groups' parameter .* must be from 2, for as many clusters, to 3"),
         ({"n_groups": 2, "n_clusters": 3}, np.eye(3), "must be from 3, for as many clusters, to 3"),
+        ({"n_groups": 3}, np.zeros((4, 2)), r"of n_groups=3 only 1 are left, but BeliefHierarchical needs 2"),
         ({"n_groups": 2, "metric": "cityblock"}, np.eye(3), "'n_groups' needs attributes and metric='euclidean'"),
         ({"grouping": "grid"}, np.eye(3), "'grouping'"),
     ],

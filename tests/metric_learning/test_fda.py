@@ -185,6 +185,12 @@ def test_kernel_form_keeps_labeled_rows_only():
     )
 
 
+def test_a_kernel_that_cannot_tell_objects_apart_is_refused():
+    X = np.linspace(1, 2, 12)[:, None] + 1e6  # tanh is one for all of them
+    with pytest.raises(ValueError, match=r"'sigmoid' of KFDA is the same for all 12 objects .* no metric to learn"):
+        KFDA(kernel="sigmoid").fit(X, np.arange(12) % 2)
+
+
 def test_circles_are_told_apart_by_fifty_labels():
     circles = make_circles(random_state=0)
     good = 0

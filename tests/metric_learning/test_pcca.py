@@ -292,4 +292,4 @@ def test_mistakes_with_kernels_are_explained(stretched):
     with pytest.raises(ValueError, match=r"kernel .* of KPCCA gave NaN or inf"):
         KPCCA(kernel=lambda a, b: np.nan).fit(X, constraints=links)
     with pytest.raises(ValueError, match="All rows of X are equal"):
-        KPCCA().fit(np.ones((80, 2)), constraints=links)
+        KPCCA().fit(np.full((80, 2), 0.1), constraints=links)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import check_grad
 from scipy.stats import multivariate_normal
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.mixture import GaussianMixture
@@ -216,6 +217,24 @@ def test_weights_count_as_copies():
     np.testing.assert_allclose(a.covariances_, b.covariances_, rtol=1e-5)
     assert a.ebic_ == pytest.approx(b.ebic_)
     assert a.criterion_ == pytest.approx(b.criterion_)
+
+
+@pytest.mark.filterwarnings("ignore:EGMM")  # it collapses, and ends early
+def test_weights_count_as_copies_where_the_floor_of_the_covariances_is_reached():
+    X = blobs(40)
+    weight = np.r_[np.full(20, 5), np.ones(20, dtype=int)]
+    model = EGMM(3, model="VVE", reg_covar=0.5, init=X[[0, 20, 39]], max_iter=5)
+    a, b = clone(model).fit(X, sample_weight=weight), clone(model).fit(np.repeat(X, weight, axis=0))
+    np.testing.assert_allclose(a.cluster_centers_, b.cluster_centers_, rtol=1e-6)
+    np.testing.assert_allclose(a.covariances_, b.covariances_, rtol=1e-6)
+
+
+def test_a_constant_column_with_gaps_has_no_part():
+    X = np.c_[blobs(40), np.full(40, 1e10)]
+    X[3, -1] = np.nan
+    model = EGMM(2, model="EVE", init=X[[0, 39]]).fit(X)
+    np.testing.assert_array_equal(model.covariances_[:, -1], 0)
+    np.testing.assert_array_equal(model.cluster_centers_[:, -1], 1e10)
 
 
 def test_rows_may_be_shuffled_and_units_changed():

@@ -146,6 +146,15 @@ def test_weight_two_equals_two_copies(blobs):
     assert weighted.criterion_ == pytest.approx(copies.criterion_)
 
 
+def test_rounding_in_a_constant_column_does_not_outweigh_small_values(blobs):
+    X, _ = blobs
+    tiny = np.c_[1e-20 * X, np.full(len(X), 0.1)]
+    one, other = (COPKMeans(3, init=table[[0, 35, 55]], n_init=1).fit(table) for table in (X, tiny))
+    np.testing.assert_array_equal(other.labels_, one.labels_)
+    np.testing.assert_allclose(other.cluster_centers_[:, :-1], 1e-20 * one.cluster_centers_, rtol=1e-9)
+    np.testing.assert_array_equal(other.cluster_centers_[:, -1], 0.1)
+
+
 def test_clusters_are_numbered_from_the_largest(blobs):
     sizes = np.bincount(COPKMeans(3, random_state=3).fit(blobs[0]).labels_)
     assert sizes.tolist() == sorted(sizes.tolist(), reverse=True)

@@ -14,6 +14,7 @@ from evidentia.dissimilarities.gower import MixedTable
 from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table
 from evidentia.rows.values import SMALLEST, ranges_of, refuse_huge
+from evidentia.solvers.coordinates import deviations
 
 METRIC = param(
     Choice("precomputed", "gower")
@@ -71,8 +72,7 @@ def _source(X: Any, metric: Any, params: dict[str, Any], who: str, contrast: boo
 def _table(rows: np.ndarray, metric: str, params: dict[str, Any], who: str) -> Table:
     """Rows and a named metric, whose arguments are those of all rows."""
     if metric == "seuclidean":
-        spread = np.var(rows, axis=0, ddof=1)
-        params.setdefault("V", np.where(spread > 0, spread, 1.0))  # a constant column tells no rows apart
+        params.setdefault("V", np.square(deviations(rows, ddof=1)))
     if metric == "mahalanobis":
         params.setdefault("VI", np.linalg.pinv(np.atleast_2d(np.cov(rows.T))))
     table = Table(rows, metric, params)

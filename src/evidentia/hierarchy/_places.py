@@ -114,13 +114,14 @@ def jousselme_coordinates(masses: np.ndarray, focal_sets: FocalSets) -> np.ndarr
 
 def group_rows(table: np.ndarray, n_groups: int, grouping: str, rng: Any) -> np.ndarray:
     """Group of each row, numbered from 0: by k-means, or by Ward merges along a graph of nearest neighbors."""
-    if grouping == "k-means":
-        found = KMeans(n_groups, n_init=1, random_state=rng).fit_predict(table)
-    else:
-        table = near_zero(table)[0]
-        graph = kneighbors_graph(table, min(NEIGHBORS, len(table) - 1))
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "the number of connected components", UserWarning)  # bridged, as wanted
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Number of distinct clusters", UserWarning)  # equal rows are one group
+        warnings.filterwarnings("ignore", "the number of connected components", UserWarning)  # bridged, as wanted
+        if grouping == "k-means":
+            found = KMeans(n_groups, n_init=1, random_state=rng).fit_predict(table)
+        else:
+            table = near_zero(table)[0]
+            graph = kneighbors_graph(table, min(NEIGHBORS, len(table) - 1))
             found = AgglomerativeClustering(n_groups, connectivity=graph, linkage="ward").fit_predict(table)
     return np.unique(found, return_inverse=True)[1]
 

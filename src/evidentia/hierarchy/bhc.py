@@ -462,6 +462,11 @@ class BeliefHierarchical(_base.EvidentialClusterer):
             )
         return replace(objects, spread=np.square(deviation).sum(axis=1))
 
+    @property
+    def _least(self) -> int:
+        """Fewest leaves that a tree may have."""
+        return 2 if isinstance(self.n_clusters, str) else max(2, self.n_clusters)
+
     def _check_counts(self) -> None:
         """What of the parameters depends on the number of objects."""
         n_samples = len(self._objects)
@@ -469,10 +474,9 @@ class BeliefHierarchical(_base.EvidentialClusterer):
             _base.check_enough_rows(self, n_samples, self.n_clusters)
         if self.n_groups is None:
             return
-        least = 2 if isinstance(self.n_clusters, str) else max(2, self.n_clusters)
-        if not least <= self.n_groups <= n_samples:
+        if not self._least <= self.n_groups <= n_samples:
             raise ValueError(
-                f"The 'n_groups' parameter of BeliefHierarchical must be from {least}, for as many clusters, to "
+                f"The 'n_groups' parameter of BeliefHierarchical must be from {self._least}, for as many clusters, to "
                 f"{n_samples}, the number of objects. Got {self.n_groups!r} instead."
             )
         if self._objects.rows is None:
@@ -487,6 +491,12 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         if self.n_groups is None or objects.rows is None:
             return np.arange(len(objects)), objects
         groups = group_rows(objects.rows, self.n_groups, self.grouping, check_random_state(self.random_state))
+        if groups.max() + 1 < self._least:
+            raise ValueError(
+                f"So few rows of X differ that of n_groups={self.n_groups} only {groups.max() + 1} are left, but "
+                f"BeliefHierarchical needs {self._least}. Give it the objects themselves (n_groups=None), or fewer "
+                "clusters."
+            )
         means = Table(group_means(objects.rows, groups), "euclidean", {})
         return groups, Places(means, group_means(objects.spread, groups), np.bincount(groups).astype(float))
 

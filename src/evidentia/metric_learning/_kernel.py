@@ -20,6 +20,7 @@ from evidentia.solvers.neighbors import near_zero
 
 NOT_NEGATIVE = ("additive_chi2", "chi2")
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue: below it, directions are rounding errors
+SAME = 1e-14  # of the length of coordinates: below it, their differences are rounding errors
 
 
 class KernelLearner(MetricLearner):
@@ -51,22 +52,26 @@ class KernelLearner(MetricLearner):
 
     def _enter(self, table: np.ndarray, objects: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates of the objects, and the matrix from kernel values to coordinates."""
-        variance = float(table.var(axis=0).sum())
-        if variance == 0:
+        if (table == table[0]).all():
             raise ValueError(
                 "All rows of X are equal, so there is no metric to learn. Look for columns that were lost."
             )
         refuse_beyond_memory(
             24 * len(objects) ** 2, f"{type(self).__name__} on {len(objects):,} objects", "Give fewer."
         )
-        self.gamma_ = 1 / (2 * variance) if isinstance(self.gamma, str) else float(self.gamma)
+        self.gamma_ = 1 / (2 * float(table.var(axis=0).sum())) if isinstance(self.gamma, str) else float(self.gamma)
         self.objects_ = table[objects]
         values, vectors = np.linalg.eigh(self._kernel(self.objects_))
         kept = values > RANK_TOLERANCE * values[-1]
         root = np.sqrt(values[kept])
         rows = vectors[:, kept] * root
         spread = np.sqrt(rows.var(axis=0).sum())
-        spread = spread if spread > 0 else 1.0
+        if spread <= SAME * np.sqrt(np.square(rows).sum(axis=1).mean()):
+            raise ValueError(
+                f"The kernel {self.kernel!r} of {type(self).__name__} is the same for all {len(objects)} objects that "
+                "it was told something about, so there is no metric to learn. Scale X, or take another 'gamma' or "
+                "'kernel'."
+            )
         return rows / spread, vectors[:, kept] / (root * spread)
 
     def _kernel(self, rows: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from evidentia._parameters import Number, param
 from evidentia.constraints import PairwiseConstraints
 from evidentia.metric_learning._links import LinkLearner
+from evidentia.solvers.coordinates import deviations
 
 
 class MahalanobisLearner(LinkLearner):
@@ -27,8 +28,7 @@ class MahalanobisLearner(LinkLearner):
     }
 
     def _learn(self, table: np.ndarray, links: PairwiseConstraints) -> None:
-        deviation = table.std(axis=0)
-        deviation[deviation == 0] = 1
+        deviation = deviations(table)
         centered = table - table.mean(axis=0)
         rows = centered / deviation
         together, apart = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (links.must_link, links.cannot_link))
@@ -42,8 +42,14 @@ class MahalanobisLearner(LinkLearner):
                 "Give more of them, or a prior above 0."
             )
         root = self._solve(scatter, apart, links.certainty[~links.must]) / deviation[:, None]
-        metric = root @ root.T
-        metric *= np.square(centered).sum() / np.square(centered @ root).sum()
+        with np.errstate(over="ignore"):
+            metric = root @ root.T
+            metric *= np.square(centered).sum() / np.square(centered @ root).sum()
+        if not np.isfinite(metric).all():
+            raise ValueError(
+                f"Columns of X whose deviations go from {deviation.min():g} to {deviation.max():g} need a metric that "
+                f"doubles do not carry. Scale the columns before {type(self).__name__}, or drop those that hardly vary."
+            )
         values, vectors = np.linalg.eigh(metric)
         self.metric_ = metric
         self._publish_map((vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T)

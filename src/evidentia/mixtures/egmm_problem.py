@@ -242,7 +242,7 @@ class Problem:
         diagonal = model.endswith("I")
         reference = np.ones(coordinates.width)
         if KIND[model] == "rotated":
-            reference = np.nanvar(coordinates.to(self.table.sample.X[self.picked]), axis=0)
+            reference = moments_of(coordinates.to(self.table.sample.X[self.picked]), self.few_weight, False).spread
         prior = None
         if settings.prior is not None:
             variances = np.square(self.scales.deviation)

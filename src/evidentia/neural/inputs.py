@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from evidentia.neural.outliers import Region, default_gamma, find_region
-from evidentia.solvers.coordinates import Moments
+from evidentia.solvers.coordinates import Moments, deviations
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,4 @@ def project_dissimilarities(matrix: np.ndarray, n_components: Any) -> tuple[Inpu
 
 def join_learner(learner: Any, rows: np.ndarray, table: np.ndarray) -> Inputs:
     """Inputs that are the rows which a fitted metric learner makes, and the columns of the table beside them."""
-    deviation = table.std(axis=0)
-    own_scale = np.where(deviation > 0, deviation, 1)
-    return scale_rows(rows, learner=learner, own_center=table.mean(axis=0), own_scale=own_scale)
+    return scale_rows(rows, learner=learner, own_center=table.mean(axis=0), own_scale=deviations(table))

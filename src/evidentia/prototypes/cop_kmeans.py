@@ -16,6 +16,7 @@ from evidentia.methods import Method
 from evidentia.prototypes._base import INIT, check_centers
 from evidentia.rows.tables import any_table
 from evidentia.solvers.descent import best_descent
+from evidentia.solvers.neighbors import common_offset
 from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
 
@@ -189,9 +190,11 @@ class COPKMeans(_base.IterativeClusterer):
         weight = _base.check_weight(self, sample_weight, len(table))
         weight = np.ones(len(table)) if weight is None else weight
         self._check_start(table, weight)
+        offset = common_offset(table)  # rounding in the mean of a constant may be more than all other differences
+        table = table - offset
         groups = make_groups(table, weight, self.constraints_)
         rng = check_random_state(self.random_state)
-        starts = self._starts(table, weight, rng)
+        starts = self._starts(table, weight, offset, rng)
         tied = np.array(sorted(groups.apart), dtype=np.int64)
         best, runs = best_descent(
             partial(reassign, groups),
@@ -211,7 +214,7 @@ class COPKMeans(_base.IterativeClusterer):
         if isinstance(self.init, str):
             order = _base.largest_first(np.bincount(labels, weight, minlength=self.n_clusters))
             labels, centers = np.argsort(order)[labels], centers[order]
-        self.cluster_centers_ = centers
+        self.cluster_centers_ = centers + offset
         self.focal_sets_ = FocalSets(self.n_clusters, "singletons", empty=False)
         self._publish(X, np.eye(self.n_clusters)[labels])
         return self
@@ -222,10 +225,12 @@ class COPKMeans(_base.IterativeClusterer):
         if not isinstance(self.init, str):
             check_centers(self, np.asarray(self.init, dtype=float), table.shape[1])
 
-    def _starts(self, table: np.ndarray, weight: np.ndarray, rng: np.random.RandomState) -> list[np.ndarray]:
+    def _starts(
+        self, table: np.ndarray, weight: np.ndarray, offset: np.ndarray, rng: np.random.RandomState
+    ) -> list[np.ndarray]:
         if isinstance(self.init, str):
             return list(START_RULES[self.init](table, self.n_clusters, self.n_init, rng, weight))
-        return [np.asarray(self.init, dtype=float)] * self.n_init  # the order of the choices still differs
+        return [np.asarray(self.init, dtype=float) - offset] * self.n_init  # the order of the choices still differs
 
     def _failure(self, groups: Groups, stuck: int, n_starts: int) -> UnsatisfiedLinks:
         touched = [(i, j) for i, j in self.constraints_.cannot_link.tolist() if stuck in (groups.of[i], groups.of[j])]

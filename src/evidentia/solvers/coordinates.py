@@ -12,6 +12,18 @@ ALL_EQUAL = "All rows of X are equal, so there are no clusters to find in it. Lo
 RANK_TOLERANCE = 1e-10  # of the correlation matrix: below it, columns are combinations of each other
 
 
+def deviations(X: np.ndarray, ddof: int = 0) -> np.ndarray:
+    """Standard deviation of each column, one where all values are equal: rounding would make it nearly zero.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.1], [3.0, 0.1], [5.0, 0.1]])
+    >>> bool(X[:, 1].std() > 0), deviations(X, ddof=1)
+    (True, array([2., 1.]))
+    """
+    return np.where((X[0] == X).all(axis=0), 1.0, X.std(axis=0, ddof=ddof))
+
+
 class Coordinates(NamedTuple):
     """An affine map ``y = (x - origin) @ forward`` and its inverse on the subspace the data live in.
 
@@ -244,7 +256,7 @@ def coordinates_of(moments: Moments, *, kind: str) -> Coordinates | ColumnScales
         raise ValueError(ALL_EQUAL)
     deviation[~varies] = 0
     alike = np.full(len(mean), np.sqrt(np.square(deviation).mean()))
-    scaled = ColumnScales(mean, alike if kind in ("spherical", "rotated") else deviation)
+    scaled = ColumnScales(mean, {"spherical": alike, "rotated": alike * varies}.get(kind, deviation))
     if not mixing:
         return scaled
     correlation = ColumnScales(mean, deviation).covariance_to(spread)

@@ -70,11 +70,22 @@ def near_zero(X: np.ndarray, queries: np.ndarray | None = None) -> tuple[np.ndar
     array([[0., 0.],
            [2., 8.]])
     """
-    low, high = X.min(axis=0), X.max(axis=0)
-    offset = np.where(np.maximum(np.abs(low), np.abs(high)) > FAR * (high - low), low, 0.0)
+    offset = common_offset(X)
     if not offset.any():
         return X, queries
     return X - offset, None if queries is None else queries - offset
+
+
+def common_offset(X: np.ndarray) -> np.ndarray:
+    """What all rows have in common, for each column: its least value where it is far from zero, else nothing.
+
+    Examples
+    --------
+    >>> common_offset(np.array([[1e9, 0.0, 0.1], [1e9 + 2, 8.0, 0.1]]))
+    array([1.e+09, 0.e+00, 1.e-01])
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    return np.where(np.maximum(np.abs(low), np.abs(high)) > FAR * (high - low), low, 0.0)
 
 
 def _without_self(distance: np.ndarray, number: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
