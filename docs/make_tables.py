@@ -23,6 +23,7 @@ HOMES = {
     "PairwiseConstraints": "constraints",
     "choose": "looking",
     "explore": "explorer",
+    "fuse": "partition",
     "load_model": "storage",
     "look": "looking",
     "open_rows": "rows",

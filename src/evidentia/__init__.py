@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evidentia.metric_learning import FDA, KFDA, KPCCA, LFDA, LSI, PCCA, DMLeig
     from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, ParsimoniousGaussianMixture
     from evidentia.neural import NNEVCLUS
-    from evidentia.partition import CredalPartition
+    from evidentia.partition import CredalPartition, fuse
     from evidentia.prototypes import (
         BPEC,
         CCM,
@@ -51,7 +51,7 @@ _NAMES = {
     "metric_learning": ["FDA", "KFDA", "KPCCA", "LFDA", "LSI", "PCCA", "DMLeig"],
     "mixtures": ["EGMM", "BootGMM", "LatentClassMixture", "ParsimoniousGaussianMixture"],
     "neural": ["NNEVCLUS"],
-    "partition": ["CredalPartition"],
+    "partition": ["CredalPartition", "fuse"],
     "prototypes": ["BPEC", "CCM", "CECM", "CFCM", "ECM", "FCM", "MECM", "COPKMeans", "GustafsonKessel",
         "NoiseClustering", "SECMdd"],
     "relational": ["CEVCLUS", "EVCLUS", "RECM", "EkNNclus"],
@@ -64,7 +64,7 @@ __all__ = [
     "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
     "MECM", "NNEVCLUS", "PCCA", "RECM", "ActiveSession", "BeliefHierarchical", "BootGMM", "COPKMeans",
     "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel", "LatentClassMixture", "MassFunctions",
-    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "explore",
+    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "explore", "fuse",
     "load_model", "look", "open_rows", "select",
 ]  # fmt: skip
 # end of exports
