@@ -133,5 +133,5 @@ def test_too_many_sets_are_refused_with_a_cure():
     with pytest.raises(ValueError, match="'cautious' would make more than"):
         combine_many([one, one], "cautious")
     assert len(combine_many([one] * 9, "average").focal_sets) == 14
-    with pytest.raises(ValueError, match="'rule' must be one of 'dempster', .* Got 'majority'"):
+    with pytest.raises(ValueError, match=r"'rule' must be one of 'dempster', .* Got 'majority'"):
         combine_many([one, one], "majority")

@@ -1,8 +1,8 @@
 r"""Any number of opinions made one, and how far they contradict each other.
 
 The rules for two of :mod:`evidentia.belief.combination` are applied one after the other, and conflict is shared out at
-the end, so that the order does not matter. Two rules speak of all at once: the average, and the average with doubt in the
-place of contradiction.
+the end, so that the order does not matter. Two rules speak of all at once: the average, and the average with doubt in
+the place of contradiction.
 """
 
 from __future__ import annotations
@@ -73,9 +73,8 @@ def hedge(many: Sequence[MassFunctions], aside: int = 0) -> MassFunctions:
     wide = FocalSets(family.n_clusters, canonical_order({*family.masks.tolist(), *unions.tolist()}))
     masses = transforms.recast(mean.masses, family, wide)
     at = {mask: place for place, mask in enumerate(wide.masks.tolist())}
-    places = np.array(
-        [[at[int(mask)] for mask in masks] for masks in (family.masks[left], family.masks[right], unions)]
-    )
+    three = (family.masks[left], family.masks[right], unions)
+    places = np.array([[at[mask] for mask in masks.tolist()] for masks in three], dtype=int)
     step = max(1, combination.BLOCK // max(1, len(left)))
     for start in range(0, len(mean), step):
         rows = slice(start, start + step)
