@@ -22,6 +22,7 @@ HOMES = {
     "MassFunctions": "belief",
     "PairwiseConstraints": "constraints",
     "choose": "looking",
+    "ensemble": "selection",
     "explore": "explorer",
     "fuse": "partition",
     "load_model": "storage",

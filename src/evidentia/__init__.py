@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     )
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.rows import open_rows
-    from evidentia.selection import select
+    from evidentia.selection import ensemble, select
     from evidentia.storage import load_model
 
 _NAMES = {
@@ -56,7 +56,7 @@ _NAMES = {
         "NoiseClustering", "SECMdd"],
     "relational": ["CEVCLUS", "EVCLUS", "RECM", "EkNNclus"],
     "rows": ["open_rows"],
-    "selection": ["select"],
+    "selection": ["ensemble", "select"],
     "storage": ["load_model"],
 }  # fmt: skip
 
@@ -64,8 +64,8 @@ __all__ = [
     "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
     "MECM", "NNEVCLUS", "PCCA", "RECM", "ActiveSession", "BeliefHierarchical", "BootGMM", "COPKMeans",
     "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel", "LatentClassMixture", "MassFunctions",
-    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "explore", "fuse",
-    "load_model", "look", "open_rows", "select",
+    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "ensemble", "explore",
+    "fuse", "load_model", "look", "open_rows", "select",
 ]  # fmt: skip
 # end of exports
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
