@@ -22,6 +22,7 @@ HOMES = {
     "MassFunctions": "belief",
     "PairwiseConstraints": "constraints",
     "choose": "looking",
+    "communities": "graphs",
     "ensemble": "selection",
     "explore": "explorer",
     "fuse": "partition",

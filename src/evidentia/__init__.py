@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evidentia.belief import FocalSets, MassFunctions
     from evidentia.constraints import ActiveSession, PairwiseConstraints
     from evidentia.explorer import explore
+    from evidentia.graphs import communities
     from evidentia.hierarchy import BeliefHierarchical
     from evidentia.looking import choose, look
     from evidentia.metric_learning import FDA, KFDA, KPCCA, LFDA, LSI, PCCA, DMLeig
@@ -46,6 +47,7 @@ _NAMES = {
     "belief": ["FocalSets", "MassFunctions"],
     "constraints": ["ActiveSession", "PairwiseConstraints"],
     "explorer": ["explore"],
+    "graphs": ["communities"],
     "hierarchy": ["BeliefHierarchical"],
     "looking": ["choose", "look"],
     "metric_learning": ["FDA", "KFDA", "KPCCA", "LFDA", "LSI", "PCCA", "DMLeig"],
@@ -64,8 +66,8 @@ __all__ = [
     "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
     "MECM", "NNEVCLUS", "PCCA", "RECM", "ActiveSession", "BeliefHierarchical", "BootGMM", "COPKMeans",
     "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel", "LatentClassMixture", "MassFunctions",
-    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "ensemble", "explore",
-    "fuse", "load_model", "look", "open_rows", "select",
+    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "communities",
+    "ensemble", "explore", "fuse", "load_model", "look", "open_rows", "select",
 ]  # fmt: skip
 # end of exports
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
