@@ -176,8 +176,9 @@ def communities(
                 break
     assert best is not None
     _, single, dissimilarity = best
-    sets = _rival_sets(dissimilarity, single.medoid_indices_)
-    fitted = clone(base).set_params(n_clusters=single.n_clusters, init=single.medoid_indices_, focal_sets=sets)
+    medoids = single.medoid_indices_[single.partition_.largest_first()]
+    sets = _rival_sets(dissimilarity, medoids)
+    fitted = clone(base).set_params(n_clusters=len(medoids), init=medoids, focal_sets=sets)
     fitted.fit(dissimilarity if found.names is None else pd.DataFrame(dissimilarity, index=found.names))
     partition = fitted.partition_
     return Communities(partition, modularity_of(found, partition.pignistic), pd.DataFrame(tried), fitted, found)
@@ -186,14 +187,16 @@ def communities(
 def _numbers(n_clusters: Any, n_nodes: int) -> tuple[list[int], int]:
     """Numbers to try in rising order, and how many of them without success are enough."""
     most = min(n_nodes - 1, MAX_CLUSTERS - 1)
+    if most < 2:
+        raise ValueError(f"Communities are looked for among three nodes or more. The graph has {n_nodes}.")
     if isinstance(n_clusters, str):
         if n_clusters != "auto":
             raise ValueError(f"'n_clusters' must be a number, several numbers or 'auto'. Got {n_clusters!r}.")
-        return list(range(min(2, most), max(2, min(most, n_nodes // 3)) + 1)), PATIENCE
+        return list(range(2, max(2, min(most, n_nodes // 3)) + 1)), PATIENCE
     given = list(n_clusters) if isinstance(n_clusters, Iterable) else [n_clusters]
-    if not given or not all(isinstance(k, int | np.integer) and 1 <= k <= most for k in given):
+    if not given or not all(isinstance(k, int | np.integer) and 2 <= k <= most for k in given):
         raise ValueError(
-            f"'n_clusters' must hold numbers from 1 to {most} for a graph of {n_nodes} nodes. Got {n_clusters!r}."
+            f"'n_clusters' must hold numbers from 2 to {most} for a graph of {n_nodes} nodes. Got {n_clusters!r}."
         )
     return sorted({int(k) for k in given}), MAX_CLUSTERS
 
@@ -219,8 +222,6 @@ def _single(base: MECM, graph: Graph, dissimilarity: np.ndarray, number: int) ->
 def _rival_sets(dissimilarity: np.ndarray, medoids: np.ndarray) -> FocalSets:
     """Single communities, and every two that are nearest to some node, the second not much further than the first."""
     singles = [1 << k for k in range(len(medoids))]
-    if len(medoids) == 1:
-        return FocalSets(1, singles)
     to_medoids = dissimilarity[:, medoids]
     order = np.argsort(to_medoids, axis=1, kind="stable")[:, :2]
     near, far = np.take_along_axis(to_medoids, order, axis=1).T
