@@ -1,8 +1,8 @@
 """Where do two views disagree? Shape and color of the same flowers, each clustered for itself, then fused.
 
 Each view sees a difference that the other does not: together they tell three groups apart. A few flowers have the color
-of one group and the shape of another, and these are found by their conflict. Run as
-``python examples/where_do_two_views_disagree.py [FILE.png]``.
+of one group and the shape of another: the views contradict each other about these, and Yager's rule leaves them to all
+groups. Run as ``python examples/where_do_two_views_disagree.py [FILE.png]``.
 """
 
 import sys
@@ -27,7 +27,7 @@ def main(path: str) -> None:
     views = {"shape": shape, "color": color}
     tables = {name: view[:, None] + rng.normal(size=(len(view), 1)) for name, view in views.items()}
     parts = {name: EGMM(2, random_state=0).fit(table).partition_ for name, table in tables.items()}
-    found = fuse(parts, discount=0.05)
+    found = fuse(parts, rule="yager")
     _, (left, right) = plt.subplots(1, 2, figsize=(12.5, 4.6), layout="constrained")
     X = np.hstack(list(tables.values()))
     plot_partition(found.partition, X, feature_names=list(tables), ax=left)

@@ -1,6 +1,7 @@
 """Who is between two communities? Six leagues whose teams play each other, and four teams that play in two of them.
 
-Louvain must put each of them into one community or the other. Here they are torn, and drawn as diamonds. Run as
+A method that knows no sets must put each of them into one community or the other. Here two of the four are torn, drawn
+as diamonds, and nobody else is. Run as
 ``python examples/who_is_between_two_communities.py [FILE.png]``.
 """
 

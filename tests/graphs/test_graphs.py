@@ -9,7 +9,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from evidentia import MECM, CredalPartition, FocalSets, communities
 from evidentia.graphs import distances, graph_dissimilarities, modularity, read_graph
-from evidentia.graphs.communities import central_nodes
+from evidentia.graphs.finding import central_nodes
 from evidentia.plots import graph_plot_data, plot_graph
 
 

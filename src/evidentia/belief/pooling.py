@@ -135,7 +135,7 @@ RULES: dict[str, Rule] = {
     "yager": _in_turn(combination.conjunctive, "yager"),
     "disjunctive": _in_turn(combination.disjunctive),
     "cautious": _in_turn(combination.cautious),
-    "average": lambda many, aside=0: average(many),
+    "average": lambda many, aside: average(many),
     "hedge": hedge,
 }
 

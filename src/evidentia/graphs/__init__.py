@@ -1,7 +1,7 @@
 """Graphs: which nodes belong together, and which ones belong to several communities."""
 
-from evidentia.graphs.communities import Communities, communities
 from evidentia.graphs.distances import graph_dissimilarities
+from evidentia.graphs.finding import Communities, communities
 from evidentia.graphs.modularity import modularity
 from evidentia.graphs.reading import Graph, read_graph
 

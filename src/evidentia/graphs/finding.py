@@ -162,20 +162,9 @@ def communities(
     seed = check_random_state(random_state).randint(2**31 - 1)
     base = clone(base).set_params(metric="precomputed", random_state=seed)
     measured = _measured(found, kind, max(numbers))
-    tried: list[dict[str, Any]] = []
-    best: tuple[float, Any, np.ndarray] | None = None
     with tqdm(numbers, desc="communities", unit="number", leave=False, disable=not verbose) as bar:
-        for number in bar:
-            dissimilarity = measured(number)
-            single = _single(base, found, dissimilarity, number)
-            quality = modularity_of(found, single.partition_.pignistic)
-            tried.append({"n_clusters": number, "modularity": quality})
-            if best is None or quality > best[0]:
-                best = quality, single, dissimilarity
-            elif number - best[1].n_clusters >= patience:
-                break
-    assert best is not None
-    _, single, dissimilarity = best
+        single, tried = _search(base, found, measured, bar, patience)
+    dissimilarity = measured(single.n_clusters)
     medoids = single.medoid_indices_[single.partition_.largest_first()]
     sets = _rival_sets(dissimilarity, medoids)
     fitted = clone(base).set_params(n_clusters=len(medoids), init=medoids, focal_sets=sets)
@@ -210,6 +199,23 @@ def _measured(graph: Graph, kind: str, most: int) -> Any:
         raise ValueError(f"The 'kind' of dissimilarity must be one of {', '.join(map(repr, KINDS))}. Got {kind!r}.")
     fixed = between_nodes(graph, kind)
     return lambda number: fixed
+
+
+def _search(
+    base: MECM, graph: Graph, measured: Any, numbers: Iterable[int], patience: int
+) -> tuple[MECM, list[dict[str, Any]]]:
+    """The fit of largest modularity, and what each number has; after ``patience`` numbers without success no more."""
+    tried: list[dict[str, Any]] = []
+    best, most = base, -np.inf
+    for number in numbers:
+        single = _single(base, graph, measured(number), number)
+        quality = modularity_of(graph, single.partition_.pignistic)
+        tried.append({"n_clusters": number, "modularity": quality})
+        if quality > most:
+            best, most = single, quality
+        elif number - best.n_clusters >= patience:
+            break
+    return best, tried
 
 
 def _single(base: MECM, graph: Graph, dissimilarity: np.ndarray, number: int) -> MECM:
