@@ -16,7 +16,9 @@ from benchmarks import (
     egmm,
     evclust_methods,
     explorer,
+    fusion,
     gaussian_models,
+    graphs,
     hierarchy,
     images,
     metric_learning,
@@ -45,6 +47,8 @@ FAMILIES: dict[str, ModuleType] = {
         command_line,
         threads,
         explorer,
+        fusion,
+        graphs,
     )
 }
 BESIDE_EVCLUST = (ecm, evclust_methods, relational, density)

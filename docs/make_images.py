@@ -7,10 +7,12 @@ import matplotlib
 matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
+import networkx as nx
 import numpy as np
+from sklearn.cluster import KMeans
 
-from evidentia import ECM, EGMM, KPCCA, NNEVCLUS, PairwiseConstraints, select
-from evidentia.datasets import make_butterfly, make_circles, make_egmm_four_class, make_student_four_class
+from evidentia import ECM, EGMM, KPCCA, NNEVCLUS, PairwiseConstraints, communities, fuse, select
+from evidentia.datasets import load, make_butterfly, make_circles, make_egmm_four_class, make_student_four_class
 from evidentia.plots import (
     plot_contours,
     plot_distances,
@@ -100,9 +102,44 @@ def nnevclus():
     right.set_title("Mass on the empty set")
 
 
+def fusion():
+    iris = load("iris", as_frame=True)
+    X = iris.data
+    parts = {
+        "egmm": EGMM(3, random_state=0).fit(X),
+        "ecm": ECM(3, random_state=0).fit(X),
+        "k-means": KMeans(3, random_state=0).fit_predict(X),
+    }
+    found = fuse(parts, rule="hedge")
+    _, (left, right) = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
+    columns = list(X.columns[[2, 3]])
+    plot_partition(found.partition, X, columns=columns, ax=left, s=24)
+    left.set_title("What the three say together")
+    places = X[columns].to_numpy().T
+    points = right.scatter(*places, c=found.conflict, s=24, cmap="magma_r", vmin=0, edgecolors="gray", linewidths=0.4)
+    right.figure.colorbar(points, label="conflict of two of the three, on average")
+    right.set(title="Where they contradict each other", xlabel=columns[0], ylabel=columns[1])
+
+
+def graphs():
+    communities(nx.karate_club_graph(), random_state=0).plot(names="all")
+
+
 def main():
     IMAGES.mkdir(exist_ok=True)
-    for draw in (first_result, reading, ellipses, contours, masses, selection, trace, distances, nnevclus):
+    for draw in (
+        first_result,
+        reading,
+        ellipses,
+        contours,
+        masses,
+        selection,
+        trace,
+        distances,
+        nnevclus,
+        fusion,
+        graphs,
+    ):
         draw()
         plt.savefig(IMAGES / f"{draw.__name__.replace('_', '-')}.png", dpi=110)
         plt.close()

@@ -30,7 +30,7 @@ LAYERS = [
     {"metric_learning"},
     {"prototypes", "mixtures", "relational", "hierarchy"},
     {"neural", "experimental"},
-    {"scores", "selection", "datasets"},
+    {"scores", "selection", "datasets", "graphs"},
     {"looking"},
     {"plots"},
     {"report", "images"},

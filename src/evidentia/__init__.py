@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from evidentia.belief import FocalSets, MassFunctions
     from evidentia.constraints import ActiveSession, PairwiseConstraints
     from evidentia.explorer import explore
+    from evidentia.graphs import communities
     from evidentia.hierarchy import BeliefHierarchical
     from evidentia.looking import choose, look
     from evidentia.metric_learning import FDA, KFDA, KPCCA, LFDA, LSI, PCCA, DMLeig
     from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, ParsimoniousGaussianMixture
     from evidentia.neural import NNEVCLUS
-    from evidentia.partition import CredalPartition
+    from evidentia.partition import CredalPartition, fuse
     from evidentia.prototypes import (
         BPEC,
         CCM,
@@ -39,24 +40,25 @@ if TYPE_CHECKING:
     )
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.rows import open_rows
-    from evidentia.selection import select
+    from evidentia.selection import ensemble, select
     from evidentia.storage import load_model
 
 _NAMES = {
     "belief": ["FocalSets", "MassFunctions"],
     "constraints": ["ActiveSession", "PairwiseConstraints"],
     "explorer": ["explore"],
+    "graphs": ["communities"],
     "hierarchy": ["BeliefHierarchical"],
     "looking": ["choose", "look"],
     "metric_learning": ["FDA", "KFDA", "KPCCA", "LFDA", "LSI", "PCCA", "DMLeig"],
     "mixtures": ["EGMM", "BootGMM", "LatentClassMixture", "ParsimoniousGaussianMixture"],
     "neural": ["NNEVCLUS"],
-    "partition": ["CredalPartition"],
+    "partition": ["CredalPartition", "fuse"],
     "prototypes": ["BPEC", "CCM", "CECM", "CFCM", "ECM", "FCM", "MECM", "COPKMeans", "GustafsonKessel",
         "NoiseClustering", "SECMdd"],
     "relational": ["CEVCLUS", "EVCLUS", "RECM", "EkNNclus"],
     "rows": ["open_rows"],
-    "selection": ["select"],
+    "selection": ["ensemble", "select"],
     "storage": ["load_model"],
 }  # fmt: skip
 
@@ -64,8 +66,8 @@ __all__ = [
     "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
     "MECM", "NNEVCLUS", "PCCA", "RECM", "ActiveSession", "BeliefHierarchical", "BootGMM", "COPKMeans",
     "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel", "LatentClassMixture", "MassFunctions",
-    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "explore",
-    "load_model", "look", "open_rows", "select",
+    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "communities",
+    "ensemble", "explore", "fuse", "load_model", "look", "open_rows", "select",
 ]  # fmt: skip
 # end of exports
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}

@@ -14,6 +14,7 @@ from evidentia.belief.combination import (
 from evidentia.belief.decision import decide, decide_sets, top_focal_set
 from evidentia.belief.focal import FocalSets, format_mask, resolve_focal_sets
 from evidentia.belief.mass import MassFunctions
+from evidentia.belief.pooling import average, combine_many, hedge, mean_conflict
 from evidentia.belief.transforms import (
     belief,
     commonality,
@@ -40,9 +41,10 @@ from evidentia.belief.uncertainty import (
 )
 
 __all__ = [
-    "FocalSets", "MassFunctions", "belief", "belief_distance", "cautious", "coarsen", "commonality", "condition",
-    "conflict", "confusion", "conjunctive", "contour", "decide", "decide_sets", "dempster", "discount", "disjunctive",
-    "dissonance", "format_mask", "from_contour", "from_pignistic", "jirousek_shenoy_entropy", "jousselme_distance",
-    "nonspecificity", "normalize", "normalized_nonspecificity", "pairwise_conflict", "pignistic", "pignistic_entropy",
-    "plausibility", "recast", "refine", "resolve_focal_sets", "singleton_belief", "top_focal_set", "yager",
+    "FocalSets", "MassFunctions", "average", "belief", "belief_distance", "cautious", "coarsen", "combine_many",
+    "commonality", "condition", "conflict", "confusion", "conjunctive", "contour", "decide", "decide_sets", "dempster",
+    "discount", "disjunctive", "dissonance", "format_mask", "from_contour", "from_pignistic", "hedge",
+    "jirousek_shenoy_entropy", "jousselme_distance", "mean_conflict", "nonspecificity", "normalize",
+    "normalized_nonspecificity", "pairwise_conflict", "pignistic", "pignistic_entropy", "plausibility", "recast",
+    "refine", "resolve_focal_sets", "singleton_belief", "top_focal_set", "yager",
 ]  # fmt: skip

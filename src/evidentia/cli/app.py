@@ -70,6 +70,23 @@ class SegmentScale(StrEnum):
     none = "none"
 
 
+class FusionRule(StrEnum):
+    dempster = "dempster"
+    conjunctive = "conjunctive"
+    yager = "yager"
+    disjunctive = "disjunctive"
+    cautious = "cautious"
+    average = "average"
+    hedge = "hedge"
+
+
+class Frame(StrEnum):
+    auto = "auto"
+    names = "names"
+    match = "match"
+    refine = "refine"
+
+
 class TwoMasks(MethodCommand):
     """Lets ``--different`` take two values each time, which typer cannot do for an option that may be repeated."""
 
@@ -168,6 +185,12 @@ Kept = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="For many rows: where the fit is kept, and goes on from, should it be cut."),
 ]
+Fits = Annotated[
+    int | None,
+    typer.Option(
+        min=2, metavar="N", help="Fit N times more, to other rows and from other starts: what differs is doubt."
+    ),
+]
 Scheduler = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="For many rows: a Dask scheduler whose workers do the work.")
 ]
@@ -208,11 +231,13 @@ def fit(
     tables: TableKind = Tables.auto,
     checkpoint: Kept = None,
     scheduler: Scheduler = None,
+    ensemble: Fits = None,
     quiet: Quiet = False,
 ) -> None:
     """Cluster the rows of a table and say how sure each one is; many rows stay in their files."""
     if is_large(file):
-        alone = {"--distances": distances, "--links": links, "--id": id_column, "--keep": keep, "--missing": missing}
+        alone = {"--distances": distances, "--links": links, "--id": id_column, "--keep": keep, "--missing": missing,
+                 "--ensemble": ensemble}  # fmt: skip
         _fit_large(ctx, file, method, clusters, seed, alone, checkpoint=checkpoint, scheduler=scheduler, quiet=quiet,
                    columns=columns or (), drop=drop or (), scale=scale.value, out=out)  # fmt: skip
         return
@@ -221,6 +246,8 @@ def fit(
         raise UserError(
             "--checkpoint and --scheduler are for rows that stay in their files: 'data/*.parquet', .npy, .zarr."
         )
+    if ensemble and links:
+        raise UserError("--ensemble does not go with --links: links speak of rows that not every fit sees.")
     from evidentia.cli import fitting, inputs
     from evidentia.cli.running import check_out, expect, run
 
@@ -257,6 +284,7 @@ def fit(
         notes=given.notes,
         object_column=given.id_column,
         links=_read_links(links, given.id_column),
+        ensemble=ensemble,
         settings=given.words,
         command=_command(ctx),
         code=given.recipe(estimator, count, links),
@@ -505,6 +533,41 @@ def predict(
             terminal.print_labeled("written", str(written))
     elif not quiet:
         terminal.echo("\nNothing was written; --out FILE keeps the masses of every row.")
+
+
+@app.command()
+def fuse(
+    ctx: typer.Context,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="partition.npz of the same objects, or their directories.")
+    ],
+    rule: Annotated[
+        FusionRule,
+        typer.Option(help="dempster: all are right; disjunctive: at least one; average, hedge: none counts more."),
+    ] = FusionRule.dempster,
+    frame: Annotated[
+        Frame, typer.Option(help="Which clusters are the same: by name, by who is in them, or all combinations.")
+    ] = Frame.auto,
+    discount: Annotated[float, typer.Option(min=0, max=1, help="Doubt about every one of the partitions.")] = 0.0,
+    min_share: Annotated[
+        float, typer.Option(min=0, max=1, help="With refine: share of its smallest cluster that a combination holds.")
+    ] = 0.2,
+    out: Results = None,
+) -> None:
+    """Combine partitions of the same objects, by several methods, views or raters, and say where they disagree."""
+    from evidentia.cli import fusing
+    from evidentia.cli.running import check_out
+
+    check_out(out)
+    fusing.run(
+        files,
+        rule=rule.value,
+        frame=frame.value,
+        discount=discount,
+        min_share=min_share,
+        out=out,
+        command=_command(ctx),
+    )
 
 
 @app.command()

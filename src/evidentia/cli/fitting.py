@@ -8,11 +8,12 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from evidentia import methods
 from evidentia.cli.errors import UserError
@@ -21,6 +22,7 @@ from evidentia.looking import numbers
 from evidentia.looking.numbers import Clusters, fit_number
 from evidentia.looking.placing import TableModel, scales_of
 from evidentia.looking.rules import number_settings, rescale
+from evidentia.selection import ensemble
 from evidentia.solvers.coordinates import ColumnScales
 
 
@@ -112,6 +114,30 @@ def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, link
     categories = tuple(name for name in columns if data[name].dtype == "category")
     placing = TableModel(model, tuple(columns), categories, scales, None if named is None else str(named))
     return FitResult(convert_units(scales, model), placing, selection, noticed.notes, noticed.interrupted)
+
+
+def with_ensemble(fitted: FitResult, data: pd.DataFrame, n_fits: int, verbose: int = 0) -> FitResult:
+    """The same model with the partition of many fits like it, its clusters in the order of the model's."""
+    model, placing = fitted.model, fitted.placing
+    given = {"n_clusters": model.n_clusters_} if "given" in model.method.number else {}
+    if "model" in model.parameters and hasattr(model, "model_"):
+        given["model"] = model.model_
+    alike = clone(placing.model).set_params(**given)
+    with noticing() as noticed:
+        seed = alike.get_params().get("random_state")
+        found = ensemble(placing.prepare(data), alike, n_fits=n_fits, random_state=seed, verbose=verbose)
+    moved = copy.copy(model)
+    same = found.partition.n_clusters == model.n_clusters_
+    moved.partition_ = found.partition.align(model.partition_) if same else found.partition
+    moved.labels_ = moved.partition_.labels()
+    used, contested = len(found.models), int((found.conflict > 0.5).sum())
+    note = (
+        f"the masses are those of {used} fits to other rows, from other starts; two of them contradict each other by "
+        f"{found.conflict.mean():.2f} on average, and by more than half about {contested} objects. model.npz places "
+        "new rows by the one fit before them."
+    )
+    notes = [*fitted.notes, *noticed.notes, note]
+    return replace(fitted, model=moved, notes=notes, interrupted=noticed.interrupted)
 
 
 class UnitChange(NamedTuple):

@@ -34,18 +34,21 @@ def run(
     remark: Callable[[CredalPartition], str] | None = None,
     object_column: str | None = None,
     links: Any = None,
+    ensemble: int | None = None,
     **words: Any,
 ) -> None:
     """Fit, print the summary, write the files; an interrupt does the last two with the best solution so far.
 
     ``notes`` go to stderr and into the report, ``remark`` adds a sentence about the result, ``words`` are those of
-    :func:`evidentia.report.write_report`.
+    :func:`evidentia.report.write_report`. With ``ensemble`` the partition is that of so many further fits.
     """
     if not quiet:
         terminal.print_labeled("method", _describe_fit(estimator, clusters, scale))
     if "verbose" in estimator.parameters:
         estimator.set_params(verbose=int(not quiet and sys.stderr.isatty()))
     fitted = fitting.fit(estimator, data, clusters, scale, links)
+    if ensemble and not fitted.interrupted:
+        fitted = fitting.with_ensemble(fitted, data, ensemble, verbose=int(not quiet and sys.stderr.isatty()))
     partition, notes = fitted.model.partition_, [*notes, *fitted.notes]
     for text in notes:
         terminal.print_note(text)

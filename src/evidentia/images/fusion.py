@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import reduce
 
 import numpy as np
 
+from evidentia.belief import combine_many
 from evidentia.images.quantizing import count, encode, identity_coder
 from evidentia.images.reading import stack
 from evidentia.images.segmentation import Segmentation
@@ -30,8 +30,8 @@ def fuse(
     meanings : sequence of sequences
         For each segmentation, what each of its clusters (from the darkest to the brightest) stands for: a name, or the
         names that this image does not tell apart. Every one of them shares out the same names.
-    rule : {"dempster", "conjunctive", "yager", "disjunctive", "cautious"}
-        As in :meth:`evidentia.partition.CredalPartition.combine`. Where images contradict each other wholly, Dempster's
+    rule : {"dempster", "conjunctive", "yager", "disjunctive", "cautious", "average", "hedge"}
+        As in :func:`evidentia.fuse`. Where images contradict each other wholly, Dempster's
         rule has no answer, and the pixel is left to all clusters.
 
     Returns
@@ -72,7 +72,8 @@ def fuse(
     )
     assert coded is not None  # there are no more combinations than pixels
     rows, index = coded
-    partition = reduce(lambda a, b: _combine(a, b, rule), [part[rows[:, k]] for k, part in enumerate(refined)])
+    fused = combine_many([part[rows[:, k]] for k, part in enumerate(refined)], rule)
+    partition = CredalPartition(fused.masses, fused.focal_sets, cluster_names=names, copy=False)
     return Segmentation(
         stack([one.image for one in segmentations]),
         index.reshape(segmentations[0].index.shape),
@@ -87,13 +88,6 @@ def _as_list(names: str | Collection[str]) -> list[str]:
     if isinstance(names, str):
         return [names]
     return sorted(names) if isinstance(names, set | frozenset) else list(names)
-
-
-def _combine(a: CredalPartition, b: CredalPartition, rule: str) -> CredalPartition:
-    if rule != "dempster":
-        return a.combine(b, rule=rule)
-    sure = a.combine(b, rule="conjunctive").normalize("dempster")
-    return CredalPartition(sure.masses, sure.focal_sets, cluster_names=a.cluster_names, copy=False)
 
 
 def _check(segmentations: Sequence[Segmentation], meanings: Sequence[Sequence[Sequence[str]]]) -> list[str]:

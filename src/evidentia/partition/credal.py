@@ -210,8 +210,12 @@ class CredalPartition(MassFunctions):
 
     def sort_clusters(self) -> CredalPartition:
         """Clusters renumbered from the largest to the smallest (by pignistic probability; ties by first object)."""
+        return self.relabel(self.largest_first())
+
+    def largest_first(self) -> np.ndarray:
+        """The clusters in the order of :meth:`canonical`."""
         size = np.round(self.pignistic.sum(axis=0), 9)
-        return self.relabel(np.lexsort([self.pignistic.argmax(axis=0), -size]))
+        return np.lexsort([self.pignistic.argmax(axis=0), -size])
 
     def align(self, other: CredalPartition) -> CredalPartition:
         """Clusters renumbered to agree as well as they can with those of ``other``, a partition of the same objects."""

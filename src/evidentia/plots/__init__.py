@@ -10,6 +10,7 @@ from evidentia.plots.curves import plot_learning_curve, plot_selection, plot_tra
 from evidentia.plots.dendrogram import dendrogram_plot_data, plot_cut_scores, plot_dendrogram
 from evidentia.plots.distances import distance_plot_data, plot_distances
 from evidentia.plots.ellipses import ellipse_plot_data, plot_ellipses
+from evidentia.plots.graph import graph_plot_data, plot_graph
 from evidentia.plots.intervals import (
     coverage_plot_data,
     interval_fit_plot_data,
@@ -26,9 +27,10 @@ from evidentia.plots.shepard import plot_shepard, shepard_plot_data
 
 __all__ = [
     "belief_peaks_plot_data", "click_peaks", "contour_plot_data", "coverage_plot_data", "dendrogram_plot_data",
-    "density_plot_data", "distance_plot_data", "ellipse_plot_data", "interval_fit_plot_data", "mass_plot_data",
-    "medoid_plot_data", "pair_draws_plot_data", "partition_plot_data", "plot_belief_peaks", "plot_contours",
-    "plot_coverage", "plot_cut_scores", "plot_dendrogram", "plot_distances", "plot_ellipses", "plot_interval_fit",
-    "plot_learning_curve", "plot_masses", "plot_medoids", "plot_pair_draws", "plot_partition", "plot_selection",
-    "plot_shepard", "plot_trace", "selection_plot_data", "set_label", "set_style", "shepard_plot_data",
+    "density_plot_data", "distance_plot_data", "ellipse_plot_data", "graph_plot_data", "interval_fit_plot_data",
+    "mass_plot_data", "medoid_plot_data", "pair_draws_plot_data", "partition_plot_data", "plot_belief_peaks",
+    "plot_contours", "plot_coverage", "plot_cut_scores", "plot_dendrogram", "plot_distances", "plot_ellipses",
+    "plot_graph", "plot_interval_fit", "plot_learning_curve", "plot_masses", "plot_medoids", "plot_pair_draws",
+    "plot_partition", "plot_selection", "plot_shepard", "plot_trace", "selection_plot_data", "set_label", "set_style",
+    "shepard_plot_data",
 ]  # fmt: skip

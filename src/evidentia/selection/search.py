@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from contextvars import ContextVar
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -26,11 +24,11 @@ from evidentia.rows.passes import fit_together
 from evidentia.rows.survey import survey_once
 from evidentia.rows.together import Failure, seconds_aside
 from evidentia.selection.criteria import CRITERIA, Criterion, find_criterion
+from evidentia.selection.catching import CAUGHT, separate_warnings
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
 
 TOGETHER = 8  # fits over rows that are not in memory whose passes are made together: each holds a sample of the rows
-_caught: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("caught", default=None)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,7 +232,7 @@ def _fit_all(
     leaders: dict[str, tuple[dict[str, Any], Any]] = {}  # best row and model by each criterion: no other model is kept
     jobs = [partial(_try, X, estimators[method], method, count, used, seed) for method, count in plan]
     try:
-        with _separate_warnings(), tqdm(total=len(plan), desc="select", unit="fit", disable=not verbose) as bar:
+        with separate_warnings(), tqdm(total=len(plan), desc="select", unit="fit", disable=not verbose) as bar:
             for row, model, interrupted in _outcomes(jobs, isinstance(X, RowSource)):
                 rows.append(row)
                 bar.update()
@@ -267,33 +265,13 @@ def _outcomes(jobs: Sequence[Callable[[], Any]], together: bool) -> Iterator[Any
             yield outcome
 
 
-@contextmanager
-def _separate_warnings() -> Iterator[None]:
-    """Warnings go to the fit that gives them, also where several are under way."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        elsewhere = warnings.showwarning
-
-        def show_warning(
-            message: Any, category: Any, filename: Any, lineno: Any, file: Any = None, line: Any = None
-        ) -> None:
-            caught = _caught.get()
-            if caught is None:
-                elsewhere(message, category, filename, lineno, file, line)
-            else:
-                caught.append((str(message), category))
-
-        warnings.showwarning = show_warning
-        yield
-
-
 def _try(
     X: Any, estimator: Any, method: str, n_clusters: int | None, used: Mapping[str, Criterion], seed: int | None
 ) -> tuple[dict[str, Any], Any, bool]:
     """A row of the table, the fitted model, and whether it was interrupted; whatever goes wrong ends in the note."""
     row: dict[str, Any] = {"method": method, "n_clusters": n_clusters, **dict.fromkeys(used, np.nan)}
     caught: list[tuple[str, type[Warning]]] = []
-    _caught.set(caught)
+    CAUGHT.set(caught)
     start, model, problems = perf_counter(), None, []
     try:
         model = clone(estimator)
@@ -331,7 +309,7 @@ def _estimators(methods: Any, metric: Any) -> dict[str, Any]:
 
 def _name_methods(methods: Any) -> dict[str, Any]:
     if isinstance(methods, Mapping):
-        return {str(name): _estimator(method) for name, method in methods.items()}
+        return {str(name): as_estimator(method) for name, method in methods.items()}
     if isinstance(methods, str | BaseEstimator):
         methods = [methods]
     found: dict[str, Any] = {}
@@ -339,16 +317,17 @@ def _name_methods(methods: Any) -> dict[str, Any]:
         name = method if isinstance(method, str) else type(method).__name__
         if name in found:
             raise ValueError(f"Two methods are called {name!r}. Give a dict to name them apart.")
-        found[name] = _estimator(method)
+        found[name] = as_estimator(method)
     if not found:
         raise ValueError("'methods' must hold at least one method. Got none.")
     return found
 
 
-def _estimator(method: Any) -> Any:
+def as_estimator(method: Any) -> Any:
+    """The estimator of a short name, or the one given; what is no method of ours is refused."""
     if isinstance(method, str):
         return find(method)()
-    record(method)  # whoever has none is refused
+    record(method)
     return method
 
 
