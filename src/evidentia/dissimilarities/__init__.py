@@ -27,6 +27,7 @@ from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.reading import (
     METRIC,
     METRIC_PARAMS,
+    read_matrix,
     read_new,
     read_source,
     read_table,
@@ -48,6 +49,6 @@ from evidentia.dissimilarities.sources import (
 __all__ = [
     "METRIC", "METRIC_PARAMS", "Columns", "Matrix", "MixedTable", "Objects", "RelationalClusterer", "Some", "Source",
     "Table", "check_dissimilarities", "default_quantile", "delta_star", "full_matrix", "gower_distances",
-    "nearest_objects", "new_blocks", "read_new", "read_source", "read_table", "refuse_rows_of_metric",
+    "nearest_objects", "new_blocks", "read_matrix", "read_new", "read_source", "read_table", "refuse_rows_of_metric",
     "source_of",
 ]  # fmt: skip
