@@ -78,7 +78,8 @@ class Wish:
                 f"{able('reads', 'dissimilarities')}."
             )
         if not self.distances and not {"table", "categories"} & set(method.reads):
-            raise UserError(f"{method.name} reads {' or '.join(method.reads)}, not tables: use it from Python.")
+            cure = "give several files with --views" if method.reads_views else "use it from Python"
+            raise UserError(f"{method.name} reads {' or '.join(method.reads)}, not one table: {cure}.")
         if self.linked and "links" not in method.takes:
             raise UserError(
                 f"--links: links mean nothing to {method.name}. Methods that take them: {able('takes', 'links')}."

@@ -139,8 +139,8 @@ def plot_view_conflict(model: Any, *, n_objects: int = 25, ax: Axes | None = Non
     ax.set_yticks(
         range(len(data.objects)), labels=[model.partition_.name(int(i)) for i in data.objects], fontsize="small"
     )
-    for row, conflict in enumerate(data.conflict):
-        ax.text(last + 0.75, row, f"{conflict:.2f}", va="center", fontsize="small")
+    for at, conflict in enumerate(data.conflict.tolist()):
+        ax.text(last + 0.75, at, f"{conflict:.2f}", va="center", fontsize="small")
     ax.text(last + 0.75, -1, "conflict", va="center", fontsize="small")
     ax.set(xlim=(-0.6, last + 1.6), ylim=(len(data.objects) - 0.4, -1.6), xlabel="view", ylabel="object")
     ax.spines[["top", "right"]].set_visible(False)
