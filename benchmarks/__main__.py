@@ -23,6 +23,7 @@ from benchmarks import (
     neural,
     relational,
     threads,
+    views,
 )
 from benchmarks.harness import ROOT, Line, print_table
 
@@ -42,12 +43,13 @@ FAMILIES: dict[str, ModuleType] = {
         evclust_methods,
         relational,
         density,
+        views,
         command_line,
         threads,
         explorer,
     )
 }
-BESIDE_EVCLUST = (ecm, evclust_methods, relational, density)
+BESIDE_EVCLUST = (ecm, evclust_methods, relational, density, views)
 
 
 def lines_of(name: str, quick: bool, peer_python: str) -> Iterator[Line]:

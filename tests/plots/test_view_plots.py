@@ -38,7 +38,10 @@ def test_objects_about_which_views_disagree(models):
     assert set(data.objects[:2]) == {0, 5}
     assert (np.diff(data.conflict) <= 0).all()
     assert data.names == ["a", "b", "c", "all"]
-    np.testing.assert_array_equal(data.masks[:, 3], model.partition_.hard_masks[data.objects])
+    plausible = model.view_partitions_["b"].contour[data.objects[3]]
+    assert data.masks[3, 1] == sum(1 << k for k in range(4) if plausible[k] >= 0.5 * plausible.max())
+    assert all(masks[0] & masks[1] & masks[2] == 0 for masks in data.masks[:2])  # no cluster for all views
+    assert all(masks[0] & masks[1] & masks[2] == masks[3] for masks in view_conflict_plot_data(model).masks[10:])
     ax = plot_view_conflict(model, n_objects=6)
     assert sum(len(one.get_offsets()) for one in ax.collections) == 6 * 4
     assert [label.get_text() for label in ax.get_yticklabels()] == [str(i) for i in data.objects]

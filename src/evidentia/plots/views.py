@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evidentia.partition import CredalPartition
 from evidentia.plots._ink import count, drawing, new_axes, set_legend
 from evidentia.plots.palette import HUES, set_style
 
@@ -31,7 +32,8 @@ class ViewConflictPlotData(NamedTuple):
         Those with the largest conflict, the largest first.
     conflict : ndarray of shape (n_shown,)
     masks : ndarray of shape (n_shown, n_views + 1)
-        The set with most mass, by each view and by all of them.
+        The clusters that are at least half as plausible as any, by each view and by all of them; the empty set for an
+        outlier.
     names : list of str
         Of the columns.
     """
@@ -92,6 +94,22 @@ def plot_view_weights(model: Any, *, columns: bool = False, ax: Axes | None = No
     return ax
 
 
+def plausible_masks(partition: CredalPartition) -> np.ndarray:
+    """The clusters that are at least half as plausible as any, as a mask for each object; none for an outlier, (n,).
+
+    Examples
+    --------
+    >>> from evidentia import FocalSets
+    >>> sets = FocalSets(3, [(), {0}, {1}, {2}])
+    >>> plausible_masks(CredalPartition([[0.0, 0.5, 0.4, 0.1], [0.7, 0.2, 0.1, 0.0]], sets))
+    array([3, 0])
+    """
+    inside = partition.contour >= 0.5 * partition.contour.max(axis=1, keepdims=True)
+    masks = inside @ (1 << np.arange(partition.n_clusters))
+    masks[partition.outliers()] = 0
+    return masks
+
+
 def view_conflict_plot_data(model: Any, *, n_objects: int = 25) -> ViewConflictPlotData:
     """The objects with the largest conflict between views, and what each view says of them; nothing is drawn.
 
@@ -106,7 +124,7 @@ def view_conflict_plot_data(model: Any, *, n_objects: int = 25) -> ViewConflictP
     _refuse_one_view(model)
     order = np.argsort(-model.view_conflict_, kind="stable")[:n_objects]
     said = [*model.view_partitions_.values(), model.partition_]
-    masks = np.column_stack([partition.hard_masks[order] for partition in said])
+    masks = np.column_stack([plausible_masks(partition[order]) for partition in said])
     return ViewConflictPlotData(order, model.view_conflict_[order], masks, [*model.view_names_, "all"])
 
 
@@ -114,7 +132,8 @@ def view_conflict_plot_data(model: Any, *, n_objects: int = 25) -> ViewConflictP
 def plot_view_conflict(model: Any, *, n_objects: int = 25, ax: Axes | None = None, **scatter: Any) -> Axes:
     """Draw what each view says of the objects about which the views disagree most, and what all say together.
 
-    A row is an object, with its conflict at the right; a mark is the set that holds most of its mass.
+    A row is an object, with its conflict at the right; a mark is the set of clusters at least half as plausible
+    as any. Views that share a cluster there do not contradict each other.
 
     Parameters
     ----------
@@ -145,5 +164,5 @@ def plot_view_conflict(model: Any, *, n_objects: int = 25, ax: Axes | None = Non
     ax.set(xlim=(-0.6, last + 1.6), ylim=(len(data.objects) - 0.4, -1.6), xlabel="view", ylabel="object")
     ax.spines[["top", "right"]].set_visible(False)
     weights = {mask: float(shown[mask]) for mask in sorted(shown, key=lambda one: (one.bit_count(), one))}
-    set_legend(ax, weights, n_clusters, model.partition_.cluster_names, title="most mass on", number=count)
+    set_legend(ax, weights, n_clusters, model.partition_.cluster_names, title="plausible", number=count)
     return ax

@@ -128,7 +128,7 @@ def _view_pictures(model: Any) -> list[Picture]:
         _picture(
             "view-conflict",
             "Where the views disagree",
-            "The objects with the largest conflict: the set with most mass by each view alone, and by all together.",
+            "The objects with the largest conflict, and the clusters that are plausible to each view, and to all.",
             f"Marks of the sets that the views {names} give to the objects about which they disagree most.",
             lambda ax: plots.plot_view_conflict(model, ax=ax),
             figsize=(7, 7),
