@@ -25,6 +25,7 @@ from benchmarks import (
     neural,
     relational,
     threads,
+    views,
 )
 from benchmarks.harness import ROOT, Line, print_table
 
@@ -44,6 +45,7 @@ FAMILIES: dict[str, ModuleType] = {
         evclust_methods,
         relational,
         density,
+        views,
         command_line,
         threads,
         explorer,
@@ -51,7 +53,7 @@ FAMILIES: dict[str, ModuleType] = {
         graphs,
     )
 }
-BESIDE_EVCLUST = (ecm, evclust_methods, relational, density)
+BESIDE_EVCLUST = (ecm, evclust_methods, relational, density, views)
 
 
 def lines_of(name: str, quick: bool, peer_python: str) -> Iterator[Line]:

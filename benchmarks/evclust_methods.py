@@ -1,8 +1,8 @@
 """Every method of the PyPI package evclust 0.2.1 that we have too, on real tables: one start, ten iterations.
 
 The peer's ECM and BPEC take no number of iterations; these run until they rest, by each package's own rule (ours is the
-stricter one). Its ``catecm``, ``wmvec``, ``wmvec_fp``, ``mecmdd_rwg`` and ``mecmdd_rwl`` cluster categories and several
-views; we have no such methods. It has no constrained methods.
+stricter one). Its methods on several views are in ``benchmarks.views``; its ``catecm`` clusters categories, and we have
+no such method. It has no constrained methods.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from sklearn.cluster import KMeans
 
-from evidentia import ECM, EGMM, KPCCA, NNEVCLUS, PairwiseConstraints, communities, fuse, select
+from evidentia import ECM, EGMM, KPCCA, NNEVCLUS, WMVEC, PairwiseConstraints, communities, fuse, select
 from evidentia.datasets import load, make_butterfly, make_circles, make_egmm_four_class, make_student_four_class
 from evidentia.plots import (
     plot_contours,
@@ -21,6 +21,8 @@ from evidentia.plots import (
     plot_partition,
     plot_selection,
     plot_trace,
+    plot_view_conflict,
+    plot_view_weights,
 )
 
 IMAGES = Path(__file__).parent / "images"
@@ -125,6 +127,25 @@ def graphs():
     communities(nx.karate_club_graph(), random_state=0).plot(names="all")
 
 
+def views():
+    rng = np.random.default_rng(0)
+    group = np.arange(120) % 4
+    seen = {"blood": [0, 0, 1, 1], "scan": [0, 1, 0, 1], "genes": [0, 1, 1, 0]}
+    unit = {"blood": 1, "scan": 100, "genes": 0.01}
+    tables = {
+        name: unit[name] * (rng.normal(size=(120, 3)) + 5 * np.array(told)[group][:, None])
+        for name, told in seen.items()
+    }
+    tables["noise"] = rng.normal(size=(120, 10))
+    tables["blood"][:5] = tables["blood"][[2, 3, 0, 1, 6]]
+    model = WMVEC(4, random_state=0).fit(tables)
+    _, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", width_ratios=(1, 1.4))
+    plot_view_weights(model, ax=left)
+    left.set_title("How much each view counts")
+    plot_view_conflict(model, n_objects=12, ax=right)
+    right.set_title("Where the views disagree")
+
+
 def main():
     IMAGES.mkdir(exist_ok=True)
     for draw in (
@@ -139,6 +160,7 @@ def main():
         nnevclus,
         fusion,
         graphs,
+        views,
     ):
         draw()
         plt.savefig(IMAGES / f"{draw.__name__.replace('_', '-')}.png", dpi=110)

@@ -57,6 +57,7 @@ HEADINGS = {
     "hierarchy": "Trees",
     "metric_learning": "Learned metrics",
     "experimental": "Experimental",
+    "views": "Several views",
 }
 
 

@@ -29,7 +29,7 @@ LAYERS = [
     {"constraints", "dissimilarities"},
     {"metric_learning"},
     {"prototypes", "mixtures", "relational", "hierarchy"},
-    {"neural", "experimental"},
+    {"neural", "experimental", "views"},
     {"scores", "selection", "datasets", "graphs"},
     {"looking"},
     {"plots"},

@@ -16,7 +16,11 @@ from evidentia.relational import CEVCLUS, EkNNclus
 from evidentia.rows.values import ranges_of
 from evidentia.solvers.descent import descend
 
-CLUSTERERS = {name: cls for name, cls in methods.clusterers().items() if "categories" not in cls.method.reads}
+CLUSTERERS = {
+    name: cls
+    for name, cls in methods.clusterers().items()
+    if "categories" not in cls.method.reads and not cls.method.reads_views
+}
 SLOW = {"bootgmm": {"n_boot": 40}}
 
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.views.made_views import suited
 
 from evidentia import PairwiseConstraints, methods
 
@@ -20,6 +21,7 @@ def fitted(cls):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(24, 2)) + np.repeat([[0, 0], [7, 1]], 12, axis=0)
     table = np.where(X > 3, "b", "a") if "categories" in cls.method.reads else X
+    table = suited(cls, X) if cls.method.reads_views else table
     settings = {"random_state": 0} if "random_state" in cls.parameters else {}
     if "given" in cls.method.number:
         settings["n_clusters"] = 2
@@ -78,5 +80,5 @@ def test_singletons_are_single_clusters(cls):
     X = np.random.default_rng(1).normal(size=(30, 2)) + np.repeat([[0, 0], [7, 1], [0, 9]], 10, axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = cls(**{"n_clusters": 3, **settings}).fit(X)
+        model = cls(**{"n_clusters": 3, **settings}).fit(suited(cls, X) if cls.method.reads_views else X)
     assert set(model.focal_sets_.card.tolist()) <= {0, 1}

@@ -23,6 +23,9 @@ for name, cls in methods.all_methods().items():
     more |= {"y": group} if "labels" in takes and learner else {}
     given = {"random_state": 0} if "random_state" in cls.parameters else {}
     table = (X > 4).astype(int) if "categories" in cls.method.reads else X
+    if cls.method.reads_views:
+        D = np.abs(X[:, :1] - X[:, 0])
+        table = [D, 2 * D] if "views of dissimilarities" in cls.method.reads else [X, X[:, :2]]
     try:
         model = cls(**given).fit(table, **more)
         new = model.transform(table) if learner else model.predict(table)

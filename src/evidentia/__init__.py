@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from evidentia.rows import open_rows
     from evidentia.selection import ensemble, select
     from evidentia.storage import load_model
+    from evidentia.views import WMVEC, WMVECFP, MECMdd
 
 _NAMES = {
     "belief": ["FocalSets", "MassFunctions"],
@@ -60,14 +61,55 @@ _NAMES = {
     "rows": ["open_rows"],
     "selection": ["ensemble", "select"],
     "storage": ["load_model"],
+    "views": ["WMVEC", "WMVECFP", "MECMdd"],
 }  # fmt: skip
 
 __all__ = [
-    "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
-    "MECM", "NNEVCLUS", "PCCA", "RECM", "ActiveSession", "BeliefHierarchical", "BootGMM", "COPKMeans",
-    "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel", "LatentClassMixture", "MassFunctions",
-    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "communities",
-    "ensemble", "explore", "fuse", "load_model", "look", "open_rows", "select",
+    "BPEC",
+    "CCM",
+    "CECM",
+    "CEVCLUS",
+    "CFCM",
+    "ECM",
+    "EGMM",
+    "EVCLUS",
+    "FCM",
+    "FDA",
+    "KFDA",
+    "KPCCA",
+    "LFDA",
+    "LSI",
+    "MECM",
+    "NNEVCLUS",
+    "PCCA",
+    "RECM",
+    "WMVEC",
+    "WMVECFP",
+    "ActiveSession",
+    "BeliefHierarchical",
+    "BootGMM",
+    "COPKMeans",
+    "CredalPartition",
+    "DMLeig",
+    "EkNNclus",
+    "FocalSets",
+    "GustafsonKessel",
+    "LatentClassMixture",
+    "MECMdd",
+    "MassFunctions",
+    "NoiseClustering",
+    "PairwiseConstraints",
+    "ParsimoniousGaussianMixture",
+    "SECMdd",
+    "choose",
+    "communities",
+    "ensemble",
+    "explore",
+    "fuse",
+    "load_model",
+    "look",
+    "open_rows",
+    "select",
 ]  # fmt: skip
 # end of exports
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}

@@ -329,7 +329,7 @@ def check_table(estimator: MethodBase, X: Any, *, reset: bool = True) -> np.ndar
     """Rows as doubles, or an error that names the column, the count and the cure."""
     who = type(estimator).__name__
     refuse_rows(estimator, X)
-    _refuse_kinds(who, X)
+    refuse_kinds(who, X)
     X = fill_masked(X, who, "X", missing="missing values" in estimator.method.takes)
     try:
         table = validate_data(
@@ -342,7 +342,7 @@ def check_table(estimator: MethodBase, X: Any, *, reset: bool = True) -> np.ndar
     return table
 
 
-def _refuse_kinds(who: str, X: Any) -> None:
+def refuse_kinds(who: str, X: Any) -> None:
     """What is no table of numbers, though NumPy would make one of it."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         text = [str(name) for name, kind in zip(X.columns, X.dtypes) if getattr(kind, "kind", "O") not in "biuf"]

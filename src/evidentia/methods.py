@@ -24,10 +24,10 @@ from typing import Any
 
 __all__ = ["Method", "all_methods", "clusterers", "find", "record", "register"]
 
-FAMILIES = ("mixtures", "prototypes", "relational", "neural", "hierarchy", "metric_learning", "experimental")
+FAMILIES = ("mixtures", "prototypes", "relational", "neural", "hierarchy", "metric_learning", "experimental", "views")
 
 WEIGHT_CHECKS = tuple(f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse"))
-READS = ("table", "dissimilarities", "categories", "mass functions")
+READS = ("table", "dissimilarities", "categories", "mass functions", "views", "views of dissimilarities")
 TAKES = ("links", "labels", "weights", "missing values", "rows beyond memory")
 NUMBER = ("given", "searched", "found")
 
@@ -45,8 +45,8 @@ class Method:
     papers : tuple of str
     guide : str
         Its page in the user guide.
-    reads : tuple of {"table", "dissimilarities", "categories", "mass functions"}
-        What X may be.
+    reads : tuple of {"table", "dissimilarities", "categories", "mass functions", "views", "views of dissimilarities"}
+        What X may be: the last two are several tables, or matrices, of the same objects.
     takes : tuple of {"links", "labels", "weights", "missing values", "rows beyond memory"}
         What ``fit`` takes beside it, as ``constraints``, ``y`` or ``labels``, ``sample_weight``; NaN in X; and rows of
         ``open_rows`` as X.
@@ -99,6 +99,11 @@ class Method:
     def reads_sparse(self) -> bool:
         """Whether X may be a sparse matrix."""
         return "rows beyond memory" in self.takes and "table" in self.reads
+
+    @property
+    def reads_views(self) -> bool:
+        """Whether X is several tables or matrices, so that what is made for one of them does not apply."""
+        return bool({"views", "views of dissimilarities"} & set(self.reads))
 
     @property
     def failing_checks(self) -> dict[str, str]:

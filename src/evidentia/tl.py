@@ -35,7 +35,8 @@ def cluster(
     n_clusters : int or "auto", optional
         As of the method; without it, what the method does by itself.
     use_rep : str, optional
-        As in :func:`~evidentia.rows.tables.as_table`; without it ``"X_pca"``, or X where that is missing.
+        As in :func:`~evidentia.rows.tables.as_table`; without it ``"X_pca"``, or X where that is missing. A method on
+        several views takes ``views=["X_pca", "protein"]`` instead.
     key_added : str, optional
         What the names of all that is written begin with; the name of the method unless another is given.
     copy : bool
@@ -68,10 +69,15 @@ def cluster(
         raise TypeError(f"evidentia.tl is for AnnData and MuData objects. Got {type(adata).__name__}; use fit(X).")
     adata = adata.copy() if copy else adata
     cls = methods.find(method)
-    if use_rep is None and PREFERRED in adata.obsm:
-        use_rep = PREFERRED
     asked = {} if n_clusters is None else {"n_clusters": n_clusters}
-    model = cls(**asked, **settings).fit(adata, use_rep=use_rep, **(fit or {}))
+    estimator = cls(**asked, **settings)
+    if cls.method.reads_views:  # its parameter ``views`` names the representations
+        model = estimator.fit(adata, **(fit or {}))
+        use_rep = ", ".join(model.view_names_)
+    else:
+        if use_rep is None and PREFERRED in adata.obsm:
+            use_rep = PREFERRED
+        model = estimator.fit(adata, use_rep=use_rep, **(fit or {}))
     key = key_added or method.replace("-", "_")
     model.partition_.to_anndata(adata, key=key)
     told = {name: value for name, value in {**asked, **settings}.items() if isinstance(value, bool | int | float | str)}

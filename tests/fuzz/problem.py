@@ -19,7 +19,7 @@ from .settings import draw_settings, kinds
 from .tables import draw_categories, draw_dissimilarities, draw_table, with_gaps
 
 LIMIT = 120.0  # seconds of the processor that a fit to a few rows may take: milliseconds, but the first ones compile
-ESTIMATORS = methods.all_methods()
+ESTIMATORS = {name: cls for name, cls in methods.all_methods().items() if not cls.method.reads_views}
 
 # Settings that hold rows or numbers of rows, by the words of their kind, and settings with a unit.
 PER_ROW = ("array of labels or of probabilities", "CredalPartition or array of shape (n_samples, n_focal)")

@@ -133,6 +133,17 @@ TableFile = Annotated[
         help="Table: .csv, .tsv (also .gz), .parquet, .feather, .xlsx, .h5ad, .fcs, .npz; '-' for CSV from a pipe.",
     ),
 ]
+TableFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE",
+        help="Table: .csv, .tsv (also .gz), .parquet, .feather, .xlsx, .h5ad, .fcs, .npz; '-' for CSV from a pipe. "
+        "With --views several.",
+    ),
+]
+SeveralViews = Annotated[
+    bool, typer.Option("--views", help="The files are several tables of the same objects, joined by --id.")
+]
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Columns to leave out; repeat, or separate by commas.")
 ]
@@ -215,9 +226,10 @@ def main_options(
 @app.command(cls=MethodCommand)
 def fit(
     ctx: typer.Context,
-    file: TableFile,
+    files: TableFiles,
     method: MethodName = "auto",
     distances: Distances = None,
+    views: SeveralViews = False,
     links: LinksFile = None,
     clusters: HowMany = "auto",
     scale: FitOn = FitScale.auto,
@@ -235,6 +247,14 @@ def fit(
     quiet: Quiet = False,
 ) -> None:
     """Cluster the rows of a table and say how sure each one is; many rows stay in their files."""
+    if views or len(files) > 1:
+        alone = {"--links": links, "--keep": keep, "--missing": missing, "--checkpoint": checkpoint,
+                 "--scheduler": scheduler}  # fmt: skip
+        _fit_views(ctx, files, views, method, clusters, alone, distances=bool(distances), scale=scale.value,
+                   id_column=id_column, drop=drop or (), columns=columns or (), seed=seed, out=out,
+                   tables=tables.value, quiet=quiet)  # fmt: skip
+        return
+    file = files[0]
     if is_large(file):
         alone = {"--distances": distances, "--links": links, "--id": id_column, "--keep": keep, "--missing": missing,
                  "--ensemble": ensemble}  # fmt: skip
@@ -290,6 +310,26 @@ def fit(
         code=given.recipe(estimator, count, links),
         title=file.name,
     )
+
+
+def _fit_views(
+    ctx: Any, files: list[Path], asked: bool, method: str, clusters: str, alone: dict[str, Any], **given: Any
+) -> None:
+    """Several files are views of the same objects, if that was said."""
+    if not asked:
+        raise UserError(
+            f"There are {len(files)} files: {files[0]}, {files[1]}{' …' * (len(files) > 2)}. --views takes them for "
+            "several tables of the same objects; without it name one. Names with spaces need quotes."
+        )
+    for option in (option for option, value in alone.items() if value):
+        raise UserError(f"{option} is for one table, not for --views.")
+    for file in files:
+        check_file(file)
+    from evidentia.cli.running import check_out
+    from evidentia.cli.viewing import fit_views
+
+    check_out(given["out"], given["tables"])
+    fit_views(files, method, clusters, ctx.meta["settings"], command=_command(ctx), **given)
 
 
 def _fit_large(

@@ -80,7 +80,8 @@ class FitRequest:
                 f"{is_able('reads', 'dissimilarities')}."
             )
         if not self.distances and not {"table", "categories"} & set(method.reads):
-            raise UserError(f"{method.name} reads {' or '.join(method.reads)}, not tables: use it from Python.")
+            cure = "give several files with --views" if method.reads_views else "use it from Python"
+            raise UserError(f"{method.name} reads {' or '.join(method.reads)}, not one table: {cure}.")
         if self.linked and "links" not in method.takes:
             raise UserError(
                 f"--links: links mean nothing to {method.name}. Methods that take them: {is_able('takes', 'links')}."
@@ -123,7 +124,7 @@ def with_ensemble(fitted: FitResult, data: pd.DataFrame, n_fits: int, verbose: i
     if "model" in model.parameters and hasattr(model, "model_"):
         given["model"] = model.model_
     alike = clone(placing.model).set_params(**given)
-    with noticing() as noticed:
+    with record_events() as noticed:
         seed = alike.get_params().get("random_state")
         found = ensemble(placing.prepare(data), alike, n_fits=n_fits, random_state=seed, verbose=verbose)
     moved = copy.copy(model)

@@ -141,7 +141,7 @@ class MethodCommand(TyperCommand):
     @staticmethod
     def offers(cls: Any) -> bool:
         """Whether the command can use a method."""
-        return bool({"table", "dissimilarities"} & set(cls.method.reads))
+        return bool({"table", "dissimilarities"} & set(cls.method.reads)) or cls.method.reads_views
 
 
 def _meanings(cls: Any) -> Iterator[tuple[str, str]]:

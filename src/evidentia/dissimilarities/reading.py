@@ -99,6 +99,11 @@ def read_source(estimator: Any, X: Any, *, contrast: bool = True) -> Source:
     return source
 
 
+def read_matrix(estimator: Any, X: Any) -> np.ndarray:
+    """A matrix of dissimilarities, checked."""
+    return check_dissimilarities(_numbers(estimator, X), type(estimator).__name__)
+
+
 def refuse_rows_of_metric(estimator: Any) -> None:
     """A sentence for rows that are not in memory and a metric that is not one of their numbers."""
     if isinstance(estimator.metric, str) and estimator.metric in ("precomputed", "gower"):

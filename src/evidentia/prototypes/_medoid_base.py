@@ -11,6 +11,7 @@ objects and sets are, and which representatives are better for given masses.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -165,6 +166,10 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
         """One object for each cluster."""
         return representatives.clusters
 
+    def _joint(self, dissimilarity: Any) -> np.ndarray:
+        """What starts are drawn from, (n, n)."""
+        return dissimilarity
+
     def _reorder(
         self, representatives: Any, order: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets
     ) -> Any:
@@ -190,7 +195,7 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
         starts = [np.asarray(self.init)]
         if self._starts_by_rule:
             rng = check_random_state(self.random_state)
-            starts = list(OBJECT_START_RULES[self.init](dissimilarity, self.n_clusters, self.n_init, rng))
+            starts = list(OBJECT_START_RULES[self.init](self._joint(dissimilarity), self.n_clusters, self.n_init, rng))
         return best_descent(
             partial(self._step, dissimilarity, criterion),
             (
@@ -261,12 +266,16 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
     def _check_start(self, n: int) -> None:
         """What of the parameters depends on the number of objects."""
         _base.check_enough_rows(self, n, self.n_clusters)
-        if self._starts_by_rule:
-            return
-        given = np.asarray(self.init)
-        good = given.shape == (self.n_clusters,) and given.dtype.kind in "iu"
-        if not good or len(set(given.tolist())) < len(given) or given.min() < 0 or given.max() >= n:
-            raise ValueError(
-                f"The 'init' parameter of {type(self).__name__} must be 'spread' or {self.n_clusters} different "
-                f"objects by number, 0 to {n - 1}. Got {self.init!r}."
-            )
+        if not self._starts_by_rule:
+            check_object_numbers(self, n, OBJECT_START_RULES)
+
+
+def check_object_numbers(estimator: Any, n: int, rules: Iterable[str]) -> None:
+    """Refuse an ``init`` that is none of the named rules and no object for each cluster."""
+    given = np.asarray(estimator.init)
+    good = given.shape == (estimator.n_clusters,) and given.dtype.kind in "iu"
+    if not good or len(set(given.tolist())) < len(given) or given.min() < 0 or given.max() >= n:
+        raise ValueError(
+            f"The 'init' parameter of {type(estimator).__name__} must be {', '.join(map(repr, rules))} or "
+            f"{estimator.n_clusters} different objects by number, 0 to {n - 1}. Got {estimator.init!r}."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -37,15 +38,20 @@ def overlapping_sets(objects: Objects, solution: Solution) -> FocalSets:
     They overlap if Gaussians of one volume would: those around the centers, in their metrics, with the mean squared
     distance from the nearest center for their variance. Outliers have no part in it.
     """
-    family = solution.criterion.focal_sets
-    found = list(block_masses(objects.rows, solution.prototypes, solution.criterion))
+    blocks = block_masses(objects.rows, solution.prototypes, solution.criterion)
+    width = float(np.count_nonzero(np.ptp(objects.rows, axis=1)))
+    return overlap_of(blocks, solution.criterion.focal_sets, objects.weight, width)
+
+
+def overlap_of(blocks: Iterable[Any], family: FocalSets, weight: np.ndarray, width: float) -> FocalSets:
+    """The same from costs and masses, block by block, of objects in so many dimensions."""
+    found = list(blocks)
     inside = np.concatenate([masses.argmax(axis=0) != family.empty_index for _, _, _, masses, _ in found])
     distance = np.concatenate([cost[family.singleton_index] for _, _, cost, _, _ in found], axis=1)[:, inside]
-    weight = objects.weight[inside]
+    weight = weight[inside]
     if not weight.any():
         return family
     variance = np.average(np.maximum(distance.min(axis=0), np.finfo(float).tiny), weights=weight)
-    width = np.count_nonzero(np.ptp(objects.rows, axis=1))
     return shared_sets(softmax(-width / 2 * distance / variance, axis=0).T, weight, least=LEAST).with_empty()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,6 +56,8 @@ def draw(
             if columns.numeric.any():
                 pictures += _scatter_pictures(partition, model, columns)
         pictures.append(_mass_picture(partition))
+        if getattr(model, "view_weights_", None) is not None:
+            pictures += _view_pictures(model)
     return pictures + _search_pictures(partition, model, selection)
 
 
@@ -107,6 +109,31 @@ def _mass_picture(partition: CredalPartition) -> Picture:
         lambda ax: plots.plot_masses(partition, ax=ax),
         figsize=(8, 3.4),
     )
+
+
+def _view_pictures(model: Any) -> list[Picture]:
+    """What each of several views counts and says."""
+    from evidentia import plots
+
+    names = ", ".join(model.view_names_)
+    return [
+        _picture(
+            "view-weights",
+            "How much each view counts",
+            "The better a view agrees with the clusters of all, the more it counts.",
+            f"Bars of the weights of the views {names}.",
+            lambda ax: plots.plot_view_weights(model, ax=ax),
+            figsize=(6, 1.2 + 0.4 * len(model.view_names_)),
+        ),
+        _picture(
+            "view-conflict",
+            "Where the views disagree",
+            "The objects with the largest conflict, and the clusters that are plausible to each view, and to all.",
+            f"Marks of the sets that the views {names} give to the objects about which they disagree most.",
+            lambda ax: plots.plot_view_conflict(model, ax=ax),
+            figsize=(7, 7),
+        ),
+    ]
 
 
 def _search_pictures(partition: CredalPartition, model: Any, selection: Any) -> list[Picture]:
@@ -167,7 +194,10 @@ class View:
 
     def centers(self, model: Any, numbers: Columns) -> np.ndarray:
         """Where the numbers of the clusters stand: the model's centers, or the means of the sure objects."""
-        centers = np.asarray(getattr(model, "cluster_centers_", self.middle), dtype=float)
+        found = getattr(model, "cluster_centers_", self.middle)
+        if isinstance(found, Mapping):  # of several views, whose columns lie side by side
+            found = np.hstack(list(found.values()))
+        centers = np.asarray(found, dtype=float)
         if centers.shape != self.middle.shape:  # in other columns than those of the table
             centers = self.middle
         return centers if self.plane is None else self.plane.project(centers)

@@ -197,7 +197,7 @@ def _fit(table: Any, estimator: Any, given: dict[str, Any], rows: np.ndarray) ->
     row: dict[str, Any] = {**given, "n_clusters": given.get("n_clusters"), "criterion": np.nan, "used": False}
     model, found, problems = clone(estimator).set_params(**given), None, []
     try:
-        model.fit(_some(table, rows, is_precomputed(model)))
+        model.fit(_take_objects(table, rows, is_precomputed(model)))
         found = _predict(model, table, rows) if len(rows) < _length(table) else model.partition_
         row |= {"n_clusters": model.n_clusters_, "criterion": getattr(model, "criterion_", np.nan)}
         if found.no_answer is not None:
@@ -213,7 +213,7 @@ def _length(table: Any) -> int:
     return table.shape[0] if hasattr(table, "shape") else len(table)
 
 
-def _some(table: Any, rows: np.ndarray, square: bool) -> Any:
+def _take_objects(table: Any, rows: np.ndarray, square: bool) -> Any:
     """Some of the objects; of dissimilarities, between these."""
     if hasattr(table, "iloc"):
         return table.iloc[rows, rows] if square else table.iloc[rows]

@@ -23,8 +23,8 @@ from evidentia.rows import RowSource, as_rows
 from evidentia.rows.passes import fit_together
 from evidentia.rows.survey import survey_once
 from evidentia.rows.together import Failure, seconds_aside
-from evidentia.selection.criteria import CRITERIA, Criterion, find_criterion
 from evidentia.selection.catching import CAUGHT, separate_warnings
+from evidentia.selection.criteria import CRITERIA, Criterion, find_criterion
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
 

@@ -1,0 +1,398 @@
+"""Weighted multi-view evidential c-means (Liu, Huang & Letchmunan, 2023)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from evidentia import _base
+from evidentia._parameters import BOOLEAN, Choice, Kind, Number, param
+from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.belief.focal import canonical_order
+from evidentia.belief.transforms import pignistic
+from evidentia.methods import Method
+from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST, Slices
+from evidentia.prototypes._kernel import Criterion
+from evidentia.prototypes._medoid_base import check_object_numbers
+from evidentia.prototypes.ecm import EvidentialMeans, overlap_of
+from evidentia.solvers.acceleration import Vectors
+from evidentia.solvers.coordinates import ColumnScales
+from evidentia.solvers.descent import Run, best_descent
+from evidentia.solvers.overlap import is_automatic
+from evidentia.solvers.starts import START_RULES
+from evidentia.solvers.threads import one_blas_thread
+from evidentia.views import _kernel
+from evidentia.views._base import SeveralViews
+from evidentia.views._kernel import Layout, ViewProblem, WeightedCenters
+from evidentia.views.reading import Views
+
+FAMILIES = ("auto", "full", "pairs", "simple", "singletons")
+
+
+class ViewTables(NamedTuple):
+    """The objects as the descent sees them: features (n_terms, n), weights (n,), which views they are in (V, n)."""
+
+    features: np.ndarray
+    weight: np.ndarray
+    present: np.ndarray
+    layout: Layout
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Numbers of the objects, (p, n); zeros where a view lacks them."""
+        return self.layout.cut(self.features.T)[1].T
+
+
+class ViewCenters(NamedTuple):
+    """What ``fit`` keeps for new objects."""
+
+    state: WeightedCenters
+    problem: ViewProblem
+
+
+def nearest_distances(tables: ViewTables, state: WeightedCenters) -> np.ndarray:
+    """Mean squared distance of the objects to their nearest center of all views together, in each view, (V,)."""
+    layout, c = tables.layout, len(state.centers)
+    singles = Criterion(FocalSets(c, "singletons", empty=False), 1.0, 2.0)
+    none = np.zeros(layout.n_views)
+    plain = ViewProblem(singles, layout, None, none, none, 1.0)
+    at = (_kernel.cost_terms(state, plain) @ tables.features).argmin(axis=0)
+    inside = tables.weight * tables.present
+    found = np.empty(layout.n_views)
+    for view in range(layout.n_views):
+        distance = np.take_along_axis(_kernel.cost_terms(state.alone(view), plain) @ tables.features, at[None], axis=0)
+        found[view] = max(float(inside[view] @ distance[0]) / inside[view].sum(), 0.0)
+    return found
+
+
+class WMVEC(SeveralViews, _base.IterativeClusterer):
+    r"""Evidential c-means on several tables of the same objects, each with a weight [1]_.
+
+    .. math::
+        J = \sum_h r_h F_h + \lambda \sum_h r_h \ln (V r_h), \qquad
+        F_h = \sum_i \Big[ \sum_{A \neq \varnothing} |A|^{\alpha} m_i(A)^{\beta} \|x_i^h - \bar v_A^h\|^2
+              + \rho_h^2 m_i(\varnothing)^{\beta} \Big]
+
+    One credal partition for all views, centers :math:`v_k^h` in each, and weights :math:`r_h` of the V views, which sum
+    to one: the better a view agrees with the partition, the more it counts.
+
+    Notes
+    -----
+    *Scale.* Each view is divided by its total scatter, so that the mean squared distance of its objects from their mean
+    is one: neither units, nor the number of columns, nor columns that are constant give a view weight.
+
+    *The weights.* :math:`r_h \propto \exp(-F_h / \lambda)`. F grows with the number of objects, so :math:`\lambda` must
+    grow with it, or a single view takes all: it is ``lam`` times n. As every view has a total scatter of n,
+    :math:`F_h / n` is at most about one, as in a view of noise whose objects have sure clusters by the others, and the
+    smaller the clearer the view, whatever n: with 0.25 a view of noise has about :math:`e^{-3}` times the weight of a
+    clear one.
+
+    *Absent objects.* An object may be absent from a view: a row of NaN, or no row in a table whose rows are named. Its
+    masses are those of the other views, as if the weights were renormalized over them; in :math:`F_h` it costs
+    what the others cost there on average at the start, so that a view gains no weight by what it lacks.
+
+    *Published and ours.* J, the masses, weights and centers are those of the authors' program. All views start from the
+    same objects (the program starts each by itself, so that cluster 0 of one may be cluster 1 of another). Scaling,
+    ``lam`` and ``rho`` in units of the views, absent objects and the entropy counted from equal weights are ours. Every
+    step is exact, so J never rises.
+
+    References
+    ----------
+    .. [1] Z. Liu, H. Huang, S. Letchmunan. Adaptive weighted multi-view evidential clustering. ICANN 2023, LNCS 14256.
+
+    Examples
+    --------
+    The first view tells the left from the right, the second the upper from the lower groups.
+
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.arange(80) % 4
+    >>> first = rng.normal(size=(80, 2)) + 8 * (group % 2)[:, None]
+    >>> second = rng.normal(size=(80, 3)) + 8 * (group // 2)[:, None]
+    >>> model = WMVEC(4, random_state=0).fit({"first": first, "second": second})
+    >>> len(set(zip(group, model.labels_)))
+    4
+    >>> print(model.view_summary())
+    2 views of 80 objects
+      first   weight 0.50  all objects
+      second  weight 0.50  all objects
+    They disagree about 0 objects (conflict above 0.5).
+    """
+
+    method = Method(
+        name="wmvec", title="evidential c-means on several tables of the same objects, each with a weight",
+        papers=("Liu, Huang & Letchmunan, *ICANN* 2023",), guide="views", reads=("views",), takes=("weights",),
+        families=FAMILIES, empty_set=True, grows="*n p f*", memory="*n (p + f)*", doubt="sets, outliers, views at odds",
+        limit="one set of clusters for all views",
+    )  # fmt: skip
+
+    _by_column = False  # whether columns have weights
+    _least_share = 1e-8  # squared distances are computed from products of coordinates
+
+    focal_sets: Any = param(
+        _base.focal_families(*FAMILIES),
+        """Sets of clusters that may hold mass; all named families have the empty set. ``"auto"`` fits single clusters
+        and the empty set, then lays over them the sets of clusters that overlap, as :class:`~evidentia.ECM` does.""",
+        default="auto",
+    )
+    alpha: Any = EvidentialMeans.parameters["alpha"]
+    beta: Any = EvidentialMeans.parameters["beta"]
+    rho: Any = param(
+        _base.RHO,
+        """Distance of every object to the empty set in each view, in units of its spread (the root mean squared
+        distance from the mean): the smaller, the more outliers. ``"auto"`` is three times the root mean squared
+        distance, in that view, to the nearest center of a k-means solution of all views.""",
+        default="auto",
+    )
+    lam: float = param(
+        Number(above=0),
+        r"""How even the weights of the views are, :math:`\lambda / n` (see below): a small number gives all weight to
+        the clearest view, a large one the same to all.""",
+        default=0.25,
+    )
+    standardize: bool = param(
+        BOOLEAN, "Bring every column to unit variance, before views are brought to one scale.", default=False
+    )
+    init: Any = param(
+        Choice(*START_RULES) | Kind("array of n_clusters object numbers"),
+        """Start of the centers, one for all views: ``"mixed"`` begins half of the starts at k-means solutions of all
+        views together (``"k-means"``) and half at random objects (``"random"``). Numbers of objects make one start and
+        keep its order of clusters.""",
+        default="mixed",
+    )
+
+    attributes = {
+        "cluster_centers_": "dict of ndarray\nCenters in each view, of shape (n_clusters, n_columns of the view). "
+        "Clusters are numbered from\nthe largest to the smallest, unless ``init`` or a list of focal sets fixes them.",
+        "rho_": "ndarray of shape (n_views,) or None\nDistances to the empty set that were used, in units of the "
+        "spread of each view.",
+        "lambda_": r"float" "\n" r":math:`\lambda`.",
+    }
+
+    @one_blas_thread
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find clusters of objects that are seen in several views.
+
+        Parameters
+        ----------
+        X : list or dict of tables, table with groups of columns, AnnData or MuData
+            Tables have a row for each object: arrays, or DataFrames, which are joined by the names of their rows. One
+            table has columns of two levels, the first of which is the view, or ``views`` says which columns are one.
+            Objects that a view lacks have rows of NaN.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            An object of weight two counts as two objects.
+        """
+        self.check_parameters()
+        views = self._read(X)
+        given = [self._numbers(*view, reset=True) for view in zip(views.names, views.tables)]
+        self.n_features_in_ = sum(table.shape[1] for table in given)
+        n = len(views)
+        _base.check_enough_rows(self, n, self.n_clusters)
+        weight = _base.check_weight(self, sample_weight, n)
+        weight = np.ones(n) if weight is None else weight
+        self._refuse_unseen(given)
+        if not isinstance(self.init, str):
+            check_object_numbers(self, n, tuple(START_RULES))
+        self._scales = [self._scale(name, table, weight) for name, table in zip(views.names, given)]
+        tables = self._lay_out(given, weight)
+        best, runs, problem = self._search(tables, check_random_state(self.random_state))
+        self._publish_run(best, runs)
+        self._settle(best.state, problem, tables, views)
+        return self
+
+    # -- tables -------------------------------------------------------------------------------------------------------
+
+    def _numbers(self, name: str, table: Any, *, reset: bool) -> np.ndarray:
+        """A view as doubles, checked; objects that are absent have rows of NaN."""
+        who = type(self).__name__
+        try:
+            _base.refuse_rows(self, table)
+            _base.refuse_kinds(who, table)
+            values = np.array(_base.fill_masked(table, who, "X", missing=True), dtype=float)
+            gaps = np.isnan(values)
+            absent = gaps.all(axis=1)
+            if (gaps.any(axis=1) & ~absent).any():
+                row = int((gaps.any(axis=1) & ~absent).argmax())
+                raise ValueError(
+                    f"{int((gaps.any(axis=1) & ~absent).sum())} of {len(values)} rows hold NaN beside numbers (first: "
+                    f"row {row}); {who} needs all columns of a view or none. Fill them, or make the whole row NaN, "
+                    "which means that the object is absent from the view."
+                )
+            if len(here := values[~absent]):
+                _base.check_values(self, here, getattr(table, "columns", None), reset=reset)
+        except (ValueError, TypeError) as error:
+            raise type(error)(f"View {name!r}: {error}") from error
+        return values
+
+    def _refuse_unseen(self, tables: list[np.ndarray]) -> None:
+        unseen = np.logical_and.reduce([np.isnan(table).all(axis=1) for table in tables])
+        if unseen.any():
+            raise ValueError(
+                f"{type(self).__name__} needs every object in at least one view, but {int(unseen.sum())} of "
+                f"{len(unseen)} are in none (first: row {int(unseen.argmax())}). Drop them."
+            )
+
+    def _scale(self, name: str, table: np.ndarray, weight: np.ndarray) -> ColumnScales:
+        """Mean of a view, and what its columns are divided by; zero for those that are constant."""
+        here = ~np.isnan(table).all(axis=1) & (weight > 0)
+        rows, share = table[here], weight[here]
+        flat = np.ptp(rows, axis=0) == 0 if len(rows) else np.ones(table.shape[1], dtype=bool)
+        if flat.all():
+            raise ValueError(
+                f"View {name!r} of {type(self).__name__} has no variation: "
+                f"{'every column is constant' if len(rows) else 'no object is in it'}, so that it tells no objects "
+                "apart. Drop it."
+            )
+        origin = np.average(rows, axis=0, weights=share)
+        variance = np.where(flat, 0.0, np.average(np.square(rows - origin), axis=0, weights=share))
+        if self._by_column:
+            return ColumnScales(origin, np.sqrt(variance))
+        if self.standardize:
+            return ColumnScales(origin, np.sqrt(variance * np.count_nonzero(variance)))
+        return ColumnScales(origin, np.where(variance > 0, np.sqrt(variance.sum()), 0.0))
+
+    def _lay_out(self, tables: list[np.ndarray], weight: np.ndarray) -> ViewTables:
+        present = np.array([~np.isnan(table).all(axis=1) for table in tables], dtype=float)
+        layout = Layout.of([scale.width for scale in self._scales], by_column=self._by_column)
+        rows = np.vstack([scale.to(table).T for scale, table in zip(self._scales, tables)])
+        np.nan_to_num(rows, copy=False)
+        return ViewTables(_kernel.features_of(rows, present, layout), weight, present, layout)
+
+    # -- the search ---------------------------------------------------------------------------------------------------
+
+    def _search(self, tables: ViewTables, rng: np.random.RandomState) -> tuple[Run, list[Run], ViewProblem]:
+        starts = self._starts(tables, rng)
+        automatic = is_automatic(self.focal_sets)
+        family = (
+            FocalSets(self.n_clusters, "singletons")
+            if automatic
+            else resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
+        )
+        problem = self._problem(tables, family, starts)
+        pieces = Slices(tables.features, tables.weight)
+        best, runs = best_descent(
+            partial(_kernel.descent_step, pieces, problem),
+            starts,
+            name=type(self).__name__,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            relative=True,
+            n_starts=len(starts),
+            verbose=self.verbose,
+            vectors=Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE),
+        )
+        if automatic and not runs[-1].interrupted:  # clusters stay, and masses are found anew over more sets
+            problem = replace(
+                problem, criterion=replace(problem.criterion, focal_sets=self._overlap(tables, problem, best.state))
+            )
+            lowest, _ = _kernel.descent_step(pieces, problem, best.state)
+            best = replace(best, trace=np.append(best.trace[:-1], lowest))
+        return best, runs, problem
+
+    def _starts(self, tables: ViewTables, rng: np.random.RandomState) -> list[WeightedCenters]:
+        """Centers in all views at once."""
+        layout, rows = tables.layout, tables.rows
+        if not isinstance(self.init, str):
+            return [WeightedCenters.evenly(rows[:, np.asarray(self.init)].T.copy(), layout)]
+        even = WeightedCenters.evenly(np.empty(0), layout)
+        root = np.sqrt(even.joint(layout)[layout.group_of_column])
+        drawn = START_RULES[self.init](rows.T * root, self.n_clusters, self.n_init, rng, tables.weight)
+        return [WeightedCenters.evenly(centers / root, layout) for centers in drawn]
+
+    def _problem(self, tables: ViewTables, family: FocalSets, starts: list[WeightedCenters]) -> ViewProblem:
+        n_views, total = tables.layout.n_views, float(tables.weight.sum())
+        rho = None
+        if family.empty_index is not None:
+            rho = (
+                np.full(n_views, _base.check_rho(self, 1.0))
+                if self.rho != "auto"
+                else self._automatic_rho(tables, starts)
+            )
+        problem = ViewProblem(
+            Criterion(family, self.alpha, self.beta),
+            tables.layout,
+            rho,
+            (tables.weight * (1 - tables.present)).sum(axis=1),
+            np.zeros(n_views),
+            self.lam * total,
+            self._evenness_of_columns(total / n_views),
+        )
+        if not problem.absent.any():
+            return problem
+        cost = _kernel.view_costs(Slices(tables.features, tables.weight), problem, self._nearest(tables, starts))
+        return replace(problem, blank=cost / (total - problem.absent))
+
+    def _evenness_of_columns(self, unit: float) -> float | None:
+        return None
+
+    def _automatic_rho(self, tables: ViewTables, starts: list[WeightedCenters]) -> np.ndarray:
+        found = nearest_distances(tables, self._nearest(tables, starts))
+        return RHO_FACTOR * np.maximum(np.sqrt(found), RHO_LEAST)
+
+    def _nearest(self, tables: ViewTables, starts: list[WeightedCenters]) -> WeightedCenters:
+        """The start whose centers are nearest to the objects."""
+        return min(starts, key=lambda start: start.views @ nearest_distances(tables, start))
+
+    def _overlap(self, tables: ViewTables, problem: ViewProblem, state: WeightedCenters) -> FocalSets:
+        layout = tables.layout
+        widths = np.bincount(layout.view_of_column)
+        blocks = _kernel.block_masses(tables.features, _kernel.cost_terms(state, problem), self.beta)
+        return overlap_of(blocks, problem.criterion.focal_sets, tables.weight, float(state.views @ widths))
+
+    # -- the result ---------------------------------------------------------------------------------------------------
+
+    def _settle(self, state: WeightedCenters, problem: ViewProblem, tables: ViewTables, views: Views) -> None:
+        """Number the clusters and publish what was found."""
+        masses = _kernel.all_masses(tables.features, state, problem)
+        if isinstance(self.focal_sets, str) and isinstance(self.init, str):
+            likely = pignistic(masses, problem.criterion.focal_sets)
+            order = _base.largest_first(tables.weight @ likely, tie=likely.argmax(axis=0))
+            moved = problem.criterion.focal_sets.relabel(order)
+            family = FocalSets(self.n_clusters, canonical_order(moved.masks.tolist()))
+            masses = masses[:, [moved.index(mask) for mask in family.masks]]
+            state = replace(state, centers=state.centers[order])
+            problem = replace(problem, criterion=replace(problem.criterion, focal_sets=family))
+        self.focal_sets_, self._found = problem.criterion.focal_sets, ViewCenters(state, problem)
+        self.rho_, self.lambda_ = problem.rho, problem.lam
+        self.view_weights_ = state.views / state.views.sum()
+        parts = [scale.back(state.centers[:, tables.layout.columns(h)]) for h, scale in enumerate(self._scales)]
+        self.cluster_centers_ = dict(zip(views.names, parts))
+        blur = nearest_distances(tables, state)
+        alone = [_kernel.all_masses(tables.features, state.alone(h), problem, blur[h]) for h in range(len(parts))]
+        self._publish_views(views, masses, alone, list(tables.present == 0))
+        spread = np.sqrt(state.joint(tables.layout)[tables.layout.group_of_column])
+        _base.warn_if_centers_coincide(self, state.centers * spread, 1.0)
+
+    def _masses_of(self, views: Views) -> np.ndarray:
+        given = dict(zip(views.names, zip(views.tables, views.columns)))
+        tables = []
+        for name, columns, scale in zip(self.view_names_, self.view_columns_, self._scales):
+            table, names = given.get(name, (None, None))
+            if table is None:
+                tables.append(np.full((len(views), len(scale.origin)), np.nan))
+                continue
+            tables.append(
+                self._numbers(name, _as_fitted(table, names, columns, len(scale.origin), name, self), reset=False)
+            )
+        self._refuse_unseen(tables)
+        laid = self._lay_out(tables, np.ones(len(views)))
+        return _kernel.all_masses(laid.features, *self._found)
+
+
+def _as_fitted(table: Any, names: Any, columns: list[str] | None, width: int, view: str, model: Any) -> Any:
+    """The columns that were fitted, by their names where both have them."""
+    who = type(model).__name__
+    if np.shape(table)[1] != width and (names is None or columns is None):
+        raise ValueError(
+            f"{who} was fitted to {width} columns in view {view!r}. Got {np.shape(table)[1]}; give the same."
+        )
+    if names is None or columns is None or list(names) == columns:
+        return table
+    if missing := [name for name in columns if name not in names]:
+        raise ValueError(f"{who} was fitted to column {missing[0]!r} of view {view!r}, which is missing. Give it.")
+    return table.set_axis(list(names), axis=1)[columns]
