@@ -123,7 +123,7 @@ def mean_conflict(many: Sequence[MassFunctions]) -> tuple[np.ndarray, np.ndarray
 def _in_turn(rule: Callable[[MassFunctions, MassFunctions], MassFunctions], normalize: str | None = None) -> Rule:
     def combine(many: Sequence[MassFunctions], aside: int = 0) -> MassFunctions:
         found = reduce(rule, many)
-        return found if normalize is None else found.normalized(normalize)
+        return found if normalize is None else found.normalize(normalize)
 
     return combine
 

@@ -248,7 +248,7 @@ def fit(
 ) -> None:
     """Cluster the rows of a table and say how sure each one is; many rows stay in their files."""
     if views or len(files) > 1:
-        alone = {"--links": links, "--keep": keep, "--missing": missing, "--checkpoint": checkpoint,
+        alone: dict[str, Any] = {"--links": links, "--keep": keep, "--missing": missing, "--checkpoint": checkpoint,
                  "--scheduler": scheduler}  # fmt: skip
         _fit_views(ctx, files, views, method, clusters, alone, distances=bool(distances), scale=scale.value,
                    id_column=id_column, drop=drop or (), columns=columns or (), seed=seed, out=out,

@@ -33,15 +33,15 @@ def run(
         raise UserError("evidentia fuse takes two partitions or more: evidentia fuse a.npz b.npz.")
     found = fuse(read_partitions(paths), rule=rule, frame=frame, discount=discount, min_share=min_share)
     first, *rest = found.summary().splitlines()
-    terminal.heading(first)
+    terminal.print_heading(first)
     terminal.echo("\n".join(rest))
     if out is None:
         terminal.echo("\nNothing was written; --out DIR keeps the report, the masses and the conflict of each object.")
         return
     written = write(found, out, command)
     terminal.echo()
-    terminal.labeled("written", f"{written[0]}  (open it in a browser)")
-    terminal.labeled("", ", ".join(path.name for path in written[1:]))
+    terminal.print_labeled("written", f"{written[0]}  (open it in a browser)")
+    terminal.print_labeled("", ", ".join(path.name for path in written[1:]))
 
 
 def write(found: Fusion, out: Path, command: str) -> list[Path]:

@@ -49,10 +49,10 @@ def read_view(
         data, source, named = tables.read_distances(file, id_column=id_column)
         return View(data, {}, source.notes, source.code if named is None else f"{source.code}.set_index({named!r})")
     source = tables.read_table(file, id_column=id_column)
-    here = [[name for name in tables.split_names(given, list(source.frame)) if name in source.frame]
+    here = [[name for name in tables.split_names(given, source.frame.columns.tolist()) if name in source.frame]
             for given in (drop, columns)]  # fmt: skip
     table = tables.choose_columns(source.frame, id_column=id_column, drop=here[0], columns=here[1])
-    text = {name: "no numbers" for name in table.frame if not is_numeric(table.frame[name])}
+    text = {str(name): "no numbers" for name in table.frame if not is_numeric(table.frame[name])}
     data = table.frame.drop(columns=list(text)).astype(float)
     if data.empty:
         raise UserError(f"{file}: no column of numbers is left ({listing(list(text))}).")
@@ -83,16 +83,18 @@ def fit_views(
     for name, file in zip(view_names(files), files):
         views[name] = view = read_view(file, distances=distances, id_column=id_column, drop=drop, columns=columns)
         if not quiet:
-            terminal.heading(f"{file}: {len(view.data)} rows, view {name}")
+            terminal.print_heading(f"{file}: {len(view.data)} rows, view {name}")
             if not distances:
-                terminal.labeled("clustered", listing(list(map(str, view.data.columns)), SHOWN))
+                terminal.print_labeled("clustered", listing(list(map(str, view.data.columns)), SHOWN))
             if view.left_out:
-                terminal.labeled("left out", listing([f"{one} ({why})" for one, why in view.left_out.items()], SHOWN))
+                terminal.print_labeled(
+                    "left out", listing([f"{one} ({why})" for one, why in view.left_out.items()], SHOWN)
+                )
     with record_events() as noticed:
         model = estimator.fit({name: view.data for name, view in views.items()})
     notes = [*(note for view in views.values() for note in view.notes), *noticed.notes]
     for text in notes:
-        terminal.note(text)
+        terminal.print_note(text)
     if not quiet:
         terminal.echo()
     print_summary(model.partition_)
@@ -130,7 +132,7 @@ def _write(
     joined = None
     if "views" in model.method.reads:
         joined = pd.concat({name: view.data for name, view in views.items()}, axis=1)
-        joined = joined.set_axis([f"{view}: {column}" for view, column in joined.columns], axis=1)
+        joined = joined.set_axis([": ".join(map(str, pair)) for pair in joined.columns], axis=1)
         if model.partition_.object_names is not None:
             joined = joined.reindex(list(model.partition_.object_names))
     out.mkdir(parents=True, exist_ok=True)
@@ -149,8 +151,8 @@ def _write(
     )
     if not quiet:
         terminal.echo()
-        terminal.labeled("written", f"{written[0]}  (open it in a browser)")
-        terminal.labeled("", ", ".join(path.name for path in [*written[1:], saved]))
+        terminal.print_labeled("written", f"{written[0]}  (open it in a browser)")
+        terminal.print_labeled("", ", ".join(path.name for path in [*written[1:], saved]))
 
 
 def _recipe(model: Any, views: dict[str, View]) -> str:

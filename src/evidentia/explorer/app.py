@@ -145,13 +145,13 @@ class TablePage(Page):
 
     def view(self) -> pn.Column:
         """One below the other if narrow."""
-        told = self.exploration
+        act = self.exploration
         controls = [
             heading("Say what you know"), self.groups, self.sure,
-            button("Belong together", lambda: self._link(told.join, self.selected_names())),
+            button("Belong together", lambda: self._link(act.join, self.selected_names())),
             button("Name as group A", self._name_group),
-            button("Apart from group A", lambda: self._link(told.apart, self.group, self.selected_names()), width=280),
-            self.label, button("Give label", lambda: self._link(told.label, self.selected_names(), self.label.value)),
+            button("Apart from group A", lambda: self._link(act.separate, self.group, self.selected_names()), width=280),
+            self.label, button("Give label", lambda: self._link(act.label, self.selected_names(), self.label.value)),
             self.undo, self.redo, heading("The map"), *self.map.controls(), heading("Method and settings"),
             self.method, self.clusters, self.scale, self.columns, button("Fit with these", self._fit, color="primary"),
             heading("Take away"), *self.downloads(),

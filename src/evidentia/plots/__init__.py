@@ -33,5 +33,11 @@ from evidentia.plots.views import (
 
 __all__ = [
     "belief_peaks_plot_data", "click_peaks", "contour_plot_data", "coverage_plot_data", "dendrogram_plot_data",
-    "density_plot_data", "distance_plot_data", "ellipse_plot_data", "graph_plot_data", "interval_fit_plot_data", "mass_plot_data", "medoid_plot_data", "pair_draws_plot_data", "partition_plot_data", "plot_belief_peaks", "plot_contours", "plot_coverage", "plot_cut_scores", "plot_dendrogram", "plot_distances", "plot_ellipses", "plot_graph", "plot_interval_fit", "plot_learning_curve", "plot_masses", "plot_medoids", "plot_pair_draws", "plot_partition", "plot_selection", "plot_shepard", "plot_trace", "plot_view_conflict", "plot_view_weights", "selection_plot_data", "set_label", "set_style", "shepard_plot_data", "view_conflict_plot_data", "view_weight_plot_data",
+    "density_plot_data", "distance_plot_data", "ellipse_plot_data", "graph_plot_data", "interval_fit_plot_data",
+    "mass_plot_data", "medoid_plot_data", "pair_draws_plot_data", "partition_plot_data", "plot_belief_peaks",
+    "plot_contours", "plot_coverage", "plot_cut_scores", "plot_dendrogram", "plot_distances", "plot_ellipses",
+    "plot_graph", "plot_interval_fit", "plot_learning_curve", "plot_masses", "plot_medoids", "plot_pair_draws",
+    "plot_partition", "plot_selection", "plot_shepard", "plot_trace", "plot_view_conflict", "plot_view_weights",
+    "selection_plot_data", "set_label", "set_style", "shepard_plot_data", "view_conflict_plot_data",
+    "view_weight_plot_data",
 ]  # fmt: skip

@@ -44,7 +44,7 @@ class ViewsFitted:
     view_columns_: list[list[str] | None]
 
 
-class SeveralViews(ViewsFitted, _base.Fitted, _base.MethodBase):
+class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
     """Base of the methods that read several views of the same objects.
 
     A subclass gives ``_fit_views(views)``, which publishes by :meth:`_publish_views`, and ``_masses_of(views)``, the
