@@ -312,7 +312,7 @@ class CatECM(_base.IterativeClusterer):
     alpha: Any = param(
         Choice("auto") | Number(low=-100, high=100),
         """Penalty of larger sets: the larger, the fewer objects are torn. ``"auto"`` is -0.1 for automatic sets (less
-        with larger ``beta``), 0 for others, and 1.1 for the published form, whose sets are divided by their size twice.""",
+        with larger ``beta``), 0 for others, and 1.1 for the published form, which divides sets by their size twice.""",
         default="auto",
     )
     beta: float = param(
