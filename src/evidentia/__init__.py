@@ -33,9 +33,11 @@ if TYPE_CHECKING:
         FCM,
         MECM,
         COPKMeans,
+        CatECM,
         GustafsonKessel,
         NoiseClustering,
         SECMdd,
+        SoftECM,
     )
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.rows import open_rows
@@ -52,8 +54,8 @@ _NAMES = {
     "mixtures": ["EGMM", "BootGMM", "LatentClassMixture", "ParsimoniousGaussianMixture"],
     "neural": ["NNEVCLUS"],
     "partition": ["CredalPartition"],
-    "prototypes": ["BPEC", "CCM", "CECM", "CFCM", "ECM", "FCM", "MECM", "COPKMeans", "GustafsonKessel",
-        "NoiseClustering", "SECMdd"],
+    "prototypes": ["BPEC", "CCM", "CECM", "CFCM", "ECM", "FCM", "MECM", "COPKMeans", "CatECM", "GustafsonKessel",
+        "NoiseClustering", "SECMdd", "SoftECM"],
     "relational": ["CEVCLUS", "EVCLUS", "RECM", "EkNNclus"],
     "rows": ["open_rows"],
     "selection": ["select"],
@@ -62,9 +64,9 @@ _NAMES = {
 
 __all__ = [
     "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
-    "MECM", "NNEVCLUS", "PCCA", "RECM", "ActiveSession", "BeliefHierarchical", "BootGMM", "COPKMeans",
+    "MECM", "NNEVCLUS", "PCCA", "RECM", "ActiveSession", "BeliefHierarchical", "BootGMM", "COPKMeans", "CatECM",
     "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel", "LatentClassMixture", "MassFunctions",
-    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "choose", "explore",
+    "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd", "SoftECM", "choose", "explore",
     "load_model", "look", "open_rows", "select",
 ]  # fmt: skip
 # end of exports

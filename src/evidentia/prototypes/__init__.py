@@ -13,6 +13,7 @@ from evidentia.prototypes.gustafson_kessel import GustafsonKessel
 from evidentia.prototypes.mecm import MECM
 from evidentia.prototypes.noise import NoiseClustering
 from evidentia.prototypes.secmdd import SECMdd
+from evidentia.prototypes.softecm import SoftECM
 
 __all__ = [
     "BPEC",
@@ -27,7 +28,7 @@ __all__ = [
     "CatECM",
     "GustafsonKessel",
     "NoiseClustering",
-    "SECMdd",
+    "SECMdd", "SoftECM",
     "UnsatisfiedLinks",
     "belief_peaks",
 ]  # fmt: skip

@@ -174,7 +174,7 @@ class MedoidClusterer(Kept, RelationalClusterer):
     # -- the fit ------------------------------------------------------------------------------------------------------
 
     def _fit_source(self, X: Any, source: Source) -> None:
-        self._check_start(len(source))
+        check_given_objects(self, len(source), *OBJECT_START_RULES)
         dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
         self._least_cost = LEAST_COST * float(dissimilarity.max())
         focal_sets = self._family()
@@ -258,15 +258,16 @@ class MedoidClusterer(Kept, RelationalClusterer):
         typical = float(np.quantile(pairs, RHO_QUANTILE))
         return typical if typical > 0 else float(pairs.max())
 
-    def _check_start(self, n: int) -> None:
-        """What of the parameters depends on the number of objects."""
-        _base.check_enough_rows(self, n, self.n_clusters)
-        if self._named_start:
-            return
-        given = np.asarray(self.init)
-        good = given.shape == (self.n_clusters,) and given.dtype.kind in "iu"
-        if not good or len(set(given.tolist())) < len(given) or given.min() < 0 or given.max() >= n:
-            raise ValueError(
-                f"The 'init' parameter of {type(self).__name__} must be 'spread' or {self.n_clusters} different "
-                f"objects by number, 0 to {n - 1}. Got {self.init!r}."
-            )
+
+def check_given_objects(estimator: Any, n: int, *names: str) -> None:
+    """Refuse more clusters than objects, and an ``init`` that is neither a name nor as many objects as clusters."""
+    _base.check_enough_rows(estimator, n, estimator.n_clusters)
+    if isinstance(estimator.init, str):
+        return
+    given, c = np.asarray(estimator.init), estimator.n_clusters
+    good = given.shape == (c,) and given.dtype.kind in "iu"
+    if not good or len(set(given.tolist())) < len(given) or given.min() < 0 or given.max() >= n:
+        raise ValueError(
+            f"The 'init' parameter of {type(estimator).__name__} must be {', '.join(map(repr, names))} or {c} "
+            f"different objects by number, 0 to {n - 1}. Got {estimator.init!r}."
+        )

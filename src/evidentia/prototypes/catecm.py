@@ -166,7 +166,7 @@ def laid_over(beta: float) -> float:
     Examples
     --------
     >>> print(f"{laid_over(1.1):.3f} {laid_over(2.0):.3f}")           # 2 ** -1.322 * (1 + 4) / 2 = 1
-    -0.104 -1.322
+    -0.103 -1.322
     """
     return -float(np.log2((1 + ODDS ** (beta - 1)) / 2))
 
@@ -274,14 +274,14 @@ class CatECM(_base.IterativeClusterer):
     --------
     >>> import pandas as pd
     >>> X = pd.DataFrame({
-    ...     "color": ["red"] * 5 + ["blue"] * 4,
-    ...     "shape": ["round"] * 4 + ["flat"] * 5,
-    ...     "taste": ["sweet"] * 4 + [None] + ["sour"] * 4,
-    ...     "grams": [150.0, 155.5, 160, 148, 131, 110, 112, 105, 108],
+    ...     "color": ["red"] * 6 + ["blue"] * 4,
+    ...     "shape": ["round"] * 5 + ["flat"] + ["flat"] * 4,
+    ...     "taste": ["sweet"] * 6 + ["sour", "sour", None, "sour"],
+    ...     "grams": [150.0, 155.5, 160, 148, 151, 131, 110, 112, 105, 108],
     ... })
     >>> model = CatECM(2, random_state=0).fit(X)
     >>> model.labels_, model.numeric_
-    (array([0, 0, 0, 0, 1, 1, 1, 1, 1]), array([False, False, False,  True]))
+    (array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1]), array([False, False, False,  True]))
     >>> model.cluster_centers_[:, :3]
     array([['red', 'round', 'sweet'],
            ['blue', 'flat', 'sour']], dtype=object)
