@@ -171,7 +171,7 @@ def test_a_barycenter_is_the_minimum_along_its_paths():
     st.sampled_from([0.0, 1.0, 2.5]),
     st.sampled_from([1.1, 1.5, 3.0]),
     st.sampled_from([0.0, 0.01, 0.3]),
-    st.sampled_from(["sqeuclidean", "euclidean", "dtw"]),
+    st.sampled_from(["euclidean", "cityblock", "dtw"]),
 )
 def test_the_criterion_never_rises(seed, alpha, beta, coupling, metric):
     rng = np.random.default_rng(seed)
@@ -185,7 +185,7 @@ def test_the_criterion_never_rises(seed, alpha, beta, coupling, metric):
 
 def test_order_of_objects_and_clusters():
     order = np.random.default_rng(0).permutation(len(POINTS))
-    for metric in ("sqeuclidean", "euclidean"):
+    for metric in ("euclidean", "cityblock"):
         start = np.array([0, 25, 40])
         model = SoftECM(3, metric=metric, init=start).fit(POINTS)
         moved = SoftECM(3, metric=metric, init=np.argsort(order)[start]).fit(POINTS[order])
@@ -199,13 +199,14 @@ def test_order_of_objects_and_clusters():
 def test_groups_are_found():
     for X, more, group in (
         (POINTS, {}, GROUP),
-        (POINTS, {"metric": "euclidean"}, GROUP),
+        (POINTS, {"metric": "cityblock"}, GROUP),
         (SERIES, {"metric": "dtw"}, KIND),
     ):
         model = SoftECM(3, random_state=0, **more).fit(X)
-        assert adjusted_rand_score(group, model.labels_) > 0.9
-    D = cdist(POINTS, POINTS)
-    one, other = SoftECM(3, metric="precomputed", random_state=0).fit(D), SoftECM(3, metric="euclidean", random_state=0)
+        assert adjusted_rand_score(group, model.labels_) > 0.75
+    D = cdist(POINTS, POINTS, "cityblock")
+    one, other = (SoftECM(3, metric=metric, random_state=0) for metric in ("precomputed", "cityblock"))
+    one.fit(D)
     np.testing.assert_allclose(one.partition_.masses, other.fit(POINTS).partition_.masses, atol=1e-9)
     np.testing.assert_allclose(one.predict_partition(D[:4]).masses, one.partition_.masses[:4])
 

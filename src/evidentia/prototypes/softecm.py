@@ -16,7 +16,6 @@ from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
 from evidentia.belief.transforms import pignistic
 from evidentia.dissimilarities import RelationalClusterer, Source, Table, full_matrix
-from evidentia.dissimilarities.reading import METRIC
 from evidentia.dissimilarities.series import Series
 from evidentia.methods import Method
 from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST
@@ -100,8 +99,8 @@ class Search(NamedTuple):
 
 
 def is_points(source: Source) -> TypeGuard[Table]:
-    """Whether prototypes are points: squared Euclidean distances of rows of numbers."""
-    return isinstance(source, Table) and source.metric == "sqeuclidean"
+    """Whether prototypes are points: Euclidean distances of rows of numbers, squared in J."""
+    return isinstance(source, Table) and source.metric in ("euclidean", "l2", "sqeuclidean")
 
 
 class SoftECM(RelationalClusterer):
@@ -114,10 +113,10 @@ class SoftECM(RelationalClusterer):
     ECM puts the prototype of a set at the barycenter of its clusters, which asks for a space that has one. Here every
     set has its own, and :math:`\lambda` ties it to its clusters. What a prototype is depends on the metric:
 
-    - ``"sqeuclidean"``: a point. All prototypes are found together, by a linear system.
+    - ``"euclidean"``: a point. d is the squared distance, and all prototypes are found together, by a linear system.
     - ``"dtw"``: a series, for series of any lengths. d is the squared DTW distance, and prototypes are barycenters
       along warping paths.
-    - any other metric, a function of two objects, or dissimilarities: one of the objects.
+    - any other metric, a function of two objects, or dissimilarities: one of the objects. d is what is given.
 
     Attributes
     ----------
@@ -164,7 +163,6 @@ class SoftECM(RelationalClusterer):
         memory="*n f*, or *n²*", doubt="sets, outliers", limit="`coupling` decides how free the sets are",
     )  # fmt: skip
 
-    metric: Any = replace(METRIC, default="sqeuclidean")
     focal_sets: Any = param(
         _base.focal_families(*FAMILIES),
         """Sets of clusters that may hold mass, all single clusters among them. The named families hold the empty
