@@ -8,6 +8,7 @@ from types import ModuleType
 
 from benchmarks import (
     bootgmm,
+    categories,
     command_line,
     constrained,
     credal_rand,
@@ -42,6 +43,7 @@ FAMILIES: dict[str, ModuleType] = {
         evclust_methods,
         relational,
         density,
+        categories,
         command_line,
         threads,
         explorer,
