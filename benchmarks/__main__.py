@@ -8,6 +8,7 @@ from types import ModuleType
 
 from benchmarks import (
     bootgmm,
+    categories,
     command_line,
     constrained,
     credal_rand,
@@ -46,6 +47,7 @@ FAMILIES: dict[str, ModuleType] = {
         relational,
         density,
         views,
+        categories,
         command_line,
         threads,
         explorer,

@@ -1,6 +1,7 @@
 """Draw the pictures of the documentation again: ``python docs/make_images.py``."""
 
 from pathlib import Path
+from runpy import run_path
 
 import matplotlib
 
@@ -9,9 +10,10 @@ matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
+import pandas as pd
 from sklearn.cluster import KMeans
 
-from evidentia import ECM, EGMM, KPCCA, NNEVCLUS, WMVEC, PairwiseConstraints, communities, fuse, select
+from evidentia import ECM, EGMM, KPCCA, NNEVCLUS, WMVEC, CatECM, PairwiseConstraints, communities, fuse, select
 from evidentia.datasets import load, make_butterfly, make_circles, make_egmm_four_class, make_student_four_class
 from evidentia.plots import (
     plot_contours,
@@ -26,6 +28,7 @@ from evidentia.plots import (
 )
 
 IMAGES = Path(__file__).parent / "images"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def four_groups():
@@ -146,6 +149,24 @@ def views():
     right.set_title("Where the views disagree")
 
 
+def categories():
+    rng = np.random.default_rng(0)
+    party = np.repeat([0, 1, 2], [24, 18, 6])  # the last vote with either
+    agrees = np.array([0.88, 0.12, 0.5])[party, None] > rng.uniform(size=(48, 14))
+    votes = pd.DataFrame(np.where(agrees, "yes", "no")).mask(rng.uniform(size=(48, 14)) < 0.05)
+    model = CatECM(2, random_state=0).fit(votes)
+    order = np.argsort(model.partition_.pignistic[:, 1])
+    _, (left, right) = plt.subplots(2, 1, figsize=(10, 5.2), height_ratios=[1.2, 1], layout="constrained")
+    shown = votes.map({"yes": 1.0, "no": 0.0}.get).to_numpy(dtype=float)[order].T
+    left.imshow(shown, cmap="cividis", aspect="auto", interpolation="nearest")
+    left.set(xticks=[], ylabel="question", title="Answers of 48 people: yes (bright), no (dark), none (white)")
+    plot_masses(model.partition_, objects=order.tolist(), order="given", ax=right).set_xticks([])
+
+
+def series():
+    run_path(str(EXAMPLES / "which_recordings_are_alike.py"))["draw"]()
+
+
 def main():
     IMAGES.mkdir(exist_ok=True)
     for draw in (
@@ -161,6 +182,8 @@ def main():
         fusion,
         graphs,
         views,
+        categories,
+        series,
     ):
         draw()
         plt.savefig(IMAGES / f"{draw.__name__.replace('_', '-')}.png", dpi=110)

@@ -194,7 +194,7 @@ def _kind(name: str) -> tuple[int, str]:
 
 
 def _import(module: str, names: list[str]) -> str:
-    names = sorted(names, key=_kind)
+    names = sorted(names, key=lambda name: (_kind(name)[0], name.lower()))  # other than in lists, case plays no part
     line = f"    from {module} import {', '.join(names)}"
     if len(line) <= 120:
         return line

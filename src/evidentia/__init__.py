@@ -33,10 +33,12 @@ if TYPE_CHECKING:
         ECM,
         FCM,
         MECM,
+        CatECM,
         COPKMeans,
         GustafsonKessel,
         NoiseClustering,
         SECMdd,
+        SoftECM,
     )
     from evidentia.relational import CEVCLUS, EVCLUS, RECM, EkNNclus
     from evidentia.rows import open_rows
@@ -55,8 +57,8 @@ _NAMES = {
     "mixtures": ["EGMM", "BootGMM", "LatentClassMixture", "ParsimoniousGaussianMixture"],
     "neural": ["NNEVCLUS"],
     "partition": ["CredalPartition", "fuse"],
-    "prototypes": ["BPEC", "CCM", "CECM", "CFCM", "ECM", "FCM", "MECM", "COPKMeans", "GustafsonKessel",
-        "NoiseClustering", "SECMdd"],
+    "prototypes": ["BPEC", "CCM", "CECM", "CFCM", "ECM", "FCM", "MECM", "COPKMeans", "CatECM", "GustafsonKessel",
+        "NoiseClustering", "SECMdd", "SoftECM"],
     "relational": ["CEVCLUS", "EVCLUS", "RECM", "EkNNclus"],
     "rows": ["open_rows"],
     "selection": ["ensemble", "select"],
@@ -67,9 +69,10 @@ _NAMES = {
 __all__ = [
     "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
     "MECM", "NNEVCLUS", "PCCA", "RECM", "WMVEC", "WMVECFP", "ActiveSession", "BeliefHierarchical", "BootGMM",
-    "COPKMeans", "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel", "LatentClassMixture",
-    "MECMdd", "MassFunctions", "NoiseClustering", "PairwiseConstraints", "ParsimoniousGaussianMixture", "SECMdd",
-    "choose", "communities", "ensemble", "explore", "fuse", "load_model", "look", "open_rows", "select",
+    "COPKMeans", "CatECM", "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel",
+    "LatentClassMixture", "MECMdd", "MassFunctions", "NoiseClustering", "PairwiseConstraints",
+    "ParsimoniousGaussianMixture", "SECMdd", "SoftECM", "choose", "communities", "ensemble", "explore", "fuse",
+    "load_model", "look", "open_rows", "select",
 ]  # fmt: skip
 # end of exports
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}

@@ -127,9 +127,13 @@ def name_file_in_errors(path: str | os.PathLike[str], kind: Format) -> Iterator[
         raise ValueError(f"{path} is damaged or not {kind.what} (.npz): {what}") from error
 
 
+# Classes that files of earlier versions name by the place where they were.
+MOVED = {"evidentia.mixtures.class_em:Columns": "evidentia.rows.categories:Columns"}
+
+
 def own_class(name: str) -> Any:
     """The class that a file names as ``module:Class``; it cannot name anything that is not of evidentia."""
-    module, _, attribute = name.partition(":")
+    module, _, attribute = MOVED.get(name, name).partition(":")
     parts = module.split(".")
     ours = parts[0] == "evidentia" and all(part.isidentifier() and not part.startswith("__") for part in parts)
     cls = getattr(importlib.import_module(module), attribute, None) if ours else None

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import evidentia
-from evidentia import EVCLUS, LatentClassMixture, methods
+from evidentia import EVCLUS, CatECM, LatentClassMixture, methods
 from evidentia.looking import choose, expected_cost, fit_number, look, numbers_to_try
 from evidentia.looking.cost import Cost
 from evidentia.looking.rules import egmm_settings, number_settings
@@ -33,14 +33,14 @@ FEW = np.arange(60) % 4 + TRUTH
     [
         (table(), False, "egmm"),
         (table(w=FEW), False, "egmm"),  # whole numbers of few values, beside numbers
-        (table(w=COLORS, x=FEW), False, "evclus"),
-        (table(w=FLAG), False, "evclus"),  # two values are a category
+        (table(w=COLORS, x=FEW), False, "catecm"),
+        (table(w=FLAG), False, "catecm"),  # two values are a category
         (pd.DataFrame({"a": COLORS, "b": np.roll(COLORS, 1)}), False, "latent-class"),
         (pd.DataFrame({"a": FLAG, "b": FEW}), False, "latent-class"),
         (table(), True, "cecm"),
         (table(w=COLORS, x=FEW), True, "cevclus"),
         (pd.DataFrame(RNG.normal(size=(60, 25))).assign(w=FLAG), False, "egmm"),  # wide: components dissolve it
-        (pd.DataFrame(RNG.normal(size=(60, 25))).assign(w=COLORS, x=1.5 * FEW), False, "evclus"),
+        (pd.DataFrame(RNG.normal(size=(60, 25))).assign(w=COLORS, x=1.5 * FEW), False, "catecm"),
     ],
 )
 def test_the_method_follows_the_kinds_of_columns(frame, linked, method):
@@ -53,7 +53,8 @@ def test_the_method_follows_the_kinds_of_columns(frame, linked, method):
 def test_categories_reach_the_method_as_such():
     choice = choose(table(w=COLORS, x=FLAG, y2=FEW))
     assert choice.categories == ("w", "x")
-    assert choice.settings == {"metric": "gower"}
+    assert choice.settings == {"numbers": ["u", "v", "y2"]}
+    assert choice.reasons["scale"] == "Numbers are divided by their standard deviation."
     assert choice.rows(table(w=COLORS, x=FLAG, y2=FEW)).dtypes.astype(str).to_dict() == {
         "u": "float64", "v": "float64", "w": "category", "x": "category", "y2": "float64",
     }  # fmt: skip
@@ -111,9 +112,10 @@ def test_settings_of_egmm():
 
 def test_many_rows_are_compared_with_some_others():
     frame = pd.concat([table(w=COLORS, x=FEW)] * 9, ignore_index=True)
-    assert choose(frame).settings == {"metric": "gower", "n_pairs": 100}
-    assert "540 rows is compared with 100 others" in choose(frame).reasons["n_pairs"]
-    assert choose(frame).with_settings(n_pairs=None).reasons.keys() == choose(frame).reasons.keys() - {"n_pairs"}
+    choice = choose(frame, method="evclus")
+    assert choice.settings == {"metric": "gower", "n_pairs": 100}
+    assert "540 rows is compared with 100 others" in choice.reasons["n_pairs"]
+    assert choice.with_settings(n_pairs=None).reasons.keys() == choice.reasons.keys() - {"n_pairs"}
 
 
 def test_a_square_of_dissimilarities():
@@ -131,7 +133,8 @@ def test_choices_are_fitted_and_place_new_rows():
     frame = table(w=COLORS, x=FEW)
     choice = evidentia.choose(frame)
     model = choice.fit(frame, 2, random_state=0)
-    assert isinstance(model, EVCLUS)
+    assert isinstance(model, CatECM)
+    np.testing.assert_array_equal(model.predict(choice.prepare(frame)), model.labels_)
     assert adjusted_rand_score(TRUTH, model.labels_) == 1
     numbers = table() * [1, 5]
     choice = choose(numbers)

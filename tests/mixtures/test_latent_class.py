@@ -15,7 +15,6 @@ from evidentia.mixtures.bootgmm import BootGMM
 from evidentia.mixtures.bootstrap import bootstrap, draw_weights
 from evidentia.mixtures.class_em import (
     ClassParameters,
-    Columns,
     distinct_rows,
     e_step,
     evaluate,
@@ -23,6 +22,7 @@ from evidentia.mixtures.class_em import (
     m_step,
 )
 from evidentia.mixtures.latent_class import LatentClassMixture
+from evidentia.rows.categories import Columns
 
 TRUE_WEIGHTS = np.array([0.5, 0.3, 0.2])
 TRUE_PROBABILITIES = [

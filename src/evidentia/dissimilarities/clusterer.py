@@ -45,8 +45,12 @@ class RelationalClusterer(SourceAttribute, _base.IterativeClusterer):
         self.check_parameters()
         source = read_source(self, X)
         self._fit_source(X, source)
-        self._source = source.needed_for_new()
+        self._source = self._keep(source)
         return self
+
+    def _keep(self, source: Source) -> Source:
+        """What new objects need of the source."""
+        return source.needed_for_new()
 
     def _fit_source(self, X: Any, source: Source) -> None:
         """Find clusters among the objects of a source, and publish them; X has their names."""

@@ -12,16 +12,18 @@ from evidentia import _base
 from evidentia._parameters import NOTHING, Choice, Kind, param
 from evidentia.dissimilarities.gower import MixedTable
 from evidentia.dissimilarities.matrix import check_dissimilarities
+from evidentia.dissimilarities.series import Series, as_series
 from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table
 from evidentia.rows.values import SMALLEST, ranges_of, refuse_huge
 from evidentia.solvers.coordinates import deviations
 
 METRIC = param(
-    Choice("precomputed", "gower")
+    Choice("precomputed", "gower", "dtw")
     | Kind("a metric of SciPy or scikit-learn", lambda value: isinstance(value, str))
     | Kind("a function of two objects", callable),
     """How unlike two objects are. ``"precomputed"``: X holds dissimilarities. ``"gower"``: X is a table of numbers and
-    categories, with gaps. With a function X may be a list of anything.""",
+    categories, with gaps. ``"dtw"``: X holds series, of any lengths (extra ``series``). With a function X may be a list
+    of anything.""",
     default="euclidean",
 )
 METRIC_PARAMS = param(
@@ -61,6 +63,8 @@ def _source(X: Any, metric: Any, params: dict[str, Any], who: str, contrast: boo
         return Objects(_items(X), metric, params)
     if metric == "gower":
         return MixedTable.of(X)
+    if metric == "dtw":
+        return Series.of(X, params, who)
     rows = np.asarray(X, dtype=float)
     if rows.ndim != 2 or not np.isfinite(rows.sum()):
         raise ValueError(f"{who} needs a table of finite numbers. Got shape {rows.shape}.")
@@ -80,8 +84,8 @@ def _table(rows: np.ndarray, metric: str, params: dict[str, Any], who: str) -> T
         table.block(slice(2), slice(2))
     except (ValueError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"The 'metric' parameter of {who} must be 'precomputed', 'gower', a function of two objects, or a metric "
-            f"of SciPy or scikit-learn that suits X. Got {metric!r}: {error}"
+            f"The 'metric' parameter of {who} must be 'precomputed', 'gower', 'dtw', a function of two objects, or a "
+            f"metric of SciPy or scikit-learn that suits X. Got {metric!r}: {error}"
         ) from error
     return table
 
@@ -91,7 +95,7 @@ def read_source(estimator: Any, X: Any, *, contrast: bool = True) -> Source:
     metric = estimator.metric
     if _base.is_precomputed(estimator):
         X = _numbers(estimator, X)
-    elif isinstance(_items(X), np.ndarray) if callable(metric) else metric != "gower":
+    elif _is_table(X) if callable(metric) or metric == "dtw" else metric != "gower":
         X = _base.check_table(estimator, X)
     source = make_source(X, metric, estimator.metric_params, who=type(estimator).__name__, contrast=contrast)
     if isinstance(source, MixedTable):
@@ -106,7 +110,7 @@ def read_matrix(estimator: Any, X: Any) -> np.ndarray:
 
 def refuse_rows_of_metric(estimator: Any) -> None:
     """A sentence for rows that are not in memory and a metric that is not one of their numbers."""
-    if isinstance(estimator.metric, str) and estimator.metric in ("precomputed", "gower"):
+    if isinstance(estimator.metric, str) and estimator.metric in ("precomputed", "gower", "dtw"):
         raise TypeError(
             f"{type(estimator).__name__} with metric={estimator.metric!r} needs its table in memory, and dense. Rows "
             "in files and sparse rows are compared by a metric of their numbers, such as 'euclidean'."
@@ -117,9 +121,10 @@ def read_new(estimator: Any, source: Source, X: Any) -> Any:
     """New objects as ``source.from_new`` takes them."""
     if isinstance(source, MixedTable):
         return source.encode(X)
+    if isinstance(source, Series):
+        return as_series(X, type(estimator).__name__, source.series[0].shape[1])
     if isinstance(source, Objects):
-        items = _items(X)
-        return _base.check_table(estimator, X, reset=False) if isinstance(items, np.ndarray) else items
+        return _base.check_table(estimator, X, reset=False) if _is_table(X) else _items(X)
     if isinstance(source, Table):
         return _base.check_table(estimator, X, reset=False)
     return _not_negative(estimator, _numbers(estimator, X, reset=False))
@@ -166,6 +171,11 @@ def _not_negative(estimator: Any, values: np.ndarray) -> np.ndarray:
             f"{type(estimator).__name__} needs dissimilarities that are not negative. Got {values.min():g}."
         )
     return values
+
+
+def _is_table(X: Any) -> bool:
+    """Whether X is an array or a frame of numbers, and no list of objects."""
+    return isinstance(_items(X), np.ndarray)
 
 
 def _items(X: Any) -> Any:

@@ -143,6 +143,9 @@ class TablePage(Page):
             return "Fitting for the first time"  # what is wrong with the settings is told by the fit itself
         return f"Fitting {type(estimator).__name__}" + (f", which takes {cost}" if cost else "")
 
+    def _separate(self) -> None:
+        self._link(self.exploration.separate, self.group, self.selected_names())
+
     def view(self) -> pn.Column:
         """One below the other if narrow."""
         act = self.exploration
@@ -150,7 +153,7 @@ class TablePage(Page):
             heading("Say what you know"), self.groups, self.sure,
             button("Belong together", lambda: self._link(act.join, self.selected_names())),
             button("Name as group A", self._name_group),
-            button("Apart from group A", lambda: self._link(act.separate, self.group, self.selected_names()), width=280),
+            button("Apart from group A", self._separate, width=280),
             self.label, button("Give label", lambda: self._link(act.label, self.selected_names(), self.label.value)),
             self.undo, self.redo, heading("The map"), *self.map.controls(), heading("Method and settings"),
             self.method, self.clusters, self.scale, self.columns, button("Fit with these", self._fit, color="primary"),

@@ -164,14 +164,14 @@ def choose_for(frame: pd.DataFrame, seen: Look, *, method: str, scale: str, link
     columns, categories, unread = columns_rule(seen, cls)
     if not columns:
         raise ValueError(_nothing_to_read(cls, unread))
-    mixed = bool(categories) and "metric" in cls.parameters
+    mixed = bool(categories) and reads_both(cls)
     if scale == "auto":
-        scale, reasons["scale"] = scale_rule(seen) if not categories else ("none", scale_of_mixed(mixed))
+        scale, reasons["scale"] = scale_rule(seen) if not categories else ("none", scale_of_mixed(cls))
     elif categories and scale != "none":
         raise ValueError(f"The scale {scale!r} is for columns of numbers, and {categories[0]!r} holds categories.")
     settings: dict[str, Any] = {}
     if mixed:
-        settings, reasons["n_pairs"] = mixed_settings(seen, cls)
+        settings, reasons["n_pairs"] = mixed_settings(seen, cls, [name for name in columns if name not in categories])
     elif method == "egmm":
         settings, reasons["reduce"] = egmm_settings(seen)
     if "method" in reasons:
@@ -207,19 +207,19 @@ def method_rule(seen: Look, *, linked: bool = False) -> tuple[str, str]:
     if not numbers and (text or not seen.wide):
         return "latent-class", "All columns are categories: a latent class mixture, LatentClassMixture."
     if text or two:
-        return "evclus", "Numbers and categories side by side: EVCLUS on Gower's dissimilarities."
+        return "catecm", "Numbers and categories side by side: evidential c-means for both, CatECM."
     return "egmm", "All columns are numbers: a Gaussian mixture, EGMM."
 
 
 def columns_rule(seen: Look, cls: Any) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
     """Columns that a method reads, those of them it reads as categories, and why it does not read the others."""
     record, all_columns = cls.method, seen.of_kind()
-    if "categories" in record.reads:
+    text = [column.name for column in all_columns if not column.numeric]
+    if "categories" in record.reads and "table" not in record.reads:
         read = seen.of_kind(COUNTS, TWO, CATEGORIES)
         why = f"numbers, of which {record.name} reads none"
         return tuple(c.name for c in read), tuple(c.name for c in read), {c.name: why for c in seen.of_kind(NUMBERS)}
-    text = [column.name for column in all_columns if not column.numeric]
-    if "metric" in cls.parameters:
+    if reads_both(cls):
         two = [column.name for column in seen.of_kind(TWO)] if seen.of_kind(NUMBERS, COUNTS) or text else []
         categories = {*text, *two} if not seen.wide or text else set()
         return tuple(c.name for c in all_columns), tuple(c.name for c in all_columns if c.name in categories), {}
@@ -241,8 +241,17 @@ def scale_rule(seen: Look) -> tuple[str, str]:
     return "standard", f"{differ}, more than {SPREADS:g}: columns are standardized."
 
 
-def scale_of_mixed(mixed: bool) -> str:
-    return "Gower's dissimilarity divides each column of numbers by its range." if mixed else ""
+def reads_both(cls: Any) -> bool:
+    """Whether a method reads numbers and categories side by side: by its criterion, or by Gower's dissimilarity."""
+    return "metric" in cls.parameters or {"table", "categories"} <= set(cls.method.reads)
+
+
+def scale_of_mixed(cls: Any) -> str:
+    if not reads_both(cls):
+        return ""
+    if "metric" in cls.parameters:
+        return "Gower's dissimilarity divides each column of numbers by its range."
+    return "Numbers are divided by their standard deviation."
 
 
 def egmm_settings(seen: Look) -> tuple[dict[str, Any], str]:
@@ -265,8 +274,10 @@ def sets_rule(cls: Any) -> str:
     return SETS.get(str(family), "")
 
 
-def mixed_settings(seen: Look, cls: Any) -> tuple[dict[str, Any], str]:
-    """Gower's dissimilarity, of some pairs only when there are many objects."""
+def mixed_settings(seen: Look, cls: Any, numbers: list[str]) -> tuple[dict[str, Any], str]:
+    """Which columns are numbers, or Gower's dissimilarity, of some pairs only when there are many objects."""
+    if "metric" not in cls.parameters:
+        return {"numbers": numbers}, ""
     settings: dict[str, Any] = {"metric": "gower"}
     if seen.n_rows <= ALL_PAIRS or "n_pairs" not in cls.parameters:
         return settings, ""

@@ -13,44 +13,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from evidentia.rows.categories import Columns
 from evidentia.solvers.blocks import row_blocks
 
 SMALLEST_SIZE = 0.5  # objects: a class that holds less has vanished
 NOTHING = 1e-200  # stands for a pseudo-count of zero, so that every logarithm is finite
-UNKNOWN = -2  # code of a category that was not there when the mixture was fitted
-MISSING = -1
-
-
-class Columns(NamedTuple):
-    """Where the categories of each column lie when all columns stand side by side."""
-
-    sizes: np.ndarray
-    offsets: np.ndarray
-
-    @classmethod
-    def of(cls, categories: list[np.ndarray]) -> Columns:
-        sizes = np.array([len(found) for found in categories])
-        return cls(sizes, np.cumsum(sizes) - sizes)
-
-    @property
-    def width(self) -> int:
-        return int(self.sizes.sum())
-
-    def one_hot(self, codes: np.ndarray) -> np.ndarray:
-        """Rows of zeros and ones, shape (n, width); an entry that is missing or unknown gives zeros."""
-        owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        category = np.arange(self.width) - self.offsets[owner]
-        return (codes[:, owner] == category.astype(codes.dtype)).astype(float)
-
-    def split(self, flat: np.ndarray) -> list[np.ndarray]:
-        """One array a column, from an array whose last axis runs over all categories."""
-        return np.split(flat, self.offsets[1:], axis=-1)
-
-    def n_parameters(self, n_clusters: int) -> int:
-        """Free parameters: mixing probabilities, and the probabilities of the categories in each class."""
-        return n_clusters - 1 + n_clusters * (self.width - len(self.sizes))
 
 
 class ClassParameters(NamedTuple):
@@ -83,16 +51,6 @@ def distinct_rows(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     number = np.empty(len(codes), dtype=int)
     number[order] = np.cumsum(new) - 1
     return ordered[new], number
-
-
-def encode(table: np.ndarray, categories: list[np.ndarray]) -> np.ndarray:
-    """Number of the category of each entry, ``MISSING`` or ``UNKNOWN``."""
-    codes = np.empty(table.shape, dtype=np.int32)
-    for column, known in enumerate(categories):
-        entries = table[:, column]
-        place = pd.Index(known).get_indexer(pd.Index(entries))
-        codes[:, column] = np.where(place >= 0, place, np.where(pd.isna(entries), MISSING, UNKNOWN))
-    return codes
 
 
 def tiles(

@@ -12,13 +12,12 @@ from evidentia.mixtures.class_em import (
     NOTHING,
     SMALLEST_SIZE,
     ClassParameters,
-    Columns,
     distinct_rows,
-    encode,
     m_step,
     tiles,
 )
 from evidentia.mixtures.finalists import Collapse, Sums, climb
+from evidentia.rows.categories import Columns, encode
 from evidentia.rows.passes import add_up
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch
 from evidentia.rows.source import ArrayRows, Piece, RowSource

@@ -21,18 +21,16 @@ from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, ClassMixture, certainty_of, information_criteria
 from evidentia.mixtures.class_em import (
     NOTHING,
-    UNKNOWN,
     Batch,
     ClassParameters,
-    Columns,
     distinct_rows,
-    encode,
     evaluate,
     fit_batch,
     m_step,
 )
 from evidentia.mixtures.class_rows import AllCodes, Encoder, find_categories, survey_rows
 from evidentia.mixtures.finalists import as_first_look, finish_best
+from evidentia.rows.categories import UNKNOWN, Columns, categories_of, encode
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
 from evidentia.rows.tables import any_table
 from evidentia.solvers.descent import Run
@@ -203,7 +201,10 @@ class LatentClassMixture(ClassMixture):
         rows = self._check_rows(X, sample_weight)
         with self._checkpointed_passes(checkpoint, rows) as rng:
             if isinstance(rows, ArrayRows):
-                categories = [self._find_categories(rows.table, column) for column in range(rows.n_features)]
+                categories = [
+                    categories_of(entries, self._column_name(column), type(self).__name__)
+                    for column, entries in enumerate(rows.table.T)
+                ]
                 coded: RowSource = ArrayRows(encode(rows.table, categories), rows.weight)
             else:
                 categories = find_categories(rows, type(self).__name__)
@@ -264,32 +265,6 @@ class LatentClassMixture(ClassMixture):
     def _column_name(self, column: int) -> str:
         names = getattr(self, "feature_names_in_", None)
         return str(column) if names is None else repr(str(names[column]))
-
-    def _find_categories(self, table: np.ndarray, column: int) -> np.ndarray:
-        entries = table[:, column]
-        try:
-            values = pd.unique(entries[~pd.isna(entries)])
-        except TypeError as err:
-            raise TypeError(
-                f"Column {self._column_name(column)} of X holds entries that cannot be categories ({err}). Each must "
-                "be a text or a whole number."
-            ) from err
-        if not len(values):
-            raise ValueError(
-                f"Column {self._column_name(column)} of X holds nothing but missing values. Drop it before "
-                f"{type(self).__name__}."
-            )
-        measured = (value for value in values if isinstance(value, (float, np.floating)) and value != value // 1)
-        if (example := next(measured, None)) is not None:
-            raise ValueError(
-                f"Column {self._column_name(column)} of X holds numbers such as {example:g}, which are not categories. "
-                f"Cut it into classes first (pandas.cut), or turn it into text if its {len(values)} values are names."
-            )
-        values = pd.Series(values).infer_objects().to_numpy()
-        try:
-            return np.sort(values)
-        except TypeError:  # text beside numbers has no order of its own
-            return np.array(sorted(values, key=lambda value: (type(value).__name__, str(value))), dtype=object)
 
     def _encode(self, table: np.ndarray) -> np.ndarray:
         """Codes of checked rows; what becomes of unknown categories is decided here."""

@@ -142,7 +142,7 @@ class Criterion:
 
     @cached_property
     def penalty(self) -> np.ndarray:
-        return self.focal_sets.card.astype(float) ** self.alpha
+        return np.maximum(self.focal_sets.card, 1).astype(float) ** self.alpha  # the empty set has a cost of its own
 
 
 def lift(rows: np.ndarray, adaptive: bool) -> np.ndarray:

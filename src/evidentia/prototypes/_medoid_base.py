@@ -11,7 +11,6 @@ objects and sets are, and which representatives are better for given masses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -179,7 +178,7 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
     # -- the fit ------------------------------------------------------------------------------------------------------
 
     def _fit_source(self, X: Any, source: Source) -> None:
-        self._check_start(len(source))
+        check_given_objects(self, len(source), *OBJECT_START_RULES)
         dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
         self._least_cost = LEAST_COST * float(dissimilarity.max())
         focal_sets = self._family()
@@ -263,19 +262,16 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
         typical = float(np.quantile(pairs, RHO_QUANTILE))
         return typical if typical > 0 else float(pairs.max())
 
-    def _check_start(self, n: int) -> None:
-        """What of the parameters depends on the number of objects."""
-        _base.check_enough_rows(self, n, self.n_clusters)
-        if not self._starts_by_rule:
-            check_object_numbers(self, n, OBJECT_START_RULES)
 
-
-def check_object_numbers(estimator: Any, n: int, rules: Iterable[str]) -> None:
-    """Refuse an ``init`` that is none of the named rules and no object for each cluster."""
-    given = np.asarray(estimator.init)
-    good = given.shape == (estimator.n_clusters,) and given.dtype.kind in "iu"
+def check_given_objects(estimator: Any, n: int, *names: str) -> None:
+    """Refuse more clusters than objects, and an ``init`` that is neither a name nor as many objects as clusters."""
+    _base.check_enough_rows(estimator, n, estimator.n_clusters)
+    if isinstance(estimator.init, str):
+        return
+    given, c = np.asarray(estimator.init), estimator.n_clusters
+    good = given.shape == (c,) and given.dtype.kind in "iu"
     if not good or len(set(given.tolist())) < len(given) or given.min() < 0 or given.max() >= n:
         raise ValueError(
-            f"The 'init' parameter of {type(estimator).__name__} must be {', '.join(map(repr, rules))} or "
-            f"{estimator.n_clusters} different objects by number, 0 to {n - 1}. Got {estimator.init!r}."
+            f"The 'init' parameter of {type(estimator).__name__} must be {', '.join(map(repr, names))} or {c} "
+            f"different objects by number, 0 to {n - 1}. Got {estimator.init!r}."
         )

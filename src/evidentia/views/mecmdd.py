@@ -13,7 +13,16 @@ from evidentia.belief import FocalSets
 from evidentia.dissimilarities import read_matrix, read_new
 from evidentia.methods import Method
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
-from evidentia.prototypes._medoid_base import FAMILIES, RHO_QUANTILE, Position, best_distinct, mix, pull
+from evidentia.prototypes._medoid_base import (
+    FAMILIES,
+    OBJECT_START_RULES,
+    RHO_QUANTILE,
+    Position,
+    best_distinct,
+    check_given_objects,
+    mix,
+    pull,
+)
 from evidentia.prototypes.secmdd import SECMdd
 from evidentia.solvers.threads import one_blas_thread
 from evidentia.views._base import SeveralViews
@@ -157,7 +166,7 @@ class MECMdd(SeveralViews, SECMdd):
         """
         self.check_parameters()
         views = self._read(X)
-        self._check_start(len(views))
+        check_given_objects(self, len(views), *OBJECT_START_RULES)
         matrices = self._matrices_of(views)
         self._least_cost = LEAST_COST * float(matrices.joint.max())
         self._rho_of_views = self._quantiles(matrices)

@@ -17,7 +17,7 @@ from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
 from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST, Slices
 from evidentia.prototypes._kernel import Criterion
-from evidentia.prototypes._medoid_base import check_object_numbers
+from evidentia.prototypes._medoid_base import check_given_objects
 from evidentia.prototypes.ecm import EvidentialMeans, overlap_of
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales
@@ -192,12 +192,10 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         given = [self._numbers(*view, reset=True) for view in zip(views.names, views.tables)]
         self.n_features_in_ = sum(table.shape[1] for table in given)
         n = len(views)
-        _base.check_enough_rows(self, n, self.n_clusters)
+        check_given_objects(self, n, *START_RULES)
         weight = _base.check_weight(self, sample_weight, n)
         weight = np.ones(n) if weight is None else weight
         self._refuse_unseen(given)
-        if not isinstance(self.init, str):
-            check_object_numbers(self, n, tuple(START_RULES))
         self._scales = [self._scale(name, table, weight) for name, table in zip(views.names, given)]
         tables = self._lay_out(given, weight)
         best, runs, problem = self._search(tables, check_random_state(self.random_state))

@@ -1,0 +1,121 @@
+"""Categories and series: seconds of CatECM and SoftECM.
+
+``python -m benchmarks.categories`` compares the methods that read categories on tables with known groups.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.harness import Line, duration, stopwatch
+
+LETTERS = np.array(list("abcdefgh"))
+NUMBERS = list("uvwx")
+DRAWS = 4
+Known = tuple[pd.DataFrame, np.ndarray]
+
+
+def answers(group: np.ndarray, p: int, sure: float, rng: np.random.Generator) -> pd.DataFrame:
+    """Columns of two to five categories, whose frequencies in each group are drawn: clearer if ``sure`` is small."""
+    columns = {}
+    for column in range(p):
+        k = rng.integers(2, 6)
+        bounds = rng.dirichlet(np.full(k, sure), size=group.max() + 1).cumsum(axis=1)[:, :-1]
+        columns[f"c{column}"] = LETTERS[(rng.uniform(size=(len(group), 1)) > bounds[group]).sum(axis=1)]
+    return pd.DataFrame(columns)
+
+
+def table(kind: str, rng: np.random.Generator) -> Known:
+    """A table of categories and its groups."""
+    shares = [0.6, 0.3, 0.1] if kind == "uneven groups" else [1 / 6] * 6 if kind == "six groups" else [1 / 3] * 3
+    group = rng.choice(len(shares), size=400, p=shares)
+    found = answers(group, 10 if kind == "clear groups" else 16, 0.3 if kind == "clear groups" else 1.0, rng)
+    if kind == "columns that repeat":
+        found = pd.concat([found, *(found.iloc[:, :3].add_prefix(copy) for copy in "de")], axis=1)
+    return found, group
+
+
+def mixed_table(kind: str, rng: np.random.Generator) -> Known:
+    """A table of categories and numbers, in different units, and its groups."""
+    group = rng.integers(3, size=300)
+    sure, apart = {"both tell": (1.0, 2.0), "categories tell": (0.3, 0.7), "numbers tell": (5.0, 3.0)}[kind]
+    centers = rng.normal(size=(3, 4)) * apart / np.sqrt(2)
+    numbers = (centers[group] + rng.normal(size=(300, 4))) * rng.uniform(0.1, 30, size=4)
+    return pd.concat([answers(group, 5, sure, rng), pd.DataFrame(numbers, columns=NUMBERS)], axis=1), group
+
+
+def votes() -> Known:
+    from evidentia.datasets import load
+
+    data = load("housevotes84", as_frame=True)
+    return data.data, np.asarray(data.target)
+
+
+def in_quarters(X: pd.DataFrame) -> pd.DataFrame:
+    """Columns of numbers cut into four classes of as many rows."""
+    return X.assign(
+        **{name: pd.qcut(X[name], 4, labels=False).astype(str) for name in X.columns[X.columns.isin(NUMBERS)]}
+    )
+
+
+def fitters() -> dict[str, Callable[[pd.DataFrame, int], Any]]:
+    from evidentia import EVCLUS, CatECM, LatentClassMixture
+
+    return {
+        "CatECM": lambda X, c: CatECM(c, random_state=0).fit(X),
+        "published": lambda X, c: CatECM(c, form="published", focal_sets="pairs", random_state=0).fit(X),
+        "latent classes": lambda X, c: LatentClassMixture(c, random_state=0).fit(in_quarters(X)),
+        "EVCLUS, Gower": lambda X, c: EVCLUS(c, metric="gower", random_state=0).fit(X),
+    }
+
+
+def compare() -> None:
+    """Print the adjusted Rand index of each method, the mean of some draws of each kind of table."""
+    kinds: dict[str, list[Known]] = {"votes": [votes()]}
+    for at, kind in enumerate(["clear groups", "vague groups", "uneven groups", "columns that repeat", "six groups"]):
+        kinds[kind] = [table(kind, np.random.default_rng([at, draw])) for draw in range(DRAWS)]
+    for at, kind in enumerate(["both tell", "categories tell", "numbers tell"]):
+        kinds[f"mixed: {kind}"] = [mixed_table(kind, np.random.default_rng([9, at, draw])) for draw in range(DRAWS)]
+    methods = fitters()
+    print("|", " | ".join(["table", *methods]), "|")
+    for kind, tables in kinds.items():
+        means = [f"{np.mean([score(fit, kind, *one) for one in tables]):.2f}" for fit in methods.values()]
+        print("|", " | ".join([kind, *means]), "|", flush=True)
+
+
+def score(fit: Callable[[pd.DataFrame, int], Any], kind: str, X: pd.DataFrame, group: np.ndarray) -> float:
+    if kind == "votes":  # pairs without a question that both answered have no dissimilarity
+        kept = (X.notna().sum(axis=1) > 8).to_numpy()
+        X, group = X[kept], group[kept]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return float(adjusted_rand_score(group, fit(X, len(set(group))).labels_))
+        except ValueError:  # the published form reads no numbers
+            return float("nan")
+
+
+def lines(quick: bool) -> Iterator[Line]:
+    from evidentia import CatECM, SoftECM
+
+    rng = np.random.default_rng(0)
+    n = 5_000 if quick else 100_000
+    X = answers(rng.integers(5, size=n), 20, 0.6, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        seconds = stopwatch(lambda: CatECM(5, n_init=1, random_state=0).fit(X), repeats=1)
+    yield Line("CatECM, one start", f"{n:,} x 20, c=5", duration(seconds), "", "", "< 10 s", seconds < 10)
+    n = 30 if quick else 200
+    series = [np.sin(np.linspace(0, 6 + 3 * (i % 3), t)) for i, t in enumerate(rng.integers(40, 60, size=n))]
+    seconds = stopwatch(lambda: SoftECM(3, metric="dtw", random_state=0).fit(series), repeats=1)
+    yield Line("SoftECM on series, ten starts", f"{n} x 50, c=3", duration(seconds), "", "", "< 10 s", seconds < 10)
+
+
+if __name__ == "__main__":
+    compare()

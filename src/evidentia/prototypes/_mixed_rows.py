@@ -1,0 +1,151 @@
+r"""Rows of categories and numbers, as the criterion of CatECM reads them.
+
+The dissimilarity of a row to a prototype is linear in what is kept here. With :math:`w(a)` the weight of category a in
+the prototype of a column, and z numbers without units,
+
+.. math:: d(x, v) = r \Big[ \sum_{l\ \text{observed}} (1 - w_l(x_l)) + \sum_{q\ \text{observed}} (z_q - v_q)^2 \Big]
+
+where r makes up for columns that are missing: the total weight of all columns over that of the observed ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from evidentia.rows.categories import MISSING, Columns, encode
+from evidentia.rows.values import ranges_of, refuse_huge
+from evidentia.solvers.blocks import row_blocks
+
+
+class MixedRows(NamedTuple):
+    """Some rows: what their dissimilarity to any prototype is made of.
+
+    ``hot`` (n, width) has r at the category of each observed entry, ``base`` (n,) is r times the number of observed
+    categories, of which one that is unknown has no entry in ``hot``. For the numbers, ``pull`` = r z and ``there`` = r
+    where observed, 0 elsewhere, both (n, q), and ``square`` (n,) is the sum of r z².
+    """
+
+    hot: csr_array
+    base: np.ndarray
+    pull: np.ndarray
+    there: np.ndarray
+    square: np.ndarray
+
+
+class Coding(NamedTuple):
+    """How rows of a table are read: which columns are numbers, the categories of the others, units of the numbers."""
+
+    numeric: np.ndarray
+    categories: list[np.ndarray]
+    mean: np.ndarray
+    scale: np.ndarray
+    number_weight: float
+
+    @property
+    def columns(self) -> Columns:
+        return Columns.of(self.categories)
+
+    def codes(self, table: np.ndarray) -> np.ndarray:
+        """Number of the category of each entry, (n, columns of categories)."""
+        return encode(table[:, ~self.numeric], self.categories)
+
+    def numbers(self, table: np.ndarray, who: str) -> np.ndarray:
+        """Numbers z without units, (n, columns of numbers): squared they count as a mismatch does. NaN is missing."""
+        return (as_numbers(table, self.numeric, who) - self.mean) / self.scale * np.sqrt(self.number_weight)
+
+    def in_units(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers without units in those of the table."""
+        return numbers / np.sqrt(self.number_weight) * self.scale + self.mean
+
+    def rows(self, codes: np.ndarray, numbers: np.ndarray) -> MixedRows:
+        """The rows of these codes and numbers."""
+        observed, known = codes != MISSING, codes >= 0
+        seen = ~np.isnan(numbers)
+        total = codes.shape[1] + self.number_weight * numbers.shape[1]
+        held = observed.sum(axis=1) + self.number_weight * seen.sum(axis=1)
+        share = np.divide(total, held, out=np.zeros(len(codes)), where=held > 0)  # a row of gaps has no part in J
+        ends = np.append(0, np.cumsum(known.sum(axis=1)))
+        places = (codes + self.columns.offsets)[known]
+        hot = csr_array((np.repeat(share, np.diff(ends)), places, ends), shape=(len(codes), self.columns.width))
+        z = np.where(seen, numbers, 0.0)
+        pull = share[:, None] * z
+        there = share[:, None] * seen
+        return MixedRows(hot, share * observed.sum(axis=1), pull, there, np.einsum("iq,iq->i", pull, z))
+
+    def blocks(self, codes: np.ndarray, numbers: np.ndarray, n_focal: int) -> Iterator[tuple[slice, MixedRows]]:
+        """Rows some at a time, as many as leave room for their masses."""
+        for block in row_blocks(len(codes), 3 * n_focal + codes.shape[1] + 3 * numbers.shape[1]):
+            yield block, self.rows(codes[block], numbers[block])
+
+
+def as_numbers(table: np.ndarray, numeric: np.ndarray, who: str) -> np.ndarray:
+    """Columns of numbers as doubles, gaps as NaN, or an error that names the column."""
+    import pandas as pd
+
+    found = np.empty((len(table), int(numeric.sum())))
+    for place, column in enumerate(np.flatnonzero(numeric)):
+        entries = table[:, column]
+        gap = pd.isna(entries)
+        try:
+            found[:, place] = np.where(gap, np.nan, entries).astype(float)
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"Column {column} of X is one of numbers for {who}, and holds something else: {error}. Leave it out "
+                "of 'numbers', and it is read as categories."
+            ) from error
+    if np.isinf(found).any():
+        row, place = np.argwhere(np.isinf(found))[0]
+        raise ValueError(
+            f"Input X contains inf (first: row {row}, column {np.flatnonzero(numeric)[place]}); {who} needs finite "
+            "numbers. Look for a division by zero or a code for 'missing', and replace it."
+        )
+    columns = np.flatnonzero(numeric)
+    if found.size:
+        refuse_huge(found, who, lambda row, at: f"row {row}, column {columns[at]}", ranges_of(found))
+    return found
+
+
+def is_measured(entries: np.ndarray) -> bool:
+    """Whether a column holds numbers that are not whole: no category is written so."""
+    import pandas as pd
+
+    if entries.dtype.kind == "f":
+        return bool((np.isfinite(entries) & (entries != np.floor(entries))).any())
+    if entries.dtype.kind != "O":
+        return False
+    values = pd.unique(entries)
+    return any(
+        isinstance(value, (float, np.floating)) and np.isfinite(value) and value != value // 1 for value in values
+    )
+
+
+def find_numeric(table: np.ndarray, numbers: Any, names: Sequence[str] | None, who: str) -> np.ndarray:
+    """Which columns are numbers: those that hold decimals, or those named or numbered."""
+    if isinstance(numbers, str):
+        return np.array([is_measured(entries) for entries in table.T])
+    numeric = np.zeros(table.shape[1], dtype=bool)
+    for name in numbers:
+        if isinstance(name, str) and names is not None and name in list(names):
+            numeric[list(names).index(name)] = True
+        elif isinstance(name, int | np.integer) and 0 <= name < len(numeric):
+            numeric[name] = True
+        else:
+            there = f"0 to {len(numeric) - 1}" if names is None else ", ".join(map(str, names))
+            raise ValueError(f"'numbers' of {who} names the column {name!r}, which X does not have. It has {there}.")
+    return numeric
+
+
+def category_shares(codes: np.ndarray, columns: Columns, weight: np.ndarray) -> np.ndarray:
+    """Share of each category among the observed entries of its column, (width,)."""
+    counts = np.zeros(columns.width)
+    for column, offset in enumerate(columns.offsets):
+        there = codes[:, column] >= 0
+        np.add.at(counts, offset + codes[there, column], weight[there])
+    if not columns.width:
+        return counts
+    total = np.add.reduceat(counts, columns.offsets)
+    return counts / np.repeat(np.where(total > 0, total, 1), columns.sizes)

@@ -1,0 +1,317 @@
+"""Soft-ECM (Soubeiga, Guyet & Antoine, 2025): a free prototype for each set of clusters, and any dissimilarity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+from scipy.spatial.distance import cdist, squareform
+from sklearn.utils import check_random_state
+
+from evidentia import _base
+from evidentia._parameters import Choice, Kind, Number, param
+from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.belief.focal import canonical_order
+from evidentia.belief.transforms import pignistic
+from evidentia.dissimilarities import RelationalClusterer, Source, Table, full_matrix
+from evidentia.dissimilarities.series import Series
+from evidentia.methods import Method
+from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST
+from evidentia.prototypes._free_prototypes import Members, Points, Space, WarpedSeries
+from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
+from evidentia.prototypes._medoid_base import COPIES, CURE, FAMILIES, RHO_QUANTILE, check_given_objects
+from evidentia.solvers.acceleration import Vectors
+from evidentia.solvers.descent import Run, best_descent
+from evidentia.solvers.starts import kmeans_starts, mixed_starts, spread_starts
+
+
+@dataclass(frozen=True)
+class Tied:
+    """The criterion: that of evidential c-means over free prototypes, and ties of weight ``pull``."""
+
+    criterion: Criterion
+    pull: float
+
+    @cached_property
+    def solid(self) -> np.ndarray:
+        """Which focal sets have a prototype: all but the empty one."""
+        return self.criterion.focal_sets.card > 0
+
+    @cached_property
+    def single(self) -> np.ndarray:
+        """Which of these are single clusters."""
+        return self.criterion.focal_sets.card[self.solid] == 1
+
+    @cached_property
+    def ties(self) -> np.ndarray:
+        """Weights that draw larger sets and their clusters together, symmetric (n_sets, n_sets)."""
+        member = self.criterion.focal_sets.member[self.solid].astype(float)
+        larger = member * ~self.single[:, None]
+        found = self.pull * larger @ (member * self.single[:, None]).T
+        return found + found.T
+
+    def costs(self, distances: np.ndarray) -> np.ndarray:
+        r"""What multiplies :math:`m_{iA}^\beta` in J, (n_focal, n): :math:`|A|^\alpha d(x_i, v_A)`, or rho."""
+        cost = np.empty((len(self.solid), distances.shape[1]))
+        cost[self.solid] = self.criterion.penalty[self.solid, None] * distances
+        if self.criterion.rho is not None:
+            cost[self.criterion.focal_sets.empty_index] = self.criterion.rho
+        return np.maximum(cost, LEAST_COST, out=cost)
+
+    def masses(self, distances: np.ndarray) -> np.ndarray:
+        """Masses (n, n_focal) of objects, by their dissimilarities to the prototypes."""
+        return update_masses(self.costs(distances), self.criterion.beta)[0].T
+
+
+def descent_step(space: Space, tied: Tied, prototypes: Any) -> tuple[float, Any]:
+    r"""J of the prototypes, and better ones: masses at their optimum, then prototypes.
+
+    .. math::
+        J = \sum_i \Big[ \sum_{A \neq \varnothing} |A|^\alpha m_{iA}^\beta d(x_i, v_A) + \rho\, m_{i\varnothing}^\beta
+            \Big] + \lambda \sum_{|A| > 1} \sum_{k \in A} d(v_k, v_A)
+    """
+    cost = tied.costs(space.distances(prototypes))
+    masses, least = update_masses(cost, tied.criterion.beta)
+    objective = float(least.sum() + (tied.ties * space.between(prototypes)).sum() / 2)
+    weight = (tied.criterion.penalty[:, None] * masses * (least / cost))[tied.solid]
+    return objective, space.improve(prototypes, weight, tied.ties, tied.single)
+
+
+class Search(NamedTuple):
+    """Where prototypes are looked for, from which clusters on, the unit of the dissimilarities, the default of rho.
+
+    ``place`` is the mean of the rows when prototypes are points, ``finer`` the space in which the best end goes on.
+    """
+
+    space: Points | Members
+    starts: list[np.ndarray]
+    unit: float
+    far: float
+    place: np.ndarray | None = None
+    finer: WarpedSeries | None = None
+
+    @property
+    def last(self) -> Space:
+        """The space of the result."""
+        return self.space if self.finer is None else self.finer
+
+
+def is_points(source: Source) -> TypeGuard[Table]:
+    """Whether prototypes are points: Euclidean distances of rows of numbers, squared in J."""
+    return isinstance(source, Table) and source.metric in ("euclidean", "l2", "sqeuclidean")
+
+
+class SoftECM(RelationalClusterer):
+    r"""Evidential c-means with a free prototype for each set of clusters, for any dissimilarity [1]_.
+
+    .. math::
+        J = \sum_i \Big[ \sum_{A \neq \varnothing} |A|^{\alpha} m_i(A)^{\beta} d(x_i, v_A)
+            + \rho\, m_i(\varnothing)^{\beta} \Big] + \lambda \sum_{|A| > 1} \sum_{k \in A} d(v_k, v_A)
+
+    ECM puts the prototype of a set at the barycenter of its clusters, which asks for a space that has one. Here every
+    set has its own, and :math:`\lambda` ties it to its clusters. What a prototype is depends on the metric:
+
+    - ``"euclidean"``: a point. d is the squared distance, and all prototypes are found together, by a linear system.
+    - ``"dtw"``: a series, for series of any lengths. d is the squared DTW distance, and prototypes are barycenters
+      along warping paths.
+    - any other metric, a function of two objects, or dissimilarities: one of the objects. d is what is given.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray or list
+        For each non-empty focal set, in their order: a point, a series, or the number of an object.
+    rho_ : float or None
+        Dissimilarity to the empty set that was used; None without the empty set.
+
+    Notes
+    -----
+    J never rises. With points all steps are minima. Objects are exchanged for the best one, sets before clusters, and
+    no object stands for two clusters. A series moves by a step of barycenter averaging, which lowers J along the
+    present warping paths, and once more when these are found anew. Before, all starts are made with objects for
+    prototypes, and the best of them goes on; ``start_criteria_`` are those of the first part.
+
+    :math:`\lambda` works against sums over objects, so it is given as a share of their number: :math:`\lambda =`
+    ``coupling`` × n. A large one does not lead to ECM: it draws the clusters together as well. On Iris two of three
+    come to one point from a coupling of about 0.1 on, with ``beta=2`` from 0.05 on; on the standardized Wine data, of
+    more columns, with ``beta=2`` from 0.01 on.
+
+    The authors find prototypes by gradient steps on soft-DTW, which may be negative, and stop by another sum than J.
+
+    References
+    ----------
+    .. [1] A. Soubeiga, T. Guyet, V. Antoine. Soft-ECM: an extension of evidential c-means for complex data.
+       IEEE International Conference on Fuzzy Systems, 2025. arXiv:2507.13417.
+
+    Examples
+    --------
+    Directions, one of them between two groups: angles have no mean, but a dissimilarity.
+
+    >>> def turn(a, b):
+    ...     return min(abs(a - b), 360 - abs(a - b))
+    >>> angles = [352, 358, 0, 3, 9, 170, 176, 180, 184, 188, 91]
+    >>> model = SoftECM(2, metric=turn, random_state=0).fit(angles)
+    >>> [angles[i] for i in model.prototypes_]            # of {0}, {1} and {0, 1}
+    [0, 180, 91]
+    """
+
+    method = Method(
+        name="soft-ecm", title="evidential c-means with a free prototype for each set, for any dissimilarity",
+        papers=("Soubeiga et al., *FUZZ-IEEE*, 2025",), guide="series", reads=("table", "dissimilarities"),
+        families=FAMILIES, empty_set=True, quick={"n_init": 3}, grows="*n p f*, or *n² f* with objects as prototypes",
+        memory="*n f*, or *n²*", doubt="sets, outliers", limit="`coupling` decides how free the sets are",
+    )  # fmt: skip
+
+    focal_sets: Any = param(
+        _base.focal_families(*FAMILIES),
+        """Sets of clusters that may hold mass, all single clusters among them. The named families hold the empty
+        set.""",
+        default="pairs",
+    )
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=2.0)
+    beta: float = param(
+        _base.BETA, "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=1.5
+    )
+    rho: Any = param(
+        _base.RHO,
+        r"""Dissimilarity of every object to the empty set, squared where d is: the smaller, the more outliers. The
+        article writes :math:`\delta^2` for it. ``"auto"`` is the 0.95-quantile of all dissimilarities; for points it is
+        nine times the mean squared distance to the nearest center of a k-means solution.""",
+        default="auto",
+    )
+    coupling: float = param(
+        Number(low=0, high=1e6),
+        """How strongly sets are tied to their clusters: :math:`\\lambda` over the number of objects.""",
+        default=0.01,
+    )
+    init: Any = param(
+        Choice("auto") | Kind("array of n_clusters object numbers"),
+        """Objects that stand for the clusters first. ``"auto"`` draws objects far from each other; for points, half of
+        the starts are k-means solutions and half random rows. Numbers of objects make one start and keep its order of
+        clusters.""",
+        default="auto",
+    )
+    tol: float = param(
+        Number(low=0),
+        "A start ends when an iteration improves the criterion by no more than this share of it.",
+        default=1e-8,
+    )
+
+    def _fit_source(self, X: Any, source: Source) -> None:
+        check_given_objects(self, len(source), "auto")
+        focal_sets = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
+        _base.check_single_clusters(self, focal_sets, "ties each set to its clusters")
+        rng = check_random_state(self.random_state)
+        search = self._among_points(source, rng) if is_points(source) else self._among_objects(source, rng)
+        rho = None
+        if focal_sets.empty_index is not None:
+            given = None if self.rho == "auto" else _base.check_rho(self, search.unit)
+            rho = search.far if given is None else given / search.unit
+        tied = Tied(Criterion(focal_sets, self.alpha, self.beta, rho), self.coupling * len(source))
+        best, runs = self._search(search, tied)
+        self.rho_ = None if rho is None else rho * search.unit
+        self._publish_run(best, runs, search.unit)
+        self._settle(search, tied, best.state)
+        self._publish(X, self._tied.masses(search.last.distances(self._prototypes)))
+
+    def _among_points(self, source: Table, rng: np.random.RandomState) -> Search:
+        """Starts and units for points: rows around their mean, whose mean squared distance from it is one."""
+        place = source.rows.mean(axis=0)
+        moved = source.rows - place
+        unit = float(np.einsum("ij,ij->i", moved, moved).mean()) or 1.0
+        rows = moved / np.sqrt(unit)
+        if self._start_given:
+            starts = [rows[np.asarray(self.init)]]
+            by_means = list(kmeans_starts(rows, self.n_clusters, 1, rng))
+        else:
+            starts = list(mixed_starts(rows, self.n_clusters, self.n_init, rng))
+            by_means = starts[: (self.n_init + 1) // 2]
+        nearest = min(cdist(rows, centers, "sqeuclidean").min(axis=1).mean() for centers in by_means)
+        far = RHO_FACTOR**2 * max(float(nearest), RHO_LEAST**2)
+        return Search(Points(rows), starts, unit, far, place)
+
+    def _among_objects(self, source: Source, rng: np.random.RandomState) -> Search:
+        """Starts and units for objects: all dissimilarities, squared for series, over the largest of them."""
+        dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
+        dissimilarity = dissimilarity**2 if isinstance(source, Series) else dissimilarity
+        unit = float(dissimilarity.max())
+        dissimilarity = dissimilarity / unit
+        pairs = squareform(dissimilarity, checks=False)
+        if self._start_given:
+            starts = [np.asarray(self.init)]
+        else:
+            starts = list(spread_starts(dissimilarity, self.n_clusters, self.n_init, rng))
+        far = float(np.quantile(pairs, RHO_QUANTILE)) or 1.0
+        last = WarpedSeries(source.series, source.params, unit) if isinstance(source, Series) else None
+        return Search(Members(dissimilarity), starts, unit, far, finer=last)
+
+    def _search(self, search: Search, tied: Tied) -> tuple[Run, list[Run]]:
+        """The best run, and the runs from all starts; series go on from the best objects."""
+        smooth = Vectors(np.ravel, lambda vector, like: vector.reshape(like.shape), LATE)
+        best, runs = self._descend(
+            search.space,
+            tied,
+            [search.space.start(clusters, tied.criterion.focal_sets) for clusters in search.starts],
+            smooth if isinstance(search.space, Points) else None,
+        )
+        if search.finer is None or runs[-1].interrupted:
+            return best, runs
+        finer, _ = self._descend(search.finer, tied, [[search.finer.series[at] for at in best.state]])
+        return replace(finer, trace=np.append(best.trace[:-1], finer.trace)), runs
+
+    def _descend(
+        self, space: Space, tied: Tied, starts: list[Any], vectors: Vectors | None = None
+    ) -> tuple[Run, list[Run]]:
+        return best_descent(
+            partial(descent_step, space, tied),
+            starts,
+            name=type(self).__name__,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            relative=True,
+            n_starts=len(starts),
+            verbose=self.verbose,
+            vectors=vectors,
+        )
+
+    # -- the result ---------------------------------------------------------------------------------------------------
+
+    def _settle(self, search: Search, tied: Tied, prototypes: Any) -> None:
+        """Number the clusters from the largest to the smallest, unless their order was given, and publish them."""
+        focal_sets = tied.criterion.focal_sets
+        if isinstance(self.focal_sets, str) and not self._start_given:
+            share = pignistic(tied.masses(search.last.distances(prototypes)), focal_sets)
+            moved = focal_sets.relabel(_base.largest_first(share.sum(axis=0), tie=share.argmax(axis=0)))
+            focal_sets = FocalSets(self.n_clusters, canonical_order(moved.masks.tolist()))
+            place = {mask: at for at, mask in enumerate(moved.masks[tied.solid].tolist())}
+            order = [place[mask] for mask in focal_sets.masks.tolist() if mask]
+            prototypes = [prototypes[at] for at in order] if isinstance(prototypes, list) else prototypes[order]
+        self._tied = replace(tied, criterion=replace(tied.criterion, focal_sets=focal_sets))
+        self._prototypes, self._unit, self._place, self.focal_sets_ = prototypes, search.unit, search.place, focal_sets
+        if isinstance(prototypes, list):
+            self.prototypes_: Any = [one[:, 0] if one.shape[1] == 1 else one for one in prototypes]
+        elif search.place is not None:
+            self.prototypes_ = prototypes * np.sqrt(search.unit) + search.place
+            _base.warn_if_centers_coincide(self, prototypes[self._tied.single], 1.0)
+        else:
+            self.prototypes_ = prototypes
+
+    def _keep(self, source: Source) -> Source:
+        """Prototypes that are no objects need none of these for new ones."""
+        if is_points(source):
+            return replace(source, rows=source.rows[:0])
+        return replace(source, series=source.series[:1]) if isinstance(source, Series) else source.needed_for_new()
+
+    def _masses(self, X: Any) -> np.ndarray:
+        if self._place is not None:
+            distances = Points((X - self._place) / np.sqrt(self._unit)).distances(self._prototypes)
+        elif isinstance(self._prototypes, list):
+            distances = WarpedSeries(X, self._source.params, self._unit).distances(self._prototypes)
+        else:
+            distances = self._source.from_new(X, self._prototypes).T / self._unit
+        return self._tied.masses(distances)
+
+    @property
+    def _start_given(self) -> bool:
+        return not isinstance(self.init, str)
