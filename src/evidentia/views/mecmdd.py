@@ -15,7 +15,6 @@ from evidentia.methods import Method
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
 from evidentia.prototypes._medoid_base import (
     FAMILIES,
-    OBJECT_START_RULES,
     RHO_QUANTILE,
     Position,
     best_distinct,
@@ -24,6 +23,7 @@ from evidentia.prototypes._medoid_base import (
     pull,
 )
 from evidentia.prototypes.secmdd import SECMdd
+from evidentia.solvers.starts import OBJECT_START_RULES
 from evidentia.solvers.threads import one_blas_thread
 from evidentia.views._base import SeveralViews
 from evidentia.views.reading import Views
