@@ -1,16 +1,30 @@
 """Sphinx settings. ``make docs`` builds the pages; ``python -m sphinx -b doctest docs docs/_build`` runs the guide."""
 
 import doctest
+import sys
+from pathlib import Path
 
 import evidentia
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "evidentia"
 author = "The evidentia developers"
 copyright = "2026, the evidentia developers"
 version = release = evidentia.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.doctest", "numpydoc"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
+    "numpydoc",
+    "formulas",  # from here: docs/extensions
+]
 exclude_patterns = ["_build"]
+html_math_renderer = "mathml"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_theme = "furo"
 html_title = f"evidentia {release}"
 html_copy_source = False
