@@ -16,7 +16,7 @@ copyright = "2026, the evidentia developers"
 version = release = evidentia.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",  # pages in Markdown, and notebooks
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.doctest",
@@ -24,6 +24,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "numpydoc",
     "formulas",  # from here on: docs/extensions
+    "move_a_point",
     "names",
 ]
 exclude_patterns = ["_build", "gallery/**/*.ipynb"]
@@ -37,6 +38,10 @@ html_copy_source = False
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
+nb_execution_mode = "force"  # notebooks are kept without results and run with the pages
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_output_stderr = "remove"  # widgets that a page cannot have
 
 # The doctest directives of the guide run here; the examples inside docstrings run with the tests, in their own modules.
 doctest_test_doctest_blocks = ""

@@ -5,7 +5,7 @@ Which tumours want a second look?
 569 tumours, 30 measurements, no diagnosis given. Where the partition is sure, how often is it right?
 
 Clusters are compared with the diagnosis afterwards. Those that the partition calls torn are where most of the mistakes are:
-if only these get a second look, few mistakes are left.
+a second look is best spent on these.
 """
 
 import matplotlib.pyplot as plt
@@ -19,7 +19,7 @@ from evidentia.plots import plot_partition
 
 X, malignant = load_breast_cancer(return_X_y=True)
 plane = PCA(3, random_state=0).fit_transform(StandardScaler().fit_transform(X))
-partition = EGMM(2, focal_sets="full", random_state=0).fit(plane).partition_
+partition = EGMM(2, random_state=0).fit(plane).partition_
 
 labels = partition.labels()
 wrong = labels != malignant if (labels == malignant).mean() > 0.5 else labels == malignant
