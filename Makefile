@@ -10,7 +10,7 @@ PIP    := -m pip install --quiet --disable-pip-version-check
 $(VENV)/.installed-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@# Torch by this exact version first: a CPU build; a range would fetch gigabytes for graphics cards.
-	$(if $(filter test dev,$*),$(BIN)/python $(PIP) "torch==2.13.0")
+	$(if $(filter test dev docs,$*),$(BIN)/python $(PIP) "torch==2.13.0")
 	$(BIN)/python $(PIP) --editable ".[$*]"
 	@touch $@
 
@@ -57,8 +57,9 @@ mutants: $(VENV)/.installed-test    ## small mistakes in belief, solvers, partit
 fuzz: $(VENV)/.installed-test       ## random fits of every method against their laws; ARGS="--minutes 60 --seed 1 --jobs 2"
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m fuzz $(ARGS)
 
-docs: $(VENV)/.installed-docs       ## build the documentation; a warning is an error
-	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+docs: $(VENV)/.installed-docs       ## build the pages, run gallery and notebooks; a warning, or an address outside, is an error
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
 
 # Coverage cannot see into compiled code. The tests of what is compiled run once more as plain Python, so
 # that a line of a compiled function counts only if it was run, and counts as missed otherwise.
@@ -94,4 +95,4 @@ test-wheel:                         ## build wheel and sdist, use each from an e
 	$(PYTHON) ci/installed.py
 
 clean:
-	rm -rf $(VENV) .venv-peer .venv-oldest .venv-engines out docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage build dist
+	rm -rf $(VENV) .venv-peer .venv-oldest .venv-engines out docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .coverage build dist

@@ -120,21 +120,18 @@ def cost_table() -> str:
 
 
 def api_page(families: tuple[str, ...], title: str) -> str:
-    """Every public name of some families, the methods first."""
+    """Every public name of some families: a page of its own for each method, the others below."""
     parts = [title, "=" * len(title), ""]
     for name in families:
         module = f"evidentia.{name}"
         package = __import__(module, fromlist=["__all__"])
         classes = sorted(cls.__name__ for cls in own().values() if family(cls) == name)
         parts += [HEADINGS[name], "-" * len(HEADINGS[name]), "", f".. automodule:: {module}", "   :no-members:", ""]
-        for public in [*classes, *(other for other in package.__all__ if other not in classes)]:
-            kind = "autoclass" if public in classes or isinstance(getattr(package, public), type) else "autofunction"
-            parts.append(f".. {kind}:: {module}.{public}")
-            if kind == "autoclass":
-                parts.append("   :members:")
-            if public in classes:
-                parts.append("   :inherited-members: ClusterMixin, TransformerMixin, BaseEstimator, ParameterBase")
-            parts.append("")
+        parts += [".. autosummary::", "   :toctree: generated", "   :nosignatures:", ""]
+        parts += [f"   {public}" for public in classes] + [""]
+        for public in (other for other in package.__all__ if other not in classes):
+            kind = "autoclass" if isinstance(getattr(package, public), type) else "autofunction"
+            parts += [f".. {kind}:: {module}.{public}", *["   :members:"] * (kind == "autoclass"), ""]
         parts += [MORE[name]] if name in MORE else []
     return "\n".join(parts).rstrip() + "\n"
 

@@ -1,16 +1,13 @@
-"""Series of three shapes that begin at any moment: a convolution in time finds the shapes, wherever they are.
+"""
+Series that begin at any moment
+===============================
+
+Series of three shapes, each somewhere in time: a convolution finds the shapes, wherever they are.
 
 Euclidean distances between such series say little, so the fit is given dissimilarities that do not mind a shift: the
 smallest distance of one series to all rotations of the other. The network is shift-invariant too, and so it can place
-new series without any dissimilarity. Needs PyTorch (``pip install "evidentia[nn]"``). Run as
-``python examples/cluster_series_with_a_convolution.py [FILE.png]``.
+new series without any dissimilarity. Needs PyTorch (``pip install "evidentia[nn]"``).
 """
-
-import sys
-
-import matplotlib
-
-matplotlib.use("agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -59,26 +56,24 @@ class Rotational(nn.Module):
         return self.outputs(torch.cat([found.mean(2), found.amax(2)], dim=1))
 
 
-def main(path: str) -> None:
-    rng = np.random.default_rng(0)
-    (train, kinds), (new, new_kinds) = series(150, rng), series(300, rng)
-    focal_sets = FocalSets(3, "pairs")
-    torch.manual_seed(0)
-    model = NNEVCLUS(3, focal_sets=focal_sets, module=Rotational(len(focal_sets)), n_init=3, tol=1e-3, random_state=0)
-    model.fit(train, dissimilarities=nearest_rotation(train))
-    found = model.predict_partition(new)
-    plain = EVCLUS(3, random_state=0).fit(train).labels_
-    print(f"ARI with the shapes: {adjusted_rand_score(kinds, plain):.3f} by Euclidean distances (EVCLUS),")
-    print(f"{adjusted_rand_score(kinds, model.labels_):.3f} by the network and dissimilarities that allow rotations,")
-    print(f"{adjusted_rand_score(new_kinds, found.labels()):.3f} for {len(new)} new series")
+rng = np.random.default_rng(0)
+(train, kinds), (new, new_kinds) = series(150, rng), series(200, rng)
+focal_sets = FocalSets(3, "pairs")
+torch.manual_seed(0)
+model = NNEVCLUS(3, focal_sets=focal_sets, module=Rotational(len(focal_sets)), n_init=1, tol=1e-3, random_state=0)
+model.fit(train, dissimilarities=nearest_rotation(train))
+found = model.predict_partition(new)
+plain = EVCLUS(3, random_state=0).fit(train).labels_
+print(f"ARI with the shapes: {adjusted_rand_score(kinds, plain):.3f} by Euclidean distances (EVCLUS),")
+print(f"{adjusted_rand_score(kinds, model.labels_):.3f} by the network and dissimilarities that allow rotations,")
+print(f"{adjusted_rand_score(new_kinds, found.labels()):.3f} for {len(new)} new series")
 
-    _, axes = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained", sharey=True)
-    for k, ax in enumerate(axes):
-        members = found.lower(k)
-        ax.plot(new[members[:6]].T + 2.2 * np.arange(min(6, len(members))), color=f"C{k}", lw=1.2)
-        ax.set(title=f"surely in cluster {k}: {len(members)} new series", xlabel="time", yticks=[])
-    plt.savefig(path, dpi=90)
+# %%
+# Six new series of each cluster, of those that are sure:
 
-
-if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "cluster-series.png")
+fig, axes = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained", sharey=True)
+for k, ax in enumerate(axes):
+    members = found.lower(k)
+    ax.plot(new[members[:6]].T + 2.2 * np.arange(min(6, len(members))), color=f"C{k}", lw=1.2)
+    ax.set(title=f"surely in cluster {k}: {len(members)} new series", xlabel="time", yticks=[])
+plt.show()
