@@ -35,7 +35,9 @@ class Page(HTMLParser):
         self._style = tag == "style"
         self.places.update(values[name] for name in ("id", "name") if name in values)
         for name in LOADED & values.keys() - ({"data"} if tag != "object" else set()):
-            parts = values[name].split(",") if name == "srcset" and not values[name].startswith("data:") else [values[name]]
+            parts = (
+                values[name].split(",") if name == "srcset" and not values[name].startswith("data:") else [values[name]]
+            )
             self.loads += [part.split()[0] for part in parts if part.strip()]
         self.loads += in_styles(values.get("style", ""))
         if tag == "link" and LOADING_LINKS & set(values.get("rel", "").split()):

@@ -32,6 +32,7 @@ templates_path = ["templates"]
 html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_show_search_summary = False  # it would be fetched, which a page that was opened from a folder may not do
 html_theme = "furo"
 html_title = f"evidentia {release}"
 html_copy_source = False

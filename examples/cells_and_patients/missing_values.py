@@ -26,7 +26,9 @@ holes = np.isnan(X).sum(axis=1)
 doubt = [partition.nonspecificity[holes == count] for count in range(4)]
 
 fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
-ax.boxplot(doubt, positions=range(4), widths=0.5, medianprops={"color": "C1", "linewidth": 2}, whis=(5, 95), showfliers=False)
+ax.boxplot(
+    doubt, positions=range(4), widths=0.5, medianprops={"color": "C1", "linewidth": 2}, whis=(5, 95), showfliers=False
+)
 ax.set_xticks(range(4), [f"{count}\n({len(part)} rows)" for count, part in enumerate(doubt)])
 ax.set(xlabel="missing values in a row, of 5", ylabel="nonspecificity", title="Less known, more doubt")
 plt.show()

@@ -27,7 +27,9 @@ table = pd.DataFrame(
     index=[f"patient {number}" for number in range(60)],
 )
 model = EVCLUS(2, metric="gower", random_state=0).fit(table)
-print(table.assign(set=model.partition_.to_pandas()["set"]).loc[model.partition_.to_pandas().index].iloc[[0, 1, 58, 59]])
+print(
+    table.assign(set=model.partition_.to_pandas()["set"]).loc[model.partition_.to_pandas().index].iloc[[0, 1, 58, 59]]
+)
 
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained", width_ratios=[1, 1.5])
 plot_shepard(model, ax=left)

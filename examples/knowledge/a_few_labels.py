@@ -17,7 +17,9 @@ from evidentia.plots import plot_partition
 
 data = make_bananas(200, random_state=0)
 labels = np.full(200, -1)
-known = np.concatenate([np.random.default_rng(1).choice(np.flatnonzero(data.target == k), 10, replace=False) for k in (0, 1)])
+known = np.concatenate(
+    [np.random.default_rng(1).choice(np.flatnonzero(data.target == k), 10, replace=False) for k in (0, 1)]
+)
 labels[known] = data.target[known]
 links = PairwiseConstraints.from_labels(labels)
 models = {

@@ -41,7 +41,9 @@ def painted(partition):
     return np.clip(partition.masses @ np.array(colors), 0, 1)
 
 
-zoo = {name: cls for name, cls in methods.all_methods().items() if not cls.method.learner and "table" in cls.method.reads}
+zoo = {
+    name: cls for name, cls in methods.all_methods().items() if not cls.method.learner and "table" in cls.method.reads
+}
 rows = -(-len(zoo) // 4)
 fig, axes = plt.subplots(rows, 4, figsize=(13, 2.9 * rows), layout="constrained")
 reference = fitted("egmm", zoo["egmm"]).predict_partition(places)

@@ -24,7 +24,19 @@ steps = shortest_path(network, directed=False, unweighted=True)
 model = SECMdd(2, metric="precomputed", random_state=0).fit(steps)
 
 where = np.array(
-    [[-3, 0], [-4, 1], [-4.3, -0.2], [-3.3, -1.2], [-1.7, -0.6], [0, 0], [1.7, 0.6], [3, 0], [2.6, 1.3], [3.6, -1.2], [4.4, -0.2]]
+    [
+        [-3, 0],
+        [-4, 1],
+        [-4.3, -0.2],
+        [-3.3, -1.2],
+        [-1.7, -0.6],
+        [0, 0],
+        [1.7, 0.6],
+        [3, 0],
+        [2.6, 1.3],
+        [3.6, -1.2],
+        [4.4, -0.2],
+    ]
 )
 fig, (graph, bars) = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
 for i, j in edges:
