@@ -65,8 +65,8 @@ autodoc_default_options = {"exclude-members": "set_fit_request, set_score_reques
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-# Types of other libraries lead to their pages. What they have is listed in docs/inventories, in the plain first form of such
-# lists, so that building needs no network.
+# Types of other libraries lead to their pages. What they have is listed in docs/inventories, in the plain first form of
+# such lists, so that building needs no network.
 intersphinx_mapping = {
     name: (address, f"inventories/{name}.inv")
     for name, address in {

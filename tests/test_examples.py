@@ -1,4 +1,4 @@
-"""The gallery: ``make docs`` runs every script of examples/ and shows what it drew; here is what each of them has to have."""
+"""What every script of the gallery has to have; ``make docs`` runs them all and shows what they drew."""
 
 import ast
 from pathlib import Path

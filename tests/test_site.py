@@ -68,7 +68,7 @@ def test_a_link_that_leads_nowhere_is_named(link, tmp_path):
 
 
 def test_the_masses_under_the_moving_point_are_those_of_ecm_by_its_formula():
-    """Masses fall with the squared distance to a center, those of the set with 2 times that to the mean of both, or ρ²."""
+    """One over the cost of a set: the squared distance to a center, twice that to the mean of both, or ρ²."""
     page = module(DOCS / "extensions/move_a_point.py")
     scene = page.make_scene()
     for masses in scene.masses.values():

@@ -1,7 +1,7 @@
 """The page in which a reader moves a point between two groups and sees its masses: one file, no server, no network.
 
-The masses are not computed in the browser: each method is fitted here and asked about every place of a fine grid; the page
-looks up the nearest place.
+The masses are not computed in the browser: each method is fitted here and asked about every place of a fine grid; the
+page looks up the nearest place.
 """
 
 from __future__ import annotations
