@@ -32,6 +32,7 @@ templates_path = ["templates"]
 html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_show_search_summary = False  # it would be fetched, which a page that was opened from a folder may not do
 html_theme = "furo"
 html_title = f"evidentia {release}"
 html_copy_source = False
@@ -64,8 +65,8 @@ autodoc_default_options = {"exclude-members": "set_fit_request, set_score_reques
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-# Types of other libraries lead to their pages. What they have is listed in docs/inventories, in the plain first form of such
-# lists, so that building needs no network.
+# Types of other libraries lead to their pages. What they have is listed in docs/inventories, in the plain first form of
+# such lists, so that building needs no network.
 intersphinx_mapping = {
     name: (address, f"inventories/{name}.inv")
     for name, address in {

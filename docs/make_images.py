@@ -164,7 +164,7 @@ def categories():
 
 
 def series():
-    run_path(str(EXAMPLES / "which_recordings_are_alike.py"))["draw"]()
+    run_path(str(EXAMPLES / "series_and_networks" / "which_recordings_are_alike.py"))
 
 
 def main():

@@ -127,13 +127,19 @@ def api_page(families: tuple[str, ...], title: str) -> str:
         package = __import__(module, fromlist=["__all__"])
         classes = sorted(cls.__name__ for cls in own().values() if family(cls) == name)
         parts += [HEADINGS[name], "-" * len(HEADINGS[name]), "", f".. automodule:: {module}", "   :no-members:", ""]
-        parts += [".. autosummary::", "   :toctree: generated", "   :nosignatures:", ""]
-        parts += [f"   {public}" for public in classes] + [""]
+        parts += [f"- :class:`~{module}.{public}`: {_title(package, public)}" for public in classes] + [""]
+        parts += [".. container:: generated-pages", "", "   .. autosummary::", "      :toctree: generated", ""]
+        parts += [f"      {public}" for public in classes] + [""]
         for public in (other for other in package.__all__ if other not in classes):
             kind = "autoclass" if isinstance(getattr(package, public), type) else "autofunction"
             parts += [f".. {kind}:: {module}.{public}", *["   :members:"] * (kind == "autoclass"), ""]
         parts += [MORE[name]] if name in MORE else []
     return "\n".join(parts).rstrip() + "\n"
+
+
+def _title(package: Any, name: str) -> str:
+    """What a method is, in the words of its record; their single backquotes are double ones in these pages."""
+    return re.sub("`+", "``", getattr(package, name).method.title)
 
 
 def exports() -> str:

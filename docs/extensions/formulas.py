@@ -1,4 +1,4 @@
-"""Formulas are turned into MathML while the pages are built: no script, no address outside, and text that can be copied.
+"""Formulas are turned into MathML while the pages are built: no script, no address outside, text that can be copied.
 
 Browsers draw MathML well only with a font made for it, so one is put beside the pages: STIX Two Math (SIL Open Font
 License), which the package ziamath carries.

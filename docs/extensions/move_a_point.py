@@ -1,7 +1,7 @@
 """The page in which a reader moves a point between two groups and sees its masses: one file, no server, no network.
 
-The masses are not computed in the browser: each method is fitted here and asked about every place of a fine grid; the page
-looks up the nearest place.
+The masses are not computed in the browser: each method is fitted here and asked about every place of a fine grid; the
+page looks up the nearest place.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ words.text = `<b>${names[method.active]}</b>: the largest mass says that the poi
 def draw(scene: Scene) -> Document:
     """The page."""
     colors = [set_style(mask, 2).color for mask in range(4)]
-    plot = figure(width=560, height=400, x_range=(-6, 12), y_range=(-8, 8), tools="", toolbar_location=None)
+    plot = figure(width=640, height=330, x_range=(-6, 12), y_range=(-8, 8), tools="", toolbar_location=None)
     plot.title.text = "Drag the diamond"
     for group, color in ((scene.objects[:40], colors[1]), (scene.objects[40:], colors[2])):
         plot.scatter(group[:, 0], group[:, 1], size=7, color=color, alpha=0.7)
@@ -90,14 +90,14 @@ def draw(scene: Scene) -> Document:
     plot.toolbar.active_tap = tool
     bars = ColumnDataSource({"name": NAMES, "mass": [0.0] * 4, "text": [""] * 4, "color": colors})
     chart = figure(
-        width=380, height=300, y_range=FactorRange(*NAMES[::-1]), x_range=(0, 1.15), tools="", toolbar_location=None
+        width=380, height=230, y_range=FactorRange(*NAMES[::-1]), x_range=(0, 1.15), tools="", toolbar_location=None
     )
     chart.title.text = "Its masses"
     chart.hbar(y="name", right="mass", height=0.7, color="color", source=bars)
     chart.text(x="mass", y="name", text="text", x_offset=6, text_baseline="middle", text_font_size="12px", source=bars)
     names = list(scene.masses)
     method = RadioButtonGroup(labels=names, active=0)
-    words = Div(width=380, text="")
+    words = Div(width=250, text="")
     table = ColumnDataSource({name: masses.astype(np.float32).ravel() for name, masses in scene.masses.items()})
     grids = {"x_grid": X_GRID.tolist(), "y_grid": Y_GRID.tolist(), "names": names}
     move = CustomJS(
@@ -107,7 +107,7 @@ def draw(scene: Scene) -> Document:
     point.js_on_change("patching", move)
     method.js_on_change("active", move)
     page = Document()
-    page.add_root(row(plot, column(method, chart, words)))
+    page.add_root(column(method, plot, row(chart, words)))
     page.js_on_event("document_ready", move)
     return page
 

@@ -2,7 +2,8 @@
 Doubt beside the cells, in AnnData
 ==================================
 
-``tl.egmm(adata)`` writes the clusters, the sets and the doubt of each cell into ``obs``, in the way of scanpy's tools.
+``tl.egmm(adata)`` writes the clusters, the sets and the doubt of each cell into ``obs``, in the way of scanpy's
+tools.
 
 Cells of three types along a path: those on the way from one type to the next are the doubtful ones.
 """

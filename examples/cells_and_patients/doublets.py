@@ -4,9 +4,9 @@ Two cells in one droplet
 
 In single-cell work a droplet sometimes holds two cells. Its expression lies between two cell types.
 
-A method that must choose puts such a doublet into one of the types. Here three types are simulated, with some doublets
-between the first two, and :class:`~evidentia.EGMM` is told which clusters may share objects. Most of the doublets end on the
-set of both types.
+A method that must choose puts such a doublet into one of the types. Here three types are simulated, with some
+doublets between the first two, and :class:`~evidentia.EGMM` is told which clusters may share objects. Most of the
+doublets end on the set of both types.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ Laboratory values that are missing
 
 What is not measured cannot decide. Does the doubt grow where values are missing?
 
-Every fourth value of the wine table is taken away. :class:`~evidentia.EGMM` uses what is left of each row, without filling
-in anything, and its doubt grows with the number of holes in a row.
+Every fourth value of the wine table is taken away. :class:`~evidentia.EGMM` uses what is left of each row, without
+filling in anything, and its doubt grows with the number of holes in a row.
 """
 
 import matplotlib.pyplot as plt

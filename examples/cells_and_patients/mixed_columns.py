@@ -4,8 +4,8 @@ Age, blood group and symptoms in one table
 
 Numbers, categories and yes-or-no columns have no common distance. Gower's dissimilarity gives them one.
 
-:class:`~evidentia.EVCLUS` needs nothing else: objects that are unlike shall have masses in conflict. The Shepard diagram
-shows how well that was met, and the masses show who is between the two groups of simulated patients.
+:class:`~evidentia.EVCLUS` needs nothing else: objects that are unlike shall have masses in conflict. The Shepard
+diagram shows how well that was met, and the masses show who is between the two groups of simulated patients.
 """
 
 import matplotlib.pyplot as plt

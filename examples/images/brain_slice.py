@@ -4,7 +4,8 @@ A brain slice: which pixels could be lesion?
 
 Two contrasts of the same slice, segmented apart and then combined.
 
-T1 tells the fluid from all else, T2 the lesions; neither knows three tissues. Dempster's rule on the common frame does.
+T1 tells the fluid from all else, T2 the lesions; neither knows three tissues. Dempster's rule on the common frame
+does.
 """
 
 import matplotlib.pyplot as plt

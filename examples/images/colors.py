@@ -2,7 +2,8 @@
 The colours of a flower
 =======================
 
-How many colours has a picture? Pixels are rows of three numbers, and they are many: a sample is enough to find the clusters.
+How many colours has a picture? Pixels are rows of three numbers, and they are many: a sample is enough to find the
+clusters.
 
 The mixture is fitted to two thousand pixels and then places all of them.
 """

@@ -4,8 +4,9 @@ Handwritten digits, by a network of your own
 
 Which digits belong together? A small convolutional network, trained by :class:`~evidentia.NNEVCLUS` without labels.
 
-Its masses are to be in conflict where images are unlike, pixel by pixel, even after a step of one pixel in any direction.
-It learns from half of the images and then places the other half. Needs PyTorch (``pip install "evidentia[nn]"``).
+Its masses are to be in conflict where images are unlike, pixel by pixel, even after a step of one pixel in any
+direction. It learns from half of the images and then places the other half. Needs PyTorch (``pip install
+"evidentia[nn]"``).
 """
 
 import matplotlib.pyplot as plt

@@ -4,7 +4,8 @@ A metric learned from links
 
 A disc inside a ring: no straight line separates them. Fifty links teach a metric in which they are apart.
 
-Left the distances of all pairs as they are, right as :class:`~evidentia.KPCCA` has learned them: two blocks, two groups.
+Left the distances of all pairs as they are, right as :class:`~evidentia.KPCCA` has learned them: two blocks, two
+groups.
 """
 
 import matplotlib.pyplot as plt

@@ -4,9 +4,9 @@ Ten links turn a wrong partition right
 
 Four groups on a square; two and two belong together. Left and right, or top and bottom?
 
-Nothing in the table tells which is meant. :class:`~evidentia.ECM` with an adaptive metric decides by chance, here for top and
-bottom. :class:`~evidentia.CECM` listens to ten pairs of objects drawn at random (lines: together; dashed: apart) and finds
-left and right.
+Nothing in the table tells which is meant. :class:`~evidentia.ECM` with an adaptive metric decides by chance, here for
+top and bottom. :class:`~evidentia.CECM` listens to ten pairs of objects drawn at random (lines: together; dashed:
+apart) and finds left and right.
 """
 
 import matplotlib.pyplot as plt

@@ -4,9 +4,10 @@ Which pair should the expert look at?
 
 Most pairs say nothing that the data do not say themselves. The partition knows which ones would.
 
-An :class:`~evidentia.constraints.ActiveSession` asks about the objects that are most in doubt; here the truth answers in
-place of the expert. Pairs drawn at random (six draws) teach the shapes of the clusters sooner, and then leave a rest that
-they seldom meet; the questions go on until nothing is in doubt: after 36 answers every flower is in the right cluster.
+An :class:`~evidentia.constraints.ActiveSession` asks about the objects that are most in doubt; here the truth answers
+in place of the expert. Pairs drawn at random (six draws) teach the shapes of the clusters sooner, and then leave a
+rest that they seldom meet; the questions go on until nothing is in doubt: after 36 answers every flower is in the
+right cluster.
 """
 
 import matplotlib.pyplot as plt

@@ -4,7 +4,8 @@ Fourteen shapes of a mixture
 
 Are clusters round, of equal size, turned in the same direction? Each letter of a model's name answers one question.
 
-Volume, shape, orientation: E is equal, V varies, I means round or not turned. With ``model="auto"`` the criterion chooses.
+Volume, shape, orientation: E is equal, V varies, I means round or not turned. With ``model="auto"`` the criterion
+chooses.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,9 @@ Follow your neighbors
 
 No center, no covariance, no number of clusters: only who is near to whom.
 
-In :class:`~evidentia.EkNNclus` every object takes the cluster of its neighbors until nothing moves. How many clusters come out
-depends on how many neighbors each object listens to: few of them leave many small clusters, many of them four.
+In :class:`~evidentia.EkNNclus` every object takes the cluster of its neighbors until nothing moves. How many clusters
+come out depends on how many neighbors each object listens to: few of them leave many small clusters, many of them
+four.
 """
 
 import matplotlib.pyplot as plt

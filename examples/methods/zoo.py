@@ -2,12 +2,13 @@
 The zoo: what each method means by doubt
 ========================================
 
-The same objects, every method, three clusters: two groups that overlap, one apart, and two objects far from all of them.
+The same objects, every method, three clusters: two groups that overlap, one apart, and two objects far from all of
+them.
 
-Each place is painted in the colours of the sets that would hold an object there, each set by its mass: blue, orange and
-green are single clusters, mixed colours sets of two, grey is "any of them" and black is the empty set, "none of them". What
-a method means by doubt is where the colours of single clusters end: memberships fade into each other, sets lie between
-clusters, outliers begin at a distance or nowhere.
+Each place is painted in the colours of the sets that would hold an object there, each set by its mass: blue, orange
+and green are single clusters, mixed colours sets of two, grey is "any of them" and black is the empty set, "none of
+them". What a method means by doubt is where the colours of single clusters end: memberships fade into each other,
+sets lie between clusters, outliers begin at a distance or nowhere.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ Between two wings, and far from both
 
 Twelve objects: two wings, one object halfway between them, one far away.
 
-A probability would give 0.5 and 0.5 to both of the odd ones. :class:`~evidentia.ECM` tells them apart: object 5 has its mass
-on the set of both clusters, object 11 on the empty set.
+A probability would give 0.5 and 0.5 to both of the odd ones. :class:`~evidentia.ECM` tells them apart: object 5 has
+its mass on the set of both clusters, object 11 on the empty set.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ How cautious do you want to be?
 
 A dial between one cluster for everybody and every cluster that cannot be ruled out.
 
-At 0 each flower gets its most plausible cluster, and some of these are wrong. The further the dial is turned, the more
-flowers keep several clusters, and the more often the right one is among them.
+At 0 each flower gets its most plausible cluster, and some of these are wrong. The further the dial is turned, the
+more flowers keep several clusters, and the more often the right one is among them.
 """
 
 import matplotlib.pyplot as plt

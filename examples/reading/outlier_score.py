@@ -4,8 +4,8 @@ An outlier score for every place
 
 How far does a cluster reach, and where does "none of them" begin?
 
-The mass on the empty set is an outlier score between 0 and 1, for the objects of the fit and for new ones: here for every
-place of the plane. The line is where it becomes the largest mass.
+The mass on the empty set is an outlier score between 0 and 1, for the objects of the fit and for new ones: here for
+every place of the plane. The line is where it becomes the largest mass.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ Working days and holidays
 
 Half-hourly electricity use of simulated days. On some days half of the house works and the other half stays at home.
 
-The dissimilarity of two days is one minus the correlation of their curves: only the shape counts, not how much was used.
-A day of both kinds belongs to neither alone: its mass is on the set of the two.
+The dissimilarity of two days is one minus the correlation of their curves: only the shape counts, not how much was
+used. A day of both kinds belongs to neither alone: its mass is on the set of the two.
 """
 
 import matplotlib.pyplot as plt

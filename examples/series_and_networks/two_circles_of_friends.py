@@ -4,8 +4,8 @@ Between two circles of friends
 
 Who of eleven people belongs to which circle, and who to both? All that is known is who knows whom.
 
-The dissimilarity is the number of steps from one to the other. :class:`~evidentia.SECMdd` picks a person who stands for each
-circle (squares); person 5, whom one friend on either side connects, is torn.
+The dissimilarity is the number of steps from one to the other. :class:`~evidentia.SECMdd` picks a person who stands
+for each circle (squares); person 5, whom one friend on either side connects, is torn.
 """
 
 import matplotlib.pyplot as plt

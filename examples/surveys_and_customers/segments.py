@@ -4,8 +4,8 @@ Customers: whom does the campaign reach?
 
 Three segments by orders and spending, on logarithmic scales. Some customers are between two of them.
 
-A campaign for the good customers costs money for each letter. Letters to those *surely* in the segment waste none; letters
-to all that are *possibly* in it miss none. The credal partition gives both numbers.
+A campaign for the good customers costs money for each letter. Letters to those *surely* in the segment waste none;
+letters to all that are *possibly* in it miss none. The credal partition gives both numbers.
 """
 
 import matplotlib.pyplot as plt

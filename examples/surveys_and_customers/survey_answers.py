@@ -4,8 +4,8 @@ What kinds of answers does a survey get?
 
 Seven questions with three possible answers each, 400 people, three ways of thinking: categories only, no distances.
 
-:class:`~evidentia.LatentClassMixture` finds the classes and their number by BIC; its table says what each class tends to
-answer. Missing answers stay missing.
+:class:`~evidentia.LatentClassMixture` finds the classes and their number by BIC; its table says what each class tends
+to answer. Missing answers stay missing.
 """
 
 import matplotlib.pyplot as plt

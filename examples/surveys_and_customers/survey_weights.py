@@ -4,7 +4,8 @@ One answer that stands for many people
 
 A survey asks as many young people as old ones, though there are four times as many old ones. Weights put that right.
 
-An object of weight four counts as four: without weights the mixture describes the sample, with weights the population.
+An object of weight four counts as four: without weights the mixture describes the sample, with weights the
+population.
 """
 
 import matplotlib.pyplot as plt
