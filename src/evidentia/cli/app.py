@@ -31,6 +31,7 @@ app = typer.Typer(
 )
 
 
+ON_DISK = "--checkpoint and --scheduler are for rows that stay in their files"
 ASK_TOL = 1e-7  # somebody waits: later digits change no question
 DEMO = """\
 from evidentia import choose
@@ -230,7 +231,7 @@ def fit(
                    id_column=id_column, drop=drop or (), columns=columns or (), seed=seed, out=out,
                    tables=tables.value, quiet=quiet)  # fmt: skip
         return
-    file = files[0]
+    (file,) = files
     if is_large(file):
         alone = {"--distances": distances, "--links": links, "--id": id_column, "--keep": keep, "--missing": missing}
         _fit_large(ctx, file, method, clusters, seed, alone, checkpoint=checkpoint, scheduler=scheduler, quiet=quiet,
@@ -238,9 +239,7 @@ def fit(
         return
     check_file(file)
     if checkpoint or scheduler:
-        raise UserError(
-            "--checkpoint and --scheduler are for rows that stay in their files: 'data/*.parquet', .npy, .zarr."
-        )
+        raise UserError(f"{ON_DISK}: 'data/*.parquet', .npy, .zarr.")
     from evidentia.cli import fitting, inputs
     from evidentia.cli.running import check_out, expect, run
 
