@@ -225,9 +225,9 @@ def fit(
 ) -> None:
     """Cluster the rows of a table and say how sure each one is; many rows stay in their files."""
     if views or len(files) > 1:
-        alone = {"--links": links, "--keep": keep, "--missing": missing, "--checkpoint": checkpoint,
-                 "--scheduler": scheduler}  # fmt: skip
-        _fit_views(ctx, files, views, method, clusters, alone, distances=bool(distances), scale=scale.value,
+        one_table = {"--links": links, "--keep": keep, "--missing": missing, "--checkpoint": checkpoint,
+                     "--scheduler": scheduler}  # fmt: skip
+        _fit_views(ctx, files, views, method, clusters, one_table, distances=bool(distances), scale=scale.value,
                    id_column=id_column, drop=drop or (), columns=columns or (), seed=seed, out=out,
                    tables=tables.value, quiet=quiet)  # fmt: skip
         return
