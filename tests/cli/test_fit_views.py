@@ -79,6 +79,7 @@ def test_matrices_and_settings(run, files, tmp_path):
         (["--views", "--clusters", "2", "--scale", "robust"], "--scale robust: with --views it is standard"),
         (["--views", "--clusters", "2"], "a row for every object in every view: 'a' has 60, 'b' has 60, 'c' has 57"),
         (["--views", "--clusters", "2", "--id", "name"], "--id: there is no column 'name'."),
+        (["--views", "--clusters", "2", "--id", "patient", "--drop", "x,xx"], "--drop: there is no column 'xx' in any"),
     ],
 )
 def test_what_is_refused(run, files, words, message):

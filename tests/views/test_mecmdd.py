@@ -128,6 +128,9 @@ def test_new_objects_storage_and_the_order_of_clusters(weights, constraint, tmp_
     model = MECMdd(4, weights=weights, constraint=constraint, random_state=0, n_init=3).fit(MATRICES)
     size = model.partition_.pignistic.sum(axis=0)
     assert (np.diff(size) <= 1e-9).all()
+    scaled = [D / D.sum() * 80 * 79 for D in MATRICES.values()]  # weights are in the order of the published sets
+    published = slow_criterion(model, scaled, *model._representatives, model.partition_.masses, model.focal_sets_)
+    assert published == pytest.approx(model.criterion_)
     again = load_model(model.save(tmp_path / "model.npz"))
     for one in (model, again):
         np.testing.assert_allclose(one.predict_partition(MATRICES).masses, model.partition_.masses, atol=1e-12)

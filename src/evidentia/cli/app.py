@@ -31,6 +31,7 @@ app = typer.Typer(
 )
 
 
+ON_DISK = "--checkpoint and --scheduler are for rows that stay in their files"
 ASK_TOL = 1e-7  # somebody waits: later digits change no question
 DEMO = """\
 from evidentia import choose
@@ -248,13 +249,13 @@ def fit(
 ) -> None:
     """Cluster the rows of a table and say how sure each one is; many rows stay in their files."""
     if views or len(files) > 1:
-        alone: dict[str, Any] = {"--links": links, "--keep": keep, "--missing": missing, "--checkpoint": checkpoint,
-                 "--scheduler": scheduler}  # fmt: skip
-        _fit_views(ctx, files, views, method, clusters, alone, distances=bool(distances), scale=scale.value,
+        one_table = {"--links": links, "--keep": keep, "--missing": missing, "--checkpoint": checkpoint,
+                     "--scheduler": scheduler}  # fmt: skip
+        _fit_views(ctx, files, views, method, clusters, one_table, distances=bool(distances), scale=scale.value,
                    id_column=id_column, drop=drop or (), columns=columns or (), seed=seed, out=out,
                    tables=tables.value, quiet=quiet)  # fmt: skip
         return
-    file = files[0]
+    (file,) = files
     if is_large(file):
         alone = {"--distances": distances, "--links": links, "--id": id_column, "--keep": keep, "--missing": missing,
                  "--ensemble": ensemble}  # fmt: skip
@@ -263,9 +264,7 @@ def fit(
         return
     check_file(file)
     if checkpoint or scheduler:
-        raise UserError(
-            "--checkpoint and --scheduler are for rows that stay in their files: 'data/*.parquet', .npy, .zarr."
-        )
+        raise UserError(f"{ON_DISK}: 'data/*.parquet', .npy, .zarr.")
     if ensemble and links:
         raise UserError("--ensemble does not go with --links: links speak of rows that not every fit sees.")
     from evidentia.cli import fitting, inputs

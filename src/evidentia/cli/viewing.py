@@ -11,10 +11,11 @@ import typer
 
 from evidentia import methods
 from evidentia.cli import tables, terminal
-from evidentia.cli.errors import INTERRUPTED, UserError, listing
+from evidentia.cli.errors import INTERRUPTED, UserError, closest, listing
 from evidentia.cli.fitting import parse_clusters, record_events
 from evidentia.cli.settings import read_settings
 from evidentia.cli.summary import print_summary
+from evidentia.cli.tables import split_names
 from evidentia.looking.columns import is_numeric
 
 SHOWN = 12  # names of columns of a view
@@ -49,10 +50,10 @@ def read_view(
         data, source, named = tables.read_distances(file, id_column=id_column)
         return View(data, {}, source.notes, source.code if named is None else f"{source.code}.set_index({named!r})")
     source = tables.read_table(file, id_column=id_column)
-    here = [[name for name in tables.split_names(given, source.frame.columns.tolist()) if name in source.frame]
+    here = [[name for name in split_names(given, source.frame.columns.tolist()) if name in source.frame]
             for given in (drop, columns)]  # fmt: skip
     table = tables.choose_columns(source.frame, id_column=id_column, drop=here[0], columns=here[1])
-    text = {str(name): "no numbers" for name in table.frame if not is_numeric(table.frame[name])}
+    text = {name: "no numbers" for name in table.frame.columns.tolist() if not is_numeric(table.frame[name])}
     data = table.frame.drop(columns=list(text)).astype(float)
     if data.empty:
         raise UserError(f"{file}: no column of numbers is left ({listing(list(text))}).")
@@ -87,9 +88,9 @@ def fit_views(
             if not distances:
                 terminal.print_labeled("clustered", listing(list(map(str, view.data.columns)), SHOWN))
             if view.left_out:
-                terminal.print_labeled(
-                    "left out", listing([f"{one} ({why})" for one, why in view.left_out.items()], SHOWN)
-                )
+                reasons = [f"{one} ({why})" for one, why in view.left_out.items()]
+                terminal.print_labeled("left out", listing(reasons, SHOWN))
+    _check_names(views, drop=drop, columns=columns)
     with record_events() as noticed:
         model = estimator.fit({name: view.data for name, view in views.items()})
     notes = [*(note for view in views.values() for note in view.notes), *noticed.notes]
@@ -104,6 +105,15 @@ def fit_views(
         _write(out, model, views, tables, id_column=id_column, quiet=quiet, notes=notes, remark=said, command=command)
     if noticed.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _check_names(views: dict[str, View], *, drop: Sequence[str], columns: Sequence[str]) -> None:
+    """Refuse a column that is in none of the files; one that is in some is meant for those."""
+    known = [str(name) for view in views.values() for name in (*view.data.columns, *view.left_out)]
+    for option, given in (("--drop", drop), ("--columns", columns)):
+        for name in split_names(given, known):
+            if name not in known:
+                raise UserError(f"{option}: there is no column {name!r} in any of the files.{closest(name, known)}")
 
 
 def _estimator(method: str, clusters: str, settings: Sequence[str], *, distances: bool, scale: str, seed: int) -> Any:
@@ -132,7 +142,7 @@ def _write(
     joined = None
     if "views" in model.method.reads:
         joined = pd.concat({name: view.data for name, view in views.items()}, axis=1)
-        joined = joined.set_axis([": ".join(map(str, pair)) for pair in joined.columns], axis=1)
+        joined = joined.set_axis([f"{name[0]}: {name[1]}" for name in joined.columns.tolist()], axis=1)
         if model.partition_.object_names is not None:
             joined = joined.reindex(list(model.partition_.object_names))
     out.mkdir(parents=True, exist_ok=True)
