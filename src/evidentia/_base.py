@@ -32,6 +32,7 @@ from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.sparse import SparseRows, is_sparse
 from evidentia.rows.tables import new_table
 from evidentia.rows.values import LARGEST, LEAST_SHARE, ranges_of, refuse_huge, refuse_lost
+from evidentia.solvers.callbacks import CallbackSupportMixin
 from evidentia.solvers.descent import Run
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.threads import one_blas_thread
@@ -54,7 +55,7 @@ COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses 
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 
 
-class MethodBase(ParameterBase):
+class MethodBase(CallbackSupportMixin, ParameterBase):
     """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
 
     method: ClassVar[methods.Method]

@@ -183,8 +183,9 @@ class _Writer:
             self._foreign |= {id(value): name for value in both if value is not None}
         parameters = {name: getattr(model, name) for name in model.parameters}
         left = (LazyPartition, LazyLabels)
+        passing = {*parameters, "_skl_callbacks"}  # whoever watches fits is no part of the model
         fitted = {
-            name: value for name, value in vars(model).items() if name not in parameters and not isinstance(value, left)
+            name: value for name, value in vars(model).items() if name not in passing and not isinstance(value, left)
         }
         parts = {"parameters": parameters, "fitted": fitted}
         written = {part: self._map(values, f"{place}.{part}") for part, values in parts.items()}

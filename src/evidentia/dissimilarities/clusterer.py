@@ -9,6 +9,7 @@ from evidentia.dissimilarities.reading import METRIC, METRIC_PARAMS, read_new, r
 from evidentia.dissimilarities.sources import Source
 from evidentia.partition import CredalPartition
 from evidentia.rows.tables import any_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.threads import one_blas_thread
 
 
@@ -29,6 +30,7 @@ class RelationalClusterer(SourceAttribute, _base.IterativeClusterer):
     metric_params: Any = METRIC_PARAMS
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find clusters among objects.

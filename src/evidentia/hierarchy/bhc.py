@@ -30,6 +30,7 @@ from evidentia.partition.profiles import row_names
 from evidentia.rows.tables import any_table
 from evidentia.rows.values import LARGEST
 from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.threads import one_blas_thread
 
@@ -241,6 +242,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     verbose: int = param(Integer(low=0) | BOOLEAN, "1 says how much memory is needed.", default=0)
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, uncertainty: Any = None) -> Self:
         """Build the tree.

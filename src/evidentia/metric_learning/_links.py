@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from evidentia._base import WAY, check_table, publish_run
@@ -17,7 +17,8 @@ from evidentia.constraints import PairwiseConstraints, resolve_constraints
 from evidentia.methods import Method
 from evidentia.metric_learning._base import MetricLearner
 from evidentia.rows.tables import any_table
-from evidentia.solvers.descent import Run
+from evidentia.solvers.callbacks import report_iteration, run_callbacks
+from evidentia.solvers.descent import InterruptedFit, Run
 from evidentia.solvers.threads import one_blas_thread
 
 CHECKS_THAT_FIT = """
@@ -51,6 +52,7 @@ class LinkLearner(MetricLearner):
     }
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
         """Learn the metric.
@@ -87,7 +89,9 @@ class LinkLearner(MetricLearner):
 
     def _publish_run(self, run: Run, scale: float = 1.0) -> None:
         publish_run(self, run, scale)
-        if not run.converged:
+        if run.interrupted:
+            warn_user(f"{type(self).__name__} was interrupted; the metric so far is kept.", InterruptedFit)
+        elif not run.converged:
             warn_user(
                 f"{type(self).__name__} reached max_iter={self.max_iter} before it came to rest; raise max_iter or "
                 "the tolerance.",
@@ -107,18 +111,26 @@ def quasi_newton(
 
     A loss below one counts as one where its fall is compared with it.
     """
-    trace = [value_and_gradient(start)[0]]
+    trace, stopped = [value_and_gradient(start)[0]], False
 
     def evaluate(flat: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = value_and_gradient(flat.reshape(start.shape))
         return value, gradient.ravel()
+
+    def note(intermediate_result: OptimizeResult) -> None:
+        nonlocal stopped
+        trace.append(float(intermediate_result.fun))
+        stopped = report_iteration()
+        if stopped:
+            raise StopIteration
 
     found = minimize(
         evaluate,
         start.ravel(),
         jac=True,
         method="L-BFGS-B",
-        callback=lambda intermediate_result: trace.append(float(intermediate_result.fun)),
+        callback=note,
         options={"maxiter": max_iter, "maxfun": 30 * max_iter, "ftol": loss_tol, "gtol": gradient_tol},
     )
-    return Run(found.x.reshape(start.shape), np.array(trace), found.status != 1)  # no way down at all is an end too
+    converged = not stopped and found.status != 1  # no way down at all is an end too
+    return Run(found.x.reshape(start.shape), np.array(trace), converged, stopped)

@@ -7,6 +7,7 @@ import numpy as np
 from evidentia._parameters import Integer, Number, param
 from evidentia.metric_learning._links import learner_from_links
 from evidentia.metric_learning._mahalanobis import MahalanobisLearner
+from evidentia.solvers.callbacks import report_iteration
 from evidentia.solvers.descent import Run
 
 
@@ -58,8 +59,9 @@ def spread_metric(
         values, vectors = np.linalg.eigh((weight[:, None] * apart).T @ apart)
         gap = float(values[-1] - weight @ lengths)
         trace.append(-value)
-        if gap <= gap_tol or len(trace) > max_iter:
-            return Run(P, np.array(trace), gap <= gap_tol), gap
+        stopped = report_iteration()
+        if stopped or gap <= gap_tol or len(trace) > max_iter:
+            return Run(P, np.array(trace), gap <= gap_tol, stopped), gap
         step, direction = 2 / (len(trace) + 2), vectors[:, -1]
         P = (1 - step) * P + step * np.outer(direction, direction)
         lengths = (1 - step) * lengths + step * np.square(apart @ direction)

@@ -15,6 +15,7 @@ from evidentia.methods import Method
 from evidentia.metric_learning._base import WIDTH, MetricLearner, read_labels
 from evidentia.metric_learning._kernel import KernelLearner
 from evidentia.rows.tables import any_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.threads import one_blas_thread
 
 learner_from_labels = partial(
@@ -145,6 +146,7 @@ class FDA(MetricLearner):
     )
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the map.

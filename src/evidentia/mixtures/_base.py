@@ -18,6 +18,7 @@ from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.rows.tables import new_table
+from evidentia.solvers.callbacks import report_iteration, subtask
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run
 
 CRITERIA = ("bic", "icl", "aic")
@@ -152,10 +153,14 @@ class MixtureClusterer(_base.IterativeClusterer):
         try:
             with tqdm(numbers, desc=type(self).__name__, unit="size", disable=not self.verbose) as bar:
                 for number in bar:
-                    for candidate in fit(number):
-                        found.append(candidate)
-                        if candidate.interrupted:
-                            raise KeyboardInterrupt
+                    with subtask("n_clusters") as end:
+                        for candidate in fit(number):
+                            found.append(candidate)
+                            if candidate.interrupted or report_iteration():
+                                raise KeyboardInterrupt
+                        stop = end()
+                    if stop:
+                        raise KeyboardInterrupt
         except KeyboardInterrupt:
             if not found:
                 raise KeyboardInterrupt(INTERRUPTED_EARLY.format(who=type(self).__name__)) from None

@@ -41,6 +41,7 @@ from evidentia.rows.sketch import SKETCH_ROWS
 from evidentia.rows.source import in_memory
 from evidentia.rows.survey import Table, look_through, rows_for_all, survey_once
 from evidentia.rows.tables import any_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import unit_free
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, best_of
 from evidentia.solvers.irqp import PairTargets, irqp, place_among, symmetric_pairs
@@ -286,6 +287,7 @@ class BootGMM(_base.IterativeClusterer):
     _not_for_placing = ("partition_", "labels_", "intervals_", "mixture_", "selection_", "_train", "_origin")
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X, with their uncertainty.

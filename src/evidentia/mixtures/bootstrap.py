@@ -25,6 +25,7 @@ from sklearn.base import clone
 from tqdm.auto import tqdm
 
 from evidentia._warnings import warn_user
+from evidentia.solvers.callbacks import subtask
 from evidentia.solvers.descent import InterruptedFit
 
 CHUNK = 100  # replicates fitted together: what an interrupt may lose
@@ -173,8 +174,12 @@ def in_chunks(
         try:
             for start in range(first, n_boot, CHUNK):
                 replicates = range(start, min(start + CHUNK, n_boot))
-                chunks.append(fit(replicates))
-                bar.update(len(replicates))
+                with subtask("replicates") as end:
+                    chunks.append(fit(replicates))
+                    bar.update(len(replicates))
+                    stop = end()
+                if stop and replicates.stop < n_boot:
+                    raise KeyboardInterrupt
         except KeyboardInterrupt:
             if not any(chunk.valid.any() for chunk in chunks):
                 raise

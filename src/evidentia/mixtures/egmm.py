@@ -52,6 +52,7 @@ from evidentia.rows.source import RowSource
 from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.barycentric import averaging
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ALL_EQUAL, RANK_TOLERANCE, ColumnScales, Coordinates
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, all_runs, descend
 from evidentia.solvers.overlap import is_automatic, least_committed, shared_sets
@@ -230,6 +231,7 @@ class EGMM(MixtureClusterer):
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X.

@@ -33,6 +33,7 @@ from evidentia.mixtures.finalists import as_first_look, finish_best
 from evidentia.rows.categories import UNKNOWN, Columns, categories_of, encode
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
 from evidentia.rows.tables import any_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import kmeans_starts, random_starts, representatives
 from evidentia.solvers.threads import one_blas_thread
@@ -181,6 +182,7 @@ class LatentClassMixture(ClassMixture):
     _cure = "Ask for fewer classes; weights, if given, count as copies of objects."
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find the classes, and their number by the criterion.

@@ -39,6 +39,7 @@ from evidentia.solvers.batched_em import (
     from_posteriors,
     posteriors,
 )
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ALL_EQUAL
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
@@ -253,6 +254,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
     _cure = "Ask for fewer clusters or a simpler model such as 'EEI', or give more objects."
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find the mixture of highest likelihood, model and number of clusters by the criterion.

@@ -44,6 +44,7 @@ from evidentia.relational.pairs import wanted_conflict
 from evidentia.rows import RowSource, as_rows, survey
 from evidentia.rows.sketch import SKETCH_ROWS, row_hashes
 from evidentia.rows.tables import any_table, new_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, all_runs, best_of
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.threads import one_blas_thread
@@ -257,6 +258,7 @@ class NNEVCLUS(_base.IterativeClusterer):
     _not_for_placing = ("partition_", "labels_", "shepard_")
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(
         self,

@@ -28,6 +28,7 @@ from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, cut, 
 from evidentia.rows.survey import Table, look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.acceleration import Vectors
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
 from evidentia.solvers.descent import Run, Step, best_descent, descend
 from evidentia.solvers.starts import START_RULES, kmeans_starts
@@ -209,6 +210,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
     }
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters in the rows of X.

@@ -54,6 +54,7 @@ from evidentia.rows.passes import add_up
 from evidentia.rows.source import ArrayRows, Piece, RowSource
 from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run
 from evidentia.solvers.threads import one_blas_thread
 
@@ -211,6 +212,7 @@ class ConstrainedClusterer(PrototypeClusterer):
     }
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None, *, checkpoint: Any = None

@@ -19,6 +19,7 @@ from evidentia.rows.passes import add_up
 from evidentia.rows.source import RowSource, in_memory
 from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales, SpannedScales
 from evidentia.solvers.descent import Step
 from evidentia.solvers.starts import draw_evenly
@@ -144,6 +145,7 @@ class BPEC(EvidentialMeans):
     )
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(  # objects have no weights
         self, X: Any, y: Any = None, *, checkpoint: Any = None

@@ -15,6 +15,7 @@ from evidentia.constraints import PairwiseConstraints, resolve_constraints
 from evidentia.methods import Method
 from evidentia.prototypes._base import INIT, check_centers
 from evidentia.rows.tables import any_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import best_descent
 from evidentia.solvers.neighbors import common_offset
 from evidentia.solvers.starts import START_RULES
@@ -171,6 +172,7 @@ class COPKMeans(_base.IterativeClusterer):
     }
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None) -> Self:
         """Find clusters in the rows of X that obey all links.

@@ -17,6 +17,7 @@ from evidentia.relational.evclus import EVCLUS, conflict_form
 from evidentia.relational.pairs import Pairs
 from evidentia.rows import RowSource
 from evidentia.rows.tables import any_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run
 from evidentia.solvers.irqp import Links, criterion, symmetric_pairs
 from evidentia.solvers.threads import one_blas_thread
@@ -156,6 +157,7 @@ class CEVCLUS(EVCLUS):
     )
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, constraints: PairwiseConstraints | None = None, partners: Any = None) -> Self:
         """Find clusters among objects, some pairs of which are known to belong together or apart.

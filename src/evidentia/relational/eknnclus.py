@@ -14,7 +14,7 @@ from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.dissimilarities import RelationalClusterer, Source, nearest_objects
 from evidentia.methods import Method
-from evidentia.solvers.descent import Run, all_runs, best_of
+from evidentia.solvers.descent import Run, Watch, all_runs, best_of
 from evidentia.solvers.label_sweeps import sweep, weight_between, weight_by_label
 from evidentia.solvers.neighbors import default_n_neighbors
 
@@ -58,16 +58,23 @@ def settle(
     rng: np.random.RandomState,
     *,
     max_iter: int,
+    watch: Watch | None = None,
 ) -> Run:
     """Sweep over the objects in random order until none changes its label; the trace is the conflict."""
     labels = labels.copy()
     trace = [weight_between(start, neighbor, weight, labels)]
     score = np.zeros(labels.max() + 1)
-    converged = False
-    while not converged and len(trace) <= max_iter:
-        converged = sweep(start, neighbor, weight, rng.permutation(len(labels)), labels, score) == 0
-        trace.append(weight_between(start, neighbor, weight, labels))
-    return Run(labels, np.array(trace), converged)
+    converged = interrupted = False
+    try:
+        while not converged and len(trace) <= max_iter:
+            converged = sweep(start, neighbor, weight, rng.permutation(len(labels)), labels, score) == 0
+            trace.append(weight_between(start, neighbor, weight, labels))
+            if watch is not None:
+                watch(len(trace) - 1, trace[-1])
+    except KeyboardInterrupt:
+        interrupted = True
+        trace[-1] = weight_between(start, neighbor, weight, labels)  # a part of a sweep may have been made
+    return Run(labels, np.array(trace), converged, interrupted)
 
 
 class EkNNclus(RelationalClusterer):
@@ -164,7 +171,7 @@ class EkNNclus(RelationalClusterer):
         graph = _graph(distance, neighbor, self.gamma_)
         rng = check_random_state(self.random_state)
         runs = all_runs(
-            lambda start, watch: settle(*graph, start, rng, max_iter=self.max_iter),
+            lambda start, watch: settle(*graph, start, rng, max_iter=self.max_iter, watch=watch),
             self._starts(n, rng),
             name="EkNNclus",
             n_starts=self.n_init,

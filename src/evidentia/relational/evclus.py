@@ -38,6 +38,7 @@ from evidentia.relational.pairs import (
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.survey import look_through, rows_for_all
 from evidentia.rows.tables import any_table
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of
 from evidentia.solvers.irqp import Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
@@ -187,6 +188,7 @@ class EVCLUS(RelationalClusterer):
     _not_for_placing = ("partition_", "labels_", "shepard_")
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, partners: Any = None, *, checkpoint: Any = None) -> Self:
         """Find clusters among objects.

@@ -14,6 +14,7 @@ from tqdm.auto import tqdm
 
 from evidentia._warnings import warn_user
 from evidentia.solvers.acceleration import Guesses, Vectors
+from evidentia.solvers.callbacks import report_iteration, subtask
 
 Step = Callable[[Any], tuple[float, Any]]
 Watch = Callable[[int, float], None]
@@ -135,10 +136,16 @@ def all_runs(
                 bar.set_postfix(iteration=iteration, objective=f"{objective:.6g}", refresh=False)
             if tell is not None:
                 tell(f"{name}, start {len(runs) + 1}{f' of {n_starts}' * bool(n_starts)}, iteration {iteration}")
+            if report_iteration():
+                raise KeyboardInterrupt
 
         try:
             for start in bar:
-                runs.append(run(start, watch))
+                with subtask("start") as end:
+                    runs.append(run(start, watch))
+                    stop = end()
+                if stop:
+                    raise KeyboardInterrupt
                 if runs[-1].interrupted:
                     break
         except KeyboardInterrupt:
