@@ -113,7 +113,8 @@ def communities(
 
     For each number of communities :class:`~evidentia.prototypes.MECM` [1]_ is fitted with single communities only, from
     nodes of high degree that are far from each other and from random ones; the number with the largest
-    :func:`modularity` is taken. From its medoids MECM is fitted once more, with a set for every two communities that some node is near to.
+    :func:`modularity` is taken. From its medoids MECM is fitted once more, with a set for every two communities that
+    some node is near to.
 
     Parameters
     ----------
