@@ -1,5 +1,8 @@
 """``evidentia fuse``, and ``evidentia fit --ensemble``."""
 
+import re
+from html import unescape
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,6 +64,10 @@ def test_an_ensemble_of_fits(run, table, tmp_path):
     assert "the masses are those of 6 fits to other rows, from other starts" in said
     partition = CredalPartition.load(out / "partition.npz")
     assert "{0,1}" in partition.focal_sets.names()  # fcm has single clusters only: these are the contradictions
+    code = re.search(r"<code>(import pandas.*?)</code>", (out / "report.html").read_text(), re.DOTALL)[1]
+    names = {}
+    exec(unescape(code), names)  # the recipe of the report
+    np.testing.assert_allclose(names["found"].partition.align(partition).masses, partition.masses, atol=1e-9)
     run("fit", table, "--method", "fcm", "--clusters", "2", "--id", "patient", "--out", tmp_path / "one")
     one = CredalPartition.load(tmp_path / "one" / "partition.npz")
     assert (partition.labels() == one.labels()).mean() > 0.9

@@ -306,7 +306,7 @@ def fit(
         ensemble=ensemble,
         settings=given.words,
         command=_command(ctx),
-        code=given.recipe(estimator, count, links),
+        code=given.recipe(estimator, count, links, ensemble),
         title=file.name,
     )
 

@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from evidentia import methods
 from evidentia.cli.errors import UserError
+from evidentia.cli.recipe import fixed_by_a_fit
 from evidentia.cli.settings import read_settings
 from evidentia.looking import numbers
 from evidentia.looking.numbers import Clusters, fit_number
@@ -120,9 +121,7 @@ def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, link
 def with_ensemble(fitted: FitResult, data: pd.DataFrame, n_fits: int, verbose: int = 0) -> FitResult:
     """The same model with the partition of many fits like it, its clusters in the order of the model's."""
     model, placing = fitted.model, fitted.placing
-    given = {"n_clusters": model.n_clusters_} if "given" in model.method.number else {}
-    if "model" in model.parameters and hasattr(model, "model_"):
-        given["model"] = model.model_
+    given = {name: getattr(model, f"{name}_") for name in fixed_by_a_fit(model)}
     alike = clone(placing.model).set_params(**given)
     with record_events() as noticed:
         seed = alike.get_params().get("random_state")

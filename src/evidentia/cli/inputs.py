@@ -96,7 +96,7 @@ class Input:
             "scale": self.scale,
         }
 
-    def recipe(self, estimator: Any, clusters: Clusters, links: Path | None) -> str:
+    def recipe(self, estimator: Any, clusters: Clusters, links: Path | None, ensemble: int | None = None) -> str:
         """Python code that does the same."""
         return recipe(
             read=self.source.code,
@@ -108,6 +108,7 @@ class Input:
             estimator=estimator,
             clusters=clusters,
             links=None if links is None else str(links),
+            ensemble=ensemble,
             categories=self.choice.categories,
         )
 

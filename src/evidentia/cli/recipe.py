@@ -23,12 +23,13 @@ def recipe(
     estimator: Any,
     clusters: Clusters,
     links: str | None = None,
+    ensemble: int | None = None,
     categories: Sequence[str] = (),
 ) -> str:
     """Lines to paste: read the table, choose its columns, fit, print.
 
     ``read`` is an expression for the whole table, ``dropped`` the ``how`` of ``dropna`` when rows were left out,
-    ``links`` the file of the links, ``categories`` the columns that are no numbers.
+    ``links`` the file of the links, ``ensemble`` how many further fits, ``categories`` the columns that are no numbers.
 
     Examples
     --------
@@ -55,7 +56,8 @@ def recipe(
         before=lines, columns=columns, left_out=left_out, scale=scale, categories=categories, dropped=dropped
     )
     imports += needed
-    others = ["select"] * bool(counts) + ["PairwiseConstraints"] * (links is not None)
+    others = ["select"] * bool(counts) + ["PairwiseConstraints"] * (links is not None) + ["ensemble"] * bool(ensemble)
+    imports += ["from sklearn.base import clone"] * bool(ensemble)
     imports += ["", import_lines(estimator, *others)]
     imports += [f"from evidentia.rows.{home} import {name}" for name, home in READERS.items() if f"{name}(" in read]
     if counts:
@@ -67,4 +69,14 @@ def recipe(
         lines.append(f"model = {estimator!r}.fit(X, constraints=links)")
     else:
         lines.append(f"model = {estimator!r}.fit(X)")
-    return "\n".join([*imports, "", *lines, "print(model.partition_)"])
+    if ensemble:
+        fixed = ", ".join(f"{name}=model.{name}_" for name in fixed_by_a_fit(estimator))
+        seed = estimator.get_params().get("random_state")
+        lines.append(f"found = ensemble(X, clone(model).set_params({fixed}), n_fits={ensemble}, random_state={seed})")
+    return "\n".join([*imports, "", *lines, f"print({'found.partition' if ensemble else 'model.partition_'})"])
+
+
+def fixed_by_a_fit(estimator: Any) -> list[str]:
+    """Parameters that a fit may find out and further ones are given: the number of clusters, the covariance model."""
+    number = ["n_clusters"] * ("given" in estimator.method.number)
+    return number + ["model"] * ("model" in estimator.parameters and "model_" in estimator.attributes)

@@ -111,9 +111,10 @@ def communities(
 ) -> Communities:
     """Find communities in a graph, and the nodes that belong to several of them.
 
-    For each number of communities :class:`~evidentia.MECM` [1]_ is fitted with single communities only, from nodes of
-    high degree that are far from each other and from random ones; the number with the largest :func:`modularity` is
-    taken. From its medoids MECM is fitted once more, with a set for every two communities that some node is near to.
+    For each number of communities :class:`~evidentia.prototypes.MECM` [1]_ is fitted with single communities only, from
+    nodes of high degree that are far from each other and from random ones; the number with the largest
+    :func:`modularity` is taken. From its medoids MECM is fitted once more, with a set for every two communities that
+    some node is near to.
 
     Parameters
     ----------

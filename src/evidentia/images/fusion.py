@@ -31,7 +31,7 @@ def fuse(
         For each segmentation, what each of its clusters (from the darkest to the brightest) stands for: a name, or the
         names that this image does not tell apart. Every one of them shares out the same names.
     rule : {"dempster", "conjunctive", "yager", "disjunctive", "cautious", "average", "hedge"}
-        As in :func:`evidentia.fuse`. Where images contradict each other wholly, Dempster's
+        As in :func:`evidentia.partition.fuse`. Where images contradict each other wholly, Dempster's
         rule has no answer, and the pixel is left to all clusters.
 
     Returns

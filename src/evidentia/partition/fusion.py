@@ -239,7 +239,7 @@ def _of_labels(labels: Any) -> CredalPartition:
             f"{values.shape}; to a table, fit a model first."
         )
     column = pd.Series(values)
-    missing, numeric = column.isna().to_numpy(), column.infer_objects().dtype.kind in "iuf"
+    missing, numeric = column.isna().to_numpy(), column.infer_objects().dtype.kind in "biuf"
     outlier = (column == -1).to_numpy() if numeric else np.zeros(len(column), bool)
     known = column[~missing & ~outlier].unique()
     called = sorted(known) if numeric else sorted(known, key=str)

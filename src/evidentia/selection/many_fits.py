@@ -101,8 +101,9 @@ def ensemble(
         Values of some parameters, such as ``{"n_clusters": [3, 4, 5]}``: each fit has one of each, all of them about as
         often.
     rule, frame
-        As in :func:`evidentia.fuse`. The default averages the fits, and where two of them contradict each other, puts
-        that share of the mass on the union of what they say: objects whose cluster depends on the fit are torn.
+        As in :func:`evidentia.partition.fuse`. The default averages the fits, and where two of them contradict each
+        other, puts that share of the mass on the union of what they say: objects whose cluster depends on the fit are
+        torn.
     random_state : int, RandomState or None
         An integer makes all of it repeatable.
     n_jobs : int, optional
