@@ -1,7 +1,8 @@
 """The built pages need no network and open from a folder: ``python docs/check_site.py docs/_build/html``.
 
 Whatever a browser loads by itself (scripts, styles, fonts, pictures, frames) has to lie beside the pages, and every
-link to a page, a place in a page or a file has to lead somewhere. Links that a reader may follow to the outside are free.
+link to a page, a place in a page or a file has to lead somewhere. Links that a reader may follow to the outside are
+free.
 """
 
 from __future__ import annotations
