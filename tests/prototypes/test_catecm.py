@@ -93,18 +93,18 @@ def best_categories(frame, powered, sets, alpha):
     return np.array(found, dtype=object).T
 
 
-def test_the_step_of_the_weights_is_the_minimum():
-    frame = groups(purity=0.5).iloc[::3, :3]
-    weight = np.random.default_rng(1).uniform(0.5, 2, size=len(frame))
-    settings = {"focal_sets": "full", "alpha": 0.7, "beta": 1.6, "rho": 3.0}
-    model = CatECM(3, init=frame.iloc[[0, 10, 18]].to_numpy(), **settings).fit(frame, sample_weight=weight)
-    coding, start = model._problem.coding, RNG.dirichlet(np.ones(3), size=(3, 3)).reshape(3, 9)
-    rows = coding.rows(coding.codes(frame.to_numpy()), np.empty((len(frame), 0)))
-    problem = catecm.Problem(coding, model._problem.criterion, "linear", ((rows, weight),))
-    prototypes = catecm.Prototypes(start, np.empty((3, 0)))
-    _, better = catecm.descent_step(problem, prototypes)
-    powered = catecm.masses_of(rows, prototypes, problem) ** 1.6 * weight[:, None]
-    expected = best_categories(frame, powered, list(model.focal_sets_), 0.7)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_step_of_the_weights_is_the_minimum(seed):
+    rng = np.random.default_rng(seed)
+    frame, weight = groups(purity=0.4).iloc[::3, :3], rng.uniform(0.5, 2, size=20)
+    coding = Coding(np.zeros(3, bool), [np.array(list("xyz"), dtype=object)] * 3, np.empty(0), np.empty(0), 1.0)
+    rows = coding.rows(coding.codes(frame.to_numpy()), np.empty((20, 0)))
+    criterion = catecm.Criterion(FocalSets(3, "full"), -2.0, 1.6, 3.0)
+    problem = catecm.Problem(coding, criterion, "linear", ((rows, weight),))
+    start = catecm.Prototypes(rng.dirichlet(np.ones(3), size=(3, 3)).reshape(3, 9), np.empty((3, 0)))
+    _, better = catecm.descent_step(problem, start)
+    powered = catecm.masses_of(rows, start, problem) ** 1.6 * weight[:, None]
+    expected = best_categories(frame, powered, list(criterion.focal_sets), -2.0)
     np.testing.assert_array_equal(np.array(list("xyz"))[better.weights.reshape(3, 3, 3).argmax(axis=2)], expected)
     assert set(np.unique(better.weights)) == {0.0, 1.0}
 
