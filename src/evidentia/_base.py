@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
@@ -32,8 +32,9 @@ from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.sparse import SparseRows, is_sparse
 from evidentia.rows.tables import new_table
 from evidentia.rows.values import LARGEST, LEAST_SHARE, ranges_of, refuse_huge, refuse_lost
+from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import CallbackSupportMixin
-from evidentia.solvers.descent import Run
+from evidentia.solvers.descent import Run, Step, best_descent
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.threads import one_blas_thread
 from evidentia.storage import save_model
@@ -307,6 +308,22 @@ class IterativeClusterer(EvidentialClusterer):
         "n_iter_": "int\nIterations of the best start.",
         "converged_": "bool\nWhether the best start came to rest before ``max_iter``.",
     }
+
+    def _descend(
+        self, step: Step, starts: Iterable[Any], n_starts: int, vectors: Vectors | None = None
+    ) -> tuple[Run, list[Run]]:
+        """The best run, and the runs from all starts: where steps that lower the criterion lead to."""
+        return best_descent(
+            step,
+            starts,
+            name=type(self).__name__,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            relative=True,
+            n_starts=n_starts,
+            verbose=self.verbose,
+            vectors=vectors,
+        )
 
     def _publish_run(self, best: Run, runs: list[Run], scale: float = 1.0) -> None:
         """Criterion, traces and ends of the starts, multiplied by ``scale`` into the units of the paper."""

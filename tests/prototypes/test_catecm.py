@@ -38,7 +38,7 @@ def plain_dissimilarity(model, row, subset, columns):
         if pd.isna(row[name]):
             continue
         observed += share
-        centers = [model.cluster_centers_[k, at] for k in subset]
+        centers = [model.prototypes_[k, at] for k in subset]
         if model.numeric_[at]:
             total += share * (row[name] - sum(centers) / len(centers)) ** 2 / model.spread[at] ** 2
         else:
@@ -73,7 +73,7 @@ def test_by_hand():
     model = CatECM(2, focal_sets="full", alpha=0.5, beta=2.0, rho=2.0, init=X[[0, 2]], max_iter=1, tol=1.0).fit(X)
     total = 1 / 2 + 1 + 1 + 1 / np.sqrt(2)
     np.testing.assert_allclose(model.partition_.masses[4], [0.5 / total, 1 / total, 1 / total, 0.5**0.5 / total])
-    assert model.cluster_centers_.tolist() == [["a", "x"], ["b", "y"]]
+    assert model.prototypes_.tolist() == [["a", "x"], ["b", "y"]]
 
 
 def best_categories(frame, powered, sets, alpha):
@@ -93,18 +93,18 @@ def best_categories(frame, powered, sets, alpha):
     return np.array(found, dtype=object).T
 
 
-def test_the_step_of_the_weights_is_the_minimum():
-    frame = groups(purity=0.5).iloc[::3, :3]
-    weight = np.random.default_rng(1).uniform(0.5, 2, size=len(frame))
-    settings = {"focal_sets": "full", "alpha": 0.7, "beta": 1.6, "rho": 3.0}
-    model = CatECM(3, init=frame.iloc[[0, 10, 18]].to_numpy(), **settings).fit(frame, sample_weight=weight)
-    coding, start = model._problem.coding, RNG.dirichlet(np.ones(3), size=(3, 3)).reshape(3, 9)
-    rows = coding.rows(coding.codes(frame.to_numpy()), np.empty((len(frame), 0)))
-    problem = catecm.Problem(coding, model._problem.criterion, "linear", ((rows, weight),))
-    prototypes = catecm.Prototypes(start, np.empty((3, 0)))
-    _, better = catecm.descent_step(problem, prototypes)
-    powered = catecm.masses_of(rows, prototypes, problem) ** 1.6 * weight[:, None]
-    expected = best_categories(frame, powered, list(model.focal_sets_), 0.7)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_step_of_the_weights_is_the_minimum(seed):
+    rng = np.random.default_rng(seed)
+    frame, weight = groups(purity=0.4).iloc[::3, :3], rng.uniform(0.5, 2, size=20)
+    coding = Coding(np.zeros(3, bool), [np.array(list("xyz"), dtype=object)] * 3, np.empty(0), np.empty(0), 1.0)
+    rows = coding.rows(coding.codes(frame.to_numpy()), np.empty((20, 0)))
+    criterion = catecm.Criterion(FocalSets(3, "full"), -2.0, 1.6, 3.0)
+    problem = catecm.Problem(coding, criterion, "linear", ((rows, weight),))
+    start = catecm.Prototypes(rng.dirichlet(np.ones(3), size=(3, 3)).reshape(3, 9), np.empty((3, 0)))
+    _, better = catecm.descent_step(problem, start)
+    powered = catecm.masses_of(rows, start, problem) ** 1.6 * weight[:, None]
+    expected = best_categories(frame, powered, list(criterion.focal_sets), -2.0)
     np.testing.assert_array_equal(np.array(list("xyz"))[better.weights.reshape(3, 3, 3).argmax(axis=2)], expected)
     assert set(np.unique(better.weights)) == {0.0, 1.0}
 
@@ -154,7 +154,7 @@ def test_the_published_form_by_plain_loops():
     for i, (_, row) in enumerate(frame.iterrows()):
         cost = []
         for A in model.focal_sets_:
-            d = sum((model.cluster_centers_[k] != row.to_numpy()).sum() for k in A)
+            d = sum((model.prototypes_[k] != row.to_numpy()).sum() for k in A)
             cost.append(len(A) ** 1.1 * (d / len(A) ** 2) ** 2 if A else 16.0)
         np.testing.assert_allclose(model.partition_.masses[i], plain_masses(cost, 1.3), atol=1e-9)
     assert (np.diff(model.criterion_trace_) <= 0).all()
@@ -170,8 +170,8 @@ def test_groups_are_found_whatever_the_categories_are():
     for model in models:
         assert adjusted_rand_score(GROUP, model.labels_) > 0.9
         assert not model.numeric_.any()
-    assert models[1].cluster_centers_[0, 0] == "x"
-    assert models[2].cluster_centers_[0, 0] == 7
+    assert models[1].prototypes_[0, 0] == "x"
+    assert models[2].prototypes_[0, 0] == 7
 
 
 def test_order_of_rows_and_copies_do_not_matter():
@@ -191,7 +191,7 @@ def test_renaming_clusters_permutes_the_sets():
     frame = groups(purity=0.7)
     start, order = frame.iloc[[0, 30, 50]].to_numpy(), [2, 0, 1]
     one, other = (CatECM(3, focal_sets="full", init=rows).fit(frame) for rows in (start, start[order]))
-    np.testing.assert_array_equal(other.cluster_centers_[:, :6], one.cluster_centers_[order, :6])
+    np.testing.assert_array_equal(other.prototypes_[:, :6], one.prototypes_[order, :6])
     for j, A in enumerate(other.focal_sets_):
         at = one.focal_sets_.index({order[k] for k in A})
         np.testing.assert_allclose(other.partition_.masses[:, j], one.partition_.masses[:, at], atol=1e-9)
@@ -230,7 +230,7 @@ def test_new_rows():
         )
         return catecm.dissimilarities(rows, model._prototypes, np.eye(3)).ravel()
 
-    agreed = (model.cluster_centers_[:, 0] == "x").astype(float)
+    agreed = (model.prototypes_[:, 0] == "x").astype(float)
     np.testing.assert_allclose(distances(strange), distances(row) + agreed)
     rest = distances(row) - (1 - agreed)
     np.testing.assert_allclose(distances(missing), rest * (6 + 2 * share) / (5 + 2 * share))
@@ -249,7 +249,7 @@ def test_a_saved_model_places_rows_alike(tmp_path):
     model = CatECM(3, random_state=0).fit(frame)
     again = load_model(model.save(tmp_path / "model.npz"))
     np.testing.assert_array_equal(again.predict_partition(frame).masses, model.partition_.masses)
-    assert again.cluster_centers_.tolist() == model.cluster_centers_.tolist()
+    assert again.prototypes_.tolist() == model.prototypes_.tolist()
 
 
 def test_numbers_are_named_or_numbered():

@@ -300,3 +300,12 @@ def test_without_dtaidistance_the_extra_is_named(monkeypatch):
 def test_a_strong_coupling_draws_clusters_together():
     with pytest.warns(UserWarning, match="the centers of clusters . and . coincide"):
         SoftECM(3, coupling=1.0, random_state=0).fit(POINTS)
+
+
+def test_ties_draw_series_together_sets_before_clusters():
+    series = as_series(SERIES[:3], "me")
+    weight, ties = np.array([[1.0, 0, 0], [0, 1, 0.5]]), np.array([[0, 2.0], [2, 0]])
+    one, both = free.WarpedSeries(series, {}, 1.0).improve(series[:2], weight, ties, np.array([True, False]))
+    drawn = free.averaged(series[1], [series[1], series[2], series[0]], np.array([1, 0.5, 2]), {})
+    np.testing.assert_allclose(both, drawn)
+    np.testing.assert_allclose(one, free.averaged(series[0], [series[0], drawn], np.array([1.0, 2]), {}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, NamedTuple, Self
@@ -30,7 +30,7 @@ from evidentia.rows.tables import any_table
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
-from evidentia.solvers.descent import Run, Step, best_descent, descend
+from evidentia.solvers.descent import Run, Step, descend
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.threads import one_blas_thread, one_blas_thread_here
 
@@ -360,21 +360,6 @@ class PrototypeClusterer(_base.IterativeClusterer):
         if objects.whole is not None and not runs[-1].interrupted:
             best, _ = self._descend(self._step(objects, criterion), [best.state], 1, vectors)
         return Solution(best.state, criterion), best, runs
-
-    def _descend(
-        self, step: Step, starts: Iterable[Any], n_starts: int, vectors: Vectors | None = None
-    ) -> tuple[Run, list[Run]]:
-        return best_descent(
-            step,
-            starts,
-            name=type(self).__name__,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            relative=True,
-            n_starts=n_starts,
-            verbose=self.verbose,
-            vectors=vectors,
-        )
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:
         return partial(descent_step, objects.pieces, objects.weight.sum(), criterion)

@@ -27,7 +27,7 @@ from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, 
 from evidentia.partition import CredalPartition
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.descent import Run, best_descent
+from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import OBJECT_START_RULES
 
 FAMILIES = ("full", "pairs", "simple", "singletons")
@@ -195,19 +195,11 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
         if self._starts_by_rule:
             rng = check_random_state(self.random_state)
             starts = list(OBJECT_START_RULES[self.init](self._joint(dissimilarity), self.n_clusters, self.n_init, rng))
-        return best_descent(
-            partial(self._step, dissimilarity, criterion),
-            (
-                self._position(dissimilarity, self._represent(start, dissimilarity, criterion.focal_sets), criterion)
-                for start in starts
-            ),
-            name=type(self).__name__,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            relative=True,
-            n_starts=len(starts),
-            verbose=self.verbose,
+        positions = (
+            self._position(dissimilarity, self._represent(start, dissimilarity, criterion.focal_sets), criterion)
+            for start in starts
         )
+        return self._descend(partial(self._step, dissimilarity, criterion), positions, len(starts))
 
     def _step(self, dissimilarity: np.ndarray, criterion: Criterion, here: Position) -> tuple[float, Position]:
         there = self._position(dissimilarity, self._improve(dissimilarity, here, criterion.focal_sets), criterion)

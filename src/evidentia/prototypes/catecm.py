@@ -23,7 +23,6 @@ from evidentia.rows.categories import Columns, categories_of
 from evidentia.rows.tables import any_table
 from evidentia.rows.values import ROUNDING
 from evidentia.solvers.barycentric import solve_centers
-from evidentia.solvers.descent import best_descent
 from evidentia.solvers.overlap import is_automatic, shared_sets
 from evidentia.solvers.starts import START_RULES, representative_rows
 from evidentia.solvers.threads import one_blas_thread
@@ -233,7 +232,7 @@ class CatECM(_base.IterativeClusterer):
 
     Attributes
     ----------
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    prototypes_ : ndarray of shape (n_clusters, n_features)
         The row that stands for each cluster, categories and numbers as they are in X. Clusters are numbered from the
         largest to the smallest, unless ``init`` or a list of focal sets fixes them.
     categories_ : list of ndarray
@@ -282,7 +281,7 @@ class CatECM(_base.IterativeClusterer):
     >>> model = CatECM(2, random_state=0).fit(X)
     >>> model.labels_, model.numeric_
     (array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1]), array([False, False, False,  True]))
-    >>> model.cluster_centers_[:, :3]
+    >>> model.prototypes_[:, :3]
     array([['red', 'round', 'sweet'],
            ['blue', 'flat', 'sour']], dtype=object)
     >>> model.predict(pd.DataFrame({"color": ["green"], "shape": ["flat"], "taste": ["sour"], "grams": [111.0]}))
@@ -368,16 +367,7 @@ class CatECM(_base.IterativeClusterer):
         cut = coding.blocks(codes, numbers, len(problem.criterion.focal_sets))
         problem = replace(problem, blocks=tuple((rows, weight[block]) for block, rows in cut))
         starts = [self._given_start(coding)] if self._start_given else self._starts(coding, codes, numbers, weight)
-        best, runs = best_descent(
-            partial(descent_step, problem),
-            starts,
-            name=type(self).__name__,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            relative=True,
-            n_starts=len(starts),
-            verbose=self.verbose,
-        )
+        best, runs = self._descend(partial(descent_step, problem), starts, len(starts))
         if is_automatic(self.focal_sets) and not runs[-1].interrupted:
             problem = replace(
                 problem, criterion=replace(problem.criterion, focal_sets=overlapping(best.state, problem))
@@ -488,12 +478,12 @@ class CatECM(_base.IterativeClusterer):
         self._problem = replace(problem, criterion=replace(problem.criterion, focal_sets=focal_sets), blocks=())
         self._prototypes, self.focal_sets_, self.numeric_ = prototypes, focal_sets, coding.numeric
         self.categories_ = [np.empty(0)] * len(coding.numeric)
-        self.cluster_centers_ = np.empty((self.n_clusters, len(coding.numeric)), dtype=object)
-        self.cluster_centers_[:, coding.numeric] = coding.in_units(prototypes.means)
+        self.prototypes_ = np.empty((self.n_clusters, len(coding.numeric)), dtype=object)
+        self.prototypes_[:, coding.numeric] = coding.in_units(prototypes.means)
         split = coding.columns.split(prototypes.weights) if coding.categories else []
         for column, known, weights in zip(np.flatnonzero(~coding.numeric), coding.categories, split):
             self.categories_[column] = known
-            self.cluster_centers_[:, column] = known[weights.argmax(axis=1)]
+            self.prototypes_[:, column] = known[weights.argmax(axis=1)]
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         coding = self._problem.coding

@@ -23,7 +23,7 @@ from evidentia.prototypes._free_prototypes import Members, Points, Space, Warped
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
 from evidentia.prototypes._medoid_base import COPIES, CURE, FAMILIES, RHO_QUANTILE, check_given_objects
 from evidentia.solvers.acceleration import Vectors
-from evidentia.solvers.descent import Run, best_descent
+from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import kmeans_starts, mixed_starts, spread_starts
 
 
@@ -249,31 +249,14 @@ class SoftECM(RelationalClusterer):
     def _search(self, search: Search, tied: Tied) -> tuple[Run, list[Run]]:
         """The best run, and the runs from all starts; series go on from the best objects."""
         smooth = Vectors(np.ravel, lambda vector, like: vector.reshape(like.shape), LATE)
-        best, runs = self._descend(
-            search.space,
-            tied,
-            [search.space.start(clusters, tied.criterion.focal_sets) for clusters in search.starts],
-            smooth if isinstance(search.space, Points) else None,
-        )
+        starts = [search.space.start(clusters, tied.criterion.focal_sets) for clusters in search.starts]
+        vectors = smooth if isinstance(search.space, Points) else None
+        best, runs = self._descend(partial(descent_step, search.space, tied), starts, len(starts), vectors)
         if search.finer is None or runs[-1].interrupted:
             return best, runs
-        finer, _ = self._descend(search.finer, tied, [[search.finer.series[at] for at in best.state]])
+        start = [search.finer.series[at] for at in best.state]
+        finer, _ = self._descend(partial(descent_step, search.finer, tied), [start], 1)
         return replace(finer, trace=np.append(best.trace[:-1], finer.trace)), runs
-
-    def _descend(
-        self, space: Space, tied: Tied, starts: list[Any], vectors: Vectors | None = None
-    ) -> tuple[Run, list[Run]]:
-        return best_descent(
-            partial(descent_step, space, tied),
-            starts,
-            name=type(self).__name__,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            relative=True,
-            n_starts=len(starts),
-            verbose=self.verbose,
-            vectors=vectors,
-        )
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
