@@ -309,7 +309,7 @@ class IterativeClusterer(EvidentialClusterer):
         "converged_": "bool\nWhether the best start came to rest before ``max_iter``.",
     }
 
-    def _descend(
+    def _best_descent(
         self, step: Step, starts: Iterable[Any], n_starts: int, vectors: Vectors | None = None
     ) -> tuple[Run, list[Run]]:
         """The best run, and the runs from all starts: where steps that lower the criterion lead to."""

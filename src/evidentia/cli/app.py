@@ -224,6 +224,15 @@ def main_options(
     """Find groups in a table, and see which objects the data cannot place."""
 
 
+def _check_in_memory(file: Path, checkpoint: Any, scheduler: Any, ensemble: Any, links: Any) -> None:
+    """Refuse a file that is not there, and options that do not go together for a table in memory."""
+    check_file(file)
+    if checkpoint or scheduler:
+        raise UserError(f"{ON_DISK}: 'data/*.parquet', .npy, .zarr.")
+    if ensemble and links:
+        raise UserError("--ensemble does not go with --links: links speak of rows that not every fit sees.")
+
+
 @app.command(cls=MethodCommand)
 def fit(
     ctx: typer.Context,
@@ -250,7 +259,7 @@ def fit(
     """Cluster the rows of a table and say how sure each one is; many rows stay in their files."""
     if views or len(files) > 1:
         one_table = {"--links": links, "--keep": keep, "--missing": missing, "--checkpoint": checkpoint,
-                     "--scheduler": scheduler}  # fmt: skip
+                     "--scheduler": scheduler, "--ensemble": ensemble}  # fmt: skip
         _fit_views(ctx, files, views, method, clusters, one_table, distances=bool(distances), scale=scale.value,
                    id_column=id_column, drop=drop or (), columns=columns or (), seed=seed, out=out,
                    tables=tables.value, quiet=quiet)  # fmt: skip
@@ -262,11 +271,7 @@ def fit(
         _fit_large(ctx, file, method, clusters, seed, alone, checkpoint=checkpoint, scheduler=scheduler, quiet=quiet,
                    columns=columns or (), drop=drop or (), scale=scale.value, out=out)  # fmt: skip
         return
-    check_file(file)
-    if checkpoint or scheduler:
-        raise UserError(f"{ON_DISK}: 'data/*.parquet', .npy, .zarr.")
-    if ensemble and links:
-        raise UserError("--ensemble does not go with --links: links speak of rows that not every fit sees.")
+    _check_in_memory(file, checkpoint, scheduler, ensemble, links)
     from evidentia.cli import fitting, inputs
     from evidentia.cli.running import check_out, expect, run
 

@@ -356,9 +356,9 @@ class PrototypeClusterer(_base.IterativeClusterer):
         Those of a large table are over its sample; the best of them goes on over all rows.
         """
         vectors = Vectors(as_vector, from_vector, LATE)
-        best, runs = self._descend(self._step(objects.sample(), criterion), starts, len(starts), vectors)
+        best, runs = self._best_descent(self._step(objects.sample(), criterion), starts, len(starts), vectors)
         if objects.whole is not None and not runs[-1].interrupted:
-            best, _ = self._descend(self._step(objects, criterion), [best.state], 1, vectors)
+            best, _ = self._best_descent(self._step(objects, criterion), [best.state], 1, vectors)
         return Solution(best.state, criterion), best, runs
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:

@@ -278,10 +278,10 @@ class ConstrainedClusterer(PrototypeClusterer):
 
         # The map prepares a start when its turn comes, so that an interrupt finds the ends of those before.
         ramped = self._ramp_starts(starts)
-        best, runs = self._descend(partial(step, bonds), starmap(prepare, ramped), len(ramped))
+        best, runs = self._best_descent(partial(step, bonds), starmap(prepare, ramped), len(ramped))
         if apart.free is not None and apart.free.whole is not None and not runs[-1].interrupted:
             every = partial(linked_step, apart.free.pieces, total, criterion, bonds)
-            best, _ = self._descend(every, [best.state], 1)
+            best, _ = self._best_descent(every, [best.state], 1)
         _, tied, _ = bonds.masses(best.state, criterion)
         return Solution(best.state.prototypes, criterion, tied), best, runs
 

@@ -199,7 +199,7 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
             self._position(dissimilarity, self._represent(start, dissimilarity, criterion.focal_sets), criterion)
             for start in starts
         )
-        return self._descend(partial(self._step, dissimilarity, criterion), positions, len(starts))
+        return self._best_descent(partial(self._step, dissimilarity, criterion), positions, len(starts))
 
     def _step(self, dissimilarity: np.ndarray, criterion: Criterion, here: Position) -> tuple[float, Position]:
         there = self._position(dissimilarity, self._improve(dissimilarity, here, criterion.focal_sets), criterion)

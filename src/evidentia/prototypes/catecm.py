@@ -52,7 +52,12 @@ class Sums(NamedTuple):
     pull: np.ndarray  # weighted sums of numbers, (n_focal, q)
 
     def plus(self, other: Sums) -> Sums:
-        return Sums(*(one + two for one, two in zip(self, other)))
+        return Sums(
+            self.objective + other.objective,
+            self.counts + other.counts,
+            self.there + other.there,
+            self.pull + other.pull,
+        )
 
 
 @dataclass(frozen=True)
@@ -367,7 +372,7 @@ class CatECM(_base.IterativeClusterer):
         cut = coding.blocks(codes, numbers, len(problem.criterion.focal_sets))
         problem = replace(problem, blocks=tuple((rows, weight[block]) for block, rows in cut))
         starts = [self._given_start(coding)] if self._start_given else self._starts(coding, codes, numbers, weight)
-        best, runs = self._descend(partial(descent_step, problem), starts, len(starts))
+        best, runs = self._best_descent(partial(descent_step, problem), starts, len(starts))
         if is_automatic(self.focal_sets) and not runs[-1].interrupted:
             problem = replace(
                 problem, criterion=replace(problem.criterion, focal_sets=overlapping(best.state, problem))
@@ -413,7 +418,7 @@ class CatECM(_base.IterativeClusterer):
                 f"{who} in its published form reads categories alone, and column {self._name(int(numeric.argmax()))} "
                 "of X holds numbers. Take form='linear', or cut them into classes (pandas.cut)."
             )
-        categories = [categories_of(table[:, k], self._name(k), who) for k in np.flatnonzero(~numeric)]
+        categories = [categories_of(table[:, k], self._name(k), who) for k in np.flatnonzero(~numeric).tolist()]
         mean, scale = moments(as_numbers(table, numeric, who), weight)
         coding = Coding(numeric, categories, mean, scale, 1.0)
         shares = category_shares(coding.codes(table), coding.columns, weight)

@@ -251,11 +251,11 @@ class SoftECM(RelationalClusterer):
         smooth = Vectors(np.ravel, lambda vector, like: vector.reshape(like.shape), LATE)
         starts = [search.space.start(clusters, tied.criterion.focal_sets) for clusters in search.starts]
         vectors = smooth if isinstance(search.space, Points) else None
-        best, runs = self._descend(partial(descent_step, search.space, tied), starts, len(starts), vectors)
+        best, runs = self._best_descent(partial(descent_step, search.space, tied), starts, len(starts), vectors)
         if search.finer is None or runs[-1].interrupted:
             return best, runs
         start = [search.finer.series[at] for at in best.state]
-        finer, _ = self._descend(partial(descent_step, search.finer, tied), [start], 1)
+        finer, _ = self._best_descent(partial(descent_step, search.finer, tied), [start], 1)
         return replace(finer, trace=np.append(best.trace[:-1], finer.trace)), runs
 
     # -- the result ---------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class SoftECM(RelationalClusterer):
     def _masses(self, X: Any) -> np.ndarray:
         if self._place is not None:
             distances = Points((X - self._place) / np.sqrt(self._unit)).distances(self._prototypes)
-        elif isinstance(self._prototypes, list):
+        elif isinstance(self._source, Series) and isinstance(self._prototypes, list):
             distances = WarpedSeries(X, self._source.params, self._unit).distances(self._prototypes)
         else:
             distances = self._source.from_new(X, self._prototypes).T / self._unit

@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from functools import wraps
 from typing import Any, NamedTuple
 
+__all__ = ["CallbackSupportMixin", "Task", "report_iteration", "run_callbacks", "subtask"]
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn before 1.9

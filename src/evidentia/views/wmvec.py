@@ -21,7 +21,7 @@ from evidentia.prototypes._medoid_base import check_given_objects
 from evidentia.prototypes.ecm import EvidentialMeans, overlap_of
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales
-from evidentia.solvers.descent import Run, best_descent
+from evidentia.solvers.descent import Run
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
@@ -273,17 +273,8 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         )
         problem = self._problem(tables, family, starts)
         pieces = Slices(tables.features, tables.weight)
-        best, runs = best_descent(
-            partial(_kernel.descent_step, pieces, problem),
-            starts,
-            name=type(self).__name__,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            relative=True,
-            n_starts=len(starts),
-            verbose=self.verbose,
-            vectors=Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE),
-        )
+        vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
+        best, runs = self._best_descent(partial(_kernel.descent_step, pieces, problem), starts, len(starts), vectors)
         if automatic and not runs[-1].interrupted:  # clusters stay, and masses are found anew over more sets
             problem = replace(
                 problem, criterion=replace(problem.criterion, focal_sets=self._overlap(tables, problem, best.state))
