@@ -272,14 +272,14 @@ def test_a_killed_session_has_every_answer(ask, table, tmp_path, answered):
 def test_an_interrupted_fit_keeps_the_answer_before_it(ask, answered, monkeypatch):
     from evidentia.constraints import active
 
-    fitted = active._fitted
+    fitted = active._fit
 
     def interrupted(estimator, X, links, start=None):
         if len(links):
             signal.raise_signal(signal.SIGINT)
         return fitted(estimator, X, links, start)
 
-    monkeypatch.setattr(active, "_fitted", interrupted)
+    monkeypatch.setattr(active, "_fit", interrupted)
     code, screen = ask("d", "s")
     assert code == 130
     assert [word for _, _, word in answered()] == ["different"]

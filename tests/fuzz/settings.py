@@ -31,7 +31,9 @@ Drawn = Callable[[Generator, np.ndarray, int], Any]
 
 
 def _centers(rng: Generator, X: np.ndarray, c: int) -> Any:
-    """Near rows, not at them: how far a center is from its own object would be rounding alone."""
+    """Near rows, not at them: how far a center is from its own object would be rounding alone. Of categories, rows."""
+    if X.dtype == object:
+        return X[rng.integers(len(X), size=c)]
     with np.errstate(all="ignore"):
         spread = np.nan_to_num(np.nanstd(X, axis=0), posinf=0.0)
         return X[rng.integers(len(X), size=c)] + 0.01 * rng.normal(size=(c, X.shape[1])) * spread
@@ -93,6 +95,7 @@ DRAWN: dict[str, Drawn] = {
 LEFT = {
     "a mixture with fit(X, sample_weight=...) and predict_proba(X)": "the mixture is the user's, and so are its laws",
     "torch.nn.Module or None": "the network is the user's, and so are its laws",
+    "list of columns": "which columns hold numbers is seen in the table",
     "str": "a device that is not there is refused, and only PyTorch knows which are",
 }
 

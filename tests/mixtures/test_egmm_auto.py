@@ -102,7 +102,7 @@ def test_no_object_is_possibly_in_a_cluster_that_is_impossible_for_it(name, fami
     torn = np.where(np.random.default_rng(2).uniform(size=X.shape) < 0.2, np.nan, X)
     torn = torn[~np.isnan(torn).all(axis=1)]
     assert impossible_sets(model, torn, model.predict_partition(torn).masses) == []
-    monkeypatch.setattr(EGMM, "_leave_to_the_possible", lambda *_: None)
+    monkeypatch.setattr(EGMM, "_drop_impossible", lambda *_: None)
     before = model.predict_partition(X).masses
     assert impossible_sets(model, X, before)  # it is no empty promise
     single = model.focal_sets_.card == 1

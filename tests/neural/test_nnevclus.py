@@ -358,7 +358,10 @@ def test_a_module_of_the_wrong_width(stripes):
         ({"init": "kmeans"}, "'init' parameter of NNEVCLUS must be one of 'auto', 'evclus', 'random', 'belief"),
         ({"n_components": 1.5}, r"'n_components' parameter of NNEVCLUS must be an integer >= 1 or a share in \(0, 1\)"),
         ({"focal_sets": "triples"}, "'focal_sets' parameter of NNEVCLUS must be one of 'pairs', 'full', 'simple', "),
-        ({"metric": 3}, "'metric' parameter of NNEVCLUS must be one of 'precomputed', 'gower' or a metric of SciPy"),
+        (
+            {"metric": 3},
+            "'metric' parameter of NNEVCLUS must be one of 'precomputed', 'gower', 'dtw' or a metric of SciPy",
+        ),
         ({"delta0": 1.5}, "'delta0' parameter of NNEVCLUS must be 'auto' or a number > 0 and <= 1 or None"),
         ({"init": np.ones((90, 2))}, "'init' parameter of NNEVCLUS"),
         ({"focal_sets": [{0}, {1}, {2}], "outliers": True}, "needs the empty set"),

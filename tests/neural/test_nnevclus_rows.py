@@ -304,7 +304,7 @@ def test_a_file_that_changes_before_the_passes_is_named(fault, small_sample, tmp
             np.save(file, groups(1_700, 1))
         return go_on(self, *arguments)
 
-    monkeypatch.setattr(search.Search, "go_on", break_and_go_on)
+    monkeypatch.setattr(search.Search, "train_on_stream", break_and_go_on)
     with pytest.raises((ValueError, FileNotFoundError), match=r"rows\.npy"):
         NNEVCLUS(3, **QUICK).fit(open_rows(file))
 

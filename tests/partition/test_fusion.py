@@ -69,10 +69,10 @@ def test_ignorance_is_neutral_for_dempsters_rule(empty):
     """Also where some mass says that an object is in none of the clusters."""
     rng = np.random.default_rng(3)
     family = FocalSets(3, "pairs", empty=empty)
-    some = CredalPartition(rng.dirichlet(np.full(len(family), 0.3), size=12), family).canonical()
+    some = CredalPartition(rng.dirichlet(np.full(len(family), 0.3), size=12), family).sort_clusters()
     nothing = CredalPartition(np.ones((12, 1)), FocalSets(3, [{0, 1, 2}]))
     found = fuse([some, nothing, nothing], frame=np.repeat(np.arange(3)[:, None], 3, axis=1))
-    np.testing.assert_allclose(found.partition.over(family).masses, some.masses, atol=1e-12)
+    np.testing.assert_allclose(found.partition.recast(family).masses, some.masses, atol=1e-12)
     assert found.conflict.max() < 1e-12
     assert empty == (found.partition.empty.max() > 0.1)
 
@@ -80,7 +80,7 @@ def test_ignorance_is_neutral_for_dempsters_rule(empty):
 def test_the_cautious_rule_counts_the_same_opinion_once():
     one = blurred(TRUTH)
     np.testing.assert_allclose(
-        fuse([one, one, one], rule="cautious").partition.over(PAIRS).masses, one.masses, atol=1e-9
+        fuse([one, one, one], rule="cautious").partition.recast(PAIRS).masses, one.masses, atol=1e-9
     )
     with pytest.raises(ValueError, match="needs mass on the whole frame"):
         fuse([TRUTH, TRUTH], rule="cautious")
@@ -182,7 +182,7 @@ def test_new_objects_are_placed_by_what_the_same_models_say():
     found = fuse(THREE, rule="hedge", discount=0.05)
     part = [4, 11, 17]
     np.testing.assert_allclose(
-        found.place([one[part] for one in THREE]).over(found.partition.focal_sets).masses,
+        found.place([one[part] for one in THREE]).recast(found.partition.focal_sets).masses,
         found.partition.masses[part],
         atol=1e-14,
     )

@@ -36,7 +36,7 @@ def groups(n, seed=0):
 def small_samples(monkeypatch):
     """A sample of 600 rows, of which 100 have intervals, and 20 replicates at a time."""
     settled = Sketch.keep_smallest
-    monkeypatch.setattr(Sketch, "settled", lambda self: settled(self, 600))
+    monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, 600))
     for module in ("rows.survey", "rows.sketch", "mixtures.bootgmm"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", 600)
     monkeypatch.setattr(bootgmm, "OBJECTS_OF_ALL_PAIRS", 100)

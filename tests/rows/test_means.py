@@ -103,7 +103,7 @@ def test_all_rows_decide_and_not_the_sample_alone(model, monkeypatch):
     settings = {"rho": model.rho_} if "rho" in model.parameters else {}
     monkeypatch.setattr("evidentia.rows.survey.SKETCH_ROWS", 300)
     settled = Sketch.keep_smallest
-    monkeypatch.setattr(Sketch, "settled", lambda self: settled(self, 300))
+    monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, 300))
     monkeypatch.setattr("evidentia.rows.sketch.SKETCH_ROWS", 300)
     alone = look_through(ArrayRows(X), mixing=False, missing=False, who="a test").sample.X
     assert len(alone) == 300

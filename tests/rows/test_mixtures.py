@@ -137,7 +137,7 @@ def _small_samples(monkeypatch, size):
     from evidentia.rows.sketch import Sketch
 
     settled = Sketch.keep_smallest
-    monkeypatch.setattr(Sketch, "settled", lambda self: settled(self, size))
+    monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, size))
     for module in ("rows.survey", "rows.sketch", "mixtures.class_rows"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", size)
 
