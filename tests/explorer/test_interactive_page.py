@@ -38,7 +38,7 @@ def few(tmp_path_factory):
 
 
 @pytest.fixture
-def on_open(few, page):
+def opened(few, page):
     page.goto(few.as_uri())
     page.wait_for_selector("body[data-ready]")
     yield page

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from evidentia.belief import transforms
 from evidentia.belief.focal import MAX_CLUSTERS
@@ -39,6 +38,8 @@ def assign(overlap: np.ndarray) -> np.ndarray:
     >>> assign(np.array([[5.0, 1.0], [9.0, 4.0], [8.0, 7.0]]))     # 9 + 7; the first row joins column 0
     array([0, 0, 1])
     """
+    from scipy.optimize import linear_sum_assignment  # which a look at a partition does not need
+
     rows, columns = linear_sum_assignment(overlap, maximize=True)
     found = overlap.argmax(axis=1)
     found[rows] = columns
