@@ -213,7 +213,7 @@ class CredalPartition(MassFunctions):
         return self.relabel(self.largest_first())
 
     def largest_first(self) -> np.ndarray:
-        """The clusters in the order of :meth:`canonical`."""
+        """The clusters in the order of :meth:`sort_clusters`."""
         size = np.round(self.pignistic.sum(axis=0), 9)
         return np.lexsort([self.pignistic.argmax(axis=0), -size])
 

@@ -23,6 +23,7 @@ from evidentia.rows.categories import Columns, categories_of
 from evidentia.rows.tables import any_table
 from evidentia.rows.values import ROUNDING
 from evidentia.solvers.barycentric import solve_centers
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.overlap import is_automatic, shared_sets
 from evidentia.solvers.starts import START_RULES, representative_rows
 from evidentia.solvers.threads import one_blas_thread
@@ -348,6 +349,7 @@ class CatECM(_base.IterativeClusterer):
     )
 
     @any_table
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find clusters in the rows of X.

@@ -23,6 +23,7 @@ from evidentia.prototypes._medoid_base import (
     pull,
 )
 from evidentia.prototypes.secmdd import SECMdd
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.starts import OBJECT_START_RULES
 from evidentia.solvers.threads import one_blas_thread
 from evidentia.views._base import SeveralViews
@@ -153,6 +154,7 @@ class MECMdd(SeveralViews, SECMdd):
         "rho_": "float or None\nDissimilarity to the empty set that was used, in units of the means; None without it.",
     }
 
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find clusters among objects that several matrices of dissimilarities compare.

@@ -20,6 +20,7 @@ from evidentia.prototypes._kernel import Criterion
 from evidentia.prototypes._medoid_base import check_given_objects
 from evidentia.prototypes.ecm import EvidentialMeans, overlap_of
 from evidentia.solvers.acceleration import Vectors
+from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales
 from evidentia.solvers.descent import Run
 from evidentia.solvers.overlap import is_automatic
@@ -172,6 +173,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         "lambda_": r"float" "\n" r":math:`\lambda`.",
     }
 
+    @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find clusters of objects that are seen in several views.
