@@ -148,7 +148,7 @@ def started(problem: Problem, rng: Generator) -> Problem:
         for one in kinds(problem.cls.parameters["init"].check):
             if one.words in (*PER_ROW, *PLACES, *ROW_NUMBERS):
                 settings["init"] = DRAWN[one.words](rng, problem.X, c)
-        if "rho" in problem.cls.parameters:  # else from a start that is drawn
+        if "rho" in problem.cls.parameters and problem.X.dtype != object:  # else from a start that is drawn
             settings["rho"] = float(np.nanstd(problem.X)) or 1.0
     return replace(problem, settings=settings)
 
@@ -263,10 +263,12 @@ EXEMPT = (
     Exempt(("descends",), ("egmm",), "a ridge may make the likelihood fall", lambda p: p.settings.get("ridge", 0) > 0),
     Exempt(("order", "copies"), ("latent-class", "bootgmm", "eknnclus", "nnevclus"), "starts are drawn by row number"),
     Exempt(("order",), ("secmdd",), "two medoids stand for their pair equally well: the first is taken"),
+    Exempt(("order", "origin"), ("soft-ecm",), "two objects stand for a set equally well: the first is taken",
+           lambda problem: problem.metric not in ("euclidean", "sqeuclidean")),
     Exempt(("order",), ("evclus", "cevclus", "cop-kmeans"), "objects are moved one after the other"),
     Exempt(("order",), ("cecm", "cfcm"), "linked objects are moved one after the other",
            lambda problem: "constraints" in problem.more),
-    Exempt(("units", "origin"), ("latent-class",), "categories have neither"),
+    Exempt(("units", "origin"), ("latent-class", "catecm"), "categories have neither"),
     Exempt(("units",), ("secmdd",), "a variance has another unit than a dissimilarity",
            lambda problem: problem.settings.get("evenness") == "variance"),
     Exempt(("units", "origin"), ("kfda", "kpcca"), "the kernel has a unit or an origin", _gamma_of_kernel),
