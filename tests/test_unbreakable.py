@@ -342,7 +342,7 @@ def test_covariances_that_may_hardly_differ_are_no_singular_matrix(blobs, model)
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 def test_what_does_not_suit_the_table_names_the_argument(blobs):
-    with pytest.raises(ValueError, match=r"The tree has 2 leaves and can be cut into n_clusters=1 to 2. Got 3"):
+    with pytest.raises(ValueError, match="of n_groups=3 only 2 are left, but BeliefHierarchical needs 3"):
         BeliefHierarchical(3, n_groups=3, random_state=0).fit(np.repeat([[0.0, 0], [1, 1]], 5, axis=0))
     with pytest.raises(ValueError, match=r"The 'focal_sets' parameter does not suit n_clusters=21: All subsets"):
         ECM(21, focal_sets="full").fit(blobs)

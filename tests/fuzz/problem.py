@@ -123,6 +123,8 @@ class Problem:
         power *= 0.5 if self.settings.get("squared") else 1.0  # X holds squares already
         for name, value in settings.items():
             unit = UNITS.get(f"{self.cls.method.name}.{name}", UNITS.get(name, 0))
+            if name == "rho" and self.cls.method.name == "soft-ecm" and self.metric in ("euclidean", "dtw"):
+                unit = 2  # its dissimilarities are squares
             if unit and isinstance(value, float):
                 with np.errstate(over="ignore"):
                     settings[name] = float(value * np.float64(factor) ** (unit * power))

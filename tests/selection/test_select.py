@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, euclidean
 
 import evidentia
 from evidentia import EGMM, CredalPartition, FocalSets, ParsimoniousGaussianMixture
@@ -273,7 +273,8 @@ def test_a_method_that_finds_its_number_has_one_row(three_groups):
 def test_dissimilarities_serve_every_method_that_takes_them(three_groups, name):
     D = cdist(three_groups, three_groups)
     selection = select(D, name, n_clusters=[3], metric="precomputed", random_state=0)
-    direct = select(three_groups, name, n_clusters=[3], random_state=0)
+    # A function, as a method may do other things with points in a space than with objects.
+    direct = select(three_groups, name, n_clusters=[3], metric=euclidean, random_state=0)
     assert selection.estimator_.metric == "precomputed"
     masses = selection.estimator_.partition_.masses
     np.testing.assert_allclose(masses, direct.estimator_.partition_.masses, atol=1e-6)

@@ -103,7 +103,7 @@ def list_datasets() -> "pd.DataFrame":
 
     Examples
     --------
-    >>> from evidentia.datasets import available
+    >>> from evidentia.datasets import list_datasets
     >>> list_datasets().loc["iris", "where"]
     'here'
     """
