@@ -1,8 +1,8 @@
 """
-Which tumours want a second look?
-=================================
+Which tumors want a second look?
+================================
 
-569 tumours, 30 measurements, no diagnosis given. Where the partition is sure, how often is it right?
+569 tumors, 30 measurements, no diagnosis given. Where the partition is sure, how often is it right?
 
 Clusters are compared with the diagnosis afterwards. Those that the partition calls torn are where most of the
 mistakes are: a second look is best spent on these.

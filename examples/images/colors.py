@@ -1,8 +1,8 @@
 """
-The colours of a flower
-=======================
+The colors of a flower
+======================
 
-How many colours has a picture? Pixels are rows of three numbers, and they are many: a sample is enough to find the
+How many colors has a picture? Pixels are rows of three numbers, and they are many: a sample is enough to find the
 clusters.
 
 The mixture is fitted to two thousand pixels and then places all of them.
@@ -25,7 +25,7 @@ fig, axes = plt.subplots(1, 3, figsize=(12, 3.2), layout="constrained")
 axes[0].imshow(photo)
 axes[0].set_title("picture")
 axes[1].imshow(np.clip(model.cluster_centers_, 0, 1)[found.labels()].reshape(photo.shape))
-axes[1].set_title("four colours")
+axes[1].set_title("four colors")
 axes[2].imshow(np.where(torn[..., None], [0.9, 0.3, 0.1], photo * 0.35 + 0.6))
 axes[2].set_title(f"torn: {torn.mean():.0%} of the pixels")
 for ax in axes:

@@ -4,7 +4,7 @@ Sky, roof or shadow?
 
 A photograph has no sharp border between what is lit and what is not. Which pixels could be either?
 
-Colours are clustered by evidential c-means; the map on the right shows where the data cannot tell.
+Colors are clustered by evidential c-means; the map on the right shows where the data cannot tell.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ fig, axes = plt.subplots(1, 3, figsize=(12, 3.2), layout="constrained")
 axes[0].imshow(photo)
 axes[0].set_title("photograph")
 axes[1].imshow(found.means[found.labels()] / 255)
-axes[1].set_title("most plausible cluster, in its mean colour")
+axes[1].set_title("most plausible cluster, in its mean color")
 drawn = axes[2].imshow(found.nonspecificity(), cmap="magma")
 axes[2].set_title("doubt")
 fig.colorbar(drawn, ax=axes[2], label="nonspecificity")

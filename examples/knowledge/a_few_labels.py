@@ -2,7 +2,7 @@
 A few labels go a long way
 ==========================
 
-Two bananas, and ten labelled objects of each: labels become links, and a metric learned from the links bends the
+Two bananas, and ten labeled objects of each: labels become links, and a metric learned from the links bends the
 clusters.
 
 Without them a method with round clusters cuts the bananas in the wrong way.

@@ -4,7 +4,7 @@ A tree with doubt in it
 
 Hierarchical clustering by belief functions: at every height of the tree there is a credal partition.
 
-Colours of the dendrogram are those of the clusters; on the right the partition at the cut.
+Colors of the dendrogram are those of the clusters; on the right the partition at the cut.
 """
 
 import matplotlib.pyplot as plt

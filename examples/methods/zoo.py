@@ -5,9 +5,9 @@ The zoo: what each method means by doubt
 The same objects, every method, three clusters: two groups that overlap, one apart, and two objects far from all of
 them.
 
-Each place is painted in the colours of the sets that would hold an object there, each set by its mass: blue, orange
-and green are single clusters, mixed colours sets of two, grey is "any of them" and black is the empty set, "none of
-them". What a method means by doubt is where the colours of single clusters end: memberships fade into each other,
+Each place is painted in the colors of the sets that would hold an object there, each set by its mass: blue, orange
+and green are single clusters, mixed colors sets of two, gray is "any of them" and black is the empty set, "none of
+them". What a method means by doubt is where the colors of single clusters end: memberships fade into each other,
 sets lie between clusters, outliers begin at a distance or nowhere.
 """
 
@@ -37,7 +37,7 @@ def fitted(name, cls):
 
 
 def painted(partition):
-    """The colour of each object: those of its sets, by their masses."""
+    """The color of each object: those of its sets, by their masses."""
     colors = [to_rgb(set_style(int(mask), partition.n_clusters).color) for mask in partition.focal_sets.masks]
     return np.clip(partition.masses @ np.array(colors), 0, 1)
 
@@ -51,7 +51,7 @@ reference = fitted("egmm", zoo["egmm"]).predict_partition(places)
 for ax, (name, cls) in zip(axes.flat, zoo.items()):
     found = fitted(name, cls).predict_partition(places)
     if found.n_clusters == 3:
-        found = found.align(reference)  # the same colour for the same cluster
+        found = found.align(reference)  # the same color for the same cluster
     ax.imshow(painted(found).reshape(*x.shape, 3), origin="lower", extent=(-5, 8, -3, 8), aspect="auto")
     ax.scatter(*X.T, s=9, color="white", edgecolor="black", linewidth=0.5)
     ax.set_title(f"{cls.__name__}: {cls.method.doubt.replace('`', '')}", fontsize="medium")
