@@ -271,6 +271,8 @@ EXEMPT = (
     Exempt(("units", "origin"), ("latent-class", "catecm"), "categories have neither"),
     Exempt(("units",), ("secmdd",), "a variance has another unit than a dissimilarity",
            lambda problem: problem.settings.get("evenness") == "variance"),
+    Exempt(("units",), ("evclus", "cevclus", "nnevclus"), "dissimilarities are conflicts as they are",
+           lambda problem: problem.settings.get("delta0", "auto") is None),
     Exempt(("units", "origin"), ("kfda", "kpcca"), "the kernel has a unit or an origin", _gamma_of_kernel),
 )  # fmt: skip
 
