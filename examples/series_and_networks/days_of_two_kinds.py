@@ -15,7 +15,12 @@ from evidentia import EVCLUS
 
 rng = np.random.default_rng(0)
 hour = np.arange(48) / 2
-bump = lambda at, width: np.exp(-((hour - at) ** 2) / (2 * width**2))  # noqa: E731
+
+
+def bump(at, width):
+    return np.exp(-((hour - at) ** 2) / (2 * width**2))
+
+
 working, holiday = bump(7.5, 1.2) + 1.2 * bump(19, 2), bump(12.5, 3.5)
 mixed = 0.8 * working + holiday
 days = np.vstack([np.tile(working, (40, 1)), np.tile(holiday, (25, 1)), np.tile(mixed, (6, 1))])

@@ -16,7 +16,10 @@ import numpy as np
 from evidentia import BeliefHierarchical
 from evidentia.plots import plot_dendrogram
 
-words = "density densities dense medoid medoids medoidal belief believe believed cluster clusters clustering".split()  # noqa: SIM905
+words = [
+    "density", "densities", "dense", "medoid", "medoids", "medoidal",
+    "belief", "believe", "believed", "cluster", "clusters", "clustering",
+]  # fmt: skip
 unlike = np.array([[1 - SequenceMatcher(None, one, other).ratio() for other in words] for one in words])
 unlike = (unlike + unlike.T) / 2
 model = BeliefHierarchical(4, metric="precomputed", linkage="average").fit(unlike)
