@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,12 +13,40 @@ import evidentia
 from evidentia.cli import terminal
 from evidentia.cli.errors import INTERRUPTED, Commands, UserError
 from evidentia.cli.files import check_file, is_large
+from evidentia.cli.options import (
+    Columns,
+    Distances,
+    Drop,
+    FitOn,
+    Fits,
+    FitScale,
+    Frame,
+    FusionRule,
+    Holes,
+    HowMany,
+    IdColumn,
+    Keep,
+    Kept,
+    LinksFile,
+    MethodName,
+    Missing,
+    Quiet,
+    Results,
+    Rule,
+    Scale,
+    Scheduler,
+    Seed,
+    SegmentScale,
+    SeveralViews,
+    TableFile,
+    TableFiles,
+    TableKind,
+    Tables,
+)
 from evidentia.cli.settings import MethodCommand
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from evidentia.partition import CredalPartition
+    pass
 
 app = typer.Typer(
     cls=Commands,
@@ -32,60 +59,6 @@ app = typer.Typer(
 
 
 ON_DISK = "--checkpoint and --scheduler are for rows that stay in their files"
-ASK_TOL = 1e-7  # somebody waits: later digits change no question
-DEMO = """\
-from evidentia import choose
-from evidentia.datasets import load
-
-iris = load("iris", as_frame=True)
-choice = choose(iris.data)
-print(choice)
-model = choice.fit(iris.data, random_state=0)
-print(model.partition_)"""
-
-
-class Scale(StrEnum):
-    none = "none"
-    standard = "standard"
-    robust = "robust"
-    minmax = "minmax"
-
-
-class FitScale(StrEnum):
-    auto = "auto"
-    none = "none"
-    standard = "standard"
-    robust = "robust"
-    minmax = "minmax"
-
-
-class Rule(StrEnum):
-    boundary = "boundary"
-    uncertainty = "uncertainty"
-    change = "change"
-    random = "random"
-
-
-class SegmentScale(StrEnum):
-    standard = "standard"
-    none = "none"
-
-
-class FusionRule(StrEnum):
-    dempster = "dempster"
-    conjunctive = "conjunctive"
-    yager = "yager"
-    disjunctive = "disjunctive"
-    cautious = "cautious"
-    average = "average"
-    hedge = "hedge"
-
-
-class Frame(StrEnum):
-    auto = "auto"
-    names = "names"
-    match = "match"
-    refine = "refine"
 
 
 class TwoMasks(MethodCommand):
@@ -112,100 +85,6 @@ class TwoMasks(MethodCommand):
                     raise UserError("--different takes two masks: --different regionA.png regionB.png.")
                 joined.append(self.BETWEEN.join(two))
         return super().parse_args(ctx, joined)
-
-
-class Tables(StrEnum):
-    auto = "auto"
-    csv = "csv"
-    parquet = "parquet"
-
-
-class Missing(StrEnum):
-    error = "error"
-    drop = "drop"
-    em = "em"
-
-
-# Options that several commands have.
-TableFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        help="Table: .csv, .tsv (also .gz), .parquet, .feather, .xlsx, .h5ad, .fcs, .npz; '-' for CSV from a pipe.",
-    ),
-]
-TableFiles = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILE",
-        help="Table: .csv, .tsv (also .gz), .parquet, .feather, .xlsx, .h5ad, .fcs, .npz; '-' for CSV from a pipe. "
-        "With --views several.",
-    ),
-]
-SeveralViews = Annotated[
-    bool, typer.Option("--views", help="The files are several tables of the same objects, joined by --id.")
-]
-Drop = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Columns to leave out; repeat, or separate by commas.")
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="Cluster this one too, although it looks like names or classes."),
-]
-Distances = Annotated[
-    bool | None,
-    typer.Option(
-        "--distances/--no-distances",
-        help="Whether FILE is a square table of dissimilarities between objects.",
-        show_default="when it looks like one",
-    ),
-]
-IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column that names the objects.")]
-Seed = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="Seed of the random starts; the same seed gives the same result.")
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the summary only.")]
-Results = Annotated[Path | None, typer.Option(metavar="DIR", help="Write report, masses, partition and plots there.")]
-TableKind = Annotated[
-    Tables, typer.Option(help="How --out writes masses and table; auto: CSV, above 50,000 rows Parquet.")
-]
-MethodName = Annotated[
-    str, typer.Option(metavar="NAME", help="Clustering method, see below; auto: what suits the columns.")
-]
-LinksFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs known to belong together or apart.")]
-HowMany = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|INT|FROM-TO",
-        help="How many clusters, or the range to choose from; auto: as the method does it, else 2-6.",
-    ),
-]
-FitOn = Annotated[
-    FitScale, typer.Option(help="Bring the columns to a common scale first; auto: when their spreads differ.")
-]
-Columns = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Columns to cluster, instead of all that can be.")
-]
-Holes = Annotated[
-    Missing | None,
-    typer.Option(
-        help="Rows with missing values: stop, leave out, or use what is there.",
-        show_default="em for methods that can, else error",
-    ),
-]
-Kept = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="For many rows: where the fit is kept, and goes on from, should it be cut."),
-]
-Fits = Annotated[
-    int | None,
-    typer.Option(
-        min=2, metavar="N", help="Fit N times more, to other rows and from other starts: what differs is doubt."
-    ),
-]
-Scheduler = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="For many rows: a Dask scheduler whose workers do the work.")
-]
 
 
 def _print_version(asked: bool) -> None:
@@ -380,59 +259,19 @@ def ask(
 ) -> None:
     """Answer questions about pairs of rows, and see the clusters follow; leave and come back at any time."""
     check_file(file)
-    from evidentia.cli import asking, fitting, inputs
+    from evidentia.cli import asking, inputs
     from evidentia.cli.running import check_out
-    from evidentia.cli.summary import print_summary
-    from evidentia.constraints import ActiveSession
-    from evidentia.looking.placing import scales_of
-    from evidentia.looking.rules import rescale
-    from evidentia.prototypes import CECM
 
-    about: dict[str, Any] = {
-        "id_column": id_column,
-        "drop": drop or (),
-        "columns": columns or (),
-        "missing": missing.value,
-    }
-    given = inputs.read(file, inputs.InputOptions(method="cecm", distances=False, scale=scale.value, **about))
-    data = given.data
+    wishes = inputs.InputOptions(
+        method="cecm", distances=False, scale=scale.value, id_column=id_column, drop=drop or (), columns=columns or (),
+        missing=missing.value,
+    )  # fmt: skip
+    given = inputs.read(file, wishes)
     check_out(out)
-    scaled, scaler = rescale(data, scale.value)
-    bars = int(sys.stderr.isatty())
-    estimator = CECM(clusters, adaptive=adaptive, n_init=starts, tol=ASK_TOL, random_state=seed, verbose=bars)
-    session = ActiveSession(estimator, scaled, rule=rule.value, random_state=seed)
     kept = answers or file.with_name(f"{file.name.split('.')[0]}-answers.csv")
-    notes = [*given.notes, *asking.read_earlier_answers(session, kept)]
-    given.print_heading()
-    shape = "each with its own shape" if adaptive else "round"
-    terminal.print_labeled("method", f"CECM, {clusters} clusters, {shape}, columns on {scale.value} scale, seed {seed}")
-    terminal.print_labeled("answers", f"{kept}  ({asking.count_answers(session)})")
-    for text in notes:
-        terminal.print_note(text)
-    hidden = [name for name, why in (given.left_out or {}).items() if why == "--drop"]
-    conversation = asking.Conversation(session, asking.columns_to_show(given.source.frame, data, hidden), kept)
-    finished = conversation.run()
-    terminal.echo()
-    if finished:
-        print_summary(session.partition)
-    terminal.print_labeled("answers", f"{kept}  ({asking.count_answers(session)}; the same command goes on from there)")
-    if not finished:
+    asked = asking.Job(file, given, kept, clusters, rule.value, adaptive, starts, seed, out, _command(ctx))
+    if not asking.run(asked):
         raise typer.Exit(INTERRUPTED)
-    if out is not None:
-        from evidentia.report import write_results
-
-        written = write_results(
-            out,
-            partition=session.partition,
-            model=fitting.convert_units(scales_of(scaler), session.model),
-            X=data,
-            object_column=id_column,
-            notes=[*notes, *conversation.notes],
-            settings={"file": file, "rows": len(data), "scale": scale.value, "answers": asking.count_answers(session)},
-            command=_command(ctx),
-            title=file.name,
-        )
-        terminal.print_labeled("written", f"{written[0]}  (open it in a browser)")
 
 
 @app.command()
@@ -685,35 +524,9 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Cluster Fisher's irises, the number of clusters chosen from the data, and compare with the species."""
-    from evidentia.cli import inputs, tables
-    from evidentia.cli.running import check_out, expect, run
-    from evidentia.datasets import load
+    from evidentia.cli.iris import show_irises
 
-    check_out(out)
-    iris = load("iris", as_frame=True)
-    source = tables.Source(iris.data.assign(species=iris.target), DEMO)
-    given = inputs.read_input(source, inputs.InputOptions(), title="Fisher's irises")
-    estimator, given = given.estimator(None)
-    if not quiet:
-        given.print_heading()
-        given.print_choice(expect(estimator, given.data, None, given.scale))
-    run(
-        estimator,
-        given.data,
-        None,
-        scale=given.scale,
-        out=out,
-        quiet=quiet,
-        remark=lambda partition: agreement_sentence(partition, iris.target, "species"),
-        settings=given.words,
-        command=_command(ctx),
-        code=DEMO,
-        title="Fisher's irises",
-    )
-    if not quiet:
-        terminal.print_labeled(
-            "next", "evidentia explore table.csv  (look at a table of yours in the browser, and point)"
-        )
+    show_irises(out, command=_command(ctx), quiet=quiet)
 
 
 @app.command()
@@ -725,51 +538,14 @@ def datasets(
     download: Annotated[bool, typer.Option("--download", help="Fetch it from OpenML when it is not here.")] = False,
 ) -> None:
     """List the data sets that can be loaded, describe one, or write it to a file."""
-    from evidentia._names import guard_table
-    from evidentia.datasets import list_datasets, load
-    from evidentia.files import whole_file
+    from evidentia.cli import listing
 
-    if name is None:
-        if to is not None or download:
-            raise UserError("Which data set? 'evidentia datasets' lists the names.")
-        table = list_datasets().drop(columns="used_by")
-        names = table.index.str.ljust(table.index.str.len().max()).rename(None)
-        terminal.echo(table.set_axis(names).astype(str).replace("<NA>", "-").to_string())
-        return
-    dataset = load(name, download=download)
-    if to is None:
-        terminal.echo(str(dataset))
-        return
-    if dataset.dissimilarity is not None:
-        import pandas as pd
-
-        square = pd.DataFrame(dataset.dissimilarity)
-        called = list(dataset.object_names or map("object{}".format, square.index))
-        with whole_file(to) as file:
-            guard_table(square.set_axis(called).set_axis(called, axis=1)).to_csv(file, index_label="object")
-        terminal.echo(f"{to}: dissimilarities of {len(square)} objects")
-        return
-    framed = dataset.as_frame()
-    frame = framed.data if framed.target is None else framed.data.assign(label=framed.target)
-    with whole_file(to) as file:
-        guard_table(frame).to_csv(file, index=dataset.object_names is not None, index_label="object")
-    terminal.echo(f"{to}: {len(frame)} rows, {frame.shape[1]} columns")
-
-
-def agreement_sentence(partition: CredalPartition, truth: pd.Series, what: str) -> str:
-    """How the clusters agree with known classes, in a sentence."""
-    import pandas as pd
-    from sklearn.metrics import adjusted_rand_score
-
-    labels = pd.Series(partition.labels(), index=truth.index)
-    held = pd.crosstab(labels, truth)
-    parts = [
-        f"cluster {k} holds {' and '.join(f'{n} {name}' for name, n in row.items() if n)}" for k, row in held.iterrows()
-    ]
-    return (
-        f"Compared with the {what}, which the clustering never saw: {', '.join(parts)} "
-        f"(adjusted Rand index {adjusted_rand_score(truth, labels):.2f})."
-    )
+    if name is not None:
+        listing.show_dataset(name, to, download=download)
+    elif to is not None or download:
+        raise UserError("Which data set? 'evidentia datasets' lists the names.")
+    else:
+        listing.list_all()
 
 
 def _read_links(path: Path | None, id_column: str | None) -> Any:

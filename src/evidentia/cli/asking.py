@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,15 +14,79 @@ import pandas as pd
 from evidentia._names import printable
 from evidentia.cli import terminal
 from evidentia.cli.errors import UserError
-from evidentia.cli.fitting import record_events
+from evidentia.cli.fitting import convert_units, record_events
+from evidentia.cli.inputs import Input
+from evidentia.cli.summary import print_summary
 from evidentia.constraints import ActiveSession
 from evidentia.files import check_writable
+from evidentia.looking.placing import scales_of
+from evidentia.looking.rules import rescale
+from evidentia.prototypes import CECM
 
 KEYS = {"s": "same", "d": "different", "?": "unknown", "u": "undo", "q": "quit"}
 WORDS = KEYS | {word: word for word in KEYS.values()} | {"don't know": "unknown", "leave": "quit"}
 HINT = "s same, d different, ? don't know, u undo, q leave"
 SPOKEN = {"same": "same", "different": "different", "unknown": "don't know"}
 MOST_ROWS, MOST_WIDTH = 20, 30
+TOL = 1e-7  # somebody waits: later digits change no question
+
+
+class Job(NamedTuple):
+    """What is asked about, and how the clusters are found between the questions."""
+
+    file: Path
+    given: Input
+    answers: Path
+    n_clusters: int
+    rule: str
+    adaptive: bool
+    n_init: int
+    seed: int
+    out: Path | None
+    command: str
+
+
+def run(job: Job) -> bool:
+    """Ask, answer after answer, and sum up; False when a fit was interrupted."""
+    data, scale = job.given.data, job.given.scale
+    scaled, scaler = rescale(data, scale)
+    bars = int(sys.stderr.isatty())
+    estimator = CECM(
+        job.n_clusters, adaptive=job.adaptive, n_init=job.n_init, tol=TOL, random_state=job.seed, verbose=bars
+    )
+    session = ActiveSession(estimator, scaled, rule=job.rule, random_state=job.seed)
+    notes = [*job.given.notes, *read_earlier_answers(session, job.answers)]
+    job.given.print_heading()
+    shape = "each with its own shape" if job.adaptive else "round"
+    terminal.print_labeled(
+        "method", f"CECM, {job.n_clusters} clusters, {shape}, columns on {scale} scale, seed {job.seed}"
+    )
+    terminal.print_labeled("answers", f"{job.answers}  ({count_answers(session)})")
+    for text in notes:
+        terminal.print_note(text)
+    hidden = [name for name, why in (job.given.left_out or {}).items() if why == "--drop"]
+    conversation = Conversation(session, columns_to_show(job.given.source.frame, data, hidden), job.answers)
+    finished = conversation.run()
+    terminal.echo()
+    if finished:
+        print_summary(session.partition)
+    terminal.print_labeled("answers", f"{job.answers}  ({count_answers(session)}; the same command goes on from there)")
+    if finished and job.out is not None:
+        from evidentia.report import write_results
+
+        written = write_results(
+            job.out,
+            partition=session.partition,
+            model=convert_units(scales_of(scaler), session.model),
+            X=data,
+            object_column=job.given.id_column,
+            notes=[*notes, *conversation.notes],
+            settings={"file": job.file, "rows": len(data), "scale": scale, "answers": count_answers(session)},
+            command=job.command,
+            title=job.file.name,
+        )
+        terminal.print_labeled("written", f"{written[0]}  (open it in a browser)")
+    return finished
 
 
 def read_earlier_answers(session: ActiveSession, path: Path) -> list[str]:
