@@ -46,7 +46,7 @@ Averaging over models and numbers of clusters
 ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
 
 .. automodule:: evidentia.mixtures.averaging
-   :members: number_support, merge_share, split_share, shares, akaike
+   :members: number_support, merge_share, split_share, shares, akaike, measure_optimism
 """
 }
 HEADINGS = {

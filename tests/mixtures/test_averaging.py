@@ -9,7 +9,15 @@ from sklearn.metrics import adjusted_rand_score
 
 from evidentia import BootGMM, ParsimoniousGaussianMixture
 from evidentia.datasets import load, make_bootgmm_mixture
-from evidentia.mixtures.averaging import GaussianAverage, merge_share, number_support, shares, split_share
+from evidentia.mixtures import averaging
+from evidentia.mixtures.averaging import (
+    GaussianAverage,
+    measure_optimism,
+    merge_share,
+    number_support,
+    shares,
+    split_share,
+)
 from evidentia.mixtures.bootstrap import Refits, draw_weights, side_by_side
 from evidentia.mixtures.covariance_models import covariances
 from evidentia.mixtures.parsimonious import n_parameters
@@ -216,6 +224,56 @@ def test_the_chosen_fit_is_kept(model):
 def test_a_model_with_more_parameters_than_objects_gets_no_share():
     assert shares(np.array([-500.0, -501.0, -np.inf]))[2] == 0
     assert shares(np.array([-np.inf, -501.0, -np.inf])).tolist() == [1, 0, 0]  # of the chosen one nothing can be said
+
+
+def test_optimism_is_what_a_row_gains_where_it_was_seen():
+    X = make_bootgmm_mixture(2, 90, random_state=1).data
+    mixture, rule = ParsimoniousGaussianMixture(3, model="VVI", random_state=0).fit(X), partial(covariances, "VVI")
+    fold, gain = np.random.RandomState(0).permutation(90) % 10, np.zeros(90)
+    for k in range(10):
+        part = fit_replicates(X[fold != k], None, mixture._parameters, rule, tol=1e-12, max_iter=5000)
+        log_density = evaluate(X, part.parameters)[1][0]
+        gain += log_density / 10
+        gain[fold == k] -= log_density[fold == k]
+    optimism, error = measure_optimism(X, mixture._parameters, rule, tol=1e-12, max_iter=5000)
+    assert optimism == pytest.approx(gain.sum(), rel=1e-3)
+    assert error == pytest.approx(np.sqrt(90) * gain.std(), rel=1e-3)
+
+
+def test_the_optimism_of_a_regular_model_is_its_number_of_parameters():
+    found = []
+    for seed in range(5):
+        X = np.random.default_rng(seed).normal(size=(400, 3)) @ np.diag([1, 2, 5])
+        mixture = ParsimoniousGaussianMixture(1, model="EEE", random_state=0).fit(X)
+        found.append(measure_optimism(X, mixture._parameters, partial(covariances, "EEE"))[0])
+    assert np.mean(found) == pytest.approx(9, abs=1)  # three means, six covariances
+
+
+def alike_in_ten_columns(seed):
+    """Three clusters of one covariance that overlap."""
+    rng = np.random.default_rng(seed)
+    axes = np.linalg.qr(rng.normal(size=(10, 10)))[0]
+    within = (axes * np.exp(np.linspace(-1, 1, 10))) @ axes.T
+    means = np.zeros((3, 10))
+    means[1, 0] = means[2, 1] = 2.5
+    return np.repeat(means, 100, axis=0) + rng.normal(size=(300, 10)) @ np.linalg.cholesky(within).T
+
+
+@pytest.mark.parametrize("seed", [0, 2, 4])
+def test_common_axes_that_fit_chance_get_no_share(seed, monkeypatch):
+    X = alike_in_ten_columns(seed)
+    mixture = ParsimoniousGaussianMixture(3, model=["EEE", "VEE", "EVE", "VVE"], random_state=0).fit(X)
+    assert {rival.model for rival in averaged(mixture, X).rivals} == {"EEE", "VEE"}
+    monkeypatch.setattr(averaging, "measure_optimism", lambda *_, **__: (np.nan, np.nan))  # as where a fold collapses
+    by_aic = {rival.model: rival.share for rival in averaged(mixture, X).rivals}
+    assert by_aic.get("EVE", 0) + by_aic.get("VVE", 0) > 0.25
+
+
+def test_no_optimism_is_measured_where_a_component_collapses():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(40, 5)), rng.normal(8, 0.3, size=(7, 5))])
+    mixture = ParsimoniousGaussianMixture(2, model="VVV", random_state=0).fit(X)
+    assert np.isnan(measure_optimism(X, mixture._parameters, partial(covariances, "VVV"))).all()
 
 
 def test_replicates_that_collapse_are_held():

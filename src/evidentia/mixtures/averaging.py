@@ -6,7 +6,10 @@ of clusters, of its own, and there are more replicates of what the table support
 
 - among models with c clusters the shares are Akaike's weights, proportional to :math:`\exp(\mathrm{AIC} / 2)`. A model
   with as many parameters as there are objects gets none, since AIC means nothing there; if the best one is such a
-  model, it is alone;
+  model, it is alone. AIC takes the *optimism* of a model, what its likelihood gains by being that of its own rows,
+  for its number of parameters. It is more where these are hardly determined: common axes of clusters of one shape
+  (EVE, VVE), say, in ten columns. So the optimism of every model that would get a share is measured by
+  cross-validation. Where it is beyond doubt more than the parameters of one of them, the measured one counts for all;
 - the *support* of c clusters is proportional to :math:`\exp(\mathrm{BIC}_c / 4)`, with the BIC of the best model with c
   clusters: the square root of its approximate posterior probability. The root gives a number that is nearly as good
   more of a say, since a difference of BIC is itself known from the data only.
@@ -25,11 +28,20 @@ import numpy as np
 import pandas as pd
 
 from evidentia.mixtures._base import Candidate
+from evidentia.mixtures.finalists import DOUBT
 from evidentia.mixtures.parsimonious import GaussianReplicates, ParsimoniousGaussianMixture
-from evidentia.solvers.batched_em import MixtureParameters, Replicates, evaluate, fit_replicates, from_posteriors
+from evidentia.solvers.batched_em import (
+    CovarianceRule,
+    MixtureParameters,
+    Replicates,
+    evaluate,
+    fit_replicates,
+    from_posteriors,
+)
 from evidentia.solvers.starts import Rows
 
 SMALLEST_SHARE = 0.005  # rarer ones would get no replicate of two hundred
+FOLDS = 10  # of the cross-validation
 
 
 class Rival(NamedTuple):
@@ -66,6 +78,45 @@ def akaike(log_likelihood: float, n_parameters: int, n_objects: float) -> float:
     (-218.0, -inf)
     """
     return 2 * (log_likelihood - n_parameters) if n_parameters < n_objects else -np.inf
+
+
+def measure_optimism(
+    rows: np.ndarray, start: MixtureParameters, rule: CovarianceRule, **settings: Any
+) -> tuple[float, float]:
+    r"""By how much the log-likelihood of its own rows flatters a fitted mixture, and the standard error of that.
+
+    Ten fits lack a tenth of the rows each. The optimism of a row is the mean of its log densities under the ten, less
+    that under the one which has not seen it: cross-validation, corrected for the tenth that is missing [1]_. For a
+    regular model the sum is about the number of parameters.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    start : MixtureParameters
+        The mixture that was fitted to them, from which EM of the ten begins.
+    rule : callable
+        M-step of its covariance model.
+    **settings
+        Of :func:`~evidentia.solvers.batched_em.fit_replicates`.
+
+    Returns
+    -------
+    optimism, error : float
+        NaN when a component collapses in one of the fits.
+
+    References
+    ----------
+    .. [1] P. Burman. A comparative study of ordinary cross-validation, v-fold cross-validation and the repeated
+       learning-testing methods. Biometrika 76(3):503-514, 1989.
+    """
+    n = len(rows)
+    fold = np.random.RandomState(0).permutation(n) % FOLDS
+    found = fit_replicates(rows, (fold != np.arange(FOLDS)[:, None]).astype(float), start, rule, **settings)
+    if found.degenerate.any():
+        return np.nan, np.nan
+    log_density = evaluate(rows, found.parameters)[1]
+    gain = log_density.mean(axis=0) - log_density[fold, np.arange(n)]
+    return float(gain.sum()), float(np.sqrt(n) * gain.std())
 
 
 def number_support(selection: pd.DataFrame) -> pd.Series:
@@ -166,7 +217,7 @@ class GaussianAverage:
         inside = Rows(rows.X[:, mixture._varying], rows.weight)
         for number, weight in support[support > 0].items():
             near = self._near(inside, [c for c in mixture._candidates if c.n_clusters == number])
-            share = weight * shares(np.array([criterion for _, criterion in near]))
+            share = weight * self._weigh(inside, near)
             for at, ((one, _), part) in enumerate(zip(near, share)):
                 one = finish(one) if finish is not None and one.first_look and part > 0 else one
                 if one.interrupted:
@@ -200,6 +251,27 @@ class GaussianAverage:
                 run = replace(one.best, state=fitted.parameters)
                 near.append((replace(one, best=run, first_look=sampled), akaike(expected, one.n_parameters, total)))
         return near
+
+    def _weigh(self, rows: Rows, near: list[tuple[Candidate, float]]) -> np.ndarray:
+        """Shares by AIC; by measured optimism, once that of a model is beyond doubt more than its parameters.
+
+        A sample stands for many rows, where AIC holds.
+        """
+        criterion = np.array([found for _, found in near])
+        if len(near) == 1 or rows.weight.sum() > len(rows.X):
+            return shares(criterion)
+        settings = {name: getattr(self.mixture, name) for name in ("tol", "max_iter", "reg_covar")}
+        excess, refuted = np.zeros(len(near)), False
+        measured: set[int] = set()
+        while new := set(np.flatnonzero(shares(criterion - 2 * refuted * excess)).tolist()) - measured:
+            for at in new:
+                one = near[at][0]
+                rule = self.mixture._rule(one.settings["model"])
+                optimism, error = measure_optimism(rows.X, one.best.state, rule, **settings)
+                excess[at] = np.nan_to_num(optimism - one.n_parameters)
+                refuted |= bool(excess[at] > DOUBT * error)
+            measured |= new
+        return shares(criterion - 2 * refuted * excess)
 
     def fit_replicates(self, X: np.ndarray, weights: np.ndarray) -> GaussianReplicates:
         """Fit a mixture to each weighting of the rows, (n_replicates, n_samples), from that of its rival."""

@@ -162,7 +162,8 @@ class BootGMM(_base.IterativeClusterer):
     With ``model="bic"`` the model is chosen on the whole table and then taken for the truth. That choice is itself
     uncertain, and the intervals come out too short: in the paper they cover 0.65 to 0.70 at a nominal 0.90 when the
     components differ in all respects. With ``"auto"`` the replicates are shared out among the models, more of them to
-    those with a better AIC, all fitted from the clusters of the best one. That keeps the coverage near nominal with
+    those with a better AIC (or cross-validated likelihood, where AIC cannot be right), all fitted from the clusters of
+    the best one. That keeps the coverage near nominal with
     intervals shorter than those of the richest model; ``python -m reproduction bootgmm`` in a clone measures it.
 
     Of rows that are not in memory (:func:`~evidentia.rows.open_rows`) up to 50,000 are fitted as a table is. For more,
