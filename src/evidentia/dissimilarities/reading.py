@@ -117,8 +117,8 @@ def refuse_rows_of_metric(estimator: Any) -> None:
         )
 
 
-def read_new(estimator: Any, source: Source, X: Any) -> Any:
-    """New objects as ``source.from_new`` takes them."""
+def read_new(estimator: Any, source: Source | None, X: Any) -> Any:
+    """New objects as ``source.from_new`` takes them; without a source, dissimilarities to the fitted objects."""
     if isinstance(source, MixedTable):
         return source.encode(X)
     if isinstance(source, Series):
