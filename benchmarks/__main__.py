@@ -55,7 +55,7 @@ FAMILIES: dict[str, ModuleType] = {
         graphs,
     )
 }
-BESIDE_EVCLUST = (ecm, evclust_methods, relational, density, views)
+BESIDE_EVCLUST = (ecm, evclust_methods, relational, density, views, categories)
 
 
 def lines_of(name: str, quick: bool, peer_python: str) -> Iterator[Line]:

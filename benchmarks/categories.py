@@ -1,10 +1,11 @@
-"""Categories and series: seconds of CatECM and SoftECM.
+"""Categories and series: seconds of CatECM, evclust 0.2.1 beside it, and of SoftECM, which the peer has not.
 
 ``python -m benchmarks.categories`` compares the methods that read categories on tables with known groups.
 """
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,11 +14,12 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.harness import Line, duration, stopwatch
+from benchmarks.harness import Line, beside_evclust, duration, seconds_by_evclust, stopwatch
 
 LETTERS = np.array(list("abcdefgh"))
 NUMBERS = list("uvwx")
 DRAWS = 4
+PEER_ITERATIONS = 5
 Known = tuple[pd.DataFrame, np.ndarray]
 
 
@@ -101,7 +103,25 @@ def score(fit: Callable[[pd.DataFrame, int], Any], kind: str, X: pd.DataFrame, g
             return float("nan")
 
 
-def lines(quick: bool) -> Iterator[Line]:
+def small_table(n: int) -> pd.DataFrame:
+    rng = np.random.default_rng(1)
+    return answers(rng.integers(3, size=n), 10, 0.6, rng)
+
+
+def peer_seconds(n: int) -> dict[str, float | str]:
+    """Seconds of evclust's ``catecm`` for some iterations, or why it failed."""
+    from evclust.catecm import catecm
+
+    X = small_table(n).to_numpy(dtype=object)
+    begin = time.process_time()
+    try:
+        catecm(X, 3, type="full", maxit=PEER_ITERATIONS, epsi=0, disp=False)
+        return {"CatECM": time.process_time() - begin}
+    except Exception as error:
+        return {"CatECM": f"{type(error).__name__}: {error}"}
+
+
+def lines(quick: bool, peer_python: str) -> Iterator[Line]:
     from evidentia import CatECM, SoftECM
 
     rng = np.random.default_rng(0)
@@ -111,6 +131,14 @@ def lines(quick: bool) -> Iterator[Line]:
         warnings.simplefilter("ignore", UserWarning)
         seconds = stopwatch(lambda: CatECM(5, n_init=1, random_state=0).fit(X), repeats=1)
     yield Line("CatECM, one start", f"{n:,} x 20, c=5", duration(seconds), "", "", "< 10 s", seconds < 10)
+    n = 100 if quick else 300
+    peer = seconds_by_evclust("benchmarks.categories", "peer_seconds", n, python=peer_python)
+    model, X = CatECM(3, focal_sets="full", n_init=1, max_iter=PEER_ITERATIONS, tol=0, random_state=0), small_table(n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the number of iterations is fixed on purpose
+        seconds = stopwatch(lambda: model.fit(X), repeats=10)
+    what = f"CatECM, {PEER_ITERATIONS} iterations (peer: evclust)"
+    yield beside_evclust(what, f"{n:,} x 10, c=3", seconds, peer.get("CatECM"), 10)
     n = 30 if quick else 200
     series = [np.sin(np.linspace(0, 6 + 3 * (i % 3), t)) for i, t in enumerate(rng.integers(40, 60, size=n))]
     seconds = stopwatch(lambda: SoftECM(3, metric="dtw", random_state=0).fit(series), repeats=1)

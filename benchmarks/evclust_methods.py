@@ -1,13 +1,12 @@
 """Every method of the PyPI package evclust 0.2.1 that we have too, on real tables: one start, ten iterations.
 
 The peer's ECM and BPEC take no number of iterations; these run until they rest, by each package's own rule (ours is the
-stricter one). Its methods on several views are in ``benchmarks.views``; its ``catecm`` clusters categories, and we have
-no such method. It has no constrained methods.
+stricter one). Its methods on several views are in ``benchmarks.views``, its ``catecm`` is in ``benchmarks.categories``.
+It has no constrained methods, and none on series.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
 import warnings
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Line, duration, in_own_process, speed, stopwatch
+from benchmarks.harness import Line, beside_evclust, seconds_by_evclust, stopwatch
 
 ITERATIONS = 10
 DATA = ("iris", "wine", "seeds", "fourclass", "protein")
@@ -106,11 +105,7 @@ def lines(quick: bool, peer_python: str) -> Iterator[Line]:
         with tempfile.TemporaryDirectory() as directory:
             file = Path(directory) / "case.npz"
             np.savez(file, D=D, peaks=peaks, X=np.empty(0) if X is None else X)
-            try:
-                peer = in_own_process("benchmarks.evclust_methods", "peer_seconds", str(file), python=peer_python)
-            except RuntimeError as error:
-                print(f"{peer_python} could not run evclust 0.2.1: {error}", file=sys.stderr)
-                peer = {}
+            peer = seconds_by_evclust("benchmarks.evclust_methods", "peer_seconds", str(file), python=peer_python)
         for method in METHODS:
             if X is None and method in ON_TABLES:
                 continue
@@ -119,12 +114,4 @@ def lines(quick: bool, peer_python: str) -> Iterator[Line]:
                 warnings.simplefilter("ignore")  # the number of iterations is fixed on purpose
                 work()
                 seconds = stopwatch(work)
-            what, theirs = f"{method} (peer: evclust)", peer.get(method)
-            if isinstance(theirs, float):
-                yield speed(what, size, seconds, theirs, 1)
-            else:
-                reason = "no peer" if theirs is None else "peer fails"
-                if theirs is not None:
-                    print(f"evclust 0.2.1 cannot do {method} on {name}: {theirs}", file=sys.stderr)
-                unmet = ">= 1 x" if theirs is None else ""  # what the peer cannot do is no target
-                yield Line(what, size, duration(seconds), "", reason, unmet, None)
+            yield beside_evclust(f"{method} (peer: evclust)", size, seconds, peer.get(method), 1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.harness import Line, duration, in_own_process, peak_beyond, stopwatch
 
-SECONDS, MEGABYTES = 20.0, 1000.0
+SECONDS, MEGABYTES = 10.0, 1000.0
 
 
 def opinions(n: int, count: int, n_clusters: int) -> list:

@@ -61,6 +61,25 @@ def speed(what: str, size: str, ours: float, peer: float, target: float) -> Line
     return Line(what, size, duration(ours), duration(peer), f"{ratio:.1f} x", f">= {target:g} x", ratio >= target)
 
 
+def beside_evclust(what: str, size: str, ours: float, theirs: float | str | None, target: float) -> Line:
+    """The same where the peer may have failed, which a sentence says, or may not be there."""
+    if isinstance(theirs, float):
+        return speed(what, size, ours, theirs, target)
+    if theirs is None:
+        return Line(what, size, duration(ours), "", "no peer", f">= {target:g} x", None)
+    print(f"evclust 0.2.1 cannot do {what}, {size}: {theirs}", file=sys.stderr)
+    return Line(what, size, duration(ours), "", "peer fails", "", None)  # what the peer cannot do is no target
+
+
+def seconds_by_evclust(module: str, function: str, *arguments: Any, python: str) -> dict[str, float | str]:
+    """What ``module.function`` measures of each method in the peer's interpreter; nothing where it cannot run."""
+    try:
+        return in_own_process(module, function, *arguments, python=python)
+    except RuntimeError as error:
+        print(f"{python} could not run evclust 0.2.1: {error}", file=sys.stderr)
+        return {}
+
+
 def within(what: str, size: str, ours: float, peer: float, most: float) -> Line:
     """Seconds of both and how many times as long ours takes."""
     ratio = ours / peer

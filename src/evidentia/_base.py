@@ -542,7 +542,7 @@ def largest_first(size: np.ndarray, tie: np.ndarray | None = None) -> np.ndarray
     return np.lexsort([np.arange(len(size)) if tie is None else tie, -np.round(size, 9)])
 
 
-def warn_if_centers_coincide(estimator: BaseEstimator, centers: np.ndarray, spread: float) -> None:
+def warn_if_centers_coincide(estimator: MethodBase, centers: np.ndarray, spread: float) -> None:
     """Say so when two clusters became one, as happens in high dimension or with too many clusters.
 
     ``spread`` is a typical distance of an object from the mean.
@@ -550,8 +550,9 @@ def warn_if_centers_coincide(estimator: BaseEstimator, centers: np.ndarray, spre
     gaps = np.linalg.norm(centers[:, None] - centers, axis=2) + np.where(np.eye(len(centers)), np.inf, 0)
     if len(centers) > 1 and gaps.min() <= 1e-3 * spread:
         a, b = np.unravel_index(gaps.argmin(), gaps.shape)
+        sharper = "lower 'beta', " if "beta" in estimator.parameters else ""  # 2 is too fuzzy for many columns
         warn_user(
             f"{type(estimator).__name__}: the centers of clusters {a} and {b} coincide, so the data do not tell them "
-            "apart. Ask for fewer clusters, scale the columns, or reduce the dimension first (e.g. PCA).",
+            f"apart. Ask for fewer clusters, {sharper}scale the columns, or reduce the dimension first (e.g. PCA).",
             UserWarning,
         )

@@ -137,6 +137,22 @@ def test_sixty_two_clusters_work_on_restricted_families(rule):
     assert_same_dicts(as_dicts(rule(a, b)), expected)
 
 
+@pytest.mark.parametrize("rule", [conjunctive, disjunctive])
+@pytest.mark.parametrize("rows", [(2, 2), (2, 1), (1, 2)])
+def test_sets_that_thousands_of_pairs_meet_in_match_the_definition(rule, rows):
+    pairs = list(FocalSets(13, "pairs", empty=False))
+    wide = [frozenset(range(13)) - one for one in pairs]
+    sides = [FocalSets(13, wide), FocalSets(13, wide[:-3])] if rule is disjunctive else [FocalSets(13, pairs)] * 2
+    a, b = (random_mass_functions(n, family, seed=n, zeros=0) for n, family in zip(rows, sides))
+    meeting = [MEETS[rule](x, y) for x in sides[0] for y in sides[1]]
+    assert meeting.count(frozenset(range(13)) if rule is disjunctive else frozenset()) > 4_000
+    got = rule(a, b)
+    assert set(got.focal_sets) == set(meeting)
+    for row, expected in zip(as_dicts(got), twin(a, b, MEETS[rule]), strict=True):
+        assert row.keys() == expected.keys()
+        assert [row[key] for key in row] == pytest.approx([expected[key] for key in row], rel=1e-13)
+
+
 @pytest.mark.parametrize("rule", [conjunctive, cautious])
 def test_blocks_of_rows_change_nothing_and_bound_the_memory(rule, monkeypatch):
     family = FocalSets(6)

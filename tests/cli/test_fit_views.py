@@ -51,6 +51,21 @@ def test_several_files_are_views(run, files, tmp_path):
     np.testing.assert_allclose(names["model"].partition_.masses, partition.masses, atol=1e-9)
 
 
+def test_a_range_of_numbers_is_tried(run, files, tmp_path):
+    out = tmp_path / "out"
+    wishes = ["--views", "--id", "patient", "--clusters", "2-5", "--lam", "1", "--out", out]
+    code, said = run("fit", *files, *wishes)
+    assert code == 0, said
+    assert re.search(r"^\* +WMVEC +4 ", said, re.MULTILINE), said
+    assert "Best: WMVEC with 4 clusters, by smallest nonspecificity N*" in said
+    assert "60 objects in 4 clusters" in said
+    page = (out / "report.html").read_text()
+    names = {}
+    exec(html.unescape(re.search(r"In Python</h3><pre><code>(.*?)</code>", page, re.DOTALL)[1]), names)
+    partition = CredalPartition.load(out / "partition.npz")
+    np.testing.assert_allclose(names["model"].partition_.masses, partition.masses, atol=1e-9)
+
+
 def test_matrices_and_settings(run, files, tmp_path):
     paths = []
     for path in files[:2]:
@@ -73,7 +88,7 @@ def test_matrices_and_settings(run, files, tmp_path):
     ("words", "message"),
     [
         (["--clusters", "4"], "--views takes them for several tables of the same objects; without it name one"),
-        (["--views"], "--views needs one number of clusters, such as --clusters 3."),
+        (["--views"], "--views needs a number of clusters, or a range to choose from: --clusters 3, --clusters 2-6."),
         (["--views", "--clusters", "2", "--method", "ecm"], "--views: ecm does not read views. Take wmvec, wmvecfp."),
         (["--views", "--clusters", "2", "--missing", "drop"], "--missing is for one table, not for --views."),
         (["--views", "--clusters", "2", "--scale", "robust"], "--scale robust: with --views it is standard"),

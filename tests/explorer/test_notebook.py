@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import evidentia
-from evidentia import CECM, ECM, EGMM
+from evidentia import CECM, ECM, EGMM, WMVEC
 from evidentia.explorer import Exploration, Settings
 from evidentia.explorer.notebook import settings_of
 
@@ -101,6 +101,18 @@ def test_an_image_is_explored_in_a_cell_too(tmp_path):
         _ = explorer.constraints_
     with pytest.raises(ValueError, match="An image takes no model"):
         evidentia.explore(image, ECM(2))
+
+
+def test_views_are_explored_side_by_side():
+    views = {"left": rows(), "right": 3 * rows() + 1}
+    for several in (views, list(views.values())):
+        with pytest.raises(ValueError, match=r"one table, and X is several.*WMVEC\(4, views="):
+            evidentia.explore(several, WMVEC(2))
+    table = pd.concat([view.add_prefix(f"{name} ") for name, view in views.items()], axis=1)
+    columns = {name: [f"{name} u", f"{name} v"] for name in views}
+    explorer = evidentia.explore(table, WMVEC(2, views=columns, random_state=0))
+    expected = WMVEC(2, random_state=0).fit(views)
+    np.testing.assert_allclose(explorer.partition_.masses, expected.partition_.masses, atol=1e-12)
 
 
 def test_one_column_and_many_objects_are_drawn():

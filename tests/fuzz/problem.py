@@ -34,7 +34,7 @@ UNITS = {
 # Power of the unit that the dissimilarities of a metric have; None where they change otherwise.
 METRICS = {
     "euclidean": 1, "cityblock": 1, "chebyshev": 1, "sqeuclidean": 2, "cosine": 0, "correlation": 0, "seuclidean": 0,
-    "mahalanobis": 0, "gower": 0, "precomputed": 1, "dtw": 1,
+    "mahalanobis": 0, "gower": 0, "precomputed": 1, "dtw": 1, "soft-dtw": None,
 }  # fmt: skip
 MOVABLE = ("euclidean", "cityblock", "chebyshev", "sqeuclidean", "seuclidean", "mahalanobis", "gower")
 

@@ -360,7 +360,7 @@ def test_a_module_of_the_wrong_width(stripes):
         ({"focal_sets": "triples"}, "'focal_sets' parameter of NNEVCLUS must be one of 'pairs', 'full', 'simple', "),
         (
             {"metric": 3},
-            "'metric' parameter of NNEVCLUS must be one of 'precomputed', 'gower', 'dtw' or a metric of SciPy",
+            "'metric' parameter of NNEVCLUS must be one of 'precomputed', 'gower', 'dtw', 'soft-dtw' or a metric",
         ),
         ({"delta0": 1.5}, "'delta0' parameter of NNEVCLUS must be 'auto' or a number > 0 and <= 1 or None"),
         ({"init": np.ones((90, 2))}, "'init' parameter of NNEVCLUS"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
@@ -47,6 +48,21 @@ def plain_dtw(a, b):
     return best[-1, -1]
 
 
+def plain_soft(a, b, gamma=0.5):
+    """Divergence of soft-DTW by its recursion."""
+
+    def soft(a, b):
+        least = np.full((len(a) + 1, len(b) + 1), np.inf)
+        least[0, 0] = 0
+        for i, j in product(range(len(a)), range(len(b))):
+            before = -gamma * logsumexp([-least[at] / gamma for at in ((i, j), (i, j + 1), (i + 1, j))])
+            least[i + 1, j + 1] = before + ((a[i] - b[j]) ** 2).sum()
+        return least[-1, -1]
+
+    a, b = (np.asarray(one, dtype=float).reshape(len(one), -1) for one in (a, b))
+    return soft(a, b) - (soft(a, a) + soft(b, b)) / 2
+
+
 def letters(a, b):
     """Levenshtein's distance."""
     row = list(range(len(b) + 1))
@@ -62,6 +78,7 @@ GIVEN = {
     "points": (POINTS, {}, lambda a, b: ((a - b) ** 2).sum()),
     "objects": (WORDS, {"metric": letters}, letters),
     "series": (SERIES, {"metric": "dtw"}, plain_dtw),
+    "soft series": (SERIES[:9], {"metric": "soft-dtw", "metric_params": {"gamma": 0.5}}, plain_soft),
 }
 EVERY = pytest.mark.parametrize("kind", GIVEN)
 
@@ -171,11 +188,11 @@ def test_a_barycenter_is_the_minimum_along_its_paths():
     st.sampled_from([0.0, 1.0, 2.5]),
     st.sampled_from([1.1, 1.5, 3.0]),
     st.sampled_from([0.0, 0.01, 0.3]),
-    st.sampled_from(["euclidean", "cityblock", "dtw"]),
+    st.sampled_from(["euclidean", "cityblock", "dtw", "soft-dtw"]),
 )
 def test_the_criterion_never_rises(seed, alpha, beta, coupling, metric):
     rng = np.random.default_rng(seed)
-    X = waves(9, seed) if metric == "dtw" else rng.normal(size=(25, 2)) + 3 * rng.integers(3, size=(25, 1))
+    X = waves(9, seed) if metric.endswith("dtw") else rng.normal(size=(25, 2)) + 3 * rng.integers(3, size=(25, 1))
     model = SoftECM(3, alpha=alpha, beta=beta, coupling=coupling, metric=metric, n_init=2, tol=1e-4, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a strong coupling draws clusters to one place
@@ -201,6 +218,7 @@ def test_groups_are_found():
         (POINTS, {}, GROUP),
         (POINTS, {"metric": "cityblock"}, GROUP),
         (SERIES, {"metric": "dtw"}, KIND),
+        (SERIES, {"metric": "soft-dtw"}, KIND),
     ):
         model = SoftECM(3, random_state=0, **more).fit(X)
         assert adjusted_rand_score(group, model.labels_) > 0.75
@@ -212,9 +230,10 @@ def test_groups_are_found():
 
 
 def test_barycenters_are_better_than_the_objects_they_began_at():
-    model = SoftECM(3, metric="dtw", random_state=0).fit(SERIES)
-    assert model.criterion_ < model.start_criteria_.min()
-    assert {len(v) for v in model.prototypes_} <= {len(one) for one in SERIES}
+    for metric in ("dtw", "soft-dtw"):
+        model = SoftECM(3, metric=metric, random_state=0).fit(SERIES)
+        assert model.criterion_ < model.start_criteria_.min()
+        assert {len(v) for v in model.prototypes_} <= {len(one) for one in SERIES}
 
 
 def test_series_of_one_length_may_be_a_table_and_have_several_numbers():
@@ -230,7 +249,7 @@ def test_series_of_one_length_may_be_a_table_and_have_several_numbers():
 
 
 def test_dtw_is_the_recursion_and_a_window_bounds_it():
-    source = Series.of(SERIES, {}, "me")
+    source = Series.of(SERIES, "dtw", {}, "me")
     np.testing.assert_allclose(
         source.block([0, 4], slice(3)) ** 2,
         [[plain_dtw(SERIES[i], SERIES[j]) for j in range(3)] for i in (0, 4)],
@@ -250,7 +269,7 @@ def test_other_methods_compare_series_too():
     assert model.predict(SERIES[:3]).tolist() == model.labels_[:3].tolist()
 
 
-@pytest.mark.parametrize("kind", ["points", "series"])
+@pytest.mark.parametrize("kind", ["points", "series", "soft series"])
 def test_a_saved_model_needs_no_objects(kind, tmp_path):
     X, more, _ = GIVEN[kind]
     model = SoftECM(2, random_state=0, **more).fit(X)
@@ -262,7 +281,7 @@ def test_a_saved_model_needs_no_objects(kind, tmp_path):
 @pytest.mark.parametrize(
     ("X", "more", "said"),
     [
-        (POINTS, {"metric": "nearness"}, "'metric' parameter of SoftECM must be 'precomputed', 'gower', 'dtw', a func"),
+        (POINTS, {"metric": "nearness"}, "of SoftECM must be 'precomputed', 'gower', 'dtw', 'soft-dtw', a func"),
         (WORDS, {"metric": lambda a, b: len(a)}, "needs zeros on the diagonal"),
         (WORDS, {"metric": lambda a, b: float(a < b)}, "SoftECM needs symmetric dissimilarities"),
         (WORDS, {"metric": lambda a, b: -1.0}, r"gave -1.0 for objects 0 and 0; a dissimilarity is a finite"),
@@ -275,6 +294,9 @@ def test_a_saved_model_needs_no_objects(kind, tmp_path):
         (WORDS, {"metric": "dtw"}, "needs series of numbers: a list of arrays"),
         (SERIES, {"metric": "dtw", "metric_params": {"band": 3}}, "may hold 'window'.* Got 'band'"),
         (SERIES, {"metric": "dtw", "metric_params": {"window": 0}}, "must be a whole number of steps >= 1. Got 0"),
+        (SERIES, {"metric": "soft-dtw", "metric_params": {"gamma": 0}}, "'gamma' in .* must be a number > 0.* Got 0"),
+        (SERIES, {"metric": "soft-dtw", "metric_params": {"window": 3}}, "may hold 'gamma'.* Got 'window'"),
+        ([*SERIES[:3], []], {"metric": "soft-dtw"}, r"with metric='soft-dtw' needs .* Series 3 has shape \(0, 1\)"),
         (POINTS, {"init": [0, 0]}, "must be 'auto' or 2 different objects by number, 0 to 47"),
         (POINTS, {"focal_sets": [[0], [0, 1]]}, "SoftECM ties each set to its clusters, so each must be a focal set"),
         (POINTS, {"coupling": -1}, "'coupling' parameter of SoftECM must be a number >= 0"),

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist, euclidean
+from tests.views.made_views import distances, three_views
 
 import evidentia
-from evidentia import EGMM, CredalPartition, FocalSets, ParsimoniousGaussianMixture
+from evidentia import EGMM, WMVEC, CredalPartition, FocalSets, ParsimoniousGaussianMixture
 from evidentia._base import EvidentialClusterer
 from evidentia._parameters import ANYTHING, SEED, Integer, param
 from evidentia.datasets import make_diamond
@@ -341,3 +342,18 @@ def test_the_choice_of_a_model_is_its_own_row_and_what_was_passed_over_is_not_ne
     assert level.choice == (
         "Best: SimpleNamespace with 2 clusters, VEV, by EBIC (-12.0); barely better: 1 cluster, EII (-11.5)."
     )
+
+
+def test_several_views_are_one_table_to_select():
+    _, views = three_views(160)
+    for given in (views, list(views.values())):
+        found = select(given, WMVEC(lam=1.0), n_clusters=range(2, 6), random_state=0)
+        assert found.best == ("WMVEC", 4)
+        np.testing.assert_allclose(found.estimator_.view_weights_, 1 / 3, atol=0.02)
+    # Two clusters are what one view says alone, and it takes the weight where that may be uneven.
+    uneven = select(views, WMVEC(lam=0.1), n_clusters=[2, 4], random_state=0)
+    assert uneven.best == ("WMVEC", 2)
+    assert uneven.estimator_.view_weights_.max() > 0.9
+    assert select(distances(views), "mecmdd", n_clusters=[2, 3, 4], random_state=0).best == ("mecmdd", 4)
+    notes = select(views, ["wmvec", "ecm"], n_clusters=2, random_state=0).table["note"]
+    assert "Give ECM a table" in notes[1]

@@ -17,6 +17,7 @@ from evidentia.belief.focal import MAX_CLUSTERS, FocalSets, Subset, canonical_or
 from evidentia.belief.mass import MassFunctions
 
 BLOCK = 1 << 21  # numbers in one block of rows: 16 MB
+CROWDED_SHARE, CROWDED_PAIRS = 1 / 32, 1024  # of the pairs of focal sets that meet in one set, both exceeded
 ROUNDING = 1e-12  # what the logarithms of the cautious rule leave where there is no mass
 
 
@@ -323,18 +324,27 @@ def _combine(
         family = canonical_order(np.flatnonzero(pairs_meeting > 0.5).tolist())
         columns = np.array(family)
     else:
-        width = n_pairs
-        masks = meet(a.focal_sets.masks[:, None], b.focal_sets.masks).ravel()
-        order = np.argsort(masks, kind="stable")
-        starts = np.flatnonzero(np.diff(masks[order], prepend=-1))
+        masks = meet(a.focal_sets.masks[:, None], b.focal_sets.masks)
+        distinct, kind, counts = np.unique(masks, return_inverse=True, return_counts=True)
+        kind = kind.reshape(masks.shape)
+        # A set that a large share of all pairs meets in, mostly the empty one, is a bilinear form of the masses.
+        crowded = np.flatnonzero(counts > max(n_pairs * CROWDED_SHARE, CROWDED_PAIRS))
+        forms = [(kind == at).astype(float) for at in crowded]
+        apart = np.isin(kind, crowded, invert=True)
+        order = np.flatnonzero(apart)[np.argsort(kind[apart], kind="stable")]
+        few, starts = np.unique(kind.ravel()[order], return_index=True)
         left, right = np.divmod(order, len(b.focal_sets))
-        distinct = masks[order][starts]
+        width = max(order.size, len(a.focal_sets) + len(b.focal_sets))
         family = canonical_order(distinct.tolist())
         columns = np.searchsorted(distinct, family)
 
         def product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
             # Focal sets as rows of the block: gathers and sums then run along contiguous memory.
-            return np.add.reduceat(x.T.copy()[left] * y.T.copy()[right], starts, axis=0).T
+            out = np.empty((np.broadcast_shapes(x.shape[:1], y.shape[:1])[0], len(distinct)))
+            out[:, few] = np.add.reduceat(x.T.copy()[left] * y.T.copy()[right], starts, axis=0).T
+            for at, form in zip(crowded, forms):
+                out[:, at] = np.sum((x @ form) * y, axis=1)
+            return out
 
     out = np.empty((n_samples, len(family)))
     for rows, x, y in _row_blocks(a.masses, b.masses, n_samples, width):

@@ -17,6 +17,8 @@ from evidentia.cli.settings import read_settings
 from evidentia.cli.summary import print_summary
 from evidentia.cli.tables import split_names
 from evidentia.looking.columns import is_numeric
+from evidentia.looking.numbers import Clusters, fit_number
+from evidentia.looking.rules import number_settings
 
 SHOWN = 12  # names of columns of a view
 
@@ -79,7 +81,10 @@ def fit_views(
     command: str,
 ) -> None:
     """Read the views, fit, print the summaries, write the files."""
-    estimator = _estimator(method, clusters, settings, distances=distances, scale=scale, seed=seed)
+    count = parse_clusters(clusters)
+    if count is None:
+        raise UserError("--views needs a number of clusters, or a range to choose from: --clusters 3, --clusters 2-6.")
+    estimator = _estimator(method, count, settings, distances=distances, scale=scale, seed=seed)
     views = {}
     for name, file in zip(view_names(files), files):
         views[name] = view = read_view(file, distances=distances, id_column=id_column, drop=drop, columns=columns)
@@ -92,17 +97,28 @@ def fit_views(
                 terminal.print_labeled("left out", listing(reasons, SHOWN))
     _check_names(views, drop=drop, columns=columns)
     with record_events() as noticed:
-        model = estimator.fit({name: view.data for name, view in views.items()})
+        model, selection = fit_number(estimator, {name: view.data for name, view in views.items()}, count)
     notes = [*(note for view in views.values() for note in view.notes), *noticed.notes]
     for text in notes:
         terminal.print_note(text)
     if not quiet:
-        terminal.echo()
+        terminal.echo("" if selection is None else f"\n{selection}\n")
     print_summary(model.partition_)
     said = model.view_summary()
     terminal.echo(f"\n{said}")
     if out is not None:
-        _write(out, model, views, tables, id_column=id_column, quiet=quiet, notes=notes, remark=said, command=command)
+        _write(
+            out,
+            model,
+            views,
+            tables,
+            id_column=id_column,
+            quiet=quiet,
+            selection=selection,
+            notes=notes,
+            remark=said,
+            command=command,
+        )
     if noticed.interrupted:
         raise typer.Exit(INTERRUPTED)
 
@@ -116,22 +132,19 @@ def _check_names(views: dict[str, View], *, drop: Sequence[str], columns: Sequen
                 raise UserError(f"{option}: there is no column {name!r} in any of the files.{closest(name, known)}")
 
 
-def _estimator(method: str, clusters: str, settings: Sequence[str], *, distances: bool, scale: str, seed: int) -> Any:
+def _estimator(method: str, count: Clusters, settings: Sequence[str], *, distances: bool, scale: str, seed: int) -> Any:
     wanted = "views of dissimilarities" if distances else "views"
     able = [name for name, cls in methods.clusterers().items() if wanted in cls.method.reads]
     name = able[0] if method == "auto" else method
     cls = methods.find(name)
     if name not in able:
         raise UserError(f"--views{' --distances' * distances}: {name} does not read {wanted}. Take {listing(able)}.")
-    count = parse_clusters(clusters)
-    if not isinstance(count, int):
-        raise UserError("--views needs one number of clusters, such as --clusters 3.")
     given = read_settings(settings, cls, methods.clusterers())
     if scale == "standard" and "standardize" in cls.parameters:
         given["standardize"] = True
     elif scale not in ("auto", "none", "standard"):
         raise UserError(f"--scale {scale}: with --views it is standard (every column) or none; views have one scale.")
-    return cls(count, random_state=seed, **given)
+    return cls(random_state=seed, **given, **number_settings(cls, count))
 
 
 def _write(

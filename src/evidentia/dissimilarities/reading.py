@@ -12,18 +12,18 @@ from evidentia import _base
 from evidentia._parameters import NOTHING, Choice, Kind, param
 from evidentia.dissimilarities.gower import MixedTable
 from evidentia.dissimilarities.matrix import check_dissimilarities
-from evidentia.dissimilarities.series import Series, as_series
+from evidentia.dissimilarities.series import METRICS, Series, as_series
 from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table
 from evidentia.rows.values import SMALLEST, ranges_of, refuse_huge
 from evidentia.solvers.coordinates import deviations
 
 METRIC = param(
-    Choice("precomputed", "gower", "dtw")
+    Choice("precomputed", "gower", *METRICS)
     | Kind("a metric of SciPy or scikit-learn", lambda value: isinstance(value, str))
     | Kind("a function of two objects", callable),
     """How unlike two objects are. ``"precomputed"``: X holds dissimilarities. ``"gower"``: X is a table of numbers and
-    categories, with gaps. ``"dtw"``: X holds series, of any lengths (extra ``series``). With a function X may be a list
-    of anything.""",
+    categories, with gaps. ``"dtw"`` (extra ``series``) and ``"soft-dtw"``: X holds series, of any lengths. With a
+    function X may be a list of anything.""",
     default="euclidean",
 )
 METRIC_PARAMS = param(
@@ -63,8 +63,8 @@ def _source(X: Any, metric: Any, params: dict[str, Any], who: str, contrast: boo
         return Objects(_items(X), metric, params)
     if metric == "gower":
         return MixedTable.of(X)
-    if metric == "dtw":
-        return Series.of(X, params, who)
+    if metric in METRICS:
+        return Series.of(X, metric, params, who)
     rows = np.asarray(X, dtype=float)
     if rows.ndim != 2 or not np.isfinite(rows.sum()):
         raise ValueError(f"{who} needs a table of finite numbers. Got shape {rows.shape}.")
@@ -84,8 +84,8 @@ def _table(rows: np.ndarray, metric: str, params: dict[str, Any], who: str) -> T
         table.block(slice(2), slice(2))
     except (ValueError, TypeError, AttributeError) as error:
         raise ValueError(
-            f"The 'metric' parameter of {who} must be 'precomputed', 'gower', 'dtw', a function of two objects, or a "
-            f"metric of SciPy or scikit-learn that suits X. Got {metric!r}: {error}"
+            f"The 'metric' parameter of {who} must be 'precomputed', 'gower', 'dtw', 'soft-dtw', a function of two "
+            f"objects, or a metric of SciPy or scikit-learn that suits X. Got {metric!r}: {error}"
         ) from error
     return table
 
@@ -95,7 +95,7 @@ def read_source(estimator: Any, X: Any, *, contrast: bool = True) -> Source:
     metric = estimator.metric
     if _base.is_precomputed(estimator):
         X = _numbers(estimator, X)
-    elif _is_table(X) if callable(metric) or metric == "dtw" else metric != "gower":
+    elif _is_table(X) if callable(metric) or metric in METRICS else metric != "gower":
         X = _base.check_table(estimator, X)
     source = make_source(X, metric, estimator.metric_params, who=type(estimator).__name__, contrast=contrast)
     if isinstance(source, MixedTable):
@@ -110,19 +110,19 @@ def read_matrix(estimator: Any, X: Any) -> np.ndarray:
 
 def refuse_rows_of_metric(estimator: Any) -> None:
     """A sentence for rows that are not in memory and a metric that is not one of their numbers."""
-    if isinstance(estimator.metric, str) and estimator.metric in ("precomputed", "gower", "dtw"):
+    if isinstance(estimator.metric, str) and estimator.metric in ("precomputed", "gower", *METRICS):
         raise TypeError(
             f"{type(estimator).__name__} with metric={estimator.metric!r} needs its table in memory, and dense. Rows "
             "in files and sparse rows are compared by a metric of their numbers, such as 'euclidean'."
         )
 
 
-def read_new(estimator: Any, source: Source, X: Any) -> Any:
-    """New objects as ``source.from_new`` takes them."""
+def read_new(estimator: Any, source: Source | None, X: Any) -> Any:
+    """New objects as ``source.from_new`` takes them; without a source, dissimilarities to the fitted objects."""
     if isinstance(source, MixedTable):
         return source.encode(X)
     if isinstance(source, Series):
-        return as_series(X, type(estimator).__name__, source.series[0].shape[1])
+        return as_series(X, type(estimator).__name__, source.series[0].shape[1], metric=source.metric)
     if isinstance(source, Objects):
         return _base.check_table(estimator, X, reset=False) if _is_table(X) else _items(X)
     if isinstance(source, Table):

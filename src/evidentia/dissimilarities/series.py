@@ -1,4 +1,4 @@
-"""Series of numbers, of one length or of many, compared by dynamic time warping."""
+"""Series of numbers, of one length or of many, compared by dynamic time warping, or softly by all alignments."""
 
 from __future__ import annotations
 
@@ -9,31 +9,49 @@ from typing import Any
 import numpy as np
 
 from evidentia.rows.values import LARGEST
+from evidentia.solvers import soft_warping
 
 NEEDED = "DTW needs dtaidistance: pip install 'evidentia[series]'."
+METRICS = ("dtw", "soft-dtw")
+GAMMA = 0.1  # of soft-DTW: that of the article on Soft-ECM
 
 
 @dataclass(frozen=True)
 class Series:
-    """Series (t, k) of k numbers a time, and how far warping may go: ``window`` steps, or without bounds."""
+    """Series (t, k) of k numbers a time, and how they are compared.
+
+    ``params`` has the ``gamma`` of soft-DTW, or it is DTW, and says how many steps warping may go (``window``).
+    """
 
     series: list[np.ndarray]
     params: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Any, params: Mapping[str, Any], who: str) -> Series:
+    def of(cls, X: Any, metric: str, params: Mapping[str, Any], who: str) -> Series:
         """Series that a user gave: a list of arrays, the rows of a table, or an array (n, t, k)."""
-        if unknown := set(params) - {"window"}:
+        soft = metric == "soft-dtw"
+        known, means = (
+            ("gamma", "how far alignments may cost more than the best one")
+            if soft
+            else ("window", "the most steps that two series are moved against each other")
+        )
+        if unknown := set(params) - {known}:
             raise ValueError(
-                f"'metric_params' of {who} with metric='dtw' may hold 'window', the most steps that two series are "
-                f"moved against each other. Got {sorted(unknown)[0]!r}."
+                f"'metric_params' of {who} with metric={metric!r} may hold {known!r}, {means}. Got "
+                f"{sorted(unknown)[0]!r}."
             )
+        if soft:
+            params = {"gamma": _check_gamma(params.get("gamma", GAMMA), who)}
         window = params.get("window")
         if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 1):
             raise ValueError(
                 f"'window' in 'metric_params' of {who} must be a whole number of steps >= 1. Got {window!r}."
             )
-        return cls(as_series(X, who), dict(params))
+        return cls(as_series(X, who, metric=metric), dict(params))
+
+    @property
+    def metric(self) -> str:
+        return "soft-dtw" if "gamma" in self.params else "dtw"
 
     def __len__(self) -> int:
         return len(self.series)
@@ -42,34 +60,42 @@ class Series:
         numbers = np.arange(len(self))
         one, other = numbers[rows], numbers[columns]
         if len(one) == len(self) and np.array_equal(one, other):
-            return dtw_distances(self.series, None, self.params)
-        return dtw_distances([self.series[i] for i in one], [self.series[j] for j in other], self.params)
+            return series_distances(self.series, None, self.params)
+        return series_distances([self.series[i] for i in one], [self.series[j] for j in other], self.params)
 
     def from_new(self, new: Sequence[np.ndarray], columns: Any) -> np.ndarray:
         chosen = [self.series[j] for j in np.arange(len(self))[columns]]
-        return dtw_distances(new, chosen, self.params)
+        return series_distances(new, chosen, self.params)
 
     def needed_for_new(self) -> Series:
         return self
 
 
-def as_series(X: Any, who: str, width: int | None = None) -> list[np.ndarray]:
+def _check_gamma(gamma: Any, who: str) -> float:
+    if isinstance(gamma, bool) or not isinstance(gamma, int | float) or not 0 < gamma < np.inf:
+        raise ValueError(
+            f"'gamma' in 'metric_params' of {who} must be a number > 0, in units of squared differences. Got {gamma!r}."
+        )
+    return float(gamma)
+
+
+def as_series(X: Any, who: str, width: int | None = None, *, metric: str = "dtw") -> list[np.ndarray]:
     """Series as arrays (t, k) of finite numbers, or an error that names one; ``width``: the k of those before."""
     rows = X.to_numpy() if hasattr(X, "to_numpy") else X
     try:
         found = [np.asarray(one, dtype=float) for one in rows]
     except (ValueError, TypeError) as error:
         raise ValueError(
-            f"{who} with metric='dtw' needs series of numbers: a list of arrays, or a table with a series in each row. "
-            f"{error}."
+            f"{who} with metric={metric!r} needs series of numbers: a list of arrays, or a table with a series in each "
+            f"row. {error}."
         ) from error
     found = [one[:, None] if one.ndim == 1 else one for one in found]
     for at, one in enumerate(found):
         if one.ndim != 2 or not len(one) or not np.isfinite(one).all() or np.abs(one).max() > LARGEST:
             what = f"shape {one.shape}" if one.ndim != 2 or not len(one) else "NaN, inf or a number beyond 1e140"
             raise ValueError(
-                f"{who} with metric='dtw' needs series of finite numbers, an array (t,) or (t, k) each; they may have "
-                f"different lengths. Series {at} has {what}. Cut off what is missing, or fill it in."
+                f"{who} with metric={metric!r} needs series of finite numbers, an array (t,) or (t, k) each; they may "
+                f"have different lengths. Series {at} has {what}. Cut off what is missing, or fill it in."
             )
         if one.shape[1] != (width or found[0].shape[1]):
             raise ValueError(
@@ -77,6 +103,15 @@ def as_series(X: Any, who: str, width: int | None = None) -> list[np.ndarray]:
                 f"before it {width or found[0].shape[1]}."
             )
     return [np.ascontiguousarray(one) for one in found]
+
+
+def series_distances(
+    one: Sequence[np.ndarray], other: Sequence[np.ndarray] | None, params: Mapping[str, Any]
+) -> np.ndarray:
+    """Distances of two lists of series, or of one list: by DTW, or, with ``gamma``, roots of soft-DTW divergences."""
+    if "gamma" in params:
+        return np.sqrt(soft_warping.divergence(one, other, params["gamma"]))
+    return dtw_distances(one, other, params)
 
 
 def dtw_distances(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -128,6 +129,11 @@ def _as_table(X: Any) -> tuple[Any, tuple[str, ...]]:
     import pandas as pd
 
     if not hasattr(X, "obsm"):
+        if isinstance(X, Mapping) or (isinstance(X, list | tuple) and len(X) and all(np.ndim(one) == 2 for one in X)):
+            raise ValueError(
+                "The explorer shows one table, and X is several. Put them side by side, each column with a name of its "
+                "own, and say which columns are a view: explore(table, WMVEC(4, views={'first': [...], ...}))."
+            )
         frame = as_frame(X)
         return frame, tuple(map(str, frame.columns))
     parts = {}

@@ -12,15 +12,17 @@ tied to clusters only, so that all sets may move at once, and then all clusters.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from evidentia.belief import FocalSets
-from evidentia.dissimilarities.series import dtw_distances, warping_path
+from evidentia.dissimilarities.series import series_distances, warping_path
 from evidentia.prototypes.secmdd import set_medoids
 from evidentia.solvers.barycentric import averaging, solve_semidefinite
+from evidentia.solvers.soft_warping import step_down
 
 NEGLIGIBLE = 1e-14  # of the largest weight: an object that a barycenter need not be aligned with
 
@@ -90,7 +92,7 @@ class Members:
 
 @dataclass(frozen=True)
 class WarpedSeries:
-    """Series (t, k), and squared DTW distances: barycenters are means along warping paths [1]_.
+    """Series (t, k), and squared DTW distances: barycenters are means along warping paths [1]_, or all alignments.
 
     References
     ----------
@@ -103,21 +105,23 @@ class WarpedSeries:
     unit: float
 
     def distances(self, prototypes: list[np.ndarray]) -> np.ndarray:
-        return dtw_distances(self.series, prototypes, self.params).T ** 2 / self.unit
+        return series_distances(self.series, prototypes, self.params).T ** 2 / self.unit
 
     def between(self, prototypes: list[np.ndarray]) -> np.ndarray:
-        return dtw_distances(prototypes, prototypes, self.params) ** 2 / self.unit
+        return series_distances(prototypes, prototypes, self.params) ** 2 / self.unit
 
     def improve(
         self, prototypes: list[np.ndarray], weight: np.ndarray, ties: np.ndarray, single: np.ndarray
     ) -> list[np.ndarray]:
         """One step of barycenter averaging for each set, then for each cluster: better along the present paths."""
+        gamma = self.params.get("gamma")
+        move = partial(averaged, params=self.params) if gamma is None else partial(step_down, gamma=gamma)
         found = list(prototypes)
         for at in [*np.flatnonzero(~single), *np.flatnonzero(single)]:
             pulls = np.concatenate([weight[at], ties[at]])
             near = np.flatnonzero(pulls > NEGLIGIBLE * pulls.max())
             together = [*self.series, *found]
-            found[at] = averaged(found[at], [together[i] for i in near], pulls[near], self.params)
+            found[at] = move(found[at], [together[i] for i in near], pulls[near])
         return found
 
 

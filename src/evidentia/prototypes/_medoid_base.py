@@ -99,6 +99,9 @@ def pull(powered: np.ndarray, focal_sets: FocalSets, alpha: float, share: float)
     return powered.T @ (averaging(focal_sets) * (focal_sets.card.astype(float) ** alpha * part)[:, None])
 
 
+Compared = Any  # what objects are compared by: a matrix of dissimilarities, or the several that MECMdd has
+
+
 class MedoidState:
     """What ``fit`` keeps for new objects: what represents the clusters, and the criterion."""
 
@@ -149,15 +152,15 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
 
     # -- what a subclass gives ----------------------------------------------------------------------------------------
 
-    def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> Any:
+    def _represent(self, medoids: np.ndarray, dissimilarity: Compared, focal_sets: FocalSets) -> Any:
         """Representatives of clusters and sets when these objects are the medoids."""
         raise NotImplementedError
 
-    def _compare(self, dissimilarity: np.ndarray, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
+    def _compare(self, dissimilarity: Compared, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
         """Dissimilarity of some objects, rows of (n, n_train), to each focal set, (n_focal, n)."""
         raise NotImplementedError
 
-    def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> Any:
+    def _improve(self, dissimilarity: Compared, position: Position, focal_sets: FocalSets) -> Any:
         """Better representatives for given masses."""
         raise NotImplementedError
 
@@ -165,13 +168,11 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
         """One object for each cluster."""
         return representatives.clusters
 
-    def _joint(self, dissimilarity: Any) -> np.ndarray:
+    def _joint(self, dissimilarity: Compared) -> np.ndarray:
         """What starts are drawn from, (n, n)."""
         return dissimilarity
 
-    def _reorder(
-        self, representatives: Any, order: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets
-    ) -> Any:
+    def _reorder(self, representatives: Any, order: np.ndarray, dissimilarity: Compared, focal_sets: FocalSets) -> Any:
         """Representatives when old cluster ``order[k]`` is cluster ``k`` of the new focal sets."""
         return self._represent(self._medoids(representatives)[order], dissimilarity, focal_sets)
 
@@ -190,7 +191,7 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
         self._settle(dissimilarity, best.state.representatives, criterion)
         self._publish(X, self._place(dissimilarity, self._representatives, self._criterion))
 
-    def _search(self, dissimilarity: np.ndarray, criterion: Criterion) -> tuple[Run, list[Run]]:
+    def _search(self, dissimilarity: Compared, criterion: Criterion) -> tuple[Run, list[Run]]:
         starts = [np.asarray(self.init)]
         if self._starts_by_rule:
             rng = check_random_state(self.random_state)
@@ -201,26 +202,26 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
         )
         return self._best_descent(partial(self._step, dissimilarity, criterion), positions, len(starts))
 
-    def _step(self, dissimilarity: np.ndarray, criterion: Criterion, here: Position) -> tuple[float, Position]:
+    def _step(self, dissimilarity: Compared, criterion: Criterion, here: Position) -> tuple[float, Position]:
         there = self._position(dissimilarity, self._improve(dissimilarity, here, criterion.focal_sets), criterion)
         return here.objective, there if there.objective < here.objective else here
 
-    def _position(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> Position:
+    def _position(self, dissimilarity: Compared, representatives: Any, criterion: Criterion) -> Position:
         cost = self._cost(dissimilarity, representatives, criterion)
         masses, least = update_masses(cost, criterion.beta)
         return Position(representatives, masses * (least / cost), float(least.sum()))
 
-    def _cost(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> np.ndarray:
+    def _cost(self, dissimilarity: Compared, representatives: Any, criterion: Criterion) -> np.ndarray:
         cost = self._compare(dissimilarity, representatives, criterion.focal_sets)
         cost *= criterion.penalty[:, None]
         if criterion.rho is not None:
             cost[criterion.focal_sets.empty_index] = criterion.rho
         return np.maximum(cost, self._least_cost, out=cost)
 
-    def _place(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> np.ndarray:
+    def _place(self, dissimilarity: Compared, representatives: Any, criterion: Criterion) -> np.ndarray:
         return update_masses(self._cost(dissimilarity, representatives, criterion), criterion.beta)[0].T
 
-    def _settle(self, dissimilarity: np.ndarray, representatives: Any, criterion: Criterion) -> None:
+    def _settle(self, dissimilarity: Compared, representatives: Any, criterion: Criterion) -> None:
         """Number the clusters from the largest to the smallest, unless their order was given, and publish them."""
         focal_sets = criterion.focal_sets
         if isinstance(self.focal_sets, str) and self._starts_by_rule:

@@ -116,6 +116,7 @@ class SoftECM(RelationalClusterer):
     - ``"euclidean"``: a point. d is the squared distance, and all prototypes are found together, by a linear system.
     - ``"dtw"``: a series, for series of any lengths. d is the squared DTW distance, and prototypes are barycenters
       along warping paths.
+    - ``"soft-dtw"``: the same, over all alignments: d is the soft-DTW divergence, which is smooth.
     - any other metric, a function of two objects, or dissimilarities: one of the objects. d is what is given.
 
     Attributes
@@ -137,7 +138,8 @@ class SoftECM(RelationalClusterer):
     come to one point from a coupling of about 0.1 on, with ``beta=2`` from 0.05 on; on the standardized Wine data, of
     more columns, with ``beta=2`` from 0.01 on.
 
-    The authors find prototypes by gradient steps on soft-DTW, which may be negative, and stop by another sum than J.
+    The authors find prototypes by gradient steps on soft-DTW (``gamma=0.1``), which may be negative, and stop by
+    another sum than J. Its divergence is not, and steps here never raise J.
 
     References
     ----------

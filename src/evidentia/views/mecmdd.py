@@ -16,6 +16,7 @@ from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
 from evidentia.prototypes._medoid_base import (
     FAMILIES,
     RHO_QUANTILE,
+    Compared,
     Position,
     best_distinct,
     check_given_objects,
@@ -175,10 +176,10 @@ class MECMdd(SeveralViews, SECMdd):
         focal_sets = self._family()
         rho = float(self._rho_of_views.mean()) if focal_sets.empty_index is not None else None
         criterion = Criterion(focal_sets, self.alpha, self.beta, rho)
-        best, runs = self._search(matrices, criterion)  # type: ignore[arg-type]
+        best, runs = self._search(matrices, criterion)
         self.rho_, self._scale_of_views = rho, matrices.scale
         self._publish_run(best, runs)
-        self._settle(matrices, best.state.representatives, criterion)  # type: ignore[arg-type]
+        self._settle(matrices, best.state.representatives, criterion)
         self._publish_weights(matrices, views)
         return self
 
@@ -223,10 +224,10 @@ class MECMdd(SeveralViews, SECMdd):
 
     # -- the descent --------------------------------------------------------------------------------------------------
 
-    def _joint(self, dissimilarity: Any) -> np.ndarray:
+    def _joint(self, dissimilarity: Compared) -> np.ndarray:
         return dissimilarity.joint
 
-    def _represent(self, medoids: np.ndarray, dissimilarity: Any, focal_sets: FocalSets) -> Any:
+    def _represent(self, medoids: np.ndarray, dissimilarity: Compared, focal_sets: FocalSets) -> Any:
         """All views of one weight."""
         n_views = len(dissimilarity.parts)
         even = np.full((len(focal_sets), n_views), 1.0 / n_views if self.constraint == "sum" else 1.0)
@@ -237,7 +238,7 @@ class MECMdd(SeveralViews, SECMdd):
         n_views = relevance.shape[-1]
         return relevance / n_views if self.constraint == "product" else (n_views * relevance) ** self.power / n_views
 
-    def _unlike(self, dissimilarity: Any, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
+    def _unlike(self, dissimilarity: Compared, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
         """Dissimilarity of objects and sets in each view, (n_views, n_focal, n)."""
         clusters, sets, _ = representatives
         found = [
@@ -246,11 +247,11 @@ class MECMdd(SeveralViews, SECMdd):
         ]
         return np.array(found)
 
-    def _compare(self, dissimilarity: Any, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
+    def _compare(self, dissimilarity: Compared, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
         unlike = self._unlike(dissimilarity, representatives, focal_sets)
         return np.einsum("fl,lfi->fi", self._multipliers(representatives.relevance), unlike)
 
-    def _improve(self, dissimilarity: Any, position: Position, focal_sets: FocalSets) -> Any:
+    def _improve(self, dissimilarity: Compared, position: Position, focal_sets: FocalSets) -> Any:
         """Better weights, then better medoids."""
         better = self._reweigh(dissimilarity, position, focal_sets)
         multipliers = self._multipliers(better.relevance)
@@ -264,7 +265,7 @@ class MECMdd(SeveralViews, SECMdd):
         medoids = super()._represent(best_distinct(cost.T), dissimilarity.joint, focal_sets)
         return WeightedMedoids(*medoids, better.relevance)
 
-    def _reweigh(self, dissimilarity: Any, position: Position, focal_sets: FocalSets) -> WeightedMedoids:
+    def _reweigh(self, dissimilarity: Compared, position: Position, focal_sets: FocalSets) -> WeightedMedoids:
         """The same medoids with the weights that are best for given masses."""
         unlike = self._unlike(dissimilarity, position.representatives, focal_sets)
         card = focal_sets.card.astype(float)
@@ -274,7 +275,7 @@ class MECMdd(SeveralViews, SECMdd):
             scatter = np.tile(scatter.sum(axis=0), (len(focal_sets), 1))
         return position.representatives._replace(relevance=update_relevance(scatter, self.constraint, self.power))
 
-    def _step(self, dissimilarity: Any, criterion: Criterion, here: Position) -> tuple[float, Position]:
+    def _step(self, dissimilarity: Compared, criterion: Criterion, here: Position) -> tuple[float, Position]:
         """Where medoids would raise J, weights alone never do."""
         objective, there = super()._step(dissimilarity, criterion, here)
         if there is here:
@@ -285,7 +286,7 @@ class MECMdd(SeveralViews, SECMdd):
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
-    def _reorder(self, representatives: Any, order: np.ndarray, dissimilarity: Any, focal_sets: FocalSets) -> Any:
+    def _reorder(self, representatives: Any, order: np.ndarray, dissimilarity: Compared, focal_sets: FocalSets) -> Any:
         before = self._family().relabel(order)
         rows = [before.index(mask) for mask in focal_sets.masks]
         medoids = super()._represent(representatives.clusters[order], dissimilarity.joint, focal_sets)
@@ -293,7 +294,7 @@ class MECMdd(SeveralViews, SECMdd):
 
     def _publish_weights(self, matrices: Matrices, views: Views) -> None:
         found: WeightedMedoids = self._representatives
-        masses = self._place(matrices, found, self._criterion)  # type: ignore[arg-type]
+        masses = self._place(matrices, found, self._criterion)
         self.relevance_weights_ = found.relevance if self.weights == "local" else found.relevance[0]
         held = masses.sum(axis=0) * (self.focal_sets_.card > 0)  # local weights count as much as their sets hold
         shares = held @ (found.relevance / found.relevance.sum(axis=1, keepdims=True))
@@ -318,8 +319,8 @@ class MECMdd(SeveralViews, SECMdd):
         parts = []
         for name in self.view_names_:
             try:
-                parts.append(read_new(self, None, np.asarray(views.tables[views.names.index(name)])))  # type: ignore[arg-type]
+                parts.append(read_new(self, None, np.asarray(views.tables[views.names.index(name)])))
             except (ValueError, TypeError) as error:
                 raise type(error)(f"View {name!r}: {error}") from error
         new = Matrices([part.T for part in parts], self._scale_of_views, parts[0])
-        return self._place(new, self._representatives, self._criterion)  # type: ignore[arg-type]
+        return self._place(new, self._representatives, self._criterion)
