@@ -17,6 +17,7 @@ from evidentia.explorer.state import Exploration, Settings
 from evidentia.images import Image
 from evidentia.looking.columns import as_frame
 from evidentia.partition import CredalPartition
+from evidentia.rows.tables import as_table
 
 OURS = ("n_clusters", "cluster_range", "random_state", "verbose", "n_jobs")  # said by settings in other words
 
@@ -130,14 +131,17 @@ def _as_table(X: Any) -> tuple[Any, tuple[str, ...]]:
     if not hasattr(X, "obsm"):
         frame = as_frame(X)
         return frame, tuple(map(str, frame.columns))
-    parts = {}
-    for key in X.obsm:
-        name = str(key).removeprefix("X_")
-        values = np.asarray(X.obsm[key], dtype=float)
-        parts[name] = pd.DataFrame(
-            values, index=X.obs_names, columns=[f"{name} {k + 1}" for k in range(values.shape[1])]
-        )
-    if "pca" not in parts:
-        dense = X.X.toarray() if hasattr(X.X, "toarray") else np.asarray(X.X)
-        parts["pca"] = pd.DataFrame(dense, index=X.obs_names, columns=[str(name) for name in X.var_names])
-    return pd.concat([*parts.values(), X.obs.add_prefix("obs ")], axis=1), tuple(parts["pca"].columns)
+    rep = "X_pca" if "X_pca" in X.obsm else "X"
+    clustered = as_table(X, rep)
+    if hasattr(clustered, "toarray"):
+        clustered = pd.DataFrame(clustered.toarray(), index=X.obs_names, columns=X.var_names)
+    return pd.concat([clustered, beside(X, rep)], axis=1), tuple(map(str, clustered.columns))
+
+
+def beside(adata: Any, rep: str) -> Any:
+    """What an AnnData object has beside the representation that is clustered: maps in ``obsm``, columns of ``obs``."""
+    import pandas as pd
+
+    tables = [as_table(adata, key) for key in adata.obsm if key != rep]
+    dense = [one for one in tables if isinstance(one, pd.DataFrame)]
+    return pd.concat([*dense, adata.obs.add_prefix("obs ")], axis=1)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
 
 from evidentia.constraints import Statement
 from evidentia.explorer.segments import ImageExploration, ImageSettings
 from evidentia.explorer.state import Exploration, Step
-from evidentia.looking.code import preparing_lines
+from evidentia.looking.code import preparing_lines, reading_imports
 from evidentia.looking.numbers import numbers_to_try
 from evidentia.report.page import import_lines
 
@@ -26,13 +27,13 @@ def script(exploration: Exploration) -> str:
         lines.append(f"table = table.set_index({origin.id_column!r})")
     if origin.dropped is not None:
         lines.append(f"table = table.dropna(subset={list(exploration.first.columns)!r}, how={origin.dropped!r})")
-    imports = {"import pandas as pd": None} | ({"import numpy as np": None} if "np." in origin.code else {})
+    imports: dict[str, None] = dict.fromkeys(chain(*reading_imports(origin.code)))
     before: Step | None = None
     prepared = None
     for number, step in enumerate(exploration.path, start=1):
         lines += ["", *(f"# {line}" for line in f"{number}. {step.words}".splitlines())]
         chosen, estimator = exploration.choice(step.settings), exploration.estimator(step.settings)
-        left_out = [name for name in map(str, table.columns) if name not in chosen.columns]
+        left_out = [name for name in map(str, table.columns) if name not in (*chosen.columns, *origin.beside)]
         needed, preparing = preparing_lines(
             table="table", columns=chosen.columns, left_out=left_out, scale=chosen.scale, categories=chosen.categories
         )
