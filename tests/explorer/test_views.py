@@ -9,11 +9,13 @@ import time
 import zipfile
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import Mock
 
 import anndata
 import numpy as np
 import pandas as pd
 import pytest
+from bokeh.document import Document
 from bokeh.models import ImportedStyleSheet
 
 import evidentia
@@ -22,6 +24,7 @@ from evidentia.cli.exploring import Job
 from evidentia.cli.inputs import InputOptions
 from evidentia.explorer import Exploration, Settings, StoppedFit, script
 from evidentia.explorer.app import known_parameters, read_parameters
+from evidentia.explorer.page import send_all_messages
 from evidentia.storage import load_model
 
 VIEWS = ("Questions", "Columns", "Numbers", "Peaks", "Tree", "Compare", "Log", "Map")
@@ -310,3 +313,38 @@ def test_maps_of_an_anndata_file_are_shown_and_the_script_reads_it(tmp_path, mon
     subprocess.run([sys.executable, "-W", "error", "again.py"], check=True)
     again = CredalPartition.load("partition.npz")
     assert again.masses.tobytes() == exploration.partition_.masses.tobytes()
+
+
+class Socket:
+    """What Panel writes to."""
+
+
+def test_what_is_said_while_something_is_sent_is_sent_too(monkeypatch):
+    """A page would stay busy for ever once its work is done, if that is told while it is told that it is busy."""
+    from panel.io import document
+
+    monkeypatch.setattr(document, "_dispatch_msgs", document._dispatch_msgs)
+    send_all_messages()
+    sent, doc, written = [], Document(), []
+
+    def write(connection, events=None, msg=None):
+        sent.append(msg)
+        written.append(asyncio.get_running_loop().create_future())
+        return written[-1:]
+
+    monkeypatch.setitem(document.extra_socket_handlers, Socket, write)
+    connection = Mock(_socket=Socket(), **{"protocol.create": lambda kind, events: events[0]})
+
+    async def say():
+        for words in ("busy", "done", "more"):
+            if written:
+                written[-1].set_result(None)  # what was sent has arrived, but who waits for it has not noticed yet
+            document.schedule_write_events(doc, [connection], [words])
+            await asyncio.sleep(0.01)
+        written[-1].set_result(None)
+        await asyncio.sleep(0.01)
+
+    asyncio.run(say())
+    assert sent == ["busy", "done", "more"]
+    assert doc not in document._WRITE_MSGS
+    assert doc not in document._WRITE_BLOCK

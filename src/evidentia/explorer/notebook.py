@@ -7,10 +7,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from evidentia import methods
 from evidentia.constraints import PairwiseConstraints
+from evidentia.explorer.recipe import changed_parameters
 from evidentia.explorer.segments import ImageExploration
 from evidentia.explorer.serving import page_module
 from evidentia.explorer.state import Exploration, Settings
@@ -105,11 +104,7 @@ def explore(X: Any, model: Any = None, *, folder: str | os.PathLike[str] | None 
 def settings_of(model: Any, columns: tuple[str, ...]) -> Settings:
     """Settings that make such a model of columns as they are."""
     record, given = methods.record(model), model.get_params(deep=False)
-    changed = {
-        name: given[name]
-        for name, parameter in model.parameters.items()
-        if name not in OURS and given[name] is not parameter.default and not _same(given[name], parameter.default)
-    }
+    changed = {name: value for name, value in changed_parameters(model).items() if name not in OURS}
     seed = given.get("random_state")
     settings = Settings(record.name, None, columns, scale="none", parameters=MappingProxyType(changed))
     clusters = given.get("n_clusters")
@@ -118,10 +113,6 @@ def settings_of(model: Any, columns: tuple[str, ...]) -> Settings:
     elif "searched" in record.number and "cluster_range" in given:
         settings = replace(settings, clusters=tuple(given["cluster_range"]))
     return replace(settings, seed=seed) if isinstance(seed, int) else settings
-
-
-def _same(value: Any, default: Any) -> bool:
-    return bool(np.array_equal(value, default)) if isinstance(value, np.ndarray) else bool(value == default)
 
 
 def _as_table(X: Any) -> tuple[Any, tuple[str, ...]]:

@@ -324,8 +324,25 @@ def prepare(*, notebook: bool = False) -> None:
     if notebook:
         panel.reactive.patch_stylesheet = resources.patch_stylesheet = put_inside
     else:
+        send_all_messages()
         for module in (panel.reactive, panel.theme.base):
             module.CDN_DIST = resources.LOCAL_DIST
+
+
+def send_all_messages() -> None:
+    """Let Panel send what was said while it was sending: 1.9.4 leaves it until something else is said."""
+    from panel.io import document
+
+    send = document._dispatch_msgs
+
+    async def send_all(doc: Any) -> None:
+        await send(doc)
+        while doc in document._WRITE_MSGS and doc not in document._WRITE_BLOCK:
+            document._WRITE_BLOCK[doc] = True
+            await send(doc)
+
+    if send.__name__ != send_all.__name__:
+        document._dispatch_msgs = send_all
 
 
 def put_inside(sheet: Any, place: str) -> None:

@@ -45,20 +45,17 @@ class Graph(Tab):
 class Computed(Graph):
     """A graph of the columns and the scale at hand, computed when somebody looks, and again when they are others."""
 
+    what = ""  # a method of the exploration
     of: Any = None
+
+    @abstractmethod
+    def _show(self, found: Any) -> None:
+        """What the method gave."""
 
     @property
     def now(self) -> Any:
         """What the graph should be of."""
         return self.page.exploration.settings.columns, self.page.exploration.settings.scale
-
-    @abstractmethod
-    def _compute(self) -> Any:
-        """What is shown, in a thread."""
-
-    @abstractmethod
-    def _show(self, found: Any) -> None:
-        """Show it."""
 
     def on_open(self) -> None:
         self.redraw()
@@ -67,7 +64,8 @@ class Computed(Graph):
 
     def redraw(self) -> None:
         if self.of != self.now:
-            self.page.act_later(self._compute, "Computing the graph", partial(self._take, self.now))
+            compute = getattr(self.page.exploration, self.what)
+            self.page.act_later(compute, "Computing the graph", partial(self._take, self.now))
 
     def _take(self, now: Any, found: Any) -> None:
         self.of = now
@@ -77,6 +75,7 @@ class Computed(Graph):
 class Peaks(Points, Computed):
     """The δ–Bel graph: objects in a box can be made the centers of BPEC."""
 
+    what = "peaks"
     title = (
         "Objects in dense places (belief, to the right) and far from denser ones (δ, up) are centers. "
         "Draw a box around some, or select them elsewhere."
@@ -97,9 +96,6 @@ class Peaks(Points, Computed):
         found.scatter("x", "y", source=self.source, size=7, color=HUES[0], nonselection_fill_alpha=FADED)
         found.xaxis.axis_label, found.yaxis.axis_label = "belief in being a center", "δ"
         return remove_grid(found)
-
-    def _compute(self) -> Any:
-        return self.page.exploration.peaks()
 
     def _show(self, found: Any) -> None:
         self.objects = np.argsort(-found.score, kind="stable")[:LEAVES]
@@ -169,6 +165,7 @@ class Tree(Graph):
 class Numbers(Computed):
     """EBIC against the number of clusters."""
 
+    what = "numbers"
     title = "EBIC of Gaussian mixtures by their number of clusters; larger is better. Click on a number to fit with it."
 
     def _figure(self) -> Any:
@@ -181,9 +178,6 @@ class Numbers(Computed):
         found.xaxis.ticker.min_interval = 1
         self.source.selected.on_change("indices", self._on_choose)
         return remove_grid(found)
-
-    def _compute(self) -> Any:
-        return self.page.exploration.numbers()
 
     def _show(self, found: Any) -> None:
         table = found.table.dropna(subset=[found.criterion])

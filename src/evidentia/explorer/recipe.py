@@ -7,6 +7,8 @@ from dataclasses import asdict
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from evidentia.constraints import Statement
 from evidentia.explorer.segments import ImageExploration, ImageSettings
 from evidentia.explorer.state import Exploration, Step
@@ -90,10 +92,15 @@ def constructor_code(estimator: Any, **code: str) -> str:
     >>> constructor_code(ECM(3, beta=1.5), init="centers")
     'ECM(n_clusters=3, beta=1.5, init=centers)'
     """
-    parameters = sorted(estimator.parameters.items(), key=lambda item: item[1].kw_only)
-    given = {n: getattr(estimator, n) for n, _ in parameters}
-    changed = {n: repr(given[n]) for n, p in parameters if given[n] is not p.default and given[n] != p.default}
-    return f"{type(estimator).__name__}({', '.join(f'{n}={value}' for n, value in {**changed, **code}.items())})"
+    given = {name: repr(value) for name, value in changed_parameters(estimator).items()} | code
+    return f"{type(estimator).__name__}({', '.join(f'{name}={value}' for name, value in given.items())})"
+
+
+def changed_parameters(estimator: Any) -> dict[str, Any]:
+    """Parameters that are not at their defaults, the number of clusters first."""
+    known = sorted(estimator.parameters.items(), key=lambda item: item[1].kw_only)
+    given = {name: getattr(estimator, name) for name, _ in known}
+    return {name: given[name] for name, one in known if not np.array_equal(given[name], one.default)}
 
 
 def image_script(exploration: ImageExploration) -> str:
