@@ -291,7 +291,7 @@ class Page(ABC):
             return io.BytesIO(make())
         except Exception as error:
             self.show_message(sentence(error), wrong=True)
-            raise param.parameterized.Skip from error
+            raise param.Skip from error
 
     def header(self) -> pn.Row:
         return pn.Row(self.status, self.stop, self.counter, sizing_mode="stretch_width")
