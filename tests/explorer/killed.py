@@ -1,4 +1,4 @@
-"""Kill an exploration at random moments, each in a process of its own, and take it up again: ``killed.py FOLDER TIMES``.
+"""Kill an exploration at random moments, each in a process of its own, and take it up again: killed.py FOLDER TIMES.
 
 After each step the process writes which step is the present one, as a page would show it; what was written must be
 there afterwards. What is printed is how many steps had been told, and how often a step that was not told yet was kept.
