@@ -63,7 +63,7 @@ def served(tmp_path_factory):
 def test_every_control_has_a_name_and_all_words_are_readable(page, served):
     driver = Driver(page, served)
     seen = 0
-    for view in ("Questions", "Columns", "Peaks", "Tree", "Compare", "Log", "Map"):
+    for view in ("Questions", "Columns", "Numbers", "Peaks", "Tree", "Compare", "Log", "Map"):
         driver.tab(view)
         assert unnamed(page) == []
         inks = page.evaluate(INKS)

@@ -82,9 +82,12 @@ def test_maps_of_anndata_can_be_chosen():
     cells.obsm["X_umap"] = table.to_numpy()[:, ::-1].copy()
     explorer = evidentia.explore(cells, ECM(2, n_init=1, random_state=0))
     assert explorer.exploration.settings.columns == ("0", "1")
-    assert {"umap 1", "umap 2"} <= set(explorer.page.map.x.options)
+    assert {"X_umap0", "X_umap1"} <= set(explorer.page.map.x.options)
     cells.obsm["X_pca"] = table.to_numpy()
-    assert evidentia.explore(cells, ECM(2, n_init=1, random_state=0)).exploration.settings.columns == ("pca 1", "pca 2")
+    assert evidentia.explore(cells, ECM(2, n_init=1, random_state=0)).exploration.settings.columns == (
+        "X_pca0",
+        "X_pca1",
+    )
 
 
 def test_an_image_is_explored_in_a_cell_too(tmp_path):

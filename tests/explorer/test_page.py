@@ -106,6 +106,7 @@ def test_peaks_numbers_tree_and_comparison(driver, table):
     margin = 0.03 * (high - low) + [0.004, 0.2]
     corners = [(low - margin).tolist(), (high + margin).tolist()]
     driver.drag("peaks", corners)
+    driver.click("BPEC around the selected")
     assert "BPEC around" in driver.status
     driver.tab("Tree")
     driver.click("Build the tree (method bhc)")

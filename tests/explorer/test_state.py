@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -311,6 +312,16 @@ def test_a_plug_pulled_between_two_files_loses_nothing(tmp_path, monkeypatch):
     again = Exploration(corners(), folder=tmp_path)
     assert again.step.words == "sw0 and nw0 belong together"
     assert "\nsw0,nw0,same," in (tmp_path / "answers.csv").read_text()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, and killed by their number")
+def test_kill_9_at_twenty_random_moments_loses_no_step(tmp_path):
+    """What a person was told is there afterwards; a step under way may be there or not. With a page: test_page.py."""
+    program = Path(__file__).with_name("killed.py")
+    env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, program, tmp_path, "20"], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["told"] > 40
 
 
 def test_only_some_steps_can_be_undone_but_all_are_in_the_log(tmp_path, monkeypatch):

@@ -276,7 +276,7 @@ def ask(
 
 @app.command()
 def explore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Table (.csv, .tsv, .parquet, .npz) or image.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Table, as for fit, or image.")],
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where every step is kept, and taken up again.", show_default="FILE-explorer"),

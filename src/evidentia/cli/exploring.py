@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
 import typer
 
 from evidentia.cli import inputs, terminal
 from evidentia.cli.asking import columns_to_show
 from evidentia.cli.errors import UserError
+from evidentia.cli.formats import PREFERRED
 from evidentia.explorer import Exploration, Origin, Settings
+from evidentia.explorer.notebook import beside
 from evidentia.explorer.segments import ImageExploration, ImageSettings
 from evidentia.explorer.serving import Server, check_host, page_module
 from evidentia.images import read_image
@@ -33,17 +36,30 @@ class Job:
     def exploration(self) -> Exploration:
         given = inputs.read(self.file, self.wishes)
         hidden = [name for name, why in (given.left_out or {}).items() if why == "--drop"]
-        table = columns_to_show(given.source.frame, given.data, hidden)
-        table = table[[name for name in given.source.frame.columns if name in table]]
+        frame, more = given.source.frame, self._maps()
+        if more is not None:
+            frame = pd.concat([frame, more.set_axis(frame.index)], axis=1)
+        table = columns_to_show(frame, given.data, hidden)
+        table = table[[name for name in frame.columns if name in table]]
         settings = Settings(
             self.wishes.method, self.clusters, given.choice.columns, scale=self.wishes.scale, seed=self.seed
         )
-        origin = Origin(given.source.code, given.id_column, given.dropped, self.file)
+        names = () if more is None else tuple(map(str, more.columns))
+        origin = Origin(given.source.code, given.id_column, given.dropped, self.file, names)
         found = Exploration(table, settings, folder=self.out, origin=origin)
         given.print_heading()
         for text in given.notes:
             terminal.print_note(text)
         return found
+
+    def _maps(self) -> pd.DataFrame | None:
+        """What an AnnData file has beside what is clustered, a UMAP for instance, to look at."""
+        if self.file.suffix.lower() != ".h5ad":
+            return None
+        import anndata
+
+        adata = anndata.read_h5ad(self.file, backed="r")
+        return beside(adata, PREFERRED if PREFERRED in adata.obsm else "X")
 
 
 @dataclass(frozen=True)

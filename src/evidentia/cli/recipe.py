@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evidentia.looking.code import preparing_lines
+from evidentia.looking.code import preparing_lines, reading_imports
 from evidentia.looking.numbers import Clusters, numbers_to_try
 from evidentia.report.page import import_lines
-
-READERS = {"as_table": "tables", "read_fcs": "fcs"}  # functions of evidentia that read a file, and where they are
 
 
 def recipe(
@@ -47,8 +45,7 @@ def recipe(
     print(model.partition_)
     """
     counts = numbers_to_try(estimator, clusters)
-    imports = ["import anndata"] * ("anndata." in read) + ["import numpy as np"] * ("np." in read)
-    imports += ["import pandas as pd"]
+    imports, ours = reading_imports(read)
     lines = [f"X = {read}"]
     if id_column is not None:
         lines.append(f"X = X.set_index({id_column!r})")
@@ -59,7 +56,7 @@ def recipe(
     others = ["select"] * bool(counts) + ["PairwiseConstraints"] * (links is not None) + ["ensemble"] * bool(ensemble)
     imports += ["from sklearn.base import clone"] * bool(ensemble)
     imports += ["", import_lines(estimator, *others)]
-    imports += [f"from evidentia.rows.{home} import {name}" for name, home in READERS.items() if f"{name}(" in read]
+    imports += ours
     if counts:
         seed = estimator.get_params().get("random_state")
         lines.append(f"found = select(X, {estimator!r}, n_clusters={counts}, random_state={seed})")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import io
-import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,12 +17,13 @@ from evidentia import methods
 from evidentia._names import guard_table
 from evidentia.explorer.asking import Questions
 from evidentia.explorer.comparing import Compare
+from evidentia.explorer.notebook import OURS
 from evidentia.explorer.objects import Details, Map, Table
 from evidentia.explorer.page import WIDTH, Hub, Maker, Page, Range, button, heading, side_by_side, text, to_html
 from evidentia.explorer.peaks import Numbers, Peaks, Tree
-from evidentia.explorer.recipe import constructor_code, script
+from evidentia.explorer.recipe import script
 from evidentia.explorer.state import Exploration
-from evidentia.explorer.tabs import Columns, Log, Tabs
+from evidentia.explorer.tabs import Columns, Log, Tabs, chain_words
 from evidentia.looking import expected_cost
 from evidentia.looking.numbers import parse_clusters, words_of
 from evidentia.looking.rules import SCALERS
@@ -50,6 +52,9 @@ class TablePage(Page):
         self.method = pn.widgets.Select(label="method", options=[AUTO, *able], width=135)
         self.clusters = pn.widgets.TextInput(label="clusters: 3, 2-6, auto", value=AUTO, width=135)
         self.scale = pn.widgets.Select(label="scale", options=[AUTO, "none", *SCALERS], width=135)
+        self.parameters = pn.widgets.TextInput(label="its settings, as n_init=5, alpha=2", width=280)
+        self.known = text("", width=WIDTH, styles={"font-size": "11px"})
+        self.method.param.watch(self._on_method, "value")
         columns = [str(name) for name in self.exploration.table.columns]
         self.columns = pn.widgets.MultiSelect(label="columns to cluster", options=columns, width=280, size=6)
         self.sure = Range(label="how sure you are", start=0.05, value=1, width=280)
@@ -74,12 +79,20 @@ class TablePage(Page):
 
     def _fit(self) -> None:
         def work() -> Any:
+            settings = self.exploration.settings
+            same = self.method.value == settings.method
+            hidden = {name: value for name, value in settings.parameters.items() if same and not is_written(value)}
             return self.exploration.set(
                 method=self.method.value, clusters=parse_clusters(self.clusters.value), scale=self.scale.value,
-                columns=tuple(self.columns.value),
+                columns=tuple(self.columns.value), parameters={**hidden, **read_parameters(self.parameters.value)},
             )  # fmt: skip
 
         self.act_later(work, "Fitting with these")
+
+    def _on_method(self, event: Any) -> None:
+        """Which settings a method has, by its own record; those of another one are gone."""
+        self.parameters.value = ""
+        self.known.object = to_html(known_parameters(event.new))
 
     # -- selecting ----------------------------------------------------------------------------------------------------
 
@@ -91,8 +104,8 @@ class TablePage(Page):
 
     def _show_selection(self, by: Any) -> None:
         with self.ignore_events():
-            for view in (self.map, self.table, self.details):
-                if view is not by:
+            for view in (self.map, self.table, self.details, self.tabs.open):
+                if view is not None and view is not by:
                     view.show_selection(self.selection)
         self._show_groups()
         if by is not None:  # a person; else what selects has more to do
@@ -107,6 +120,8 @@ class TablePage(Page):
         settings = self.exploration.settings
         self.method.value, self.scale.value = settings.method, settings.scale
         self.columns.value, self.clusters.value = list(settings.columns), words_of(settings.clusters)
+        written = {name: value for name, value in settings.parameters.items() if is_written(value)}
+        self.parameters.value = ", ".join(f"{name}={value}" for name, value in written.items())
         for view in (self.map, self.details, self.table, self.tabs):
             view.redraw()
         self._show_groups()
@@ -124,9 +139,9 @@ class TablePage(Page):
         if len(broken):
             first = broken.iloc[0]
             said.append(f"{len(broken)} of {len(exploration.constraints_)} links are not respected, such as "
-                        f"{first['link']} of {first['first']} and {first['second']}.")  # fmt: skip
+                        f"{first['link']} of {first['first']} and {first['second']}; Log lists them.")  # fmt: skip
         if chains:
-            said.append(f"Soft links contradict each other: {' = '.join(map(str, chains[0].chain))}, yet apart.")
+            said.append(f"Soft links contradict each other: {chain_words(chains[0])}.")
         said += [f"Note: {note}" for note in step.notes]
         if exploration.table_changed:
             said.append("The file of the table has changed since it was read; what is shown is what was read.")
@@ -155,8 +170,11 @@ class TablePage(Page):
             button("Name as group A", self._name_group),
             button("Apart from group A", self._separate, width=280),
             self.label, button("Give label", lambda: self._link(act.label, self.selected_names(), self.label.value)),
-            self.undo, self.redo, heading("The map"), *self.map.controls(), heading("Method and settings"),
-            self.method, self.clusters, self.scale, self.columns, button("Fit with these", self._fit, color="primary"),
+            self.undo, self.redo,
+            button("Select what moved", lambda: self.select(act.step.moved, self.redo), width=280),
+            heading("The map"), *self.map.controls(),
+            heading("Method and settings"), self.method, self.clusters, self.scale, self.parameters, self.known,
+            self.columns, button("Fit with these", self._fit, color="primary"),
             heading("Take away"), *self.downloads(),
         ]  # fmt: skip
         left = side_by_side(controls)
@@ -175,15 +193,11 @@ class TablePage(Page):
         return {
             "script": ("again.py", lambda: script(exploration).encode()),
             "masses": ("masses.csv", lambda: guard_table(exploration.partition_.to_pandas()).to_csv().encode()),
-            "partition": ("partition.npz", self._partition_bytes),
-            "model": ("model.json", lambda: model_json(exploration).encode()),
+            "partition": ("partition.npz", lambda: saved(exploration.partition_.save, "partition.npz")),
+            "model": ("model.npz", lambda: saved(exploration.model_.save, "model.npz")),
             "pictures": ("pictures.zip", self._pictures),
             "interactive page": ("partition.html", self._interactive),
         }
-
-    def _partition_bytes(self) -> bytes:
-        with TemporaryDirectory() as folder:
-            return self.exploration.partition_.save(Path(folder) / "partition.npz").read_bytes()
 
     def _numbers(self) -> Any:
         numbers = self.exploration.table[list(self.exploration.choice().columns)].select_dtypes("number")
@@ -203,22 +217,45 @@ class TablePage(Page):
     def _interactive(self) -> bytes:
         from evidentia.report import write_interactive
 
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "partition.html"
-            write_interactive(path, partition=self.exploration.partition_, X=self._numbers())
-            return path.read_bytes()
+        write = partial(write_interactive, partition=self.exploration.partition_, X=self._numbers())
+        return saved(write, "partition.html")
 
 
-def model_json(exploration: Exploration) -> str:
-    """The model as text: how it was made, and the numbers that it found, in the columns it was given."""
-    model = exploration.model_
-    found: dict[str, Any] = {
-        "code": constructor_code(exploration.estimator()),
-        "columns": list(exploration.choice().columns),
-    }
-    found |= {"scale": exploration.choice().scale, "n_clusters": model.n_clusters_}
-    for name in ("criterion_", "cluster_centers_", "covariances_", "peaks_", "linkage_"):
-        value = getattr(model, name, None)
-        if value is not None:
-            found[name] = np.asarray(value).tolist()
-    return json.dumps(found, indent=1)
+def saved(write: Callable[[Path], Path], name: str) -> bytes:
+    """What something writes into a file."""
+    with TemporaryDirectory() as folder:
+        return write(Path(folder) / name).read_bytes()
+
+
+def is_written(value: Any) -> bool:
+    """Whether a parameter can be shown, and changed, in a line of text."""
+    return value is None or isinstance(value, str | bool | int | float)
+
+
+def known_parameters(method: str) -> str:
+    """The parameters of a method that can be written, with their defaults."""
+    if method == AUTO:
+        return "Of the method that is chosen."
+    known = {name: p.default for name, p in methods.find(method).parameters.items()
+             if name not in OURS and p.check.writable and is_written(p.default)}  # fmt: skip
+    return "By default: " + ", ".join(f"{name}={value}" for name, value in known.items())
+
+
+def read_parameters(words: str) -> dict[str, Any]:
+    """Parameters as somebody has written them.
+
+    Examples
+    --------
+    >>> read_parameters("alpha=2, focal_sets=pairs,adaptive=True")
+    {'alpha': 2, 'focal_sets': 'pairs', 'adaptive': True}
+    """
+    found: dict[str, Any] = {}
+    for part in filter(None, map(str.strip, words.split(","))):
+        name, equals, value = map(str.strip, part.partition("="))
+        if not equals or not name or not value:
+            raise ValueError(f"Settings are a name and a value each, as in n_init=5, alpha=2. Got {part!r}.")
+        try:
+            found[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            found[name] = value
+    return found

@@ -12,7 +12,7 @@ import panel as pn
 
 from evidentia.constraints.active import RULES
 from evidentia.explorer.page import Html, Page, button, text, to_html
-from evidentia.explorer.tabs import Tab
+from evidentia.explorer.tabs import CELLS, Tab
 
 ANSWERS = {"same": "Yes, together", "different": "No, apart", "don't know": "Don't know"}
 
@@ -67,7 +67,7 @@ class Questions(Tab):
         super().__init__(page)
         exploration = page.exploration
         self.rule = pn.widgets.Select(label="how the pair is chosen", options=list(RULES), width=200)
-        self.table = Html("", sizing_mode="stretch_width", margin=(0, 10))
+        self.table = Html("", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[CELLS])
         self.asking = Asking(
             page,
             lambda: exploration.ask(self.rule.value),

@@ -8,16 +8,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from evidentia import methods
 from evidentia.constraints import PairwiseConstraints
+from evidentia.explorer.recipe import changed_parameters
 from evidentia.explorer.segments import ImageExploration
 from evidentia.explorer.serving import page_module
 from evidentia.explorer.state import Exploration, Settings
 from evidentia.images import Image
 from evidentia.looking.columns import as_frame
 from evidentia.partition import CredalPartition
+from evidentia.rows.tables import as_table
 
 OURS = ("n_clusters", "cluster_range", "random_state", "verbose", "n_jobs")  # said by settings in other words
 
@@ -105,11 +105,7 @@ def explore(X: Any, model: Any = None, *, folder: str | os.PathLike[str] | None 
 def settings_of(model: Any, columns: tuple[str, ...]) -> Settings:
     """Settings that make such a model of columns as they are."""
     record, given = methods.record(model), model.get_params(deep=False)
-    changed = {
-        name: given[name]
-        for name, parameter in model.parameters.items()
-        if name not in OURS and given[name] is not parameter.default and not _same(given[name], parameter.default)
-    }
+    changed = {name: value for name, value in changed_parameters(model).items() if name not in OURS}
     seed = given.get("random_state")
     settings = Settings(record.name, None, columns, scale="none", parameters=MappingProxyType(changed))
     clusters = given.get("n_clusters")
@@ -118,10 +114,6 @@ def settings_of(model: Any, columns: tuple[str, ...]) -> Settings:
     elif "searched" in record.number and "cluster_range" in given:
         settings = replace(settings, clusters=tuple(given["cluster_range"]))
     return replace(settings, seed=seed) if isinstance(seed, int) else settings
-
-
-def _same(value: Any, default: Any) -> bool:
-    return bool(np.array_equal(value, default)) if isinstance(value, np.ndarray) else bool(value == default)
 
 
 def _as_table(X: Any) -> tuple[Any, tuple[str, ...]]:
@@ -136,14 +128,17 @@ def _as_table(X: Any) -> tuple[Any, tuple[str, ...]]:
             )
         frame = as_frame(X)
         return frame, tuple(map(str, frame.columns))
-    parts = {}
-    for key in X.obsm:
-        name = str(key).removeprefix("X_")
-        values = np.asarray(X.obsm[key], dtype=float)
-        parts[name] = pd.DataFrame(
-            values, index=X.obs_names, columns=[f"{name} {k + 1}" for k in range(values.shape[1])]
-        )
-    if "pca" not in parts:
-        dense = X.X.toarray() if hasattr(X.X, "toarray") else np.asarray(X.X)
-        parts["pca"] = pd.DataFrame(dense, index=X.obs_names, columns=[str(name) for name in X.var_names])
-    return pd.concat([*parts.values(), X.obs.add_prefix("obs ")], axis=1), tuple(parts["pca"].columns)
+    rep = "X_pca" if "X_pca" in X.obsm else "X"
+    clustered = as_table(X, rep)
+    if hasattr(clustered, "toarray"):
+        clustered = pd.DataFrame(clustered.toarray(), index=X.obs_names, columns=X.var_names)
+    return pd.concat([clustered, beside(X, rep)], axis=1), tuple(map(str, clustered.columns))
+
+
+def beside(adata: Any, rep: str) -> Any:
+    """What an AnnData object has beside the representation that is clustered: maps in ``obsm``, columns of ``obs``."""
+    import pandas as pd
+
+    tables = [as_table(adata, key) for key in adata.obsm if key != rep]
+    dense = [one for one in tables if isinstance(one, pd.DataFrame)]
+    return pd.concat([*dense, adata.obs.add_prefix("obs ")], axis=1)

@@ -60,11 +60,40 @@ def remove_grid(figure_: Any) -> Any:
     return figure_
 
 
-class Map:
+def by_mark(field: str) -> dict[str, Any]:
+    """A marker of Bokeh by a column of :func:`mark_letters`."""
+    mapper = CategoricalMarkerMapper(factors=[str(k) for k in range(len(SYMBOLS))], markers=list(SYMBOLS))
+    return {"field": field, "transform": mapper}
+
+
+def mark_letters(look: Looks, objects: np.ndarray) -> list[str]:
+    """The mark of each object as a single letter."""
+    letters = np.array([str(list(SYMBOLS).index(mark)) for mark in look.marks])
+    return letters[look.codes[objects]].tolist()
+
+
+class Points:
+    """Objects in figures over one source: what is selected there is selected everywhere, and the other way round."""
+
+    def __init__(self, page: TablePage, *columns: str):
+        self.page = page
+        self.objects = np.empty(0, dtype=np.int64)
+        self.source = ColumnDataSource({name: [] for name in columns})
+        self.source.selected.on_change("indices", self._on_select)
+
+    def _on_select(self, attr: str, old: list[int], new: list[int]) -> None:
+        if not self.page.ignores_events:
+            self.page.select(self.objects[new], self)
+
+    def show_selection(self, rows: np.ndarray) -> None:
+        self.source.selected.indices = np.flatnonzero(np.isin(self.objects, rows)).tolist()
+
+
+class Map(Points):
     """Where the objects are, how they look, and what is selected."""
 
     def __init__(self, page: TablePage):
-        self.page = page
+        super().__init__(page, "x", "y", "color", "size", "mark", "name", "doubt")
         table = page.exploration.table
         self.numbers = [str(name) for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
         places = [*self.numbers, *([FIRST, SECOND] if len(self.numbers) > 1 else [])]
@@ -76,13 +105,10 @@ class Map:
         self.words = text(RULES[LARGEST], width=WIDTH)
         self.legend = pn.widgets.CheckBoxGroup(label="sets shown", width=200, margin=0, stylesheets=[LINES])
         self.swatches = Html("", width=30, margin=(0, 0, 0, 10))
-        self.source = ColumnDataSource({name: [] for name in ("x", "y", "color", "size", "mark", "name", "doubt")})
         self.hulls = ColumnDataSource({"xs": [], "ys": [], "color": [], "dash": [], "fill": []})
-        self.objects = np.empty(0, dtype=np.int64)
         self.placed = False
         self.figure = self._figure()
         self.pane = pn.pane.Bokeh(self.figure, sizing_mode="stretch_width", height=520, margin=(0, 10))
-        self.source.selected.on_change("indices", self._on_select)
         for widget in (self.x, self.y, self.color, self.rule, self.caution, self.legend):
             widget.param.watch(self._on_change, "value")
 
@@ -97,10 +123,9 @@ class Map:
             line_dash="dash", line_alpha=0.7,
         )  # fmt: skip
         self.areas.nonselection_glyph = None
-        mapper = CategoricalMarkerMapper(factors=[str(k) for k in range(len(SYMBOLS))], markers=list(SYMBOLS))
         self.points = found.scatter(
             "x", "y", source=self.source, size="size", fill_color="color", line_color="#333333", line_width=0.4,
-            marker={"field": "mark", "transform": mapper}, fill_alpha=0.9, nonselection_fill_alpha=FADED,
+            marker=by_mark("mark"), fill_alpha=0.9, nonselection_fill_alpha=FADED,
             nonselection_line_alpha=FADED, name="objects",
         )  # fmt: skip
         self.hover = HoverTool(renderers=[self.points], tooltips=[("object", "@name")])
@@ -156,8 +181,6 @@ class Map:
             xy = self.coordinates()
             if not np.array_equal(drawn.objects, self.objects):
                 self.objects, self.xy = drawn.objects, np.empty((0, 2))
-                self.position = np.full(len(partition), -1)
-                self.position[self.objects] = np.arange(len(self.objects))
                 new["name"] = [partition.name(i) for i in self.objects.tolist()]
             if not np.array_equal(xy, self.xy):
                 self.xy = xy
@@ -192,10 +215,9 @@ class Map:
             columns = read_columns(self.page.exploration.table[[self.color.value]])
             shades = column_shades(columns.values[:, 0], columns.levels.get(0))
             colors = pack_colors(list(shades.palette))[shades.codes[self.objects]]
-        marks = np.array([str(list(SYMBOLS).index(mark)) for mark in look.marks])
         shown = np.isin(look.masks, self.legend.value)
         sizes = np.where(shown[codes], look.sizes[self.objects], 0).astype(np.float32)
-        return {"color": colors, "mark": marks[codes].tolist(), "size": sizes}
+        return {"color": colors, "mark": mark_letters(look, self.objects), "size": sizes}
 
     def _show_legend(self, look: Looks) -> None:
         """Sets that were hidden stay so."""
@@ -247,16 +269,6 @@ class Map:
             self.words.object = to_html(RULES[self.rule.value].format(self.caution.value))
         self.source.data.update(self._columns(look))
 
-    # -- selecting ----------------------------------------------------------------------------------------------------
-
-    def _on_select(self, attr: str, old: list[int], new: list[int]) -> None:
-        if not self.page.ignores_events:
-            self.page.select(self.objects[new], self)
-
-    def show_selection(self, rows: np.ndarray) -> None:
-        places = self.position[rows]
-        self.source.selected.indices = places[places >= 0].tolist()
-
     def controls(self) -> list[Any]:
         return [
             self.x, self.y, self.color, text("Which sets are drawn", width=WIDTH), self.rule, self.caution, self.words,
@@ -296,14 +308,15 @@ class Details:
         right = masses.cumsum(axis=1)
         colors = [set_style(mask, partition.n_clusters).color for mask in partition.focal_sets.masks.tolist()]
         n = len(shown)
+        y = np.arange(max(n, 4))[::-1][:n]  # from the top
         self.source.data = {
-            "y": np.repeat(np.arange(n)[::-1], masses.shape[1]),
+            "y": np.repeat(y, masses.shape[1]),
             "left": (right - masses).ravel(),
             "right": right.ravel(),
             "color": colors * n,
         }
         self.figure.y_range.update(start=-0.6, end=max(n, 4) - 0.4)
-        self.names.data = {"y": np.arange(n)[::-1], "name": [partition.name(i)[:18] for i in shown]}
+        self.names.data = {"y": y, "name": [partition.name(i)[:18] for i in shown]}
         self.title.object = to_html(words + more)
         if n:
             table = exploration.table[list(exploration.choice().columns)]
@@ -355,4 +368,8 @@ class Table:
             self.page.select(np.array(event.new, dtype=np.int64), self)
 
     def show_selection(self, rows: np.ndarray) -> None:
+        """Ticked, on the page of the first of them."""
         self.widget.selection = rows.tolist()
+        places = np.flatnonzero(np.isin(self.widget.current_view.index, rows))
+        if len(places):
+            self.widget.page = int(places[0]) // self.widget.page_size + 1

@@ -10,6 +10,7 @@ import asyncio
 import io
 import time
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -63,9 +64,12 @@ def text(words: str, *, pre: bool = False, **look: Any) -> Html:
 
 
 def to_html(words: str, *, pre: bool = False) -> str:
-    tag = "pre" if pre else "div"
-    style = "white-space:pre-wrap;overflow-x:auto;font-size:11px;margin:0" if pre else "line-height:1.35"
-    return f'<{tag} style="{style}">{escape(words)}</{tag}>'
+    """Of text with columns, parts that are set in are not wrapped."""
+    if not pre:
+        return f'<div style="line-height:1.35">{escape(words)}</div>'
+    parts = [("pre;overflow-x:auto" if part.startswith(" ") else "pre-wrap", part) for part in words.split("\n\n")]
+    look = "font-size:11px;margin:0 0 9px;white-space"
+    return "".join(f'<pre style="{look}:{wrap}" tabindex="0">{escape(part)}</pre>' for wrap, part in parts)
 
 
 def heading(words: str) -> Html:
@@ -210,14 +214,17 @@ class Page(ABC):
     def schedule(self, do: Callable[[], None]) -> None:
         """Change the page in its own turn."""
         if self.document is None:
-            do()
+            self.batch_changes(do)
         else:
             self.document.add_next_tick_callback(partial(self.batch_changes, do))
 
     def batch_changes(self, do: Callable[[], None]) -> None:
-        """Change the page, and tell the browser of it in one message: it draws once."""
+        """Change the page, and tell the browser of it in one message: it draws once. What fails is a sentence."""
         with pn.io.hold(self.document, freeze=True):
-            do()
+            try:
+                do()
+            except Exception as error:
+                self.show_message(sentence(error), wrong=True)
 
     @contextmanager
     def ignore_events(self) -> Iterator[None]:
@@ -244,10 +251,10 @@ class Page(ABC):
 
     def _finish(self, words: str, then: Callable[[], None] | None) -> None:
         self.stop.disabled = True
-        if self.exploration.at >= 0 and not words:
-            self.redraw()
         if then is not None:
             then()
+        if self.exploration.at >= 0 and not words:
+            self.redraw()
         stands = self.describe_step() if self.exploration.at >= 0 else "Nothing was fitted yet."
         self.show_message(words or stands, wrong=bool(words))
 
@@ -274,10 +281,17 @@ class Page(ABC):
         """A button for each file, which is made in memory when asked for."""
         return [
             pn.widgets.FileDownload(
-                callback=lambda make=make: io.BytesIO(make()), filename=name, label=what, auto=True, embed=False,
+                callback=partial(self._make_file, make), filename=name, label=what, auto=True, embed=False,
                 width=135, height=34, color="default",
             ) for what, (name, make) in self.files().items()
         ]  # fmt: skip
+
+    def _make_file(self, make: Maker) -> io.BytesIO:
+        try:
+            return io.BytesIO(make())
+        except Exception as error:
+            self.show_message(sentence(error), wrong=True)
+            raise param.Skip from error
 
     def header(self) -> pn.Row:
         return pn.Row(self.status, self.stop, self.counter, sizing_mode="stretch_width")
@@ -302,10 +316,40 @@ def prepare(*, notebook: bool = False) -> None:
     import panel.reactive
     import panel.theme.base
     from bokeh.settings import settings
-    from panel.io.resources import LOCAL_DIST
+    from panel.io import resources
 
     pn.extension("tabulator", raw_css=[STYLE], inline=notebook, notifications=False)
     settings.resources.set_value("inline" if notebook else "server")
-    if not notebook:  # where Panel does not know the document of a part that is added later, it asks its own server
+    # Of a part that is added later Panel does not know the document, and asks its own site for style sheets.
+    if notebook:
+        panel.reactive.patch_stylesheet = resources.patch_stylesheet = put_inside
+    else:
+        send_all_messages()
         for module in (panel.reactive, panel.theme.base):
-            module.CDN_DIST = LOCAL_DIST
+            module.CDN_DIST = resources.LOCAL_DIST
+
+
+def send_all_messages() -> None:
+    """Let Panel send what was said while it was sending: 1.9.4 leaves it until something else is said."""
+    from panel.io import document
+
+    send = document._dispatch_msgs
+
+    async def send_all(doc: Any) -> None:
+        await send(doc)
+        while doc in document._WRITE_MSGS and doc not in document._WRITE_BLOCK:
+            document._WRITE_BLOCK[doc] = True
+            await send(doc)
+
+    if send.__name__ != send_all.__name__:
+        document._dispatch_msgs = send_all
+
+
+def put_inside(sheet: Any, place: str) -> None:
+    """Let a style sheet of Panel's site be its own content; takes the place of Panel's ``patch_stylesheet``."""
+    from panel.io.resources import CDN_DIST, DIST_DIR
+
+    name = str(sheet.url).partition("?")[0]
+    path = DIST_DIR / name.removeprefix(CDN_DIST)
+    if name.startswith(CDN_DIST) and path.is_file():
+        sheet.url = "data:text/css;base64," + b64encode(path.read_bytes()).decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import panel as pn
 from bokeh.models import BoxSelectTool, ColumnDataSource, Span, TapTool
 from bokeh.plotting import figure
 
-from evidentia.explorer.objects import FADED, PLOT, remove_grid
+from evidentia.explorer.objects import FADED, PLOT, Points, remove_grid
 from evidentia.explorer.page import Range, button, text
 from evidentia.explorer.tabs import Tab
 from evidentia.plots.dendrogram import dendrogram_plot_data
@@ -34,41 +35,77 @@ class Graph(Tab):
         """The figure, with nothing in it."""
 
     def view(self) -> pn.Column:
-        return pn.Column(text(self.title), self.pane, sizing_mode="stretch_width")
+        return pn.Column(text(self.title), *self.controls(), self.pane, sizing_mode="stretch_width")
+
+    def controls(self) -> list[Any]:
+        """What stands between the words and the figure."""
+        return []
 
 
-class Peaks(Graph):
-    """The δ–Bel graph: a box around objects makes them the centers of BPEC."""
+class Computed(Graph):
+    """A graph of the columns and the scale at hand, computed when somebody looks, and again when they are others."""
 
+    what = ""  # a method of the exploration
+    of: Any = None
+
+    @abstractmethod
+    def _show(self, found: Any) -> None:
+        """What the method gave."""
+
+    @property
+    def now(self) -> Any:
+        """What the graph should be of."""
+        return self.page.exploration.settings.columns, self.page.exploration.settings.scale
+
+    def on_open(self) -> None:
+        self.redraw()
+        if self.of == self.now:
+            self.page.count()
+
+    def redraw(self) -> None:
+        if self.of != self.now:
+            compute = getattr(self.page.exploration, self.what)
+            self.page.act_later(compute, "Computing the graph", partial(self._take, self.now))
+
+    def _take(self, now: Any, found: Any) -> None:
+        self.of = now
+        self._show(found)
+
+
+class Peaks(Points, Computed):
+    """The δ–Bel graph: objects in a box can be made the centers of BPEC."""
+
+    what = "peaks"
     title = (
         "Objects in dense places (belief, to the right) and far from denser ones (δ, up) are centers. "
-        "Draw a box around some: they become the centers of BPEC."
+        "Draw a box around some, or select them elsewhere."
     )
 
+    def __init__(self, page: Any):
+        Points.__init__(self, page, "x", "y", "name")
+        Computed.__init__(self, page)
+
+    def controls(self) -> list[Any]:
+        return [button("BPEC around the selected", self._fit, width=220, color="primary")]
+
     def _figure(self) -> Any:
-        self.source = ColumnDataSource({"x": [], "y": [], "name": []})
         found = figure(tools="pan,wheel_zoom,reset", name="peaks", height=460, tooltips=[("object", "@name")], **PLOT)
         box = BoxSelectTool(continuous=False)
-        found.add_tools(box)
+        found.add_tools(box, TapTool())
         found.toolbar.active_drag = box
         found.scatter("x", "y", source=self.source, size=7, color=HUES[0], nonselection_fill_alpha=FADED)
         found.xaxis.axis_label, found.yaxis.axis_label = "belief in being a center", "δ"
-        self.source.selected.on_change("indices", self._on_choose)
         return remove_grid(found)
 
-    def on_open(self) -> None:
-        self.page.act_later(self.page.exploration.peaks, "Computing the graph", self._show)
+    def _show(self, found: Any) -> None:
+        self.objects = np.argsort(-found.score, kind="stable")[:LEAVES]
+        names = [self.page.exploration.names[i] for i in self.objects]
+        self.source.data = {"x": found.belief[self.objects], "y": found.delta[self.objects], "name": names}
+        with self.page.ignore_events():
+            self.show_selection(self.page.selection)
 
-    def _show(self, graph: Any) -> None:
-        shown = np.argsort(-graph.score, kind="stable")[:LEAVES]
-        names = [self.page.exploration.names[i] for i in shown]
-        self.rows = shown
-        self.source.data = {"x": graph.belief[shown], "y": graph.delta[shown], "name": names}
-
-    def _on_choose(self, attr: str, old: list[int], new: list[int]) -> None:
-        if not new:
-            return
-        rows = self.rows[new].tolist()
+    def _fit(self) -> None:
+        rows = self.page.selection.tolist()
         self.page.act_later(lambda: self.page.exploration.choose_peaks(rows), "BPEC around the peaks")
 
 
@@ -102,12 +139,15 @@ class Tree(Graph):
 
     def redraw(self) -> None:
         exploration = self.page.exploration
-        there = exploration.choice().method == "bhc" and exploration.step.model is not None
-        self.number.disabled = not there
-        if not there:
+        model = exploration.step.model if exploration.choice().method == "bhc" else None
+        self.build.disabled = exploration.choice().method == "bhc"
+        self.number.disabled = model is None
+        if model is None:
             self.source.data = {"xs": [], "ys": [], "color": []}
+            if self.build.disabled:  # it was taken up again, or is far back: drawn when it is there
+                self.page.act_later(lambda: exploration.model_, "Building the tree")
             return
-        model, k = exploration.step.model, exploration.partition_.n_clusters
+        k = exploration.partition_.n_clusters
         clusters = np.zeros(len(model.linkage_) + 1, dtype=int)
         clusters[model.groups_] = model.cut(k)
         data = dendrogram_plot_data(model.linkage_, clusters)
@@ -118,13 +158,14 @@ class Tree(Graph):
         with self.page.ignore_events():
             self.number.param.update(end=min(30, len(heights)), value=k)
 
-    def view(self) -> pn.Column:
-        return pn.Column(text(self.title), pn.Row(self.build, self.number), self.pane, sizing_mode="stretch_width")
+    def controls(self) -> list[Any]:
+        return [pn.Row(self.build, self.number)]
 
 
-class Numbers(Graph):
+class Numbers(Computed):
     """EBIC against the number of clusters."""
 
+    what = "numbers"
     title = "EBIC of Gaussian mixtures by their number of clusters; larger is better. Click on a number to fit with it."
 
     def _figure(self) -> Any:
@@ -138,15 +179,13 @@ class Numbers(Graph):
         self.source.selected.on_change("indices", self._on_choose)
         return remove_grid(found)
 
-    def on_open(self) -> None:
-        self.page.act_later(self.page.exploration.numbers, "Trying numbers of clusters", self._show)
-
-    def _show(self, selection: Any) -> None:
-        table = selection.table.dropna(subset=[selection.criterion])
+    def _show(self, found: Any) -> None:
+        table = found.table.dropna(subset=[found.criterion])
         words = [f"{k} clusters" for k in table["n_clusters"]]
-        self.source.data = {"x": table["n_clusters"].tolist(), "y": table[selection.criterion].tolist(), "words": words}
+        self.source.data = {"x": table["n_clusters"].tolist(), "y": table[found.criterion].tolist(), "words": words}
 
     def _on_choose(self, attr: str, old: list[int], new: list[int]) -> None:
         if new:
+            self.source.selected.indices = []  # so that the same number can be clicked again
             number = int(self.source.data["x"][new[0]])
             self.page.act_later(lambda: self.page.exploration.set(clusters=number), f"Fitting {number} clusters")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from evidentia.constraints import Statement
 from evidentia.explorer.segments import ImageExploration, ImageSettings
 from evidentia.explorer.state import Exploration, Step
-from evidentia.looking.code import preparing_lines
+from evidentia.looking.code import preparing_lines, reading_imports
 from evidentia.looking.numbers import numbers_to_try
 from evidentia.report.page import import_lines
 
@@ -26,13 +29,13 @@ def script(exploration: Exploration) -> str:
         lines.append(f"table = table.set_index({origin.id_column!r})")
     if origin.dropped is not None:
         lines.append(f"table = table.dropna(subset={list(exploration.first.columns)!r}, how={origin.dropped!r})")
-    imports = {"import pandas as pd": None} | ({"import numpy as np": None} if "np." in origin.code else {})
+    imports: dict[str, None] = dict.fromkeys(chain(*reading_imports(origin.code)))
     before: Step | None = None
     prepared = None
     for number, step in enumerate(exploration.path, start=1):
         lines += ["", *(f"# {line}" for line in f"{number}. {step.words}".splitlines())]
         chosen, estimator = exploration.choice(step.settings), exploration.estimator(step.settings)
-        left_out = [name for name in map(str, table.columns) if name not in chosen.columns]
+        left_out = [name for name in map(str, table.columns) if name not in (*chosen.columns, *origin.beside)]
         needed, preparing = preparing_lines(
             table="table", columns=chosen.columns, left_out=left_out, scale=chosen.scale, categories=chosen.categories
         )
@@ -89,10 +92,15 @@ def constructor_code(estimator: Any, **code: str) -> str:
     >>> constructor_code(ECM(3, beta=1.5), init="centers")
     'ECM(n_clusters=3, beta=1.5, init=centers)'
     """
-    parameters = sorted(estimator.parameters.items(), key=lambda item: item[1].kw_only)
-    given = {n: getattr(estimator, n) for n, _ in parameters}
-    changed = {n: repr(given[n]) for n, p in parameters if given[n] is not p.default and given[n] != p.default}
-    return f"{type(estimator).__name__}({', '.join(f'{n}={value}' for n, value in {**changed, **code}.items())})"
+    given = {name: repr(value) for name, value in changed_parameters(estimator).items()} | code
+    return f"{type(estimator).__name__}({', '.join(f'{name}={value}' for name, value in given.items())})"
+
+
+def changed_parameters(estimator: Any) -> dict[str, Any]:
+    """Parameters that are not at their defaults, the number of clusters first."""
+    known = sorted(estimator.parameters.items(), key=lambda item: item[1].kw_only)
+    given = {name: getattr(estimator, name) for name, _ in known}
+    return {name: given[name] for name, one in known if not np.array_equal(given[name], one.default)}
 
 
 def image_script(exploration: ImageExploration) -> str:

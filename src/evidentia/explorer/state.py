@@ -43,12 +43,16 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Origin(NamedTuple):
-    """Where a table came from: Python code that reads it, the column of names, how rows were dropped, the file."""
+    """Where a table came from: Python code that reads it, the column of names, how rows were dropped, the file.
+
+    Columns ``beside`` are shown with it, and not read by that code.
+    """
 
     code: str = "..."
     id_column: str | None = None
     dropped: str | None = None
     path: Path | None = None
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class Step:
     began : {"fresh", "centers", "shapes", "masses", "kept"}
         How the fit began: by the method's own starts, from something of the step before, or there was none.
     notes : tuple of str
-        What the method warned of.
+        What the method warned of, and that another one takes links.
     """
 
     words: str
@@ -195,7 +199,7 @@ class Exploration(History[Step]):
             raise ValueError(f"{len(self.names)} rows cannot be explored: at least 2 are needed.")
         _ = self._read_at
         self.first = settings or Settings("auto", None, tuple(map(str, table.columns)))
-        self._checkpointed_passes: dict[Any, Any] = {}  # graphs and numbers of the columns at hand
+        self._computed: dict[Any, Any] = {}  # graphs and numbers of the columns at hand
         self._choices: dict[Any, tuple[Choice, pd.DataFrame]] = {}
         words = f"{len(table):,} rows of {table.shape[1]} columns"
         self.folder = None if folder is None else TableFolder(folder, self.fingerprint, words, self.names)
@@ -318,6 +322,8 @@ class Exploration(History[Step]):
         if settings == self.settings:
             raise ValueError("Nothing was changed: these are the settings at hand.")
         cls = methods.find(self.choice(settings).method)
+        for name in set(settings.parameters) - set(cls.parameters):
+            raise ValueError(f"{cls.__name__} has no setting {name!r}. It has: {', '.join(cls.parameters)}.")
         if settings.clusters is not None and "given" not in cls.method.number:
             settings = replace(settings, clusters=None)
         if self.step.statements and "links" in cls.method.takes and not isinstance(settings.clusters, int):
@@ -362,15 +368,17 @@ class Exploration(History[Step]):
     def _make_linked_step(self, words: str, said: tuple[Statement, ...]) -> Step:
         """A step with these statements, and a method that listens to them."""
         PairwiseConstraints.from_statements(said).check()
-        settings = self.settings
+        settings, note = self.settings, ""
         if not self.takes_links:
             frame = self.table[list(settings.columns)]
             method = choose(frame, keep=settings.columns, linked=True, square=False).method
             parameters = MappingProxyType({"tol": TOL} if method == "cecm" else {})
             settings = replace(settings, method=method, parameters=parameters, cut=None)
+            before, after = (methods.find(name).__name__ for name in (self.choice().method, method))
+            note = f"{after} takes the place of {before}, which takes no links."
         if not isinstance(settings.clusters, int):
             settings = replace(settings, clusters=self.partition_.n_clusters)
-        return self._add(words, settings, said)
+        return self._add(words, settings, said, note=note)
 
     def choose_peaks(self, objects: Iterable[Any]) -> Step:
         """Take objects of the δ–Bel graph as centers: BPEC around them."""
@@ -411,29 +419,31 @@ class Exploration(History[Step]):
         session = ActiveSession(
             estimator, self.rows_of(), rule=rule, random_state=self.settings.seed, answers=answers, model=model
         )
-        return session.ask()
+        with self._work():
+            return session.ask()
 
     def peaks(self) -> BeliefPeaks:
         """The δ–Bel graph of the columns and the scale at hand."""
         from evidentia.prototypes.belief_peaks import belief_peaks
 
         key = "peaks", self.settings.columns, self.settings.scale
-        if key not in self._checkpointed_passes:
-            self._checkpointed_passes[key] = belief_peaks(self.rows_of(replace(self.settings, method="bpec")))
-        return self._checkpointed_passes[key]
+        if key not in self._computed:
+            with self._work():
+                self._computed[key] = belief_peaks(self.rows_of(replace(self.settings, method="bpec")))
+        return self._computed[key]
 
     def numbers(self) -> Selection:
         """Numbers of clusters and their EBIC, by Gaussian mixtures of the columns and the scale at hand."""
         from evidentia.selection import Selection
 
         key = "numbers", self.settings.columns, self.settings.scale
-        if key not in self._checkpointed_passes:
+        if key not in self._computed:
             settings = replace(self.settings, method="egmm", clusters=None, parameters=NOTHING, cut=None)
             same = self.choice().method == "egmm" and not isinstance(self.settings.clusters, int)
             with self._work():
                 model = self.model_ if same else self._fit_once(settings, PairwiseConstraints.from_links(), None)
-            self._checkpointed_passes[key] = Selection.of_model(model)
-        return self._checkpointed_passes[key]
+            self._computed[key] = Selection.of_model(model)
+        return self._computed[key]
 
     # -- making steps -------------------------------------------------------------------------------------------------
 
@@ -497,15 +507,23 @@ class Exploration(History[Step]):
         return (centers, "centers") if fits else (None, "")
 
     def _add(
-        self, words: str, settings: Settings, said: tuple[Statement, ...], *, model: Any = None, keep: bool = False
+        self,
+        words: str,
+        settings: Settings,
+        said: tuple[Statement, ...],
+        *,
+        model: Any = None,
+        keep: bool = False,
+        note: str = "",
     ) -> Step:
         """Fit unless a model is given, and make the step; whatever fails before its end changes nothing."""
         with self._change_lock():
             before = self.step.partition if self.at >= 0 else None
             began = "kept" if self.at >= 0 else "fresh"
-            with self._work() as notes:
+            with self._work() as warned:
                 if model is None and not keep:
                     model, began = self._fit(settings, said)
+            notes = (*([note] if note else []), *warned)
             if keep:
                 partition = self.partition_
             else:
@@ -513,7 +531,7 @@ class Exploration(History[Step]):
                 partition = self._renumber(partition, before)
             moved = np.empty(0, dtype=np.int64) if before is None or keep else moved_objects(before, partition)
             start = self.step.start if keep else start_from(model)
-            step = Step(words, settings, said, partition, model, moved, began, tuple(notes), start)
+            step = Step(words, settings, said, partition, model, moved, began, notes, start)
             step.n_clusters = partition.n_clusters
             self._keep([*self.path, step], self.at + 1)
             return step

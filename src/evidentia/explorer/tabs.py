@@ -11,9 +11,17 @@ from evidentia.explorer.page import choices, text, to_html
 from evidentia.partition.profiles import column_separations, read_columns
 
 if TYPE_CHECKING:
+    from evidentia.constraints import Contradiction
     from evidentia.explorer.app import TablePage
 
 TELLING = 10  # columns that are shown
+LISTED = 100  # links that are listed
+CELLS = "td, th { padding: 2px 16px 2px 0; }"
+
+
+def chain_words(found: Contradiction) -> str:
+    """Must-links from one object to another that a cannot-link keeps apart."""
+    return f"{' = '.join(map(str, found.chain))}, yet apart"
 
 
 class Tab:
@@ -29,6 +37,9 @@ class Tab:
 
     def redraw(self) -> None:
         """After a step, while somebody looks."""
+
+    def show_selection(self, rows: np.ndarray) -> None:
+        """After something was selected elsewhere, while somebody looks."""
 
     def view(self) -> Any:
         """What is shown."""
@@ -56,14 +67,22 @@ class Columns(Tab):
 
 
 class Log(Tab):
-    """What was done."""
+    """What was done, and what of it the partition does not respect."""
 
     def __init__(self, page: TablePage):
         super().__init__(page)
-        self.lines = text("", sizing_mode="stretch_width")
+        self.lines = text("", sizing_mode="stretch_width", stylesheets=[CELLS])
 
     def redraw(self) -> None:
-        self.lines.object = self.page.log()
+        exploration, parts = self.page.exploration, [self.page.log()]
+        broken, chains = exploration.broken_links(), exploration.contradictions()
+        if len(broken):
+            parts += [f"<h3>Links that are not respected: {len(broken):,} of {len(exploration.constraints_):,}</h3>",
+                      broken.head(LISTED).round(3).to_html(index=False, border=0, justify="left")]  # fmt: skip
+        if chains:
+            lines = [f"<li>{to_html(f'{chain_words(one)} ({one.certainty:.0%} sure)')}</li>" for one in chains[:LISTED]]
+            parts.append(f"<h3>What contradicts itself</h3><ul>{''.join(lines)}</ul>")
+        self.lines.object = "".join(parts)
 
     def view(self) -> Any:
         return self.lines
