@@ -68,6 +68,7 @@ def test_every_other_path_is_not_found(served, path):
     assert answer.status == 404
     assert served.prefix.encode() not in body
     assert "Location" not in answer.headers
+    assert "Zen of Python" not in served.log.read_text()  # what importing ``this`` prints
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD"])
