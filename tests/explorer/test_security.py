@@ -151,7 +151,14 @@ def test_names_are_no_html_in_the_page(served, page):
     assert {"$$u$$", "v"} <= set(labels)
     driver.places("map", [[1, 1]])  # drawn
     page.get_by_text("onerror=alert").first.wait_for(timeout=60_000)
-    assert page.locator("img[src=x]").count() == 0
+    for row in range(2):
+        page.locator(".tabulator-row input[type=checkbox]").nth(row).click()
+        driver.wait()
+    driver.click("Belong together")
+    assert "<img src=x onerror=alert(0)> and <img src=x onerror=alert(1)> belong together" in driver.status
+    for view in ("Questions", "Log", "Map"):
+        driver.tab(view)
+        assert page.locator("img[src=x]").count() == 0
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.org"])
