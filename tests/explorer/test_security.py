@@ -68,6 +68,7 @@ def test_every_other_path_is_not_found(served, path):
     assert answer.status == 404
     assert served.prefix.encode() not in body
     assert "Location" not in answer.headers
+    assert "Zen of Python" not in served.log.read_text()  # what importing ``this`` prints
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "HEAD"])
@@ -150,7 +151,14 @@ def test_names_are_no_html_in_the_page(served, page):
     assert {"$$u$$", "v"} <= set(labels)
     driver.places("map", [[1, 1]])  # drawn
     page.get_by_text("onerror=alert").first.wait_for(timeout=60_000)
-    assert page.locator("img[src=x]").count() == 0
+    for row in range(2):
+        page.locator(".tabulator-row input[type=checkbox]").nth(row).click()
+        driver.wait()
+    driver.click("Belong together")
+    assert "<img src=x onerror=alert(0)> and <img src=x onerror=alert(1)> belong together" in driver.status
+    for view in ("Questions", "Log", "Map"):
+        driver.tab(view)
+        assert page.locator("img[src=x]").count() == 0
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "::", "example.org"])
