@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ def read_knowledge(knowledge: Any, X: Any, n_clusters: int, who: str, name: str 
     n = len(X)
     if isinstance(knowledge, MassFunctions):
         return _check_masses(knowledge, X, n_clusters, who, name)
-    if not isinstance(knowledge, Iterable) or isinstance(knowledge, str | dict) or not hasattr(knowledge, "__len__"):
+    if not isinstance(knowledge, Collection | np.ndarray) or isinstance(knowledge, str | dict):
         raise TypeError(f"'{name}' of {who} must be {FORMS}. Got {type(knowledge).__name__}.")
     if len(knowledge) != n:
         raise ValueError(
@@ -70,9 +70,8 @@ def _mask(one: Any, n_clusters: int, everything: int, what: str, row: int) -> in
     """The clusters that are possible for one object, as a mask."""
     if one is None or (isinstance(one, float | np.floating) and np.isnan(one)):
         return everything
-    numbers = (
-        [one] if isinstance(one, str) or (np.ndim(one) == 0 and not isinstance(one, set | frozenset)) else list(one)
-    )
+    several = isinstance(one, set | frozenset) or np.ndim(one) > 0
+    numbers: list[Any] = list(one) if several else [one]
     if not numbers:
         raise ValueError(f"{what} leaves no cluster for object {row}: its set is empty. Write -1 if nothing is known.")
     mask = 0

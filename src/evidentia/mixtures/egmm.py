@@ -48,6 +48,7 @@ from evidentia.mixtures.egmm_problem import (
     resolutions,
     spread_to,
 )
+from evidentia.mixtures.egmm_streaming import StreamingMixture
 from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
 from evidentia.mixtures.set_mixture import SHARED, WEIGHTS, Engine, Knowledge, Parameters, Patterns, engine, patterns_of
 from evidentia.partition import CredalPartition
@@ -76,7 +77,7 @@ FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 
 
-class EGMM(MixtureClusterer):
+class EGMM(StreamingMixture, MixtureClusterer):
     r"""Evidential Gaussian mixture model [1]_, with fourteen covariance models.
 
     .. math::
@@ -177,6 +178,10 @@ class EGMM(MixtureClusterer):
         takes=("weights", "missing values", "rows beyond memory"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
         quick={"model": "EEI"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
+        exceptions=dict.fromkeys(
+            ("check_n_features_in_after_fitting", "check_estimators_partial_fit_n_features"),
+            "partial_fit needs the number of clusters, which is left open by default",
+        ),
     )  # fmt: skip
 
     cluster_range: Any = param(
@@ -267,6 +272,7 @@ class EGMM(MixtureClusterer):
             For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
+        vars(self).pop("_stream", None)
         if knowledge is not None:
             return self._fit_known(X, sample_weight, knowledge)
         rows = self._check_rows(X, sample_weight)
@@ -302,7 +308,10 @@ class EGMM(MixtureClusterer):
                 "within what is possible for it. Take a family with all single clusters."
             )
 
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState, known: KnownTable | None = None) -> None:
+    def _fit_rows(
+        self, rows: RowSource, rng: np.random.RandomState, known: KnownTable | None = None
+    ) -> tuple[Problem, Candidate, np.ndarray]:
+        """Fit and publish the clusters; gives the best mixture before sets were added, and the old numbers."""
         if known is None:
             table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
         else:
@@ -322,7 +331,7 @@ class EGMM(MixtureClusterer):
         self.resolution_ = resolutions(objects) if rounded else np.zeros(rows.n_features)
         problem = Problem(reduce_table(table, self.reduction_), rng, self, known)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
-        self._choose(problem, looks, interrupted)
+        return problem, *self._choose(problem, looks, interrupted)
 
     # -- what is tried ---------------------------------------------------------------------------------------------
 
@@ -506,7 +515,7 @@ class EGMM(MixtureClusterer):
 
     # -- what is chosen --------------------------------------------------------------------------------------------
 
-    def _choose(self, problem: Problem, looks: list[Look], interrupted: bool) -> None:
+    def _choose(self, problem: Problem, looks: list[Look], interrupted: bool) -> tuple[Candidate, np.ndarray]:
         """Fit the best to the end, and publish the one of the highest EBIC."""
         ranked = sorted(looks, key=lambda look: look.rank)
         finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]
@@ -522,7 +531,7 @@ class EGMM(MixtureClusterer):
         # Sets can say that two clusters may be one; nothing could say that one may be two.
         slack = BARELY if self._automatic_sets else 0.0
         level = [one for one, rank in zip(found, order) if rank[:2] == least[:2] and rank[2] <= least[2] + slack]
-        best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
+        single = best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
         done = {}
         for one, flaw in zip(found, flaws):
             row = one.row(self._collapse)
@@ -544,7 +553,7 @@ class EGMM(MixtureClusterer):
         rows = [done.get((look.model, look.focal_sets.n_clusters), look.row(self._collapse)) for look in looks]
         self.selection_ = pd.DataFrame(rows)
         self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
-        self._publish_model(problem, best)
+        return single, self._publish_model(problem, best)
 
     def _find_flaw(self, problem: Problem, state: Parameters) -> str:
         """Why clusters are no groups, if they are not: two in one place, or a tiny one.
@@ -650,22 +659,26 @@ class EGMM(MixtureClusterer):
                 UserWarning,
             )
 
-    def _publish_model(self, problem: Problem, best: Candidate) -> None:
-        parameters, focal_sets = best.best.state, best.focal_sets
+    def _publish_model(self, problem: Problem, best: Candidate) -> np.ndarray:
+        """Number the clusters and publish them; gives the old numbers in the new order."""
+        parameters, focal_sets, order = best.best.state, best.focal_sets, np.arange(best.n_clusters)
         free = isinstance(self.init, str) and isinstance(self.focal_sets, str) and problem.known is None
         if free:  # else the caller has fixed the order
             order = _base.largest_first(parameters.weights @ averaging(focal_sets))
             each = CredalPartition(np.eye(len(focal_sets)), focal_sets).relabel(order)
             focal_sets, columns = each.focal_sets, each.masses.argmax(axis=0)
-            within = parameters.covariances if len(parameters.covariances) == 1 else parameters.covariances[order]
-            parameters = Parameters(parameters.weights[columns], parameters.centers[order], within)
-        self.model_, self.focal_sets_, self.weights_ = best.settings["model"], focal_sets, parameters.weights
-        self.log_likelihood_ = best.log_likelihood
-        self._parameters, self._coordinates = parameters, problem.coordinates(self.model_)
-        centers = self._coordinates.back(parameters.centers)
-        self.cluster_centers_ = centers if self.reduction_ is None else self.reduction_.back(centers)
+            parameters = parameters.reorder(columns, order)
+        self.model_, self.focal_sets_, self.log_likelihood_ = best.settings["model"], focal_sets, best.log_likelihood
+        self._coordinates = problem.coordinates(self.model_)
+        self._publish_parameters(parameters)
         if focal_sets.n_clusters > 1:
             _base.warn_if_centers_coincide(self, parameters.centers, 1.0)
+        return order
+
+    def _publish_parameters(self, parameters: Parameters) -> None:
+        self._parameters, self.weights_ = parameters, parameters.weights
+        centers = self._coordinates.back(parameters.centers)
+        self.cluster_centers_ = centers if self.reduction_ is None else self.reduction_.back(centers)
 
     @property
     def covariances_(self) -> np.ndarray:

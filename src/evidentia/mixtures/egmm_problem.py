@@ -207,9 +207,10 @@ def knowledge_of(partition: CredalPartition) -> Knowledge:
     return Knowledge(codes.ravel(), contents)
 
 
-def _observe(
+def observe(
     tool: Engine, coordinates: Coordinates | ColumnScales, knowledge: Knowledge | None, piece: Piece
 ) -> list[Pattern]:
+    """A piece of the table as an engine takes it."""
     if knowledge is None:
         return tool.observe(piece.table, piece.weight, coordinates)
     return [
@@ -280,7 +281,7 @@ class Problem:
         rows = self.rows[size]
         key = (KIND[model], model in SHARED, id(rows))
         if key not in self._patterns:
-            prepare = partial(_observe, engine(model), self.coordinates(model), self.knowledge(size))
+            prepare = partial(observe, engine(model), self.coordinates(model), self.knowledge(size))
             self._patterns[key] = Patterns(rows.map_pieces(prepare), self.whole and self.known is None)
         return self._patterns[key]
 

@@ -55,6 +55,11 @@ class Parameters(NamedTuple):
     centers: np.ndarray
     covariances: np.ndarray
 
+    def reorder(self, sets: np.ndarray, clusters: np.ndarray) -> Parameters:
+        """Sets and clusters in another order, by their old numbers."""
+        within = self.covariances if len(self.covariances) == 1 else self.covariances[clusters]
+        return Parameters(self.weights[sets], self.centers[clusters], within)
+
 
 class Known(NamedTuple):
     """What is known of the cluster of an object: masses of some sets of clusters, none of them empty."""
