@@ -25,6 +25,7 @@ class StreamingMixin:
     """
 
     _stream: Any
+    _keeps_single = True  # what is added up, is added up in doubles, piece by piece
 
     @any_table
     @one_blas_thread
