@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from sklearn.utils import check_random_state
 
@@ -29,7 +29,7 @@ class StreamingMixin:
 
     @any_table
     @one_blas_thread
-    def partial_fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None, *, kappa: float = KAPPA) -> Self:
+    def partial_fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None, *, kappa: float = KAPPA) -> Any:
         r"""Go on with a batch of new rows, which need not be kept.
 
         The first call is a whole fit to its rows: coordinates, focal sets, the model and the distance to the empty set

@@ -272,7 +272,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
             For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        vars(self).pop("_stream", None)
+        self.__dict__.pop("_stream", None)
         if knowledge is not None:
             return self._fit_known(X, sample_weight, knowledge)
         rows = self._check_rows(X, sample_weight)

@@ -65,7 +65,8 @@ class StreamingMixture(_streaming.StreamingMixin):
         found = tool.gather(batch, stream.parameters, average)
         weight = float(found.size.sum())
         mean = stream.mean.add(found[:3], weight, kappa)
-        moved = tool.m_step(Statistics(*mean.sums, 0.0), stream.parameters, average)
+        size, total_sum, second = mean.sums
+        moved = tool.m_step(Statistics(size, total_sum, second, 0.0), stream.parameters, average)
         sizes, published = stream.sizes, moved
         if stream.in_doubt is not None and sizes is not None:
             laid = moved._replace(weights=self.weights_)

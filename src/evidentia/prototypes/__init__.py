@@ -3,9 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks  # its file has the name of the function
-
 if TYPE_CHECKING:
+    from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
     from evidentia.prototypes.bpec import BPEC
     from evidentia.prototypes.catecm import CatECM
     from evidentia.prototypes.ccm import CCM
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 # Each in its own file, loaded when it is asked for.
 _HOMES = {
     "BPEC": "bpec",
+    "BeliefPeaks": "belief_peaks",
     "CCM": "ccm",
     "CECM": "cecm",
     "CFCM": "cfcm",
@@ -56,6 +56,10 @@ __all__ = [
     "UnsatisfiedLinks",
     "belief_peaks",
 ]
+
+
+if not TYPE_CHECKING:  # its file has the same name, and would take its place
+    belief_peaks = import_module("evidentia.prototypes.belief_peaks").belief_peaks
 
 
 def __getattr__(name: str) -> Any:

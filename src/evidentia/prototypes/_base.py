@@ -231,7 +231,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
             For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
-        vars(self).pop("_stream", None)
+        self.__dict__.pop("_stream", None)
         return self._fit_kept(X, self._check_rows(X, sample_weight), checkpoint)
 
     def _fit_kept(self, X: Any, rows: RowSource, checkpoint: Any) -> Self:
