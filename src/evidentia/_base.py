@@ -28,6 +28,7 @@ from evidentia.rows import as_rows
 from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
 from evidentia.rows.dask import is_collection
 from evidentia.rows.passes import show_progress
+from evidentia.rows.sketch import SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.sparse import SparseRows, is_sparse
 from evidentia.rows.tables import new_table
@@ -95,6 +96,7 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
 
     _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
+    _keeps_single = False  # whether tables in single precision stay so, and become doubles piece by piece
 
     n_jobs: Any = param(
         Integer() | NOTHING,
@@ -144,11 +146,15 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Pignistic probability of each cluster for each new row, shape (n_samples, n_clusters)."""
-        return self._predict_in_memory(X).pignistic
+        return self._as_precise(X, self._predict_in_memory(X).pignistic)
 
     def transform(self, X: Any) -> np.ndarray:
         """Masses of each new row, shape (n_samples, n_focal); ``set_output`` makes a table with the sets as names."""
-        return self._predict_in_memory(X).masses
+        return self._as_precise(X, self._predict_in_memory(X).masses)
+
+    def _as_precise(self, X: Any, found: np.ndarray) -> np.ndarray:
+        """Numbers in the precision of X, where that is kept."""
+        return found.astype(np.float32) if self._keeps_single and is_single(X) else found
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns of :meth:`transform`: ``m{0}``, ``m{0,1}`` and so on."""
@@ -167,7 +173,11 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         """The rows to fit to, wherever they are."""
         lazy = as_rows(X)
         if lazy is None or (issparse(X) and not self.method.reads_sparse):
-            table = self._check_table(X, reset=True)
+            if self._keeps_single and is_single(X):
+                table = check_table(self, X, reset=True, dtype=np.float32)
+                table = table.astype(np.float64) if len(table) <= SKETCH_ROWS else table
+            else:
+                table = self._check_table(X, reset=True)
             return ArrayRows(table, check_weight(self, sample_weight, len(table)))
         if isinstance(lazy, SparseRows):
             lazy = SparseRows(lazy.matrix, check_weight(self, sample_weight, lazy.matrix.shape[0]))
@@ -242,6 +252,8 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
 
     def _read_new(self, X: Any) -> Any:
         """New objects, checked, as ``_masses`` takes them."""
+        if self._keeps_single and is_single(X):
+            return check_table(self, X, reset=False, dtype=np.float32)
         return self._check_table(X, reset=False)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
@@ -268,6 +280,8 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         tags.input_tags.sparse = self.method.reads_sparse and not is_precomputed(self)
         tags.input_tags.allow_nan = "missing values" in self.method.takes
         tags.input_tags.pairwise = is_precomputed(self)
+        if self._keeps_single:
+            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
@@ -343,15 +357,21 @@ def is_precomputed(estimator: Any) -> bool:
     return "metric" in estimator.parameters and isinstance(estimator.metric, str) and estimator.metric == "precomputed"
 
 
-def check_table(estimator: MethodBase, X: Any, *, reset: bool = True) -> np.ndarray:
-    """Rows as doubles, or an error that names the column, the count and the cure."""
+def is_single(X: Any) -> bool:
+    """Whether all numbers of a table are of single precision."""
+    kinds = [getattr(X, "dtype", None)] if not hasattr(X, "dtypes") else list(X.dtypes) if hasattr(X, "columns") else []
+    return bool(kinds) and all(kind == np.float32 for kind in kinds)
+
+
+def check_table(estimator: MethodBase, X: Any, *, reset: bool = True, dtype: Any = np.float64) -> np.ndarray:
+    """Rows as doubles, or as ``dtype``; or an error that names the column, the count and the cure."""
     who = type(estimator).__name__
     refuse_rows(estimator, X)
     refuse_kinds(who, X)
     X = fill_masked(X, who, "X", missing="missing values" in estimator.method.takes)
     try:
         table = validate_data(
-            estimator, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
+            estimator, X, dtype=dtype, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
         )
     except (ValueError, TypeError) as error:
         cure = f"Give {who} a table X of numbers, a row for each object."

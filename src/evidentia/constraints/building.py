@@ -73,6 +73,17 @@ def known_labels(labels: Any, unknown: Any) -> tuple[np.ndarray, np.ndarray]:
     return known, pd.factorize(labels[known])[0]
 
 
+def count_clusters(knowledge: Any) -> int:
+    """Clusters that knowledge of single objects speaks of: those of its mass functions, or up to the largest number."""
+    if hasattr(knowledge, "n_clusters"):
+        return int(knowledge.n_clusters)
+    if np.ndim(knowledge) == 2 and hasattr(knowledge, "shape"):
+        return int(knowledge.shape[1])
+    numbers = [k for one in knowledge for k in (one if isinstance(one, set | frozenset | list | tuple) else (one,))]
+    whole = [int(k) for k in numbers if isinstance(k, int | float | np.number) and k == k]
+    return max([0, *whole]) + 1
+
+
 def random_pairs(n_objects: int, n_pairs: int, rng: np.random.RandomState) -> np.ndarray:
     """Different pairs ``i < j`` drawn at random, each set of pairs equally likely; shape (n_pairs, 2)."""
     number = sample_without_replacement(n_objects * (n_objects - 1) // 2, n_pairs, random_state=rng).astype(np.int64)

@@ -20,6 +20,7 @@ from evidentia.constraints.chains import (
     find_contradictions,
     must_link_groups,
 )
+from evidentia.constraints.knowledge import read_knowledge
 from evidentia.constraints.statements import Statement, find_links
 
 if TYPE_CHECKING:
@@ -47,8 +48,9 @@ class Link(NamedTuple):
 class PairwiseConstraints:
     """Pairs of objects that belong together (must-link) or do not (cannot-link), each with a certainty.
 
-    Made by :meth:`from_links`, :meth:`from_labels`, :meth:`from_groups`, :meth:`from_csv` or :meth:`sample`, and passed
-    to a method as ``fit(X, constraints=...)``. Immutable; memory and time grow with the number of links.
+    Made by :meth:`from_links`, :meth:`from_labels`, :meth:`from_knowledge`, :meth:`from_groups`, :meth:`from_csv` or
+    :meth:`sample`, and passed to a method as ``fit(X, constraints=...)``. Immutable; memory and time grow with the
+    number of links.
 
     Parameters
     ----------
@@ -239,6 +241,45 @@ class PairwiseConstraints:
         known, label = building.known_labels(labels, unknown)
         groups = [known[label == k] for k in range(label.max(initial=-1) + 1)]
         return cls.from_groups(groups, links=links, certainty=certainty)
+
+    @classmethod
+    def from_knowledge(
+        cls, knowledge: Any, *, n_clusters: int | None = None, least: float = 0.5
+    ) -> PairwiseConstraints:
+        r"""Links that follow from what is known of single objects: labels, sets of labels, or mass functions.
+
+        The degree of conflict of two mass functions, :math:`\sum_{A \cap B = \varnothing} m_i(A) m_j(B)`, is the
+        certainty of a cannot-link, and :math:`\sum_k m_i(\{k\}) m_j(\{k\})` that of a must-link.
+
+        Parameters
+        ----------
+        knowledge : CredalPartition, array-like or list
+            A mass function for each object; or for each the number of its cluster, a set of numbers, or -1.
+        n_clusters : int, optional
+            The largest number that is named, and one more, unless given.
+        least : float in (0, 1]
+            Links of a lower certainty are left out; a half or more cannot hold of both kinds.
+
+        Examples
+        --------
+        >>> print(PairwiseConstraints.from_knowledge([{0}, -1, {1, 2}, 0, {0, 1}]))
+        1 must-link, 2 cannot-link
+          0 and 2 do not belong together
+          0 and 3 belong together
+          2 and 3 do not belong together
+        """
+        if not 0 < least <= 1:
+            raise ValueError(f"'least' must lie in (0, 1]. Got {least!r}.")
+        if n_clusters is None:
+            n_clusters = building.count_clusters(knowledge)
+        known = read_knowledge(knowledge, np.empty((len(knowledge), 0)), n_clusters, cls.__name__)
+        told = np.flatnonzero(known.contour.min(axis=1) < 1)
+        pairs = told[np.column_stack(np.triu_indices(len(told), 1))]
+        found = known.relational(pairs)
+        certainty = np.maximum(found.same, found.different)
+        certainty[certainty > 1 - 1e-12] = 1
+        kept = certainty >= least
+        return cls(pairs[kept], (found.same >= found.different)[kept], certainty[kept], known.object_names)
 
     @classmethod
     def from_statements(cls, statements: Iterable[Statement]) -> PairwiseConstraints:

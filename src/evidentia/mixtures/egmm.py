@@ -27,6 +27,7 @@ from evidentia import _base
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.constraints.knowledge import read_knowledge
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
 from evidentia.mixtures.covariance_models import MODELS, carried_models
@@ -36,19 +37,22 @@ from evidentia.mixtures.egmm_problem import (
     FEW_VALUES,
     KIND,
     SAMPLE,
+    KnownTable,
     Look,
     Problem,
     concentric,
     growing_steps,
+    knowledge_of,
     n_parameters,
     reduce_table,
     resolutions,
     spread_to,
 )
+from evidentia.mixtures.egmm_streaming import StreamingMixture
 from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
-from evidentia.mixtures.set_mixture import SHARED, WEIGHTS, Engine, Parameters, Patterns, engine, missing_patterns
+from evidentia.mixtures.set_mixture import SHARED, WEIGHTS, Engine, Knowledge, Parameters, Patterns, engine, patterns_of
 from evidentia.partition import CredalPartition
-from evidentia.rows.source import RowSource
+from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.barycentric import averaging
@@ -73,7 +77,7 @@ FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 
 
-class EGMM(MixtureClusterer):
+class EGMM(StreamingMixture, MixtureClusterer):
     r"""Evidential Gaussian mixture model [1]_, with fourteen covariance models.
 
     .. math::
@@ -137,6 +141,12 @@ class EGMM(MixtureClusterer):
     clusters stay where they are, and mixing probabilities are found anew, with as many objects for a prior of each set
     as a choice among its clusters would get wrong.
 
+    With ``fit(X, knowledge=...)`` EM climbs the generalized likelihood of what is known of objects [4]_ [5]_,
+    :math:`\sum_i \log \sum_A q_i(A) \pi_A N(x_i; \bar\mu_A, \bar\Sigma_A)`, with :math:`q_i(A)` the commonality of A
+    in the mass function of object i that is known: the class of an object is a set, and who knows that its cluster
+    is in B knows that its class is a set within B. Masses are multiplied by it, likewise. Time grows with the number
+    of different mass functions.
+
     References
     ----------
     .. [1] L. Jiao, T. Denœux, Z.-G. Liu, Q. Pan. EGMM: an evidential version of the Gaussian mixture model for
@@ -144,6 +154,10 @@ class EGMM(MixtureClusterer):
     .. [2] C. Fraley, A. E. Raftery. Bayesian regularization for normal mixture estimation and model-based clustering.
        Journal of Classification 24:155-181, 2007.
     .. [3] R. E. Kass, A. E. Raftery. Bayes factors. Journal of the American Statistical Association 90:773-795, 1995.
+    .. [4] E. Côme, L. Oukhellou, T. Denœux, P. Aknin. Learning from partially supervised data using mixture models and
+       belief functions. Pattern Recognition 42(3):334-348, 2009.
+    .. [5] T. Denœux. Maximum likelihood estimation from uncertain data in the belief function framework. IEEE
+       Transactions on Knowledge and Data Engineering 25(1):119-130, 2013.
 
     Examples
     --------
@@ -164,6 +178,10 @@ class EGMM(MixtureClusterer):
         takes=("weights", "missing values", "rows beyond memory"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
         quick={"model": "EEI"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
+        exceptions=dict.fromkeys(
+            ("check_n_features_in_after_fitting", "check_fit_score_takes_y", "check_estimators_partial_fit_n_features"),
+            "partial_fit needs the number of clusters, which is left open by default",
+        ),
     )  # fmt: skip
 
     cluster_range: Any = param(
@@ -233,7 +251,9 @@ class EGMM(MixtureClusterer):
     @any_table
     @run_callbacks
     @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, knowledge: Any = None, checkpoint: Any = None
+    ) -> Self:
         """Find clusters in the rows of X.
 
         Parameters
@@ -244,18 +264,58 @@ class EGMM(MixtureClusterer):
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
+        knowledge : CredalPartition, array-like or list, optional
+            What is known of the clusters of objects, for tables in memory and a number of clusters that is given: a
+            mass function for each; or for each the number of its cluster, a set of numbers, or -1 for unknown; or a
+            table of bool (n_samples, n_clusters) that tells which are possible. Clusters are numbered as there.
         checkpoint : path, optional
             For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
+        self.__dict__.pop("_stream", None)
+        if knowledge is not None:
+            return self._fit_known(X, sample_weight, knowledge)
         rows = self._check_rows(X, sample_weight)
         with self._checkpointed_passes(checkpoint, rows) as rng:
             self._fit_rows(rows, rng)
         self._publish_rows(X, rows)
         return self
 
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
+    def _fit_known(self, X: Any, sample_weight: Any, knowledge: Any) -> Self:
+        """Fit to a table in memory of whose objects something is known."""
+        if isinstance(self.n_clusters, str):
+            raise ValueError(
+                "'knowledge' of EGMM numbers the clusters, so that their number must be given: EGMM(n_clusters=...)."
+            )
+        table = self._check_table(X, reset=True)
+        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table)))
+        partition = read_knowledge(knowledge, X, self.n_clusters, "EGMM")
+        if not self._automatic_sets:
+            self._check_possible(partition, resolve_focal_sets(self.focal_sets, self.n_clusters, empty=False))
+        known = KnownTable.of(rows, partition, mixing=self._mixes_columns(rows.n_features))
+        silent = all(content is None for content in known.knowledge.contents)
+        self._fit_rows(rows, check_random_state(self.random_state), None if silent else known)
+        self._refuse_masses(rows, self.focal_sets_)
+        self._publish(X, self._evaluate(table, knowledge_of(partition))[0])
+        return self
+
+    def _check_possible(self, partition: CredalPartition, family: FocalSets) -> None:
+        """Refuse knowledge that leaves an object no set of the family."""
+        allowed = partition.masses @ ((family.masks & ~partition.focal_sets.masks[:, None]) == 0)
+        for row in np.flatnonzero(~(allowed > 0).any(axis=1))[:1]:
+            raise ValueError(
+                f"'knowledge' of EGMM leaves no focal set for object {row}: none of {', '.join(family.names())} is "
+                "within what is possible for it. Take a family with all single clusters."
+            )
+
+    def _fit_rows(
+        self, rows: RowSource, rng: np.random.RandomState, known: KnownTable | None = None
+    ) -> tuple[Problem, Candidate, np.ndarray]:
+        """Fit and publish the clusters; gives the best mixture before sets were added, and the old numbers."""
+        if known is None:
+            table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
+        else:
+            table = known.table
         numbers = self._numbers(table.n_rows)
         self._check_init(numbers, rows.n_features)
         self._check_prior(rows.n_features)
@@ -267,11 +327,11 @@ class EGMM(MixtureClusterer):
             self.reduction_ = self._independent_columns(table.sample.X, models)
         self._warn_of_few_values(table.sample.X)
         objects = table.sample.X[table.sample.weight > 0]
-        known = self.prior is not None and table.total >= MANY_ROWS
-        self.resolution_ = resolutions(objects) if known else np.zeros(rows.n_features)
-        problem = Problem(reduce_table(table, self.reduction_), rng, self)
+        rounded = self.prior is not None and table.total >= MANY_ROWS
+        self.resolution_ = resolutions(objects) if rounded else np.zeros(rows.n_features)
+        problem = Problem(reduce_table(table, self.reduction_), rng, self, known)
         looks, interrupted = self._look_around(problem, numbers, models, rng)
-        self._choose(problem, looks, interrupted)
+        return problem, *self._choose(problem, looks, interrupted)
 
     # -- what is tried ---------------------------------------------------------------------------------------------
 
@@ -446,15 +506,16 @@ class EGMM(MixtureClusterer):
         X, weight = problem.table.sample
         Y, tool = problem.coordinates(model).to(X), problem.engine(model, len(average))
         posterior = np.empty((len(Y), len(average)))
-        for observed, rows in missing_patterns(Y):
-            posterior[rows] = tool.evaluate(Y[rows][:, observed], observed, single.best.state, average)[0]
+        knowledge = problem.knowledge(SAMPLE)
+        for state, observed, rows in patterns_of(Y, knowledge, single.best.state, average):
+            posterior[rows] = tool.evaluate(Y[rows][:, observed], observed, state, average)[0]
         family = shared_sets(posterior, weight)
         # For a pair this is the sum of the smaller posterior probabilities.
         return family, weight @ least_committed(posterior, family) / family.card
 
     # -- what is chosen --------------------------------------------------------------------------------------------
 
-    def _choose(self, problem: Problem, looks: list[Look], interrupted: bool) -> None:
+    def _choose(self, problem: Problem, looks: list[Look], interrupted: bool) -> tuple[Candidate, np.ndarray]:
         """Fit the best to the end, and publish the one of the highest EBIC."""
         ranked = sorted(looks, key=lambda look: look.rank)
         finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]
@@ -470,7 +531,7 @@ class EGMM(MixtureClusterer):
         # Sets can say that two clusters may be one; nothing could say that one may be two.
         slack = BARELY if self._automatic_sets else 0.0
         level = [one for one, rank in zip(found, order) if rank[:2] == least[:2] and rank[2] <= least[2] + slack]
-        best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
+        single = best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
         done = {}
         for one, flaw in zip(found, flaws):
             row = one.row(self._collapse)
@@ -492,7 +553,7 @@ class EGMM(MixtureClusterer):
         rows = [done.get((look.model, look.focal_sets.n_clusters), look.row(self._collapse)) for look in looks]
         self.selection_ = pd.DataFrame(rows)
         self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
-        self._publish_model(problem, best)
+        return single, self._publish_model(problem, best)
 
     def _find_flaw(self, problem: Problem, state: Parameters) -> str:
         """Why clusters are no groups, if they are not: two in one place, or a tiny one.
@@ -598,21 +659,26 @@ class EGMM(MixtureClusterer):
                 UserWarning,
             )
 
-    def _publish_model(self, problem: Problem, best: Candidate) -> None:
-        parameters, focal_sets = best.best.state, best.focal_sets
-        if isinstance(self.init, str) and isinstance(self.focal_sets, str):  # else the caller has fixed the order
+    def _publish_model(self, problem: Problem, best: Candidate) -> np.ndarray:
+        """Number the clusters and publish them; gives the old numbers in the new order."""
+        parameters, focal_sets, order = best.best.state, best.focal_sets, np.arange(best.n_clusters)
+        free = isinstance(self.init, str) and isinstance(self.focal_sets, str) and problem.known is None
+        if free:  # else the caller has fixed the order
             order = _base.largest_first(parameters.weights @ averaging(focal_sets))
             each = CredalPartition(np.eye(len(focal_sets)), focal_sets).relabel(order)
             focal_sets, columns = each.focal_sets, each.masses.argmax(axis=0)
-            within = parameters.covariances if len(parameters.covariances) == 1 else parameters.covariances[order]
-            parameters = Parameters(parameters.weights[columns], parameters.centers[order], within)
-        self.model_, self.focal_sets_, self.weights_ = best.settings["model"], focal_sets, parameters.weights
-        self.log_likelihood_ = best.log_likelihood
-        self._parameters, self._coordinates = parameters, problem.coordinates(self.model_)
-        centers = self._coordinates.back(parameters.centers)
-        self.cluster_centers_ = centers if self.reduction_ is None else self.reduction_.back(centers)
+            parameters = parameters.reorder(columns, order)
+        self.model_, self.focal_sets_, self.log_likelihood_ = best.settings["model"], focal_sets, best.log_likelihood
+        self._coordinates = problem.coordinates(self.model_)
+        self._publish_parameters(parameters)
         if focal_sets.n_clusters > 1:
             _base.warn_if_centers_coincide(self, parameters.centers, 1.0)
+        return order
+
+    def _publish_parameters(self, parameters: Parameters) -> None:
+        self._parameters, self.weights_ = parameters, parameters.weights
+        centers = self._coordinates.back(parameters.centers)
+        self.cluster_centers_ = centers if self.reduction_ is None else self.reduction_.back(centers)
 
     @property
     def covariances_(self) -> np.ndarray:
@@ -629,20 +695,21 @@ class EGMM(MixtureClusterer):
 
     # -- masses ----------------------------------------------------------------------------------------------------
 
-    def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Masses (23) and log densities (17) of checked rows, from the entries that are observed."""
+    def _evaluate(self, table: np.ndarray, knowledge: Knowledge | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Masses (23) and log densities (17) of checked rows, from the entries that are observed, and what is known."""
         average, diagonal = averaging(self.focal_sets_), self.model_.endswith("I")
         masses, log_density = np.empty((len(table), len(average))), np.empty(len(table))
         for start in range(0, len(table), CHUNK):
             chunk = slice(start, start + CHUNK)
-            rows_here = self._reduce(table[chunk])
+            rows_here = self._reduce(np.asarray(table[chunk], dtype=np.float64))
             frame, parameters = self._frame_for(rows_here)
             Y = frame.to(rows_here)
             tool = engine(self.model_, blur=spread_to(self.rounding_variances(), frame, diagonal=diagonal))
-            for o, rows in missing_patterns(Y):
-                found, density = tool.evaluate(Y[rows][:, o], o, parameters, average)
+            known = None if knowledge is None else knowledge.take(chunk)
+            for state, o, rows in patterns_of(Y, known, parameters, average):
+                found, density = tool.evaluate(Y[rows][:, o], o, state, average)
                 if self._automatic_sets:
-                    self._drop_impossible(found, density, parameters, o, tool.blur_of(o))
+                    self._drop_impossible(found, density, state, o, tool.blur_of(o))
                 masses[chunk][rows], log_density[chunk][rows] = found, density + frame.log_jacobian_of(o)
         return masses, log_density
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.stats import chi2
 from sklearn.metrics import pairwise_distances_argmin
 
@@ -14,7 +15,19 @@ from evidentia import _base
 from evidentia.belief import FocalSets
 from evidentia.mixtures.covariance_models import n_covariance_parameters
 from evidentia.mixtures.parsimonious import START_ROWS
-from evidentia.mixtures.set_mixture import SHARED, Engine, Floor, Parameters, Pattern, Patterns, Prior, engine
+from evidentia.mixtures.set_mixture import (
+    SHARED,
+    Engine,
+    Floor,
+    Knowledge,
+    Known,
+    Parameters,
+    Pattern,
+    Patterns,
+    Prior,
+    engine,
+)
+from evidentia.partition import CredalPartition
 from evidentia.rows.source import ArrayRows, Piece, TransformedRows
 from evidentia.rows.survey import Table
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, Moments, coordinates_of, moments_of
@@ -22,7 +35,7 @@ from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
 from evidentia.solvers.principal import Independent, Principal
 from evidentia.solvers.set_covariances import Bound, minimize_bound
-from evidentia.solvers.starts import START_RULES, Rows, representative_rows
+from evidentia.solvers.starts import START_RULES, Rows, representative_rows, sorted_rows
 
 if TYPE_CHECKING:
     from evidentia.mixtures.egmm import EGMM
@@ -163,8 +176,48 @@ def reduce_table(table: Table, reduction: Principal | Independent | None) -> Tab
     return Table(TransformedRows(table.rows, reduction), table.n_rows, moments, sample, False)
 
 
-def _observe(tool: Engine, coordinates: Coordinates | ColumnScales, piece: Piece) -> list[Pattern]:
-    return tool.observe(piece.table, piece.weight, coordinates)
+class KnownTable(NamedTuple):
+    """A table in memory with what is known of its rows, and its contour and pignistic probabilities, (n, c)."""
+
+    table: Table
+    knowledge: Knowledge
+    contour: np.ndarray
+    pignistic: np.ndarray
+
+    @classmethod
+    def of(cls, rows: ArrayRows, partition: CredalPartition, *, mixing: bool) -> KnownTable:
+        """Of the rows that count, sorted as those of a table of which nothing is known."""
+        weight = np.ones(len(rows.table)) if rows.weight is None else rows.weight
+        used = np.flatnonzero(weight)
+        used = used[sorted_rows(rows.table[used])]
+        X, share = rows.table[used], weight[used]
+        kept = ArrayRows(X, None if rows.weight is None else share, rows.names)
+        table = Table(kept, len(X), moments_of(X, kept.weight, mixing), Rows(X, share), True)
+        return cls(table, knowledge_of(partition).take(used), partition.contour[used], partition.pignistic[used])
+
+
+def knowledge_of(partition: CredalPartition) -> Knowledge:
+    """Different mass functions of a partition; one that is all on the set of all clusters says nothing."""
+    masses, codes = np.unique(partition.masses, axis=0, return_inverse=True)
+    masks, everything = partition.focal_sets.masks, partition.focal_sets.omega_index
+    contents = tuple(
+        None if everything is not None and row[everything] == 1 else Known(masks[row > 0], row[row > 0])
+        for row in masses
+    )
+    return Knowledge(codes.ravel(), contents)
+
+
+def observe(
+    tool: Engine, coordinates: Coordinates | ColumnScales, knowledge: Knowledge | None, piece: Piece
+) -> list[Pattern]:
+    """A piece of the table as an engine takes it."""
+    if knowledge is None:
+        return tool.observe(piece.table, piece.weight, coordinates)
+    return [
+        pattern._replace(known=known)
+        for known, at in knowledge.take(slice(piece.first, piece.first + len(piece.table))).groups()
+        for pattern in tool.observe(piece.table[at], None if piece.weight is None else piece.weight[at], coordinates)
+    ]
 
 
 class Problem:
@@ -174,8 +227,8 @@ class Problem:
     of few rows is all three.
     """
 
-    def __init__(self, table: Table, rng: np.random.RandomState, settings: EGMM):
-        self.table, self.settings, self.total = table, settings, table.total
+    def __init__(self, table: Table, rng: np.random.RandomState, settings: EGMM, known: KnownTable | None = None):
+        self.table, self.settings, self.total, self.known = table, settings, table.total, known
         scales = coordinates_of(table.moments, kind="diag")
         assert isinstance(scales, ColumnScales)
         self.scales = scales
@@ -228,9 +281,15 @@ class Problem:
         rows = self.rows[size]
         key = (KIND[model], model in SHARED, id(rows))
         if key not in self._patterns:
-            prepare = partial(_observe, engine(model), self.coordinates(model))
-            self._patterns[key] = Patterns(rows.map_pieces(prepare), self.whole)
+            prepare = partial(observe, engine(model), self.coordinates(model), self.knowledge(size))
+            self._patterns[key] = Patterns(rows.map_pieces(prepare), self.whole and self.known is None)
         return self._patterns[key]
+
+    def knowledge(self, size: str) -> Knowledge | None:
+        """What is known of the rows of one size."""
+        if self.known is None:
+            return None
+        return self.known.knowledge if self.is_all(size) else self.known.knowledge.take(self.picked)
 
     def engine(self, model: str, n_clusters: int) -> Engine:
         if (model, n_clusters) not in self._engines:
@@ -285,7 +344,39 @@ class Problem:
         self.trees = start_trees(self.filled[self.picked], self.few_weight, n_trees)
 
     def starts(self, n_clusters: int, init: Any, n_init: int, rng: np.random.RandomState) -> Iterator[Start]:
-        """Clusters to begin from."""
+        """Clusters to begin from; where something is known of objects, numbered as there."""
+        if not isinstance(init, str) or self.known is None:
+            yield from self._plain_starts(n_clusters, init, n_init, rng)
+            return
+        yield from self._known_centers()
+        yield from map(self._renumber, self._plain_starts(n_clusters, init, n_init, rng))
+
+    def _known_centers(self) -> Iterator[Start]:
+        """Means of the objects that are known, if each cluster has one that is rather there than elsewhere."""
+        assert self.known is not None
+        share = self.known.pignistic
+        share = np.where(share > 0.5, share, 0) * self.table.sample.weight[:, None]
+        if share.any(axis=0).all():
+            yield Start(centers=self.scales.back(share.T @ self.filled / share.sum(axis=0)[:, None]))
+
+    def _renumber(self, start: Start) -> Start:
+        """A start with the numbers of its clusters that agree best with the plausibilities of what is known."""
+        assert self.known is not None
+        contour, weight = self.known.contour, self.table.sample.weight
+        if start.centers is None:
+            assert start.labels is not None
+            member = np.eye(contour.shape[1])[start.labels] * self.few_weight[:, None]
+            centers = member.T @ self.filled[self.picked] / member.sum(axis=0)[:, None]
+        else:
+            centers = self.scales.to(start.centers)
+        told = np.flatnonzero(contour.min(axis=1) < 1)
+        nearest = np.eye(contour.shape[1])[pairwise_distances_argmin(self.filled[told], centers)]
+        new = linear_sum_assignment(nearest.T @ (weight[told, None] * contour[told]), maximize=True)[1]
+        if start.centers is None:
+            return Start(labels=new[start.labels])
+        return Start(centers=start.centers[np.argsort(new)])
+
+    def _plain_starts(self, n_clusters: int, init: Any, n_init: int, rng: np.random.RandomState) -> Iterator[Start]:
         if not isinstance(init, str):
             yield Start(centers=init)
             return

@@ -55,14 +55,56 @@ class Parameters(NamedTuple):
     centers: np.ndarray
     covariances: np.ndarray
 
+    def reorder(self, sets: np.ndarray, clusters: np.ndarray) -> Parameters:
+        """Sets and clusters in another order, by their old numbers."""
+        within = self.covariances if len(self.covariances) == 1 else self.covariances[clusters]
+        return Parameters(self.weights[sets], self.centers[clusters], within)
+
+
+class Known(NamedTuple):
+    """What is known of the cluster of an object: masses of some sets of clusters, none of them empty."""
+
+    masks: np.ndarray
+    masses: np.ndarray
+
+    def weigh(self, parameters: Parameters, average: np.ndarray) -> Parameters:
+        r"""Parameters whose mixing probabilities are multiplied by what is known, commonalities of the sets.
+
+        .. math:: q(A) = \sum_{B \supseteq A} m(B)
+
+        The class of an object is a set A, and who knows that its cluster is in B knows that its class is a set within
+        B: what was known of clusters is a mass function over families of sets, and q(A) the plausibility of class A.
+        """
+        sets = (average > 0) @ (1 << np.arange(average.shape[1], dtype=np.int64))
+        inside = (sets[:, None] & ~self.masks) == 0
+        return parameters._replace(weights=parameters.weights * (inside @ self.masses))
+
+
+class Knowledge(NamedTuple):
+    """What is known of some rows: which of the different ``contents`` each has; None is nothing."""
+
+    codes: np.ndarray
+    contents: tuple[Known | None, ...]
+
+    def take(self, rows: Any) -> Knowledge:
+        return self._replace(codes=self.codes[rows])
+
+    def groups(self) -> Iterator[tuple[Known | None, np.ndarray]]:
+        """Rows of which the same is known."""
+        order = np.argsort(self.codes, kind="stable")
+        present, starts = np.unique(self.codes[order], return_index=True)
+        for code, rows in zip(present, np.split(order, starts[1:])):
+            yield self.contents[code], rows
+
 
 class Pattern(NamedTuple):
-    """Rows with the same observed columns; complete data are one pattern."""
+    """Rows with the same observed columns of which the same is known; complete data are one pattern."""
 
     observed: np.ndarray
     rows: np.ndarray  # (x_observed, 1)
     weight: np.ndarray | None
     turn: np.ndarray | None = None  # coordinates are x @ turn; None: x itself
+    known: Known | None = None
 
     @property
     def total(self) -> float:
@@ -139,6 +181,19 @@ def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
     missing, which = np.unique(np.isnan(Y), axis=0, return_inverse=True)
     for pattern, row in enumerate(missing):
         yield np.flatnonzero(~row), np.flatnonzero(which.ravel() == pattern)
+
+
+def patterns_of(
+    Y: np.ndarray, knowledge: Knowledge | None, parameters: Parameters, average: np.ndarray
+) -> Iterator[tuple[Parameters, np.ndarray, Any]]:
+    """The parameters, observed columns and rows of every pattern of missing entries and of knowledge."""
+    if knowledge is None:
+        yield from ((parameters, *found) for found in missing_patterns(Y))
+        return
+    for known, at in knowledge.groups():
+        state = parameters if known is None else known.weigh(parameters, average)
+        for observed, rows in missing_patterns(Y[at]):
+            yield state, observed, at[rows]
 
 
 def engine(
@@ -228,8 +283,13 @@ class Engine(ABC):
         return add_up(self.e_steps, rows.rows, parameters, average)
 
     def e_steps(self, patterns: list[Pattern], parameters: Parameters, average: np.ndarray) -> Statistics:
-        """Statistics of some patterns."""
-        return reduce(Statistics.plus, (self.e_step(pattern, parameters, average) for pattern in patterns))
+        """Statistics of some patterns; the log-likelihood is the generalized one where something is known."""
+
+        def one(pattern: Pattern) -> Statistics:
+            known = pattern.known
+            return self.e_step(pattern, parameters if known is None else known.weigh(parameters, average), average)
+
+        return reduce(Statistics.plus, map(one, patterns))
 
     def blur_of(self, observed: np.ndarray) -> np.ndarray:
         """The blur of some columns."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evidentia.belief.mass import MassFunctions
+from evidentia.constraints.knowledge import read_knowledge
 from evidentia.neural._torch import load_torch
 from evidentia.neural.losses import labels_penalty, links_penalty
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def read_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
-    """Possible clusters of each object as bool (n, c); all of them where nothing is known.
+    """Possible clusters of each object as bool (n, c), or plausibilities of them; all where nothing is known.
 
     Examples
     --------
@@ -25,6 +27,10 @@ def read_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
     array([[False,  True],
            [ True,  True]])
     """
+    if isinstance(labels, MassFunctions) or (
+        isinstance(labels, list | tuple) and any(isinstance(one, set | frozenset) for one in labels)
+    ):
+        return read_knowledge(labels, np.empty((n_samples, 0)), n_clusters, "NNEVCLUS", "labels").contour
     given = np.asarray(labels)
     if given.shape == (n_samples, n_clusters) and np.isin(given, (0, 1)).all():
         possible = given.astype(bool)
@@ -46,7 +52,7 @@ def read_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
 
 def sure_labels(possible: np.ndarray) -> np.ndarray:
     """Labels of the objects with one possible cluster, -1 for all others."""
-    return np.where(possible.sum(axis=1) == 1, possible.argmax(axis=1), -1)
+    return np.where((possible > 0).sum(axis=1) == 1, possible.argmax(axis=1), -1)
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Knowledge:
     def of(cls, links: PairwiseConstraints, possible: np.ndarray | None) -> Knowledge:
         """From links by row number, and possible clusters as :func:`read_labels` gives them."""
         table = np.ones((0, 1), dtype=bool) if possible is None else possible
-        labeled = np.flatnonzero(~table.all(axis=1))
+        labeled = np.flatnonzero((table < 1).any(axis=1))
         rows = np.unique(np.concatenate([links.pairs.ravel(), labeled]))
         places, must = np.searchsorted(rows, links.pairs), links.must.astype(float)
         known = np.searchsorted(rows, labeled), table[labeled].astype(float)

@@ -282,7 +282,8 @@ class NNEVCLUS(_base.IterativeClusterer):
         constraints : PairwiseConstraints, optional
             Links. Hard ones must not contradict each other.
         labels : array-like of int, shape (n_samples,), or of bool, shape (n_samples, n_clusters), optional
-            Clusters known beforehand, -1 where unknown; or the set of clusters possible for each object.
+            Clusters known beforehand, -1 where unknown; or the set of clusters possible for each object, also as a list
+            of sets; or a CredalPartition, whose plausibilities of the clusters are to be met.
         dissimilarities : array-like of shape (n_samples, n_samples), optional
             What the conflict shall match, in place of distances between the rows of X.
         checkpoint : path, optional

@@ -100,8 +100,12 @@ class Objects(NamedTuple):
 
     @property
     def unit(self) -> float:
-        """Squared distances in X over those in the rows, when metrics have unit volume in both."""
-        return float(np.exp(-2 * self.coordinates.log_jacobian / self.coordinates.width))
+        return unit_of(self.coordinates)
+
+
+def unit_of(coordinates: Coordinates | ColumnScales | SpannedScales) -> float:
+    """Squared distances in X over those in the rows, when metrics have unit volume in both."""
+    return float(np.exp(-2 * coordinates.log_jacobian / coordinates.width))
 
 
 def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales | SpannedScales) -> np.ndarray:
@@ -227,6 +231,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
             For rows that are not in memory: a file from which the same fit goes on, should its process end.
         """
         self.check_parameters()
+        self.__dict__.pop("_stream", None)
         return self._fit_kept(X, self._check_rows(X, sample_weight), checkpoint)
 
     def _fit_kept(self, X: Any, rows: RowSource, checkpoint: Any) -> Self:
@@ -373,14 +378,18 @@ class PrototypeClusterer(_base.IterativeClusterer):
             found = self._sizes(objects, solution)
             order = _base.largest_first(found.size, tie=found.at)
             solution = solution.renumber(order)
-        self._solution, self._coordinates = solution, objects.coordinates
-        self.focal_sets_ = solution.criterion.focal_sets
-        self.cluster_centers_ = objects.coordinates.back(solution.prototypes.centers)
-        self.covariances_ = self.cluster_metrics_ = None
-        if solution.prototypes.covariances is not None and solution.prototypes.metric is not None:
-            self.covariances_ = objects.coordinates.covariance_back(solution.prototypes.covariances)
-            self.cluster_metrics_ = objects.unit * objects.coordinates.metric_back(solution.prototypes.metric)
+        self._coordinates, self.focal_sets_ = objects.coordinates, solution.criterion.focal_sets
+        self._publish_prototypes(solution)
         return order
+
+    def _publish_prototypes(self, solution: Solution) -> None:
+        """Centers and shapes in the units of X."""
+        self._solution, frame, found = solution, self._coordinates, solution.prototypes
+        self.cluster_centers_ = frame.back(found.centers)
+        self.covariances_ = self.cluster_metrics_ = None
+        if found.covariances is not None and found.metric is not None:
+            self.covariances_ = frame.covariance_back(found.covariances)
+            self.cluster_metrics_ = unit_of(frame) * frame.metric_back(found.metric)
 
     def _sizes(self, objects: Objects, solution: Solution) -> ClusterSizes:
         """What the clusters hold of the rows as they were given."""

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from evidentia.dissimilarities import check_dissimilarities
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.neighbors import default_n_neighbors, distances, nearest
 
@@ -152,6 +151,8 @@ def belief_peaks(X: Any, *, n_neighbors: int | str = "auto", q: float = 0.9, met
         raise ValueError(f"'X' of belief_peaks must be a table of finite numbers. Got shape {table.shape}.")
     pairwise = isinstance(metric, str) and metric == "precomputed"
     if pairwise:
+        from evidentia.dissimilarities import check_dissimilarities  # this file loads with every method of its folder
+
         table = check_dissimilarities(table, "belief_peaks")
     n = len(table)
     if n_neighbors == "auto":

@@ -15,6 +15,7 @@ from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.prototypes._base import SHAPES, Objects, PrototypeClusterer, Solution
 from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses
+from evidentia.prototypes._streaming import StreamingMeans
 from evidentia.solvers.descent import Run
 from evidentia.solvers.overlap import is_automatic, is_near_pairs, near_pair_sets, shared_sets
 
@@ -120,7 +121,7 @@ class EvidentialMeans(PrototypeClusterer):
         return order
 
 
-class ECM(EvidentialMeans):
+class ECM(StreamingMeans, EvidentialMeans):
     r"""Evidential c-means [1]_: every object has a mass function over sets of clusters.
 
     .. math::

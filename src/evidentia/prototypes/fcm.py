@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from evidentia.methods import Method
 from evidentia.prototypes._base import PrototypeClusterer
+from evidentia.prototypes._streaming import StreamingMeans
 
 
-class FCM(PrototypeClusterer):
+class FCM(StreamingMeans, PrototypeClusterer):
     r"""Fuzzy c-means [1]_: every object belongs to each cluster by a degree.
 
     .. math::

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from evidentia.methods import WEIGHT_CHECKS, Method
 from evidentia.prototypes._base import PrototypeClusterer
+from evidentia.prototypes._streaming import StreamingMeans
 
 
-class GustafsonKessel(PrototypeClusterer):
+class GustafsonKessel(StreamingMeans, PrototypeClusterer):
     r"""Fuzzy c-means whose clusters have their own orientation and elongation [1]_.
 
     .. math::

@@ -8,9 +8,10 @@ from evidentia._base import RHO
 from evidentia._parameters import param
 from evidentia.methods import Method
 from evidentia.prototypes._base import PrototypeClusterer
+from evidentia.prototypes._streaming import StreamingMeans
 
 
-class NoiseClustering(PrototypeClusterer):
+class NoiseClustering(StreamingMeans, PrototypeClusterer):
     r"""Fuzzy c-means that may call an object an outlier [1]_.
 
     .. math::

@@ -195,7 +195,7 @@ class TransformedRows(DerivedRows):
 
 
 class ArrayRows(RowSource):
-    """Rows of an array in memory."""
+    """Rows of an array in memory; pieces of one in single precision are doubles."""
 
     in_memory = True
 
@@ -209,7 +209,8 @@ class ArrayRows(RowSource):
         size = piece_rows(self.n_features)
         for first in range(start, stop, size):
             part = slice(first, min(first + size, stop))
-            yield Piece(self.table[part], None if self.weight is None else self.weight[part], "row ", first)
+            table = np.asarray(self.table[part], dtype=np.float64)
+            yield Piece(table, None if self.weight is None else self.weight[part], "row ", first)
 
     def fingerprint(self) -> str:
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")

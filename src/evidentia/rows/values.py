@@ -54,7 +54,7 @@ def ranges_of(table: np.ndarray) -> Ranges:
     finite = bool(np.isfinite(low).all() and np.isfinite(high).all())
     if np.isnan(low).any():
         low, high = _reduced(np.fmin, table, np.inf), _reduced(np.fmax, table, -np.inf)
-    return Ranges(low, high, finite)
+    return Ranges(np.asarray(low, dtype=float), np.asarray(high, dtype=float), finite)
 
 
 def _reduced(function: np.ufunc, table: np.ndarray, start: float) -> np.ndarray:

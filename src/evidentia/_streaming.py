@@ -1,0 +1,77 @@
+"""``partial_fit``: rows that come in batches and are not kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils import check_random_state
+
+from evidentia import _base
+from evidentia._parameters import Number
+from evidentia.rows.source import ArrayRows
+from evidentia.rows.tables import any_table
+from evidentia.solvers.stepwise import KAPPA
+from evidentia.solvers.threads import one_blas_thread
+
+FIRST_ROWS = 5  # for each cluster, at least, in the first batch
+STEP = Number(above=0.5, high=1)
+
+
+class StreamingMixin:
+    """Methods whose fit needs sums over the rows alone, with a given number of clusters.
+
+    A subclass gives ``_begin_stream(rows, rng)``, a whole fit to the first rows and the state that goes on from it, and
+    ``_follow_stream(rows, kappa)``, the state after a batch; both publish the clusters.
+    """
+
+    _stream: Any
+    _keeps_single = True  # what is added up, is added up in doubles, piece by piece
+
+    @any_table
+    @one_blas_thread
+    def partial_fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None, *, kappa: float = KAPPA) -> Any:
+        r"""Go on with a batch of new rows, which need not be kept.
+
+        The first call is a whole fit to its rows: coordinates, focal sets, the model and the distance to the empty set
+        stay what they are then, so that it should hold some hundred rows at least, of every group. Each later one is a
+        step: the statistics of its rows are averaged with those so far [1]_, and centers and shapes follow.
+        ``partition_`` and ``labels_`` are of the last batch; criteria and what was tried stay those of the first.
+        ``fit`` begins anew, and so does the first call after it. A saved model goes on where it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            An object of weight two counts as two objects.
+        kappa : float in (0.5, 1]
+            A batch counts by its share of all rows so far to this power: the lower, the sooner old rows are forgotten.
+
+        References
+        ----------
+        .. [1] O. Cappé, E. Moulines. On-line expectation-maximization algorithm for latent data models. Journal of the
+           Royal Statistical Society B 71(3):593-613, 2009.
+        """
+        who, begun = type(self).__name__, hasattr(self, "_stream")
+        self.check_parameters()
+        if isinstance(self.n_clusters, str):
+            raise ValueError(
+                f"partial_fit of {who} needs the number of clusters, and n_clusters is {self.n_clusters!r}. Find it by "
+                f"fit on a sample of the rows, then {who}(n_clusters=...).partial_fit(...)."
+            )
+        if not STEP.accepts(kappa):
+            raise ValueError(f"'kappa' of partial_fit of {who} must lie above 0.5 and not above 1. Got {kappa!r}.")
+        table = self._check_table(X, reset=not begun)
+        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table)))
+        if not begun and len(table) < FIRST_ROWS * self.n_clusters:
+            raise ValueError(
+                f"The first call of partial_fit of {who} finds the clusters, and {len(table)} rows are too few for "
+                f"{self.n_clusters} of them. Collect {FIRST_ROWS * self.n_clusters} or more, better some hundred."
+            )
+        if begun:
+            self._stream = self._follow_stream(rows, kappa)
+        else:
+            self._stream = self._begin_stream(rows, check_random_state(self.random_state))
+        self._publish(X, self._masses(table))
+        return self

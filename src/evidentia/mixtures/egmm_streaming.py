@@ -1,0 +1,88 @@
+"""``partial_fit`` of EGMM: statistics of the E-step, averaged from batch to batch."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evidentia import _streaming
+from evidentia.belief import FocalSets
+from evidentia.mixtures.egmm_problem import observe
+from evidentia.mixtures.set_mixture import Floor, Parameters, Patterns, Prior, Statistics, engine
+from evidentia.rows.source import ArrayRows
+from evidentia.solvers.barycentric import averaging
+from evidentia.solvers.coordinates import Coordinates
+from evidentia.solvers.stepwise import RunningMean
+
+
+class Stream(NamedTuple):
+    """The mixture that moves, with what its engine is made of, and its statistics.
+
+    With automatic sets it has single clusters alone. The sets laid over them have mixing probabilities of their own:
+    by their averaged sizes, and as many objects of each hundred for a prior as in the first batch, ``in_doubt``.
+    """
+
+    focal_sets: FocalSets
+    parameters: Parameters
+    prior: Prior | None
+    floor: Floor | None
+    ridge: Any
+    blur: np.ndarray
+    mean: RunningMean
+    in_doubt: np.ndarray | None = None
+    sizes: RunningMean | None = None
+
+
+class StreamingMixture(_streaming.StreamingMixin):
+    """``partial_fit`` for EGMM."""
+
+    def _begin_stream(self: Any, rows: ArrayRows, rng: np.random.RandomState) -> Stream:
+        problem, single, order = self._fit_rows(rows, rng)
+        state, tool = single.best.state, problem.engine(self.model_, single.n_clusters)
+        parts = tool.prior, tool.floor, tool.ridge, tool.blur
+        batch, laid = self._batch(rows), len(single.focal_sets) < len(self.focal_sets_)
+        # Single clusters are in the order of their numbers; without sets on top, what was published is what moves.
+        family, state = (
+            (single.focal_sets, state.reorder(order, order)) if laid else (self.focal_sets_, self._parameters)
+        )
+        found = tool.gather(batch, state, averaging(family))
+        total = float(found.size.sum())
+        stream = Stream(family, state, *parts, RunningMean.of(found[:3], total))
+        if not laid:
+            return stream
+        larger, in_doubt = self._overlaps(problem, single)
+        moved = larger.relabel(order)
+        in_doubt = (in_doubt * (larger.card > 1))[[moved.index(mask) for mask in self.focal_sets_.masks]]
+        held = tool.gather(batch, self._parameters, averaging(self.focal_sets_)).size
+        return stream._replace(in_doubt=in_doubt / total, sizes=RunningMean.of((held,), total))
+
+    def _follow_stream(self: Any, rows: ArrayRows, kappa: float) -> Stream:
+        stream: Stream = self._stream
+        tool = engine(self.model_, stream.prior, stream.floor, stream.ridge, stream.blur)
+        batch, average = self._batch(rows), averaging(stream.focal_sets)
+        found = tool.gather(batch, stream.parameters, average)
+        weight = float(found.size.sum())
+        mean = stream.mean.add(found[:3], weight, kappa)
+        size, total_sum, second = mean.sums
+        moved = tool.m_step(Statistics(size, total_sum, second, 0.0), stream.parameters, average)
+        sizes, published = stream.sizes, moved
+        if stream.in_doubt is not None and sizes is not None:
+            laid = moved._replace(weights=self.weights_)
+            sizes = sizes.add((tool.gather(batch, laid, averaging(self.focal_sets_)).size,), weight, kappa)
+            shares = sizes.parts[0] + stream.in_doubt
+            published = moved._replace(weights=shares / shares.sum())
+        self._publish_parameters(published)
+        return stream._replace(parameters=moved, mean=mean, sizes=sizes)
+
+    def _batch(self: Any, rows: ArrayRows) -> Patterns:
+        """A batch in the coordinates of the fit."""
+        table = self._reduce(rows.table)
+        if isinstance(self._coordinates, Coordinates) and np.isnan(table.sum()):
+            raise ValueError(
+                f"partial_fit of EGMM mixes columns by {self.model_}, and its first rows had no missing values, but "
+                "these have some. Give rows with missing values first, or take a diagonal model such as 'VVI'."
+            )
+        prepare = partial(observe, engine(self.model_), self._coordinates, None)
+        return Patterns(ArrayRows(table, rows.weight).map_pieces(prepare), complete=False)
