@@ -370,6 +370,11 @@ def refuse_kinds(who: str, X: Any) -> None:
                 f"{f' and {len(text) - 5} more' if len(text) > 5 else ''}. Drop them, or encode them as numbers."
             )
     kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {who} needs real numbers. Take X.real if there is nothing else, or give real "
+            "and imaginary parts as columns."
+        )
     if kind in "mMSUV":
         what = {"m": "durations", "M": "dates", "V": "records"}.get(kind, "text")
         raise ValueError(
@@ -437,6 +442,8 @@ def _method_names(does: Callable[[methods.Method], bool]) -> str:
 def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows of categories: text or whole numbers, missing entries kept."""
     refuse_rows(estimator, X)
+    if getattr(getattr(X, "dtype", None), "kind", "O") == "c":
+        refuse_kinds(type(estimator).__name__, X)
     if np.ma.isMaskedArray(X):
         hidden, X = np.ma.getmaskarray(X), X.data.astype(object)
         X[hidden] = None

@@ -14,7 +14,7 @@ from .problem import ESTIMATORS, METRICS, MOVABLE, PER_ROW, PLACES, ROW_NUMBERS,
 from .settings import DRAWN, kinds
 
 SUM = 1e-12  # how far masses may be from adding up to one
-RISE = 1e-12  # of the largest value in a trace: how much it may get worse
+RISE = 1e-12  # of the largest value in a trace, and of one in likelihoods: how much it may get worse
 APART = 1e-6  # how far masses of two fits may be apart that should be the same
 NUDGES = 20, 60  # tries to move the result by rounding, where it stays and where it moves a little
 EPS = float(np.finfo(float).eps)
@@ -64,7 +64,7 @@ def descends(problem: Problem, model: Any) -> None:
     trace = way * np.asarray(getattr(model, "criterion_trace_", []))
     if not np.isfinite(trace).all():
         raise Broken("the trace of the criterion is not finite")
-    if (np.diff(trace) > RISE * np.abs(trace).max(initial=0)).any():
+    if (np.diff(trace) > RISE * np.abs(trace).max(initial=float(way < 0))).any():
         at = int(np.argmax(np.diff(trace)))
         raise Broken(f"the criterion gets worse, from {way * trace[at]!r} to {way * trace[at + 1]!r}")
 

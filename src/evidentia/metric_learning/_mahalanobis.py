@@ -28,8 +28,9 @@ class MahalanobisLearner(LinkLearner):
     }
 
     def _learn(self, table: np.ndarray, links: PairwiseConstraints) -> None:
-        deviation = deviations(table)
-        centered = table - table.mean(axis=0)
+        moved = table - table[0]  # a constant column is zero then, not the rounding of its mean
+        deviation = deviations(moved)
+        centered = moved - moved.mean(axis=0)
         rows = centered / deviation
         together, apart = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (links.must_link, links.cannot_link))
         self._refuse_without_gaps(apart)

@@ -304,7 +304,7 @@ class MECMdd(SeveralViews, SECMdd):
         unlike *= self._criterion.penalty[:, None]
         if self.rho_ is not None:
             unlike[:, self.focal_sets_.empty_index] = self._rho_of_views[:, None]
-        alone = [update_masses(cost, self.beta)[0].T for cost in unlike]
+        alone = [update_masses(np.maximum(cost, self._least_cost), self.beta)[0].T for cost in unlike]
         here = np.zeros(len(views), dtype=bool)
         self._publish_views(views, masses, alone, [here] * len(alone))
 
