@@ -9,10 +9,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from evidentia import ECM, EGMM, EVCLUS, FCM, BeliefHierarchical, BootGMM, PairwiseConstraints, methods
+from evidentia.dissimilarities.conflict import delta_star
 from evidentia.experimental import BCM
 from evidentia.metric_learning import KFDA, LSI, DMLeig
 from evidentia.mixtures import LatentClassMixture, ParsimoniousGaussianMixture
+from evidentia.mixtures.covariance_models import MODELS
 from evidentia.prototypes import BPEC, CCM, CatECM, COPKMeans, GustafsonKessel, SECMdd, SoftECM
+from evidentia.prototypes._kernel import adapted_metric
 from evidentia.relational import CEVCLUS, RECM, EkNNclus
 from evidentia.rows.values import ranges_of
 from evidentia.solvers.descent import descend
@@ -170,10 +173,12 @@ def test_a_tree_of_distances_beyond_doubles_is_refused_at_once(blobs, linkage):
     assert time.monotonic() - begun < 60
 
 
-def test_a_component_of_nothing_is_no_raw_error():
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("model", MODELS)
+def test_a_component_of_nothing_is_no_raw_error(model, columns):
     with pytest.warns((UserWarning, ConvergenceWarning)):
-        model = ParsimoniousGaussianMixture(3, model="EEE", init="k-means").fit([[0.0, 0], [1, 1]] * 10)
-    assert np.isfinite(model.partition_.masses).all()
+        found = ParsimoniousGaussianMixture(3, model=model, init="k-means").fit([[0.0] * columns, [1.0] * columns] * 10)
+    assert np.isfinite(found.partition_.masses).all()
 
 
 def test_rows_out_of_all_proportion_are_refused_in_prediction(blobs):
@@ -362,12 +367,13 @@ def test_what_does_not_suit_the_table_names_the_argument(blobs):
 @pytest.mark.parametrize("kind", [DMLeig, LSI])
 def test_the_rounding_of_a_constant_column_is_no_direction(blobs, kind):
     links = PairwiseConstraints.from_links([(0, 1), (16, 17)], [(0, 20), (3, 25)])
-    wide = np.c_[blobs, np.full(30, -120587.17254212)]
-    plain, found = (
-        kind().fit(table, constraints=links).transform(table) for table in (blobs * 2.0**40, wide * 2.0**40)
-    )
-    lengths = [np.linalg.norm(rows[:, None] - rows, axis=2) for rows in (plain, found)]
-    np.testing.assert_allclose(*lengths, rtol=1e-6)
+    for constant in (-120587.17254212, 1e10):
+        wide = np.c_[blobs, np.full(30, constant)]
+        models = [kind().fit(table * 2.0**40, constraints=links) for table in (blobs, wide)]
+        rows = [model.transform(table) for model, table in zip(models, (blobs, wide))]
+        lengths = [np.linalg.norm(one[:, None] - one, axis=2) for one in rows]
+        assert not models[1].metric_[-1].any()
+        np.testing.assert_allclose(*lengths, rtol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -434,3 +440,17 @@ def test_a_group_far_from_the_others_is_not_given_up_to_save_ties(gap, focal_set
     found = SoftECM(3, focal_sets=focal_sets, random_state=0).fit(table)
     assert adjusted_rand_score(group, found.labels_) > 0.9
     assert found.partition_.masses[:, found.focal_sets_.empty_index].mean() < 0.1
+
+
+def test_a_metric_of_a_flat_cluster_is_finite():
+    found = adapted_metric(np.array([np.diag([0.0, 1.0]), np.diag([-1e-17, 1e-3]), np.diag([4.0, 1.0])]))
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(np.linalg.det(found), 1, rtol=1e-6)
+
+
+def test_a_dissimilarity_beyond_all_others_is_certain():
+    rows = np.r_[np.random.default_rng(0).normal(size=12), 5e-324, 1e300][:, None]
+    links = PairwiseConstraints.from_links([(0, 1)], [(0, 5)])
+    model = build(CEVCLUS, metric="gower").fit(rows, constraints=links)
+    assert np.isfinite(model.partition_.masses).all()
+    np.testing.assert_array_equal(delta_star([0.0, 1e-200, 1.0], 1e-200), [0, 0.95, 1])

@@ -230,6 +230,12 @@ def _gamma_of_kernel(problem: Problem) -> bool:
     return problem.settings.get("kernel", "rbf") != "rbf" or problem.settings.get("gamma", "scale") != "scale"
 
 
+def _even_kernel(problem: Problem) -> bool:
+    """Whether all entries of a kernel are equal but for its last digits."""
+    gamma = problem.settings.get("gamma", "scale")
+    return isinstance(gamma, float) and gamma * float(np.square(np.ptp(problem.X, axis=0)).sum()) < 1e-6
+
+
 def _tied(problem: Problem) -> bool:
     """Whether some distances between rows are equal but for rounding."""
     X = problem.X
@@ -244,6 +250,7 @@ EXEMPT = (
     Exempt(("order", "units", "origin"), ("cop-kmeans", "bhc", "eknnclus", "bpec"),
            "row numbers or rounding errors choose among equal distances", _tied),
     Exempt(("order",), ("bhc",), "a gamma out of proportion makes all pairs equal", lambda p: "gamma" in p.settings),
+    Exempt(("order",), ("kfda", "kpcca"), "a gamma out of proportion leaves few digits of a kernel", _even_kernel),
     Exempt(("labels",), ("bhc",), "its labels are those of the tree"),
     Exempt(("predicts",), ("bootgmm", "evclus", "cevclus", "eknnclus", "bhc"),
            "an object that is given again is compared with itself too"),

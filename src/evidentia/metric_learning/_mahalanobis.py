@@ -43,6 +43,7 @@ class MahalanobisLearner(LinkLearner):
                 "Give more of them, or a prior above 0."
             )
         root = self._solve(scatter, apart, links.certainty[~links.must]) / deviation[:, None]
+        root[~moved.any(axis=0)] = 0.0  # a constant column has no unit
         with np.errstate(over="ignore"):
             metric = root @ root.T
             metric *= np.square(centered).sum() / np.square(centered @ root).sum()
