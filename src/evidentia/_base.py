@@ -442,7 +442,7 @@ def _method_names(does: Callable[[methods.Method], bool]) -> str:
 def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows of categories: text or whole numbers, missing entries kept."""
     refuse_rows(estimator, X)
-    if getattr(getattr(X, "dtype", None), "kind", "O") == "c":
+    if getattr(getattr(X, "dtype", None), "kind", "O") in "cV":
         refuse_kinds(type(estimator).__name__, X)
     if np.ma.isMaskedArray(X):
         hidden, X = np.ma.getmaskarray(X), X.data.astype(object)
@@ -451,9 +451,13 @@ def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = Tr
         X = X.astype(object)  # columns of several kinds have no other type in common
     elif isinstance(X, list | tuple):
         X = np.array(X, dtype=object)  # NumPy would write numbers, and NaN, beside text as text
-    table = validate_data(
-        estimator, X, dtype=None, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
-    )
+    try:
+        table = validate_data(
+            estimator, X, dtype=None, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
+        )
+    except (ValueError, TypeError) as error:
+        cure = f"Give {type(estimator).__name__} a table X of categories, a row for each object."
+        raise type(error)(f"{str(error).rstrip('.')}. {cure}") from error
     return table.astype(table.dtype.newbyteorder("="), copy=False)
 
 

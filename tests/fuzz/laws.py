@@ -270,6 +270,8 @@ EXEMPT = (
     Exempt(("descends",), ("egmm",), "a ridge may make the likelihood fall", lambda p: p.settings.get("ridge", 0) > 0),
     Exempt(("order", "copies"), ("latent-class", "bootgmm", "eknnclus", "nnevclus"), "starts are drawn by row number"),
     Exempt(("order",), ("secmdd",), "two medoids stand for their pair equally well: the first is taken"),
+    Exempt(("order",), ("mecm", "wecmdd"), "either of two objects may stand for a cluster that holds no other",
+           lambda problem: problem.settings.get("beta", 2.0) < 1.1),
     Exempt(("order", "origin"), ("soft-ecm",), "two objects stand for a set equally well: the first is taken",
            lambda problem: problem.metric not in ("euclidean", "sqeuclidean")),
     Exempt(("order",), ("evclus", "cevclus", "cop-kmeans"), "objects are moved one after the other"),

@@ -121,7 +121,8 @@ def is_measured(entries: np.ndarray) -> bool:
     import pandas as pd
 
     if entries.dtype.kind == "f":
-        return bool((np.isfinite(entries) & ((entries != np.floor(entries)) | (np.abs(entries) > WHOLE))).any())
+        entries = entries.astype(float)
+        return bool((~np.isnan(entries) & ((entries != np.floor(entries)) | (np.abs(entries) > WHOLE))).any())
     if entries.dtype.kind != "O":
         return False
     return any(map(is_measurement, pd.unique(entries)))

@@ -70,8 +70,8 @@ def is_measurement(value: Any) -> bool:
     >>> [is_measurement(value) for value in (1.5, 2.0, 1e20, 3, "1.5", float("nan"))]
     [True, False, True, False, False, False]
     """
-    real = isinstance(value, (float, np.floating)) and bool(np.isfinite(value))
-    return real and (value != value // 1 or abs(value) > WHOLE)
+    real = isinstance(value, (float, np.floating)) and not np.isnan(value)
+    return bool(real and (abs(float(value)) > WHOLE or value != value // 1))
 
 
 def categories_of(entries: np.ndarray, name: str, who: str) -> np.ndarray:

@@ -188,7 +188,7 @@ class MECMdd(SeveralViews, SECMdd):
         """The views, checked, and their means."""
         parts = []
         for name, table in zip(views.names, views.tables):
-            values = np.asarray(table)
+            values = np.asanyarray(table)  # a masked array keeps its mask, and is refused
             self._refuse_absent(name, values, views)
             try:
                 parts.append(read_matrix(self, values))
@@ -318,7 +318,7 @@ class MECMdd(SeveralViews, SECMdd):
         parts = []
         for name in self.view_names_:
             try:
-                parts.append(read_new(self, None, np.asarray(views.tables[views.names.index(name)])))  # type: ignore[arg-type]
+                parts.append(read_new(self, None, np.asanyarray(views.tables[views.names.index(name)])))  # type: ignore[arg-type]
             except (ValueError, TypeError) as error:
                 raise type(error)(f"View {name!r}: {error}") from error
         new = Matrices([part.T for part in parts], self._scale_of_views, parts[0])

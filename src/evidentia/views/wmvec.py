@@ -213,7 +213,10 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         try:
             _base.refuse_rows(self, table)
             _base.refuse_kinds(who, table)
-            values = np.array(_base.fill_masked(table, who, "X", missing=True), dtype=float)
+            try:
+                values = np.array(_base.fill_masked(table, who, "X", missing=True), dtype=float)
+            except (ValueError, TypeError) as error:
+                raise type(error)(f"{error}. {who} needs numbers in X: encode words, or drop them.") from error
             gaps = np.isnan(values)
             absent = gaps.all(axis=1)
             if (gaps.any(axis=1) & ~absent).any():
