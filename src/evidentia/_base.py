@@ -224,13 +224,7 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
     def _refuse_masses(self, rows: RowSource, focal_sets: FocalSets) -> None:
         """A mass for every row and focal set must fit in memory, unless the rows are not there either."""
         if isinstance(rows, ArrayRows):
-            n, f = len(rows.table), len(focal_sets)
-            refuse_beyond_memory(
-                16 * n * f,  # the masses, and what a decision makes of them
-                f"{type(self).__name__} with {f:,} focal sets for each of {n:,} rows",
-                "Take fewer focal sets ('auto', 'singletons'), or give the rows by evidentia.open_rows: masses are "
-                "then made when they are asked for.",
-            )
+            refuse_masses(self, len(rows.table), focal_sets)
 
     def _make_lazy(self, rows: RowSource) -> LazyPartition:
         alone = copy(self)  # what places rows needs no partition, and must not hold one that needs it
@@ -336,6 +330,17 @@ def publish_run(estimator: Any, run: Run, scale: float = 1.0) -> None:
     estimator.criterion_trace_ = scale * run.trace
     estimator.criterion_ = float(estimator.criterion_trace_[-1])
     estimator.n_iter_, estimator.converged_ = run.n_iter, run.converged
+
+
+def refuse_masses(estimator: Any, n: int, focal_sets: FocalSets) -> None:
+    """A mass for each of n rows and every focal set must fit in memory: said before a fit."""
+    beyond = ", or give the rows by evidentia.open_rows: masses are then made when they are asked for"
+    refuse_beyond_memory(
+        16 * n * len(focal_sets),  # the masses, and what a decision makes of them
+        f"{type(estimator).__name__} with {len(focal_sets):,} focal sets for each of {n:,} rows",
+        "Take fewer focal sets ('auto', 'singletons', 'pairs')"
+        f"{beyond if 'rows beyond memory' in estimator.method.takes else ''}.",
+    )
 
 
 def is_precomputed(estimator: Any) -> bool:

@@ -203,6 +203,7 @@ class SoftECM(RelationalClusterer):
         check_given_objects(self, len(source), "auto")
         focal_sets = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
         _base.check_single_clusters(self, focal_sets, "ties each set to its clusters")
+        _base.refuse_masses(self, len(source), focal_sets)
         rng = check_random_state(self.random_state)
         tied = Tied(Criterion(focal_sets, self.alpha, self.beta, None), self.coupling * len(source))
         search = self._among_points(source, tied, rng) if is_points(source) else self._among_objects(source, rng)

@@ -276,6 +276,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
             if automatic
             else resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
         )
+        _base.refuse_masses(self, tables.present.shape[1], family)
         problem = self._problem(tables, family, starts)
         pieces = Slices(tables.features, tables.weight)
         vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
