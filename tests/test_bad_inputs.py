@@ -217,6 +217,7 @@ def fit(cls, X, **more):
 # What to do, or what there should have been.
 CURE = re.compile(
     r"\b(Give|Drop|drop|Take|take|Ask|Raise|raise|Lower|Look|Measure|Subtract|Convert|Fill|Use|Reshape|must|needs|"
+    r"Cut|Divide|Leave|"
     r"fit\(X, constraints=)\b"
 )
 
@@ -253,13 +254,90 @@ def test_every_input_has_a_right_result_or_a_sentence(name, what):
     if cls.method.learner:
         assert np.isfinite(model.transform(entry.X)).all()
         return
-    masses = model.partition_.masses
-    assert (masses >= 0).all()
-    assert np.abs(masses.sum(axis=1) - 1).max() <= 1e-12
+    check_masses(model)
     if entry.found and name not in UNSURE and (name, what) not in LINKED:
         assert adjusted_rand_score(GROUPS, model.labels_) == 1
 
 
+def in_views(X):
+    """The input as one of two views of the same objects."""
+    return [X, TABLE]
+
+
+@pytest.mark.parametrize("name", [name for name, cls in ESTIMATORS.items() if "views" in cls.method.reads])
+@pytest.mark.parametrize("what", [what for what, entry in ENTRIES.items() if "constraints" not in (entry.more or {})])
+def test_every_view_has_a_right_result_or_a_sentence(name, what):
+    cls, entry = ESTIMATORS[name], ENTRIES[what]
+    model, refusal = fit(cls, in_views(entry.X), **(entry.more or {}))
+    if refusal is not None:
+        assert entry.refused is not False or what in NAMED, f"{type(refusal).__name__}: {refusal}"
+        check_sentence(cls, refusal, "X")
+        return
+    assert not entry.refused or what in ABSENT, "was not refused"
+    check_masses(model)
+    if entry.found:
+        assert adjusted_rand_score(GROUPS, model.labels_) == 1
+
+
+MATRIX = np.linalg.norm(TABLE[:, None] - TABLE, axis=2)
+CHANGED = {  # a matrix of dissimilarities, and whether it is refused
+    "as it is": (MATRIX, False), "whole": (np.round(MATRIX).astype(int), False), "float32": (MATRIX.astype("f4"), None),
+    "big-endian": (MATRIX.astype(">f8"), False), "read-only columns": (np.asfortranarray(MATRIX), False),
+    "a list": (MATRIX.tolist(), False), "zeros within groups": (np.where(MATRIX > 5, 1.0, 0.0), False),
+    "units of 1e100": (MATRIX * 1e100, False), "units of 1e-100": (MATRIX * 1e-100, False),
+    "units of 1e-160": (MATRIX * 1e-160, True), "units of 1e160": (MATRIX * 1e160, True),
+    "NaN": (np.where(np.eye(ROWS, k=1) + np.eye(ROWS, k=-1) > 0, np.nan, MATRIX), True), "zeros": (0 * MATRIX, True),
+    "inf": (np.where(np.eye(ROWS, k=1) + np.eye(ROWS, k=-1) > 0, np.inf, MATRIX), True), "negative": (-MATRIX, True),
+    "one-sided": (np.triu(MATRIX), True), "not square": (MATRIX[:, :-1], True), "a diagonal": (MATRIX + 1, True),
+    "complex": (MATRIX + 1j, True), "text": (MATRIX.astype("U9"), None), "one object": (MATRIX[:1, :1], True),
+    "a mask": (np.ma.masked_array(MATRIX, np.eye(ROWS, k=1) > 0), True), "other rows": (MATRIX[:-1, :-1], True),
+    "dates": (np.round(MATRIX).astype("datetime64[D]"), True), "durations": (MATRIX.astype("timedelta64[s]"), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CHANGED)
+def test_every_matrix_of_a_view_has_a_right_result_or_a_sentence(what):
+    cls, (matrix, refused) = ESTIMATORS["mecmdd"], CHANGED[what]
+    model, refusal = fit(cls, [matrix, MATRIX])
+    if refusal is not None:
+        assert refused is not False, f"{type(refusal).__name__}: {refusal}"
+        check_sentence(cls, refusal, "X")
+        return
+    assert not refused, "was not refused"
+    check_masses(model)
+    assert adjusted_rand_score(GROUPS, model.labels_) == 1
+
+
+@pytest.mark.parametrize("name", [name for name, cls in ESTIMATORS.items() if "categories" in cls.method.reads])
+@pytest.mark.parametrize("what", [what for what, entry in ENTRIES.items() if "constraints" not in (entry.more or {})])
+def test_every_table_of_answers_has_a_right_result_or_a_sentence(name, what):
+    cls, entry = ESTIMATORS[name], ENTRIES[what]
+    if "sample_weight" in (entry.more or {}):
+        entry = Entry((TABLE > 4).astype(int), entry.more, refused=True)
+    model, refusal = fit(cls, entry.X, **(entry.more or {}))
+    if refusal is not None:
+        numbers = "numbers such as" in str(refusal)  # decimals are no categories for a method that takes nothing else
+        assert entry.refused is not False or numbers, f"{type(refusal).__name__}: {refusal}"
+        check_sentence(cls, refusal, next(iter(entry.more or {}), "X"))
+        return
+    assert not entry.refused or what in (*GAPS, *WORDS), "was not refused"
+    check_masses(model)
+    if entry.found and model.__dict__.get("numeric_", np.zeros(1)).all():
+        assert adjusted_rand_score(GROUPS, model.labels_) == 1
+
+
+def check_masses(model):
+    masses = model.partition_.masses
+    assert (masses >= 0).all()
+    assert np.abs(masses.sum(axis=1) - 1).max() <= 1e-12
+
+
+NAMED = ("a DataFrame with equal row names",)  # by which objects of several views are joined
+ABSENT = ("a row of NaN",)  # an object that is not in the view
+WORDS = (
+    *("text", "bytes", "words", "objects that are words", "a DataFrame with text", "a DataFrame with categories"),
+    "a row of NaN",
+)
 SPARSE = ("sparse", "a sparse matrix")
 UNSURE = ("nnevclus",)  # twenty iterations are few for a network
 LINKED = [("cecm", "units of 1e-30"), ("cecm", "units of 1e-100")]  # xi is in squared units: links are all that counts

@@ -74,3 +74,22 @@ def test_a_mutant_is_what_all_others_call(mutant, found):
     command = [sys.executable, "-c", LOOK, mutant]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(mutants.__file__).parent)
     assert done.stdout.strip() == found
+
+
+SUPER = """
+import mutants
+from evidentia.solvers import batched_em
+
+path = mutants.SOURCE / "solvers" / "batched_em.py"
+mutants.transplant(path, mutants.CANARY)
+try:
+    batched_em.Features.__init__(None, None, None)
+except SystemError:
+    print("raises")
+"""
+
+
+def test_the_code_of_a_method_that_calls_its_base_is_changed_too():
+    folder = Path(mutants.__file__).parent
+    done = subprocess.run([sys.executable, "-c", SUPER], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.stdout == "raises\n", done.stderr

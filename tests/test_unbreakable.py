@@ -3,18 +3,23 @@
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from evidentia import ECM, EGMM, EVCLUS, FCM, BeliefHierarchical, BootGMM, PairwiseConstraints, methods
+from evidentia.dissimilarities.conflict import delta_star
 from evidentia.experimental import BCM
-from evidentia.metric_learning import KFDA
+from evidentia.metric_learning import KFDA, LSI, DMLeig
 from evidentia.mixtures import LatentClassMixture, ParsimoniousGaussianMixture
-from evidentia.prototypes import BPEC, CCM, COPKMeans, GustafsonKessel, SECMdd
-from evidentia.relational import CEVCLUS, EkNNclus
+from evidentia.mixtures.covariance_models import MODELS
+from evidentia.prototypes import BPEC, CCM, CatECM, COPKMeans, GustafsonKessel, SECMdd, SoftECM
+from evidentia.prototypes._kernel import adapted_metric
+from evidentia.relational import CEVCLUS, RECM, EkNNclus
 from evidentia.rows.values import ranges_of
 from evidentia.solvers.descent import descend
+from evidentia.views import WMVEC, WMVECFP, MECMdd
 
 CLUSTERERS = {
     name: cls
@@ -168,10 +173,12 @@ def test_a_tree_of_distances_beyond_doubles_is_refused_at_once(blobs, linkage):
     assert time.monotonic() - begun < 60
 
 
-def test_a_component_of_nothing_is_no_raw_error():
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("model", MODELS)
+def test_a_component_of_nothing_is_no_raw_error(model, columns):
     with pytest.warns((UserWarning, ConvergenceWarning)):
-        model = ParsimoniousGaussianMixture(3, model="EEE", init="k-means").fit([[0.0, 0], [1, 1]] * 10)
-    assert np.isfinite(model.partition_.masses).all()
+        found = ParsimoniousGaussianMixture(3, model=model, init="k-means").fit([[0.0] * columns, [1.0] * columns] * 10)
+    assert np.isfinite(found.partition_.masses).all()
 
 
 def test_rows_out_of_all_proportion_are_refused_in_prediction(blobs):
@@ -231,6 +238,13 @@ def test_rows_between_which_a_metric_has_no_value_are_named(blobs):
         SECMdd(2, metric="correlation").fit(blobs[:, :1])  # of a single number
     with pytest.raises(ValueError, match=told.format("correlation")):
         EkNNclus(n_neighbors=29, metric="correlation").fit(np.vstack([blobs, np.full(3, 2.0)]))
+
+
+def test_small_distances_whose_squares_are_lost_are_refused(blobs):
+    with pytest.raises(ValueError, match=r"The metric 'sqeuclidean' is .*e-2\d\d at most .* smaller unit"):
+        RECM(2, metric="sqeuclidean").fit(blobs * 1e-130)
+    found = RECM(2, metric="sqeuclidean", random_state=0).fit(blobs * 1e-60)
+    assert adjusted_rand_score(np.repeat([0, 1], 15), found.labels_) == 1
 
 
 @pytest.mark.parametrize("kind", [EkNNclus, SECMdd, BeliefHierarchical])
@@ -348,3 +362,95 @@ def test_what_does_not_suit_the_table_names_the_argument(blobs):
         ECM(21, focal_sets="full").fit(blobs)
     with pytest.raises(ValueError, match=r"Row 0 and row 1 of X have no column in which both are observed"):
         SECMdd(2, metric="gower").fit(np.array([[1.0, np.nan], [np.nan, 1.0], [1.0, 2.0]]))
+
+
+@pytest.mark.parametrize("kind", [DMLeig, LSI])
+def test_the_rounding_of_a_constant_column_is_no_direction(blobs, kind):
+    links = PairwiseConstraints.from_links([(0, 1), (16, 17)], [(0, 20), (3, 25)])
+    for constant in (-120587.17254212, 1e10):
+        wide = np.c_[blobs, np.full(30, constant)]
+        models = [kind().fit(table * 2.0**40, constraints=links) for table in (blobs, wide)]
+        rows = [model.transform(table) for model, table in zip(models, (blobs, wide))]
+        lengths = [np.linalg.norm(one[:, None] - one, axis=2) for one in rows]
+        assert not models[1].metric_[-1].any()
+        np.testing.assert_allclose(*lengths, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("model", ["EII", "VVV", "VEI"])
+def test_clusters_of_one_row_within_bounds_have_no_negative_spread(model):
+    X, weight = np.arange(4.0)[:, None] * np.ones(3), [0.29451737, 1.491589, 1.59995347, 0.58352555]
+    found = ParsimoniousGaussianMixture(
+        4, model=model, n_init=1, reg_covar=1.0833599418938019e-18, max_eigenvalue_ratio=8.0, random_state=80535861
+    ).fit(X, sample_weight=weight)
+    assert np.isfinite(found.partition_.masses).all()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-150, 1e150, 1e155, 1e300])
+def test_numbers_beside_categories_are_refused_like_others(blobs, scale):
+    answers = np.where(blobs[:, :1] > 4, "yes", "no").astype(object)
+    table = np.hstack([answers, (blobs / 100 * scale).astype(object)])
+    with pytest.raises(ValueError, match=r"CatECM works with squares, .* column 1"):
+        CatECM(2).fit(table)
+    with pytest.raises(ValueError, match=r"CatECM works with squares, .* column 0"):
+        CatECM(2).fit(blobs / 100 * scale)
+    with pytest.raises(ValueError, match=r"Column 0 of X holds numbers such as .*, which are not categories"):
+        LatentClassMixture(2).fit(blobs / 100 * scale)
+
+
+def test_numbers_lost_in_an_offset_are_refused_beside_categories(blobs):
+    with pytest.raises(ValueError, match=r"in column 0 are near 1e\+15 and differ by 12 at most"):
+        CatECM(2).fit(blobs + 1e15)
+    with pytest.raises(ValueError, match=r"X holds 1e\+100 in row 0, column 0"):
+        CatECM(2, random_state=0).fit(blobs * 1e-100).predict(np.full((1, 3), 1e100))
+
+
+@pytest.mark.parametrize("kind", [CatECM, LatentClassMixture])
+@pytest.mark.parametrize("what", ["dates", "times", "durations", "objects", "an array"])
+def test_dates_are_no_categories(kind, what):
+    day = pd.Series(pd.date_range("2026-01-01", periods=8))
+    given = {"dates": day, "times": day.dt.tz_localize("UTC"), "durations": day - day[3], "objects": day.dt.date}
+    table = pd.DataFrame({"answer": list("abababab"), "day": given.get(what, day)})
+    with pytest.raises(ValueError, match=r"Column .* of X holds dates or durations such as .* turn it into text"):
+        kind(2).fit(np.array([day, day], dtype="datetime64[D]").T if what == "an array" else table)
+    assert len(CatECM(2, random_state=0).fit(table.astype(str)).labels_) == 8
+
+
+@pytest.mark.parametrize("kind", [WMVEC, WMVECFP, CatECM])
+def test_an_imaginary_part_is_not_dropped(blobs, kind):
+    with pytest.raises(ValueError, match=f"Complex data not supported: {kind.__name__} needs real numbers"):
+        kind(2).fit(blobs + 1j if kind is CatECM else [blobs + 1j, blobs])
+
+
+@pytest.mark.parametrize("weights", ["global", "local"])
+@pytest.mark.parametrize("constraint", ["product", "sum"])
+def test_views_of_copies_of_two_objects_have_masses(weights, constraint):
+    apart = np.kron(1 - np.eye(2), np.ones((6, 6)))
+    model = MECMdd(2, weights=weights, constraint=constraint, random_state=0).fit([apart, 3 * apart])
+    assert adjusted_rand_score(np.repeat([0, 1], 6), model.labels_) == 1
+    for part in model.view_partitions_.values():
+        assert adjusted_rand_score(np.repeat([0, 1], 6), part.labels()) == 1
+
+
+@pytest.mark.parametrize("gap", [8, 50, 1e3, 1e6])
+@pytest.mark.parametrize("focal_sets", ["pairs", "full"])
+def test_a_group_far_from_the_others_is_not_given_up_to_save_ties(gap, focal_sets):
+    group = np.arange(45) // 15
+    table = np.random.default_rng(0).normal(size=(45, 3)) + gap * np.eye(3)[group]
+    found = SoftECM(3, focal_sets=focal_sets, random_state=0).fit(table)
+    assert adjusted_rand_score(group, found.labels_) > 0.9
+    assert found.partition_.masses[:, found.focal_sets_.empty_index].mean() < 0.1
+
+
+def test_a_metric_of_a_flat_cluster_is_finite():
+    found = adapted_metric(np.array([np.diag([0.0, 1.0]), np.diag([-1e-17, 1e-3]), np.diag([4.0, 1.0])]))
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(np.linalg.det(found), 1, rtol=1e-6)
+
+
+def test_a_dissimilarity_beyond_all_others_is_certain():
+    rows = np.r_[np.random.default_rng(0).normal(size=12), 5e-324, 1e300][:, None]
+    links = PairwiseConstraints.from_links([(0, 1)], [(0, 5)])
+    model = build(CEVCLUS, metric="gower").fit(rows, constraints=links)
+    assert np.isfinite(model.partition_.masses).all()
+    np.testing.assert_array_equal(delta_star([0.0, 1e-200, 1.0], 1e-200), [0, 0.95, 1])

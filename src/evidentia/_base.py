@@ -234,13 +234,7 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
     def _refuse_masses(self, rows: RowSource, focal_sets: FocalSets) -> None:
         """A mass for every row and focal set must fit in memory, unless the rows are not there either."""
         if isinstance(rows, ArrayRows):
-            n, f = len(rows.table), len(focal_sets)
-            refuse_beyond_memory(
-                16 * n * f,  # the masses, and what a decision makes of them
-                f"{type(self).__name__} with {f:,} focal sets for each of {n:,} rows",
-                "Take fewer focal sets ('auto', 'singletons'), or give the rows by evidentia.open_rows: masses are "
-                "then made when they are asked for.",
-            )
+            refuse_masses(self, len(rows.table), focal_sets)
 
     def _make_lazy(self, rows: RowSource) -> LazyPartition:
         alone = copy(self)  # what places rows needs no partition, and must not hold one that needs it
@@ -352,6 +346,17 @@ def publish_run(estimator: Any, run: Run, scale: float = 1.0) -> None:
     estimator.n_iter_, estimator.converged_ = run.n_iter, run.converged
 
 
+def refuse_masses(estimator: Any, n: int, focal_sets: FocalSets) -> None:
+    """A mass for each of n rows and every focal set must fit in memory: said before a fit."""
+    beyond = ", or give the rows by evidentia.open_rows: masses are then made when they are asked for"
+    refuse_beyond_memory(
+        16 * n * len(focal_sets),  # the masses, and what a decision makes of them
+        f"{type(estimator).__name__} with {len(focal_sets):,} focal sets for each of {n:,} rows",
+        "Take fewer focal sets ('auto', 'singletons', 'pairs')"
+        f"{beyond if 'rows beyond memory' in estimator.method.takes else ''}.",
+    )
+
+
 def is_precomputed(estimator: Any) -> bool:
     """Whether X is a matrix of dissimilarities."""
     return "metric" in estimator.parameters and isinstance(estimator.metric, str) and estimator.metric == "precomputed"
@@ -390,6 +395,11 @@ def refuse_kinds(who: str, X: Any) -> None:
                 f"{f' and {len(text) - 5} more' if len(text) > 5 else ''}. Drop them, or encode them as numbers."
             )
     kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {who} needs real numbers. Take X.real if there is nothing else, or give real "
+            "and imaginary parts as columns."
+        )
     if kind in "mMSUV":
         what = {"m": "durations", "M": "dates", "V": "records"}.get(kind, "text")
         raise ValueError(
@@ -457,6 +467,8 @@ def _method_names(does: Callable[[methods.Method], bool]) -> str:
 def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
     """Rows of categories: text or whole numbers, missing entries kept."""
     refuse_rows(estimator, X)
+    if getattr(getattr(X, "dtype", None), "kind", "O") in "cV":
+        refuse_kinds(type(estimator).__name__, X)
     if np.ma.isMaskedArray(X):
         hidden, X = np.ma.getmaskarray(X), X.data.astype(object)
         X[hidden] = None
@@ -464,9 +476,13 @@ def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = Tr
         X = X.astype(object)  # columns of several kinds have no other type in common
     elif isinstance(X, list | tuple):
         X = np.array(X, dtype=object)  # NumPy would write numbers, and NaN, beside text as text
-    table = validate_data(
-        estimator, X, dtype=None, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
-    )
+    try:
+        table = validate_data(
+            estimator, X, dtype=None, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
+        )
+    except (ValueError, TypeError) as error:
+        cure = f"Give {type(estimator).__name__} a table X of categories, a row for each object."
+        raise type(error)(f"{str(error).rstrip('.')}. {cure}") from error
     return table.astype(table.dtype.newbyteorder("="), copy=False)
 
 

@@ -263,3 +263,10 @@ def test_estimators_end_no_worse_than_without(model, monkeypatch):
     scale = len(X) if sign == 1 else abs(plain.criterion_)
     assert sign * best >= sign * plain.criterion_ - model.tol * scale
     assert (sign * np.diff(trace) >= -1e-12 * abs(best)).all()
+
+
+@pytest.mark.parametrize("max_iter", range(1, 12))
+def test_guesses_count_as_iterations_and_none_is_made_after_the_last(max_iter):
+    run = descend(linear_step, np.zeros(3), max_iter=max_iter, tol=1e-300, vectors=PLAIN)
+    assert run.n_iter == max_iter
+    assert linear_step(run.state)[0] == run.objective

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from evidentia import ECM, EGMM
+from evidentia.prototypes import CatECM, SoftECM
 from evidentia.solvers import memory
+from evidentia.views import WMVEC
 
 
 def groups(monkeypatch, tmp_path, lines, **limits):
@@ -59,7 +61,7 @@ def test_what_is_refused_is_told_in_gib(monkeypatch):
 
 def test_the_limit_on_addresses_counts():
     code = (
-        "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30));"
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 4 << 30));"
         "from evidentia.solvers.memory import machine_memory; print(machine_memory())"
     )
     assert float(subprocess.check_output([sys.executable, "-c", code], text=True)) == 3 << 30
@@ -76,3 +78,11 @@ def test_masses_that_would_not_fit_are_refused_before_the_fit(model, monkeypatch
     assert not hasattr(model, "criterion_")
     model.set_params(focal_sets="singletons", n_init=1, tol=1e-3)
     assert len(model.fit(X).partition_) == 3_000  # fewer sets have room
+
+
+@pytest.mark.parametrize("kind", [CatECM, SoftECM, WMVEC])
+def test_so_are_those_of_methods_that_read_no_rows_beyond_memory(kind, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(3_000, 2))
+    monkeypatch.setattr(memory, "machine_memory", lambda: 1.6e6)
+    with pytest.raises(MemoryError, match=rf"^{kind.__name__} with 32 focal sets for each of 3,000 rows .*'pairs'\)\.$"):
+        kind(5, focal_sets="full").fit([X, X] if kind is WMVEC else X)

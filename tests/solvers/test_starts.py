@@ -109,3 +109,15 @@ def test_a_start_does_not_hide_the_warnings_of_its_caller():
         for _ in kmeans_starts(X, 2, 2, np.random.RandomState(0)):
             warnings.warn("not yet at rest", ConvergenceWarning, stacklevel=1)
     assert [str(one.message) for one in heard] == ["not yet at rest"] * 2
+
+
+def test_a_draw_at_the_end_of_the_chances_is_the_last_object():
+    np.testing.assert_array_equal(starts._pick(np.array([1.0, 2.0]), np.array([0.0, 0.3, 0.4, 1.0])), [0, 0, 1, 1])
+
+
+def test_as_many_rows_as_may_represent_the_others_stand_for_themselves(monkeypatch):
+    monkeypatch.setattr(starts, "REPRESENTATIVES", 4)
+    weight = np.array([1.0, 2.0, 0.5, 9.0])
+    order, share = starts.representative_rows(np.arange(4.0)[:, None], weight, np.random.RandomState(0))
+    assert sorted(order) == [0, 1, 2, 3]
+    np.testing.assert_array_equal(share, weight[order])

@@ -3,9 +3,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from joblib import cpu_count
+from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from evidentia.solvers.threads import crew, n_threads, one_blas_thread, threads
+from evidentia.solvers.threads import crew, n_threads, one_blas_thread, one_openmp_thread_here, threads
 
 
 def blas_threads():
@@ -34,7 +35,7 @@ def test_one_thread_inside_and_as_before_outside():
 def test_threads_are_counted_as_scikit_learn_counts_jobs(monkeypatch):
     monkeypatch.setattr("evidentia.solvers.threads.cpu_count", lambda: 8)
     assert n_threads() == 8
-    for n_jobs, expected in [(None, 8), (1, 1), (5, 5), (20, 20), (-1, 8), (-2, 7), (-8, 1), (-99, 1)]:
+    for n_jobs, expected in [(None, 8), (0, 1), (1, 1), (5, 5), (20, 20), (-1, 8), (-2, 7), (-8, 1), (-99, 1)]:
         with threads(n_jobs):
             assert n_threads() == expected
     with threads(3):
@@ -62,3 +63,14 @@ def test_who_works_in_a_crew_has_no_crew_of_its_own(workers, inside):
     with threads(5), crew(workers) as each:
         assert each(lambda item: (item, n_threads()), [4, 7]) == [(4, inside), (7, inside)]
         assert set(blas_threads()) == {1}
+
+
+def test_other_packages_use_one_core_where_they_are_called_and_as_many_as_before_after():
+    def openmp():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "openmp"]
+
+    KMeans(1, n_init=1).fit(np.zeros((2, 1)))  # its library is loaded
+    with threadpool_limits(2, user_api="openmp"):
+        with one_openmp_thread_here():
+            assert set(openmp()) == {1}
+        assert set(openmp()) == {2}

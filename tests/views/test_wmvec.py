@@ -267,7 +267,7 @@ REFUSED = {
     ),
     "inf": ([A, np.where(np.eye(120, 3) == 1, np.inf, B)], r"View '1': Input X contains inf in 3 of 120 .*Look for"),
     "text": ([A, pd.DataFrame({"x": ["u"] * 120})], r"View '1': WMVEC needs numeric columns, but these are not: x\."),
-    "a vector": ({"a": A, "b": B[:, 0]}, r"needs a table with rows and columns in view 'b'\. Got shape \(120,\)"),
+    "a vector": ({"a": A, "b": B[:, 0]}, r"needs a table with rows and columns in view 'b' of X\. Got shape \(120,\)"),
 }  # fmt: skip
 
 

@@ -39,4 +39,5 @@ def delta_star(dissimilarity: Any, delta0: float) -> np.ndarray:
     >>> delta_star([0.0, 1.0, 2.0, 4.0], delta0=2.0).round(3)
     array([0.   , 0.527, 0.95 , 1.   ])
     """
-    return -np.expm1(np.log(CERTAIN) * np.square(np.asarray(dissimilarity, dtype=float) / delta0))
+    with np.errstate(over="ignore"):  # farther than doubles can say is certain too
+        return -np.expm1(np.log(CERTAIN) * np.square(np.asarray(dissimilarity, dtype=float) / delta0))

@@ -140,6 +140,7 @@ def read_table(estimator: Any, X: Any) -> np.ndarray:
 def _numbers(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
     """Dissimilarities as doubles, none of them missing."""
     who = type(estimator).__name__
+    _base.refuse_kinds(who, X)
     values = validate_data(
         estimator,
         _base.fill_masked(X, who, "X"),

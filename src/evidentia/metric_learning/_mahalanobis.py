@@ -28,8 +28,9 @@ class MahalanobisLearner(LinkLearner):
     }
 
     def _learn(self, table: np.ndarray, links: PairwiseConstraints) -> None:
-        deviation = deviations(table)
-        centered = table - table.mean(axis=0)
+        moved = table - table[0]  # a constant column is zero then, not the rounding of its mean
+        deviation = deviations(moved)
+        centered = moved - moved.mean(axis=0)
         rows = centered / deviation
         together, apart = (rows[pairs[:, 0]] - rows[pairs[:, 1]] for pairs in (links.must_link, links.cannot_link))
         self._refuse_without_gaps(apart)
@@ -42,6 +43,7 @@ class MahalanobisLearner(LinkLearner):
                 "Give more of them, or a prior above 0."
             )
         root = self._solve(scatter, apart, links.certainty[~links.must]) / deviation[:, None]
+        root[~moved.any(axis=0)] = 0.0  # a constant column has no unit
         with np.errstate(over="ignore"):
             metric = root @ root.T
             metric *= np.square(centered).sum() / np.square(centered @ root).sum()

@@ -164,6 +164,7 @@ def _within(model: str, axes: np.ndarray | None, scatter: np.ndarray, size: np.n
         spread = scatter[..., 0] if side < d else diagonal_of(scatter)
     else:
         spread = np.einsum("mkpj,mkpq,mkqj->mkj", axes, scatter, axes, optimize=True)
+    spread = np.maximum(spread, np.finfo(float).tiny)  # a cluster of one row may have less than none, by rounding
     count = np.broadcast_to(size[:, :, None], spread.shape)
     if model[:2] in ("VE", "EV") and d > 1:
         logs = _bounded_logs(model[:2], spread, count, width)

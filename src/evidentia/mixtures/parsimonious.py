@@ -528,7 +528,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
         parameters, lost = found.parameters, found.degenerate.copy()
         if lost.any() and self.max_eigenvalue_ratio is None:
             values = start.covariances if start.diagonal else np.linalg.eigvalsh(start.covariances)
-            rule = rule_of(model, HELD * float(values.max() / values.min()))
+            least = max(float(values.min()), np.finfo(float).eps * float(values.max()))  # below it, rounding errors
+            rule = rule_of(model, HELD * float(values.max()) / least)
             again = fit(which[lost], rule=rule)
             for part, held in zip(parameters, again.parameters):
                 part[lost] = held

@@ -176,6 +176,7 @@ def adapted_metric(covariances: np.ndarray) -> np.ndarray:
             [0. , 2. ]]])
     """
     values, vectors = np.linalg.eigh(covariances)
+    values = np.maximum(values, np.finfo(float).eps * values[:, -1:])  # below it, rounding errors
     volume = np.exp(np.log(values).mean(axis=1, keepdims=True))
     return (vectors * (volume / values)[:, None, :]) @ vectors.transpose(0, 2, 1)
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from evidentia.rows.categories import MISSING, Columns, encode
-from evidentia.rows.values import ranges_of, refuse_huge
+from evidentia.rows.categories import MISSING, WHOLE, Columns, encode, is_measurement
+from evidentia.rows.values import LARGEST, LEAST_SHARE, ranges_of, refuse_huge, refuse_lost
 from evidentia.solvers.blocks import row_blocks
 
 
@@ -55,7 +55,8 @@ class Coding(NamedTuple):
 
     def numbers(self, table: np.ndarray, who: str) -> np.ndarray:
         """Numbers z without units, (n, columns of numbers): squared they count as a mismatch does. NaN is missing."""
-        return (as_numbers(table, self.numeric, who) - self.mean) / self.scale * np.sqrt(self.number_weight)
+        found = as_numbers(table, self.numeric, who, largest=LARGEST * min(1.0, float(self.scale.min(initial=1.0))))
+        return (found - self.mean) / self.scale * np.sqrt(self.number_weight)
 
     def in_units(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers without units in those of the table."""
@@ -82,8 +83,11 @@ class Coding(NamedTuple):
             yield block, self.rows(codes[block], numbers[block])
 
 
-def as_numbers(table: np.ndarray, numeric: np.ndarray, who: str) -> np.ndarray:
-    """Columns of numbers as doubles, gaps as NaN, or an error that names the column."""
+def as_numbers(table: np.ndarray, numeric: np.ndarray, who: str, largest: float | None = None) -> np.ndarray:
+    """Columns of numbers as doubles, gaps as NaN, or an error that names the column.
+
+    Without ``largest``, columns whose differences doubles do not carry are refused too.
+    """
     import pandas as pd
 
     found = np.empty((len(table), int(numeric.sum())))
@@ -105,22 +109,23 @@ def as_numbers(table: np.ndarray, numeric: np.ndarray, who: str) -> np.ndarray:
         )
     columns = np.flatnonzero(numeric)
     if found.size:
-        refuse_huge(found, who, lambda row, at: f"row {row}, column {columns[at]}", ranges_of(found))
+        ranges = ranges_of(found)
+        refuse_huge(found, who, lambda row, at: f"row {row}, column {columns[at]}", ranges, largest or LARGEST)
+        if largest is None:
+            refuse_lost(ranges, found, who, lambda at: str(columns[at]), LEAST_SHARE)
     return found
 
 
 def is_measured(entries: np.ndarray) -> bool:
-    """Whether a column holds numbers that are not whole: no category is written so."""
+    """Whether a column holds numbers that are not whole, or too large to tell: no category is written so."""
     import pandas as pd
 
     if entries.dtype.kind == "f":
-        return bool((np.isfinite(entries) & (entries != np.floor(entries))).any())
+        entries = entries.astype(float)
+        return bool((~np.isnan(entries) & ((entries != np.floor(entries)) | (np.abs(entries) > WHOLE))).any())
     if entries.dtype.kind != "O":
         return False
-    values = pd.unique(entries)
-    return any(
-        isinstance(value, (float, np.floating)) and np.isfinite(value) and value != value // 1 for value in values
-    )
+    return any(map(is_measurement, pd.unique(entries)))
 
 
 def find_numeric(table: np.ndarray, numbers: Any, names: Sequence[str] | None, who: str) -> np.ndarray:

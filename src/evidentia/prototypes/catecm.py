@@ -370,6 +370,7 @@ class CatECM(_base.IterativeClusterer):
         weight = np.ones(len(table)) if weight is None else weight
         coding, shares = self._read(table, weight)
         problem = self._pose(coding, shares)
+        _base.refuse_masses(self, len(table), problem.criterion.focal_sets)
         codes, numbers = coding.codes(table), coding.numbers(table, type(self).__name__)
         cut = coding.blocks(codes, numbers, len(problem.criterion.focal_sets))
         problem = replace(problem, blocks=tuple((rows, weight[block]) for block, rows in cut))

@@ -179,7 +179,8 @@ class SoftECM(RelationalClusterer):
         _base.RHO,
         r"""Dissimilarity of every object to the empty set, squared where d is: the smaller, the more outliers. The
         article writes :math:`\delta^2` for it. ``"auto"`` is the 0.95-quantile of all dissimilarities; for points it is
-        nine times the mean squared distance to the nearest center of a k-means solution.""",
+        nine times what an object costs in a k-means solution: its squared distance to the nearest center and its share
+        of the ties, so that no cluster is given up to save these.""",
         default="auto",
     )
     coupling: float = param(
@@ -204,20 +205,22 @@ class SoftECM(RelationalClusterer):
         check_given_objects(self, len(source), "auto")
         focal_sets = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
         _base.check_single_clusters(self, focal_sets, "ties each set to its clusters")
+        _base.refuse_masses(self, len(source), focal_sets)
         rng = check_random_state(self.random_state)
-        search = self._among_points(source, rng) if is_points(source) else self._among_objects(source, rng)
+        tied = Tied(Criterion(focal_sets, self.alpha, self.beta, None), self.coupling * len(source))
+        search = self._among_points(source, tied, rng) if is_points(source) else self._among_objects(source, rng)
         rho = None
         if focal_sets.empty_index is not None:
             given = None if self.rho == "auto" else _base.check_rho(self, search.unit)
             rho = search.far if given is None else given / search.unit
-        tied = Tied(Criterion(focal_sets, self.alpha, self.beta, rho), self.coupling * len(source))
+        tied = replace(tied, criterion=replace(tied.criterion, rho=rho))
         best, runs = self._search(search, tied)
         self.rho_ = None if rho is None else rho * search.unit
         self._publish_run(best, runs, search.unit)
         self._settle(search, tied, best.state)
         self._publish(X, self._tied.masses(search.last.distances(self._prototypes)))
 
-    def _among_points(self, source: Table, rng: np.random.RandomState) -> Search:
+    def _among_points(self, source: Table, tied: Tied, rng: np.random.RandomState) -> Search:
         """Starts and units for points: rows around their mean, whose mean squared distance from it is one."""
         place = source.rows.mean(axis=0)
         moved = source.rows - place
@@ -229,9 +232,14 @@ class SoftECM(RelationalClusterer):
         else:
             starts = list(mixed_starts(rows, self.n_clusters, self.n_init, rng))
             by_means = starts[: (self.n_init + 1) // 2]
-        nearest = min(cdist(rows, centers, "sqeuclidean").min(axis=1).mean() for centers in by_means)
-        far = RHO_FACTOR**2 * max(float(nearest), RHO_LEAST**2)
-        return Search(Points(rows), starts, unit, far, place)
+        space, focal_sets = Points(rows), tied.criterion.focal_sets
+        nearest = [
+            cdist(rows, centers, "sqeuclidean").min(axis=1).mean()
+            + (tied.ties * space.between(space.start(centers, focal_sets))).sum() / (2 * len(rows))
+            for centers in by_means
+        ]
+        far = RHO_FACTOR**2 * max(float(min(nearest)), RHO_LEAST**2)
+        return Search(space, starts, unit, far, place)
 
     def _among_objects(self, source: Source, rng: np.random.RandomState) -> Search:
         """Starts and units for objects: all dissimilarities, squared for series, over the largest of them."""

@@ -18,6 +18,7 @@ from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, 
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
+from evidentia.rows.values import SMALLEST
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.barycentric import averaging, solve_centers
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of, descend
@@ -246,7 +247,13 @@ class RECM(RelationalClusterer):
     def _fit_source(self, X: Any, source: Source) -> None:
         _base.check_enough_rows(self, len(source), self.n_clusters)
         cure = "EVCLUS with n_pairs needs no n × n numbers."
-        square = self._square(full_matrix(source, who="RECM", cure=cure, copies=4))
+        unlike = full_matrix(source, who="RECM", cure=cure, copies=4)
+        if 0 < (largest := unlike.max()) < SMALLEST:
+            raise ValueError(
+                f"The metric {self.metric!r} is {largest:g} at most between rows of X, whose square doubles do not "
+                "carry for RECM. Measure X in a smaller unit, for instance X * 1e100, or take another 'metric'."
+            )
+        square = self._square(unlike)
         problem, self.shift_, runs = self._search(square)
         best = best_of(runs, name="RECM", max_iter=self.max_iter, tol=self.tol)
         self.rho_ = problem.rho

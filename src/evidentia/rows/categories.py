@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from datetime import date, timedelta
+from typing import Any, NamedTuple
 
 import numpy as np
 
 UNKNOWN = -2  # code of a category that was not there when the categories were found
 MISSING = -1
+TIMES = (date, timedelta, np.datetime64, np.timedelta64)
+WHOLE = 2.0**53  # doubles beyond it are all whole, and no categories
 
 
 class Columns(NamedTuple):
@@ -59,6 +62,18 @@ def encode(table: np.ndarray, categories: list[np.ndarray]) -> np.ndarray:
     return codes
 
 
+def is_measurement(value: Any) -> bool:
+    """Whether a value is a number that is not whole, or too large to tell: no category is written so.
+
+    Examples
+    --------
+    >>> [is_measurement(value) for value in (1.5, 2.0, 1e20, 3, "1.5", float("nan"))]
+    [True, False, True, False, False, False]
+    """
+    real = isinstance(value, (float, np.floating)) and not np.isnan(value)
+    return bool(real and (abs(float(value)) > WHOLE or value != value // 1))
+
+
 def categories_of(entries: np.ndarray, name: str, who: str) -> np.ndarray:
     """The categories of a column, sorted; an error names the column and says why it has none."""
     import pandas as pd
@@ -72,8 +87,12 @@ def categories_of(entries: np.ndarray, name: str, who: str) -> np.ndarray:
         ) from err
     if not len(values):
         raise ValueError(f"Column {name} of X holds nothing but missing values. Drop it before {who}.")
-    measured = (value for value in values if isinstance(value, (float, np.floating)) and value != value // 1)
-    if (example := next(measured, None)) is not None:
+    if (moment := next((value for value in values if isinstance(value, TIMES)), None)) is not None:
+        raise ValueError(
+            f"Column {name} of X holds dates or durations such as {moment}, which are not categories. Convert it to "
+            f"a number before {who}, once it is clear in which unit, or turn it into text if they are names."
+        )
+    if (example := next(filter(is_measurement, values), None)) is not None:
         raise ValueError(
             f"Column {name} of X holds numbers such as {example:g}, which are not categories. "
             f"Cut it into classes first (pandas.cut), or turn it into text if its {len(values)} values are names."

@@ -316,7 +316,8 @@ class Steps:
         means = self.frame.back(centers).reshape(m, c, self.d)
         scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.side)
         scatter += (reg_covar / self.objects * total)[:, :, None, None] * self.spread
-        return MixtureParameters(size / total, means, rule(scatter, size, previous))
+        least = SMALLEST_SIZE / self.objects * total  # what is smaller has vanished, and has no covariance of its own
+        return MixtureParameters(size / total, means, rule(scatter, np.maximum(size, least), previous))
 
 
 class Features(Steps):

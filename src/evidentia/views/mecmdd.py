@@ -189,7 +189,7 @@ class MECMdd(SeveralViews, SECMdd):
         """The views, checked, and their means."""
         parts = []
         for name, table in zip(views.names, views.tables):
-            values = np.asarray(table)
+            values = np.asanyarray(table)  # a masked array keeps its mask, and is refused
             self._refuse_absent(name, values, views)
             try:
                 parts.append(read_matrix(self, values))
@@ -305,7 +305,7 @@ class MECMdd(SeveralViews, SECMdd):
         unlike *= self._criterion.penalty[:, None]
         if self.rho_ is not None:
             unlike[:, self.focal_sets_.empty_index] = self._rho_of_views[:, None]
-        alone = [update_masses(cost, self.beta)[0].T for cost in unlike]
+        alone = [update_masses(np.maximum(cost, self._least_cost), self.beta)[0].T for cost in unlike]
         here = np.zeros(len(views), dtype=bool)
         self._publish_views(views, masses, alone, [here] * len(alone))
 
@@ -319,7 +319,7 @@ class MECMdd(SeveralViews, SECMdd):
         parts = []
         for name in self.view_names_:
             try:
-                parts.append(read_new(self, None, np.asarray(views.tables[views.names.index(name)])))
+                parts.append(read_new(self, None, np.asanyarray(views.tables[views.names.index(name)])))
             except (ValueError, TypeError) as error:
                 raise type(error)(f"View {name!r}: {error}") from error
         new = Matrices([part.T for part in parts], self._scale_of_views, parts[0])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from evidentia.partition.profiles import row_names
 from evidentia.rows.tables import as_table, is_annotated
@@ -72,10 +73,10 @@ def read_views(X: Any, views: Any = None, *, who: str, matrices: bool = False) -
     """
     parts = {name: as_table(table) for name, table in split_views(X, views, who=who, matrices=matrices).items()}
     for name, table in parts.items():
-        if len(np.shape(table)) != 2:
-            raise ValueError(
-                f"{who} needs a table with rows and columns in view {name!r}. Got shape {np.shape(table)}."
-            )
+        if issparse(table):
+            raise TypeError(f"{who} needs dense tables, but view {name!r} of X is sparse. Give view.toarray().")
+        if len(shape := _shape(table)) != 2:
+            raise ValueError(f"{who} needs a table with rows and columns in view {name!r} of X. Got shape {shape}.")
     tables, object_names = _in_one_order(parts, who, matrices)
     return Views(tuple(parts), tuple(tables), tuple(map(_column_names, parts.values())), object_names)
 
@@ -110,7 +111,15 @@ def split_views(X: Any, views: Any = None, *, who: str, matrices: bool = False) 
 def _is_list_of_tables(X: Any) -> bool:
     if isinstance(X, np.ndarray):
         return X.ndim == 3
-    return isinstance(X, list | tuple) and len(X) > 0 and all(len(np.shape(one)) == 2 for one in X)
+    return isinstance(X, list | tuple) and len(X) > 0 and all(len(_shape(one)) == 2 for one in X)
+
+
+def _shape(table: Any) -> tuple[int, ...]:
+    """Its shape; none for rows of different length, and for what is no table."""
+    try:
+        return np.shape(table)
+    except ValueError:
+        return ()
 
 
 def _are_names(views: Any) -> bool:

@@ -213,7 +213,10 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         try:
             _base.refuse_rows(self, table)
             _base.refuse_kinds(who, table)
-            values = np.array(_base.fill_masked(table, who, "X", missing=True), dtype=float)
+            try:
+                values = np.array(_base.fill_masked(table, who, "X", missing=True), dtype=float)
+            except (ValueError, TypeError) as error:
+                raise type(error)(f"{error}. {who} needs numbers in X: encode words, or drop them.") from error
             gaps = np.isnan(values)
             absent = gaps.all(axis=1)
             if (gaps.any(axis=1) & ~absent).any():
@@ -273,6 +276,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
             if automatic
             else resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
         )
+        _base.refuse_masses(self, tables.present.shape[1], family)
         problem = self._problem(tables, family, starts)
         pieces = Slices(tables.features, tables.weight)
         vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
