@@ -10,21 +10,21 @@ import pytest
 from scipy.special import logsumexp
 
 from evidentia.solvers.posterior_sums import BLOCK, add_posterior_sums, write_posteriors
+from evidentia.solvers.shared_covariance import in_blocks
 
 NO_WEIGHT = np.empty(0)
 
 
-def lifted(rows, features):
+def lifted(X, features):
     """Features written down: (x, 1), (x, x², 1) or (x, products, 1)."""
-    X = rows[:, :-1]
     low, high = np.triu_indices(X.shape[1])
     squares = {"linear": X[:, :0], "squares": X**2, "products": X[:, low] * X[:, high]}[features]
-    return np.column_stack([X, squares, rows[:, -1]])
+    return np.column_stack([X, squares, np.ones(len(X))])
 
 
 def case(n, d, n_components, features, seed=0):
     rng = np.random.default_rng(seed)
-    rows = np.column_stack([rng.normal(size=(n, d)), np.ones(n)])
+    rows = rng.normal(size=(n, d))
     terms = lifted(rows, features)
     return rows, terms, rng.normal(size=(n_components, terms.shape[1])), rng.uniform(0, 3, size=n)
 
@@ -41,12 +41,12 @@ def test_sums_and_posteriors_are_those_of_plain_numpy(n, d, n_components, featur
     expected = np.exp(scores - log_sum[:, None])
 
     posterior, found = np.empty_like(expected), np.empty(n)
-    write_posteriors(rows, theta, posterior, found)
+    write_posteriors(in_blocks(rows), theta, posterior, found)
     np.testing.assert_allclose(posterior, expected, rtol=1e-12)
     np.testing.assert_allclose(found, log_sum, rtol=1e-13, atol=1e-13)
     for given, used in [(NO_WEIGHT, np.ones(n)), (weight, weight)]:
         sums = np.full_like(theta, 0.25)  # added to, not overwritten
-        log_likelihood = add_posterior_sums(rows, theta, given, sums)
+        log_likelihood = add_posterior_sums(in_blocks(rows), len(rows), theta, given, sums)
         scale = np.abs(used[:, None] * expected).T @ np.abs(terms)
         assert np.all(np.abs(sums - 0.25 - (used[:, None] * expected).T @ terms) <= 1e-13 * (1 + scale))
         assert log_likelihood == pytest.approx(used @ log_sum, rel=1e-13, abs=1e-13 * np.abs(used * log_sum).sum())
@@ -54,9 +54,9 @@ def test_sums_and_posteriors_are_those_of_plain_numpy(n, d, n_components, featur
 
 def test_the_exponential_is_exact_to_the_last_bits_and_zero_far_down():
     below = np.r_[0, 1e-17, 1e-9, np.linspace(1e-3, 700, 997), 707.9, 708.1, 745, 1e5, 1e200]
-    rows = np.column_stack([-below, np.ones(len(below))])
+    rows = -below[:, None]
     posterior, log_sum = np.empty((len(below), 2)), np.empty(len(below))
-    write_posteriors(rows, np.array([[0.0, 0.0], [1.0, 0.0]]), posterior, log_sum)
+    write_posteriors(in_blocks(rows), np.array([[0.0, 0.0], [1.0, 0.0]]), posterior, log_sum)
     expected = np.exp(-below) / (1 + np.exp(-below))
     near = below < 708
     np.testing.assert_allclose(posterior[near, 1], expected[near], rtol=5e-16)
@@ -67,9 +67,9 @@ def test_the_exponential_is_exact_to_the_last_bits_and_zero_far_down():
 def test_products_of_many_totals_do_not_overflow():
     """Sums of exponentials are at most the number of components; here all are."""
     n_components = 3000
-    rows = np.ones((BLOCK, 1))
+    blocks = in_blocks(np.empty((BLOCK, 0)))
     sums = np.zeros((n_components, 1))
-    assert add_posterior_sums(rows, np.full((n_components, 1), 2.5), NO_WEIGHT, sums) == pytest.approx(
+    assert add_posterior_sums(blocks, BLOCK, np.full((n_components, 1), 2.5), NO_WEIGHT, sums) == pytest.approx(
         BLOCK * (2.5 + np.log(n_components)), rel=1e-14
     )
     np.testing.assert_allclose(sums, BLOCK / n_components, rtol=1e-13)
@@ -80,7 +80,7 @@ def test_threads_beside_each_other_find_the_same_bits():
 
     def work(_):
         sums = np.zeros_like(theta)
-        return add_posterior_sums(rows, theta, NO_WEIGHT, sums), sums.tobytes()
+        return add_posterior_sums(in_blocks(rows), len(rows), theta, NO_WEIGHT, sums), sums.tobytes()
 
     with ThreadPoolExecutor(4) as pool:
         assert len(set(pool.map(work, range(16)))) == 1
@@ -116,10 +116,11 @@ def test_code_from_the_cache_gives_the_bits_of_code_just_compiled(tmp_path):
     """A first fit, later ones, and those of other processes must agree."""
     code = (
         "import numpy as np\n"
-        "from evidentia.solvers.shared_covariance import posteriors, statistics, with_ones\n"
+        "from evidentia.solvers.shared_covariance import in_blocks, posteriors, statistics\n"
         "rng = np.random.default_rng(0)\n"
-        "rows, theta = with_ones(rng.normal(size=(1000, 10))), rng.normal(size=(7, 11))\n"
-        "print(*(np.asarray(part).tobytes().hex() for part in (*statistics(rows, theta), *posteriors(rows, theta))))"
+        "X, theta = rng.normal(size=(1000, 10)), rng.normal(size=(7, 11))\n"
+        "found = *statistics(in_blocks(X), len(X), theta), *posteriors(X, theta)\n"
+        "print(*(np.asarray(part).tobytes().hex() for part in found))"
     )
     env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     first, second = (subprocess.check_output([sys.executable, "-c", code], env=env) for _ in range(2))

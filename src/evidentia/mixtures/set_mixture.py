@@ -25,15 +25,15 @@ from evidentia.solvers.acceleration import LARGEST_LOG, Vectors, exponentials, l
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
 from evidentia.solvers.coordinates import ColumnScales, Coordinates
 from evidentia.solvers.em_kernels import quadratic_coefficients
+from evidentia.solvers.posterior_sums import BLOCK
 from evidentia.solvers.set_covariances import bound, minimize_bound
 from evidentia.solvers.shared_covariance import (
     LinearScores,
-    centered_rows,
+    in_blocks,
     linear_scores,
     log_weights,
     posteriors,
     statistics,
-    with_ones,
 )
 from evidentia.solvers.small_matrices import inverses
 
@@ -101,7 +101,8 @@ class Pattern(NamedTuple):
     """Rows with the same observed columns of which the same is known; complete data are one pattern."""
 
     observed: np.ndarray
-    rows: np.ndarray  # (x_observed, 1)
+    blocks: np.ndarray  # of the observed columns, from solvers.shared_covariance.in_blocks
+    n_rows: int
     weight: np.ndarray | None
     turn: np.ndarray | None = None  # coordinates are x @ turn; None: x itself
     known: Known | None = None
@@ -109,13 +110,30 @@ class Pattern(NamedTuple):
     @property
     def total(self) -> float:
         """Sum of the weights."""
-        return float(len(self.rows) if self.weight is None else self.weight.sum())
+        return float(self.n_rows if self.weight is None else self.weight.sum())
 
     def second(self, diagonal: bool) -> np.ndarray:
         """Sum of x x^T in coordinates, or of the squares."""
-        X = self.rows[:, :-1] if self.turn is None else self.rows[:, :-1] @ self.turn
-        weighted = X if self.weight is None else self.weight[:, None] * X
-        return np.einsum("ij,ij->j", X, weighted) if diagonal else X.T @ weighted
+        width = self.blocks.shape[1] if self.turn is None else self.turn.shape[1]
+        found = np.zeros(width if diagonal else (width, width))
+        for at, block in enumerate(self.blocks[:, :, :BLOCK]):
+            columns = block if self.turn is None else self.turn.T @ block
+            weighted = columns
+            if self.weight is not None:
+                weight = self.weight[at * BLOCK : (at + 1) * BLOCK]
+                columns = columns[:, : len(weight)]
+                weighted = columns * weight
+            found += np.einsum("ji,ji->j", columns, weighted) if diagonal else columns @ weighted.T
+        return found
+
+
+class Layout(NamedTuple):
+    """How rows are laid out: coordinates are ``(part - origin) * factor @ turn``, without what is None."""
+
+    part: np.ndarray
+    origin: np.ndarray | None = None
+    factor: np.ndarray | None = None
+    turn: np.ndarray | None = None
 
 
 class Patterns:
@@ -252,24 +270,25 @@ class Engine(ABC):
         self, X: np.ndarray, weight: np.ndarray | None = None, coordinates: Coordinates | ColumnScales | None = None
     ) -> list[Pattern]:
         """Rows in coordinates, grouped by which of their entries are there (NaN is not)."""
-        rows, turn = self._lay_out(X, coordinates)
+        part, origin, factor, turn = self._lay_out(X, coordinates)
         patterns = []
-        for seen, chosen in missing_patterns(rows):  # the ones are never missing
-            part = rows if isinstance(chosen, slice) else rows[chosen][:, seen]
-            patterns.append(Pattern(seen[:-1], part, None if weight is None else weight[chosen], turn))
+        for seen, chosen in missing_patterns(part):
+            rows, count = part, len(part)
+            if not isinstance(chosen, slice):
+                rows, count = part[chosen][:, seen], len(chosen)
+            blocks = in_blocks(rows, None if origin is None else origin[seen], None if factor is None else factor[seen])
+            patterns.append(Pattern(seen, blocks, count, None if weight is None else weight[chosen], turn))
         return patterns
 
-    def _lay_out(
-        self, X: np.ndarray, coordinates: Coordinates | ColumnScales | None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Rows ``(x, 1)``, and what turns them into coordinates if they are not."""
+    def _lay_out(self, X: np.ndarray, coordinates: Coordinates | ColumnScales | None) -> Layout:
+        """Columns that are used, what is taken from them and what they are multiplied by, and what turns them."""
         if isinstance(coordinates, Coordinates):
-            return with_ones(coordinates.to(X)), None
+            return Layout(coordinates.to(X))
         if coordinates is None:
-            return with_ones(X), None
+            return Layout(X)
         kept = coordinates.kept
         part = X if len(kept) == X.shape[1] else X[:, kept]
-        return centered_rows(np.ascontiguousarray(part), coordinates.origin[kept], 1 / coordinates.scale), None
+        return Layout(part, coordinates.origin[kept], 1 / coordinates.scale)
 
     def step(
         self, rows: Patterns, average: np.ndarray, parameters: Parameters, total: float
@@ -371,13 +390,10 @@ class SharedEngine(Engine):
     Scores are linear in the rows, so that rows need not be turned into coordinates: coefficients and sums are.
     """
 
-    def _lay_out(
-        self, X: np.ndarray, coordinates: Coordinates | ColumnScales | None
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    def _lay_out(self, X: np.ndarray, coordinates: Coordinates | ColumnScales | None) -> Layout:
         if not isinstance(coordinates, Coordinates):
             return super()._lay_out(X, coordinates)
-        rows = centered_rows(np.ascontiguousarray(X), coordinates.origin, np.ones(X.shape[1]))
-        return rows, coordinates.forward
+        return Layout(X, coordinates.origin, turn=coordinates.forward)
 
     def gather(self, rows: Patterns, parameters: Parameters, average: np.ndarray) -> Statistics:
         if not rows.complete:
@@ -401,7 +417,7 @@ class SharedEngine(Engine):
         coefficients, turn = scores.coefficients, pattern.turn
         if turn is not None:
             coefficients = np.column_stack([coefficients[:, :-1] @ turn.T, coefficients[:, -1]])
-        size, total_sum, log_likelihood = statistics(pattern.rows, coefficients, pattern.weight)
+        size, total_sum, log_likelihood = statistics(pattern.blocks, pattern.n_rows, coefficients, pattern.weight)
         log_likelihood += pattern.total * scores.normalizer
         return Statistics(size, total_sum if turn is None else total_sum @ turn, np.empty(0), log_likelihood)
 
@@ -461,7 +477,7 @@ class SharedEngine(Engine):
         covariance = parameters.covariances[0]
         within = covariance[observed] if self.diagonal else covariance[np.ix_(observed, observed)]
         scores = linear_scores(parameters.weights, average @ parameters.centers[:, observed], within)
-        masses, linear = posteriors(with_ones(seen), scores.coefficients)
+        masses, linear = posteriors(seen, scores.coefficients)
         if self.diagonal:
             squares = np.square(seen) @ scores.precision
         else:
@@ -472,8 +488,8 @@ class SharedEngine(Engine):
 def complete_sums(patterns: list[Pattern], theta: np.ndarray) -> Statistics:
     """Statistics of complete rows; second moments are squares of columns, or products of all pairs of them."""
     (pattern,) = patterns
-    size, sums, log_likelihood = statistics(pattern.rows, theta, pattern.weight)
-    d = pattern.rows.shape[1] - 1
+    size, sums, log_likelihood = statistics(pattern.blocks, pattern.n_rows, theta, pattern.weight)
+    d = pattern.blocks.shape[1]
     return Statistics(size, sums[:, :d], sums[:, d:], log_likelihood)
 
 
@@ -516,7 +532,7 @@ class OwnEngine(Engine):
         centers, covariances = self._set_parameters(parameters, average)
         within = covariances[:, o] if self.diagonal else covariances[:, o[:, None], o]
         theta, precisions = self._coefficients(parameters.weights, centers[:, o], within, self.blur_of(o))
-        size, sums, log_likelihood = statistics(pattern.rows, theta, pattern.weight)
+        size, sums, log_likelihood = statistics(pattern.blocks, pattern.n_rows, theta, pattern.weight)
         seen = Statistics(size, sums[:, : len(o)], self._second(size, sums[:, len(o) :], o), log_likelihood)
         return seen if len(o) == d else self._complete(seen, o, centers, covariances, precisions)
 
@@ -610,4 +626,4 @@ class OwnEngine(Engine):
         centers, covariances = self._set_parameters(parameters, average)
         within = covariances[:, observed] if self.diagonal else covariances[:, observed[:, None], observed]
         theta, _ = self._coefficients(parameters.weights, centers[:, observed], within, self.blur_of(observed))
-        return posteriors(with_ones(seen), theta)
+        return posteriors(seen, theta)

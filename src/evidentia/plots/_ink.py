@@ -53,10 +53,11 @@ def spell_missing_letters(figure: Figure) -> None:
             c if c == "\n" or font.get_char_index(ord(c)) else c.encode("unicode_escape").decode()
             for c in text.get_text()
         )
-        try:
-            MathTextParser("agg").parse(words if words.count("$") > 1 else "")
-        except ValueError:
-            return words.replace("$", r"\$")
+        if words.count("$") > 1:  # elsewhere there is no formula, and the parser takes long to get ready
+            try:
+                MathTextParser("agg").parse(words)
+            except ValueError:
+                return words.replace("$", r"\$")
         return words
 
     for axes in figure.axes:

@@ -19,24 +19,23 @@ from evidentia.solvers.posterior_sums import ANY_ORDER, BLOCK, INSIDE, LINEAR, W
 
 @compiled(**INSIDE, **LINEAR)
 def _lay_out(columns: np.ndarray, start: int, count: int, features: np.ndarray) -> None:
-    """Features of rows ``start`` to ``start + count``; zeros beyond, which add nothing to any sum."""
-    n_columns, at = len(columns), 1 + len(columns)
-    features[0, :count] = 1.0
+    """Features of rows ``start`` to ``start + count`` but for the constant; zeros beyond."""
+    n_columns = at = len(columns)
     for p in range(n_columns):
         for i in range(count):
-            features[1 + p, i] = columns[p, start + i]
+            features[p, i] = columns[p, start + i]
     if count < BLOCK:
         features[:, count:] = 0.0
-    if len(features) == n_columns + 2:
+    if len(features) == n_columns + 1:
         features[at] = 0.0
         for p in range(n_columns):
             for i in range(BLOCK):
-                features[at, i] += features[1 + p, i] * features[1 + p, i]
+                features[at, i] += features[p, i] * features[p, i]
         return
     for p in range(n_columns):
         for q in range(p, n_columns):
             for i in range(BLOCK):
-                features[at, i] = features[1 + p, i] * features[1 + q, i]
+                features[at, i] = features[p, i] * features[q, i]
             at += 1
 
 
@@ -82,12 +81,14 @@ def add_cost_sums(
         What costs are at least.
     sums : ndarray of shape (n_focal, n_terms)
     """
-    features, costs, least = np.empty((theta.shape[1], WIDTH)), np.empty((len(theta), WIDTH)), np.empty(BLOCK)
+    features, costs, least = np.empty((theta.shape[1] - 1, WIDTH)), np.empty((len(theta), WIDTH)), np.empty(BLOCK)
+    terms, found = np.empty_like(theta), np.zeros_like(sums)  # with the constant last
+    terms[:, :-1], terms[:, -1] = theta[:, 1:], theta[:, 0]
     n_rows, objective = columns.shape[1], 0.0
     for start in range(0, n_rows, BLOCK):
         count = min(BLOCK, n_rows - start)
         _lay_out(columns, start, count, features)
-        score(theta, features, costs)
+        score(terms, features, costs)
         _weigh(costs, least_cost, least)
         if len(weight):
             for i in range(count):
@@ -95,6 +96,10 @@ def add_cost_sums(
             for j in range(len(costs)):
                 for i in range(count):
                     costs[j, i] *= weight[start + i]
-        add(costs, features, sums)
+        if count < BLOCK:
+            costs[:, count:] = 0.0  # what is no row adds nothing to any sum
+        add(costs, features, found)
         objective += _sum(least, count)
+    sums[:, 0] += found[:, -1]
+    sums[:, 1:] += found[:, :-1]
     return objective

@@ -1,11 +1,12 @@
 r"""Posteriors of components whose log densities are linear in features of a row, and their sums, in one go.
 
 The score of component j is :math:`\theta_j \cdot \varphi(x)`, its posterior :math:`m_j = e^{s_j} / \sum_l e^{s_l}`.
-Only sums over rows are wanted, so nothing needs to be written down: sixty-four rows at a time are laid out as columns,
-and features, scores, exponentials and sums of these few rows stay in the nearest cache. No array grows with the number
-of rows, no step allocates, and the interpreter is free for other threads meanwhile.
+Only sums over rows are wanted, so nothing needs to be written down: rows are laid out in blocks, in which each column
+is a line (:func:`laid_out`), and features, scores, exponentials and sums of one block stay near the core. No array
+grows with the number of rows, no step allocates, and the interpreter is free for other threads meanwhile.
 
-The number of coefficients tells the features: ``(x, 1)``, ``(x, x², 1)``, or ``(x, x_p x_q for all p <= q, 1)``.
+The number of coefficients tells the features: ``(x, 1)``, ``(x, x², 1)``, or ``(x, x_p x_q for all p <= q, 1)``. The
+coefficient of the constant comes last, and the constant itself is never multiplied.
 """
 
 from __future__ import annotations
@@ -16,19 +17,21 @@ import numpy as np
 
 from evidentia.solvers.compiling import compiled
 
-BLOCK = 64  # rows
-WIDTH = (
-    BLOCK + 8
-)  # of a line of the buffers: at a power of two all lines would compete for the same places of the cache
-TILE = 32  # components at a time, whose scores of a block then stay in the nearest cache
-GROUP = 16  # sums of exponentials whose product is finite for any number of components
+BLOCK = 128  # rows
+WIDTH = BLOCK + 8  # of a line: at a power of two all lines would compete for the same places of the cache
+TILE = 16  # components at a time, whose scores of a block then stay in the nearest cache
+LANES = 16  # products of sums of exponentials that grow side by side, so that logarithms are few
+LARGEST = 300.0  # decimal exponent that such a product may have
 
 # exp(x) = 2**k exp(r) with |r| <= log(2)/2; adding SHIFT rounds to a whole number and leaves it in the lowest bits.
 PER_LOG2 = 1.4426950408889634
 SHIFT = 1.5 * 2.0**52
 LOG2_HIGH, LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # k * LOG2_HIGH is exact
 LEAST = -708.0  # below it exp is taken to be zero; a little lower it would be a number of reduced precision
-C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13 = (1 / math.factorial(power) for power in range(3, 14))
+# (exp(r) - 1 - r) / r² through Chebyshev's nodes: within 2e-17 of exp, for which Taylor needs two terms more.
+C2, C3, C4, C5, C6 = 0.5, 0.16666666666666669, 0.04166666666662413, 0.008333333333330062, 0.0013888888917213717
+C7, C8, C9 = 0.00019841269863053618, 2.4801521295954376e-05, 2.7557268459997064e-06
+C10, C11 = 2.7620088445409746e-07, 2.510038549551032e-08
 
 # Parts are built into what calls them: a copy of their own, which only the process that compiles it has, may round
 # otherwise, and a fit would not have the bits that it has when its code comes from the cache, or in another process.
@@ -37,21 +40,36 @@ LINEAR = {"fastmath": {"contract"}}  # a product and a sum may be rounded once
 ANY_ORDER = {"fastmath": {"contract", "reassoc"}}  # sums over a block may run in several lanes
 
 
+@compiled(nogil=True)
+def laid_out(X: np.ndarray, origin: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Rows ``(x - origin) * factor`` in blocks, (n_blocks, n_features, WIDTH), each column a line; zeros beyond.
+
+    Lines of a table of less than a block are as short as it is.
+    """
+    n_columns, n_blocks = X.shape[1], -(-len(X) // BLOCK)
+    blocks = np.empty((n_blocks, n_columns, WIDTH if len(X) >= BLOCK else len(X)))
+    for b in range(n_blocks):
+        count = min(BLOCK, len(X) - b * BLOCK)
+        blocks[b, :, count:] = 0.0
+        for i in range(count):
+            for p in range(n_columns):
+                blocks[b, p, i] = (X[b * BLOCK + i, p] - origin[p]) * factor[p]
+    return blocks
+
+
 @compiled(**INSIDE, **LINEAR)
-def _lay_out(rows: np.ndarray, start: int, count: int, features: np.ndarray) -> None:
-    """Features of rows ``start`` to ``start + count`` as columns; zeros beyond, which add nothing to any sum."""
-    n_columns, n_terms = rows.shape[1] - 1, len(features)
-    for i in range(count):
-        for p in range(n_columns):
-            features[p, i] = rows[start + i, p]
-        features[n_terms - 1, i] = rows[start + i, n_columns]
-    if count < BLOCK:
-        features[:, count:] = 0.0
-    if n_terms == 2 * n_columns + 1:
+def _lift(block: np.ndarray, features: np.ndarray) -> None:
+    """Columns of a block in lines of full length, and their squares or products as further lines, if there are any."""
+    n_columns, n_terms = len(block), len(features)
+    for p in range(n_columns):
+        for i in range(min(BLOCK, block.shape[1])):
+            features[p, i] = block[p, i]
+        features[p, block.shape[1] :] = 0.0
+    if n_terms == 2 * n_columns:
         for p in range(n_columns):
             for i in range(BLOCK):
                 features[n_columns + p, i] = features[p, i] * features[p, i]
-    elif n_terms > n_columns + 1:
+    elif n_terms > n_columns:
         at = n_columns
         for p in range(n_columns):
             for q in range(p, n_columns):
@@ -62,41 +80,67 @@ def _lay_out(rows: np.ndarray, start: int, count: int, features: np.ndarray) -> 
 
 @compiled(**INSIDE, **LINEAR)
 def score(theta: np.ndarray, features: np.ndarray, scores: np.ndarray) -> None:
-    """``scores = theta @ features``, four features and two components at a time."""
-    n_components, n_terms = theta.shape
-    scores[:] = 0.0
-    fours = n_terms - n_terms % 4
+    """``scores = theta @ (features, 1)``: the constant with up to three features, then eight or four at a time."""
+    n_components, n_terms = theta.shape[0], theta.shape[1] - 1
+    eights, fours = n_terms - n_terms % 8, n_terms - n_terms % 4
     for first in range(0, n_components, TILE):
         last = min(first + TILE, n_components)
         pairs = last - (last - first) % 2
-        for p in range(0, fours, 4):
+        for j in range(first, last):
+            constant = theta[j, n_terms]
+            if n_terms - fours == 0:
+                for i in range(BLOCK):
+                    scores[j, i] = constant
+            elif n_terms - fours == 1:
+                a0 = theta[j, fours]
+                for i in range(BLOCK):
+                    scores[j, i] = constant + a0 * features[fours, i]
+            elif n_terms - fours == 2:
+                a0, a1 = theta[j, fours], theta[j, fours + 1]
+                for i in range(BLOCK):
+                    scores[j, i] = (constant + a0 * features[fours, i]) + a1 * features[fours + 1, i]
+            else:
+                a0, a1, a2 = theta[j, fours], theta[j, fours + 1], theta[j, fours + 2]
+                for i in range(BLOCK):
+                    x0, x1, x2 = features[fours, i], features[fours + 1, i], features[fours + 2, i]
+                    scores[j, i] = (constant + a0 * x0) + (a1 * x1 + a2 * x2)
+        for p in range(0, eights, 8):
             for j in range(first, pairs, 2):
                 a0, a1, a2, a3 = theta[j, p], theta[j, p + 1], theta[j, p + 2], theta[j, p + 3]
+                a4, a5, a6, a7 = theta[j, p + 4], theta[j, p + 5], theta[j, p + 6], theta[j, p + 7]
                 b0, b1, b2, b3 = theta[j + 1, p], theta[j + 1, p + 1], theta[j + 1, p + 2], theta[j + 1, p + 3]
+                b4, b5, b6, b7 = theta[j + 1, p + 4], theta[j + 1, p + 5], theta[j + 1, p + 6], theta[j + 1, p + 7]
                 for i in range(BLOCK):
                     x0, x1, x2, x3 = features[p, i], features[p + 1, i], features[p + 2, i], features[p + 3, i]
-                    scores[j, i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
-                    scores[j + 1, i] += (b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)
-            for j in range(pairs, last):
-                a0, a1, a2, a3 = theta[j, p], theta[j, p + 1], theta[j, p + 2], theta[j, p + 3]
-                for i in range(BLOCK):
-                    x0, x1, x2, x3 = features[p, i], features[p + 1, i], features[p + 2, i], features[p + 3, i]
-                    scores[j, i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
-        for p in range(fours, n_terms):
-            for j in range(first, last):
-                a0 = theta[j, p]
-                for i in range(BLOCK):
-                    scores[j, i] += a0 * features[p, i]
+                    x4, x5, x6, x7 = features[p + 4, i], features[p + 5, i], features[p + 6, i], features[p + 7, i]
+                    scores[j, i] += ((a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)) + (
+                        (a4 * x4 + a5 * x5) + (a6 * x6 + a7 * x7)
+                    )
+                    scores[j + 1, i] += ((b0 * x0 + b1 * x1) + (b2 * x2 + b3 * x3)) + (
+                        (b4 * x4 + b5 * x5) + (b6 * x6 + b7 * x7)
+                    )
+        _score_fours(theta, features, scores, pairs, last, 0, eights)
+        _score_fours(theta, features, scores, first, last, eights, fours)
 
 
 @compiled(**INSIDE, **LINEAR)
-def _exponentials(
-    scores: np.ndarray, bits: np.ndarray, top: np.ndarray, total: np.ndarray, scaled: np.ndarray, power: np.ndarray
+def _score_fours(
+    theta: np.ndarray, features: np.ndarray, scores: np.ndarray, first: int, last: int, start: int, stop: int
 ) -> None:
+    """Add what features ``start`` to ``stop`` give components ``first`` to ``last``, four at a time."""
+    for p in range(start, stop, 4):
+        for j in range(first, last):
+            a0, a1, a2, a3 = theta[j, p], theta[j, p + 1], theta[j, p + 2], theta[j, p + 3]
+            for i in range(BLOCK):
+                x0, x1, x2, x3 = features[p, i], features[p + 1, i], features[p + 2, i], features[p + 3, i]
+                scores[j, i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
+
+
+@compiled(**INSIDE, **LINEAR)
+def _exponentials(scores: np.ndarray, top: np.ndarray, total: np.ndarray) -> None:
     """Scores become their exponentials over the largest of a row, ``top``; ``total`` is their sum.
 
-    ``bits`` and ``power`` are the same numbers as ``scores`` and ``scaled``, as integers: adding to the exponent of a
-    floating-point number multiplies it by a power of two.
+    Adding to the exponent of a floating-point number, seen as an integer, multiplies it by a power of two.
     """
     for i in range(BLOCK):
         top[i], total[i] = scores[0, i], 0.0
@@ -112,34 +156,37 @@ def _exponentials(
             r = (x - k * LOG2_HIGH) - k * LOG2_LOW
             r2 = r * r
             r4 = r2 * r2
-            low = ((1.0 + r) + (0.5 + C3 * r) * r2) + ((C4 + C5 * r) + (C6 + C7 * r) * r2) * r4
-            high = ((C8 + C9 * r) + (C10 + C11 * r) * r2) + (C12 + C13 * r) * r4
-            scores[j, i] = low + high * (r4 * r4) if below > LEAST else 0.0
-            scaled[i] = shifted
-        for i in range(BLOCK):
-            bits[j, i] += power[i] << 52
-        for i in range(BLOCK):
-            total[i] += scores[j, i]
+            low = ((1.0 + r) + (C2 + C3 * r) * r2) + ((C4 + C5 * r) + (C6 + C7 * r) * r2) * r4
+            high = (C8 + C9 * r) + (C10 + C11 * r) * r2
+            power = np.float64(shifted).view(np.int64) << 52
+            scaled = np.float64(low + high * (r4 * r4)).view(np.int64) + power
+            found = np.int64(scaled).view(np.float64) if below > LEAST else 0.0
+            scores[j, i] = found
+            total[i] += found
 
 
 @compiled(**INSIDE, **ANY_ORDER)
-def _log_likelihood(top: np.ndarray, total: np.ndarray) -> float:
-    """Sum of ``top + log(total)``: a few logarithms of products."""
+def _sum_of(values: np.ndarray) -> float:
     found = 0.0
-    for i in range(BLOCK):
-        found += top[i]
-    for start in range(0, BLOCK, GROUP):
-        product = 1.0
-        for i in range(start, start + GROUP):
-            product *= total[i]
-        found += math.log(product)
+    for i in range(len(values)):
+        found += values[i]
+    return found
+
+
+@compiled(**INSIDE, **ANY_ORDER)
+def _logs_of(products: np.ndarray) -> float:
+    """Sum of the logarithms of products, which are one again."""
+    found = 0.0
+    for i in range(LANES):
+        found += math.log(products[i])
+        products[i] = 1.0
     return found
 
 
 @compiled(**INSIDE, **ANY_ORDER)
 def add(posterior: np.ndarray, features: np.ndarray, sums: np.ndarray) -> None:
-    """``sums += posterior @ features.T``, four features and two components at a time."""
-    n_components, n_terms = sums.shape
+    """``sums += posterior @ (features, 1).T``, four features and two components at a time."""
+    n_components, n_terms = sums.shape[0], sums.shape[1] - 1
     fours = n_terms - n_terms % 4
     for first in range(0, n_components, TILE):
         last = min(first + TILE, n_components)
@@ -170,65 +217,107 @@ def add(posterior: np.ndarray, features: np.ndarray, sums: np.ndarray) -> None:
                 sums[j, p + 1] += a1
                 sums[j, p + 2] += a2
                 sums[j, p + 3] += a3
-        for p in range(fours, n_terms):
-            for j in range(first, last):
-                a0 = 0.0
-                for i in range(BLOCK):
-                    a0 += posterior[j, i] * features[p, i]
-                sums[j, p] += a0
+        for j in range(first, last):
+            _add_last(posterior[j], features, fours, sums[j])
+
+
+@compiled(**INSIDE, **ANY_ORDER)
+def _add_last(posterior: np.ndarray, features: np.ndarray, fours: int, sums: np.ndarray) -> None:
+    """Sums of one component over the features that are left, at most three, and over the constant."""
+    size = a0 = a1 = a2 = 0.0
+    left = len(sums) - 1 - fours
+    if left == 0:
+        for i in range(BLOCK):
+            size += posterior[i]
+    elif left == 1:
+        for i in range(BLOCK):
+            size, a0 = size + posterior[i], a0 + posterior[i] * features[fours, i]
+    elif left == 2:
+        for i in range(BLOCK):
+            a = posterior[i]
+            size, a0, a1 = size + a, a0 + a * features[fours, i], a1 + a * features[fours + 1, i]
+    else:
+        for i in range(BLOCK):
+            a = posterior[i]
+            size, a0 = size + a, a0 + a * features[fours, i]
+            a1, a2 = a1 + a * features[fours + 1, i], a2 + a * features[fours + 2, i]
+    sums[len(sums) - 1] += size
+    if left > 0:
+        sums[fours] += a0
+    if left > 1:
+        sums[fours + 1] += a1
+    if left > 2:
+        sums[fours + 2] += a2
 
 
 @compiled(nogil=True, **LINEAR)
-def add_posterior_sums(rows: np.ndarray, theta: np.ndarray, weight: np.ndarray, sums: np.ndarray) -> float:
+def add_posterior_sums(
+    blocks: np.ndarray, n_rows: int, theta: np.ndarray, weight: np.ndarray, sums: np.ndarray
+) -> float:
     r"""Add :math:`\sum_i w_i m_{ij} \varphi(x_i)` to ``sums``; gives :math:`\sum_i w_i \log \sum_j e^{s_{ij}}`.
 
     Parameters
     ----------
-    rows : ndarray of shape (n_samples, n_features + 1)
-        ``(x, 1)``.
+    blocks : ndarray of shape (n_blocks, n_features, WIDTH or n_rows)
+        From :func:`laid_out`.
+    n_rows : int
+        How many rows the blocks hold.
     theta : ndarray of shape (n_components, n_terms)
         Coefficients of the features, that of the constant last.
-    weight : ndarray of shape (n_samples,) or (0,)
+    weight : ndarray of shape (n_rows,) or (0,)
         Empty: all ones.
     sums : ndarray of shape (n_components, n_terms)
     """
-    features, scores = np.empty((theta.shape[1], WIDTH)), np.empty((len(theta), WIDTH))
-    top, total, scaled = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    bits, power = scores.view(np.int64), scaled.view(np.int64)
+    ready = theta.shape[1] == blocks.shape[1] + 1 and blocks.shape[2] == WIDTH  # lines are the features
+    lifted, scores = np.empty((0 if ready else theta.shape[1] - 1, WIDTH)), np.empty((len(theta), WIDTH))
+    top, total, products, tops = np.empty(BLOCK), np.empty(BLOCK), np.ones(LANES), np.zeros(LANES)
+    most = max(1, int(LARGEST / math.log10(len(theta) + 1.0)) * LANES // BLOCK)  # blocks between two logarithms
     log_likelihood = 0.0
-    for start in range(0, len(rows), BLOCK):
-        count = min(BLOCK, len(rows) - start)
-        _lay_out(rows, start, count, features)
+    for b in range(len(blocks)):
+        start, count = b * BLOCK, min(BLOCK, n_rows - b * BLOCK)
+        features = blocks[b]
+        if not ready:
+            _lift(features, lifted)
+            features = lifted
         score(theta, features, scores)
-        _exponentials(scores, bits, top, total, scaled, power)
+        _exponentials(scores, top, total)
         if len(weight):
             for i in range(count):
                 log_likelihood += weight[start + i] * (top[i] + math.log(total[i]))
                 total[i] = weight[start + i] / total[i]
         else:
             top[count:], total[count:] = 0.0, 1.0
-            log_likelihood += _log_likelihood(top, total)
+            for first in range(0, BLOCK, LANES):
+                for i in range(LANES):
+                    products[i] *= total[first + i]
+                    tops[i] += top[first + i]
+            if b % most == most - 1:
+                log_likelihood += _logs_of(products)
             for i in range(BLOCK):
                 total[i] = 1 / total[i]
+        total[count:] = 0.0  # what is no row adds nothing to any sum
         for j in range(len(scores)):
             for i in range(BLOCK):
                 scores[j, i] *= total[i]
         add(scores, features, sums)
-    return log_likelihood
+    return log_likelihood + _sum_of(tops) + _logs_of(products)
 
 
 @compiled(nogil=True, **LINEAR)
-def write_posteriors(rows: np.ndarray, theta: np.ndarray, posterior: np.ndarray, log_sum: np.ndarray) -> None:
-    r"""Posteriors (n_samples, n_components) of the rows, and :math:`\log \sum_j e^{s_{ij}}`; for the rest see above."""
-    features, scores = np.empty((theta.shape[1], WIDTH)), np.empty((len(theta), WIDTH))
-    top, total, scaled = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    bits, power = scores.view(np.int64), scaled.view(np.int64)
-    for start in range(0, len(rows), BLOCK):
-        count = min(BLOCK, len(rows) - start)
-        _lay_out(rows, start, count, features)
+def write_posteriors(blocks: np.ndarray, theta: np.ndarray, posterior: np.ndarray, log_sum: np.ndarray) -> None:
+    r"""Posteriors (n_rows, n_components) of the rows, and :math:`\log \sum_j e^{s_{ij}}`; for the rest see above."""
+    ready = theta.shape[1] == blocks.shape[1] + 1 and blocks.shape[2] == WIDTH  # lines are the features
+    lifted, scores = np.empty((0 if ready else theta.shape[1] - 1, WIDTH)), np.empty((len(theta), WIDTH))
+    top, total = np.empty(BLOCK), np.empty(BLOCK)
+    for b in range(len(blocks)):
+        features = blocks[b]
+        if not ready:
+            _lift(features, lifted)
+            features = lifted
         score(theta, features, scores)
-        _exponentials(scores, bits, top, total, scaled, power)
-        for i in range(count):
+        _exponentials(scores, top, total)
+        start = b * BLOCK
+        for i in range(min(BLOCK, len(posterior) - start)):
             log_sum[start + i] = top[i] + math.log(total[i])
             for j in range(len(scores)):
                 posterior[start + i, j] = scores[j, i] / total[i]

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
-from evidentia.solvers.posterior_sums import add_posterior_sums, write_posteriors
+from evidentia.solvers.posterior_sums import add_posterior_sums, laid_out, write_posteriors
 
 NEVER = -1e300  # score of a component of weight zero: finite, since an infinity in a product makes NaN on some machines
 
@@ -67,21 +66,12 @@ def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarr
     return LinearScores(np.column_stack([slopes, intercepts]), precision, float(normalizer))
 
 
-def with_ones(X: np.ndarray) -> np.ndarray:
-    """Rows ``(x, 1)``, as :func:`statistics` and :func:`posteriors` take them."""
-    return np.column_stack([X, np.ones(len(X))])
-
-
-@compiled(nogil=True)
-def centered_rows(X: np.ndarray, origin: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Rows ``((x - origin) * factor, 1)`` of a table as it is, in one go."""
-    n_columns = X.shape[1]
-    rows = np.empty((len(X), n_columns + 1))
-    for i in range(len(X)):
-        for p in range(n_columns):
-            rows[i, p] = (X[i, p] - origin[p]) * factor[p]
-        rows[i, n_columns] = 1.0
-    return rows
+def in_blocks(X: np.ndarray, origin: np.ndarray | None = None, factor: np.ndarray | None = None) -> np.ndarray:
+    """Rows ``(x - origin) * factor`` as :func:`statistics` and :func:`posteriors` take them."""
+    d = X.shape[1]
+    return laid_out(
+        np.ascontiguousarray(X), np.zeros(d) if origin is None else origin, np.ones(d) if factor is None else factor
+    )
 
 
 def _living(coefficients: np.ndarray) -> slice | np.ndarray:
@@ -91,7 +81,7 @@ def _living(coefficients: np.ndarray) -> slice | np.ndarray:
 
 
 def statistics(
-    rows: np.ndarray, coefficients: np.ndarray, weight: np.ndarray | None = None
+    blocks: np.ndarray, n_rows: int, coefficients: np.ndarray, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, float]:
     r"""Size :math:`N_j = \sum_i m_{ij}`, sum :math:`T_j = \sum_i m_{ij} x_i` of each component, and the log-likelihood.
 
@@ -100,17 +90,18 @@ def statistics(
 
     Parameters
     ----------
-    rows : ndarray of shape (n_samples, n_features + 1)
-        From :func:`with_ones`.
+    blocks : ndarray of shape (n_blocks, n_features, n_lanes)
+        From :func:`in_blocks`.
+    n_rows : int
     coefficients : ndarray of shape (n_components, n_features + 1)
         From :func:`linear_scores`. With more of them, scores are linear in squares or products of the columns too,
         see :mod:`evidentia.solvers.posterior_sums`; the sums are then of those as well.
-    weight : ndarray of shape (n_samples,), optional
+    weight : ndarray of shape (n_rows,), optional
     """
     alive = _living(coefficients)
     living = np.ascontiguousarray(coefficients[alive])
     sums = np.zeros_like(living)
-    log_likelihood = add_posterior_sums(rows, living, np.empty(0) if weight is None else weight, sums)
+    log_likelihood = add_posterior_sums(blocks, n_rows, living, np.empty(0) if weight is None else weight, sums)
     if len(living) < len(coefficients):
         found = np.zeros_like(coefficients)
         found[alive] = sums
@@ -118,14 +109,14 @@ def statistics(
     return sums[:, -1], sums[:, :-1], float(log_likelihood)
 
 
-def posteriors(rows: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def posteriors(X: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Posterior of every row and component, shape (n_samples, n_components), and the linear part of its log density."""
-    alive, log_density = _living(coefficients), np.empty(len(rows))
+    alive, log_density = _living(coefficients), np.empty(len(X))
     living = np.ascontiguousarray(coefficients[alive])
-    masses = np.empty((len(rows), len(living)))
-    write_posteriors(rows, living, masses, log_density)
+    masses = np.empty((len(X), len(living)))
+    write_posteriors(in_blocks(X), living, masses, log_density)
     if len(living) < len(coefficients):
-        found = np.zeros((len(rows), len(coefficients)))
+        found = np.zeros((len(X), len(coefficients)))
         found[:, alive] = masses
         masses = found
     return masses, log_density
