@@ -8,6 +8,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from evidentia import methods
 from evidentia.constraints import PairwiseConstraints
 from evidentia.explorer.recipe import changed_parameters
