@@ -39,24 +39,29 @@ def warp_sums(x: np.ndarray, y: np.ndarray, gamma: float) -> np.ndarray:
 
 
 @compiled
-def alignment_shares(x: np.ndarray, y: np.ndarray, gamma: float) -> np.ndarray:
+def alignment_shares(x: np.ndarray, y: np.ndarray, total: np.ndarray, gamma: float) -> np.ndarray:
     """How large the share of alignments is that match each two times, (t, s): the slope of sdtw by their cost."""
-    total = warp_sums(x, y, gamma)
     t, s = len(x), len(y)
-    shares = np.zeros((t + 1, s + 1))
+    shares = np.zeros((t, s))
     shares[t - 1, s - 1] = 1.0
     for i in range(t - 1, -1, -1):
         for j in range(s - 1, -1, -1):
-            for down, right in ((1, 0), (0, 1), (1, 1)):
-                to, at = i + down, j + right
-                if to < t and at < s and shares[to, at] > 0:
-                    ways = total[to, at + 1], total[to + 1, at], total[to, at]
-                    least = min(ways)
-                    whole = 0.0
-                    for way in ways:
-                        whole += np.exp((least - way) / gamma)
-                    shares[i, j] += shares[to, at] * np.exp((least - total[i + 1, j + 1]) / gamma) / whole
-    return shares[:t, :s]
+            # Hand on to the three places that one can come from, each by its part of the sum over them.
+            cost = 0.0
+            for q in range(x.shape[1]):
+                cost += (x[i, q] - y[j, q]) ** 2
+            before = total[i + 1, j + 1] - cost
+            for up, left in ((1, 0), (0, 1), (1, 1)):
+                if i >= up and j >= left:
+                    way = np.exp((before - total[i + 1 - up, j + 1 - left]) / gamma)
+                    shares[i - up, j - left] += shares[i, j] * way
+    return shares
+
+
+def align(x: np.ndarray, y: np.ndarray, gamma: float) -> tuple[float, np.ndarray]:
+    """Soft-DTW, and the shares of alignments."""
+    total = warp_sums(x, y, float(gamma))
+    return float(total[-1, -1]), alignment_shares(x, y, total, float(gamma))
 
 
 def soft_dtw(x: np.ndarray, y: np.ndarray, gamma: float) -> float:
@@ -117,13 +122,13 @@ def weighted_divergence(
     mass : ndarray of shape (t,)
         What each time of the center is matched with, by weight.
     """
-    value = -0.5 * weight.sum() * soft_dtw(center, center, gamma)
-    own = alignment_shares(center, center, gamma)
+    value, own = align(center, center, gamma)
+    value *= -0.5 * weight.sum()
     gradient = -2 * weight.sum() * (own.sum(axis=0)[:, None] * center - own.T @ center)
     mass = np.zeros(len(center))
     for one, pull in zip(series, weight):
-        value += pull * soft_dtw(one, center, gamma)
-        shares = pull * alignment_shares(one, center, gamma)
+        apart, shares = align(one, center, gamma)
+        value, shares = value + pull * apart, pull * shares
         matched = shares.sum(axis=0)
         gradient += 2 * (matched[:, None] * center - shares.T @ one)
         mass += matched
