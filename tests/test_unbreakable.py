@@ -16,7 +16,7 @@ from evidentia.mixtures import LatentClassMixture, ParsimoniousGaussianMixture
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.prototypes import BPEC, CCM, CatECM, COPKMeans, GustafsonKessel, SECMdd, SoftECM
 from evidentia.prototypes._kernel import adapted_metric
-from evidentia.relational import CEVCLUS, RECM, EkNNclus
+from evidentia.relational import CEVCLUS, EkNNclus
 from evidentia.rows.values import ranges_of
 from evidentia.solvers.descent import descend
 from evidentia.views import WMVEC, WMVECFP, MECMdd
@@ -238,13 +238,6 @@ def test_rows_between_which_a_metric_has_no_value_are_named(blobs):
         SECMdd(2, metric="correlation").fit(blobs[:, :1])  # of a single number
     with pytest.raises(ValueError, match=told.format("correlation")):
         EkNNclus(n_neighbors=29, metric="correlation").fit(np.vstack([blobs, np.full(3, 2.0)]))
-
-
-def test_small_distances_whose_squares_are_lost_are_refused(blobs):
-    with pytest.raises(ValueError, match=r"The metric 'sqeuclidean' is .*e-2\d\d at most .* smaller unit"):
-        RECM(2, metric="sqeuclidean").fit(blobs * 1e-130)
-    found = RECM(2, metric="sqeuclidean", random_state=0).fit(blobs * 1e-60)
-    assert adjusted_rand_score(np.repeat([0, 1], 15), found.labels_) == 1
 
 
 @pytest.mark.parametrize("kind", [EkNNclus, SECMdd, BeliefHierarchical])

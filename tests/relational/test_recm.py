@@ -271,3 +271,11 @@ def test_what_doubles_cannot_carry_is_refused_with_the_cure():
     for rho in (1e300, 1e-300):
         with pytest.raises(ValueError, match="The 'rho' parameter of RECM is a distance"):
             RECM(2, metric="precomputed", rho=rho, random_state=0).fit(matrix)
+
+
+def test_small_distances_whose_squares_are_lost_are_refused():
+    blobs = np.random.default_rng(0).normal(size=(30, 3)) + np.repeat([0, 8], 15)[:, None]
+    with pytest.raises(ValueError, match=r"The metric 'sqeuclidean' is .*e-2\d\d at most .* smaller unit"):
+        RECM(2, metric="sqeuclidean").fit(blobs * 1e-130)
+    found = RECM(2, metric="sqeuclidean", random_state=0).fit(blobs * 1e-60).labels_
+    assert len({*found[:15]}) == len({*found[15:]}) == 1

@@ -84,5 +84,6 @@ def test_masses_that_would_not_fit_are_refused_before_the_fit(model, monkeypatch
 def test_so_are_those_of_methods_that_read_no_rows_beyond_memory(kind, monkeypatch):
     X = np.random.default_rng(0).normal(size=(3_000, 2))
     monkeypatch.setattr(memory, "machine_memory", lambda: 1.6e6)
-    with pytest.raises(MemoryError, match=rf"^{kind.__name__} with 32 focal sets for each of 3,000 rows .*'pairs'\)\.$"):
+    told = rf"^{kind.__name__} with 32 focal sets for each of 3,000 rows .*'pairs'\)\.$"
+    with pytest.raises(MemoryError, match=told):
         kind(5, focal_sets="full").fit([X, X] if kind is WMVEC else X)
