@@ -2,7 +2,8 @@
 
     python -m benchmarks.beyond_memory --rows 1e8 --columns 25 --where DIR
 
-Files that are there already are kept; delete DIR afterwards. Exit code 1 when a target is missed.
+Files that are there already are used and kept; those that were written are deleted at the end, unless ``--keep`` is
+given. Exit code 1 when a target is missed.
 """
 
 from __future__ import annotations
@@ -227,11 +228,16 @@ def main() -> int:
     parser.add_argument("--rows", type=float, default=1e8)
     parser.add_argument("--columns", type=int, default=25)
     parser.add_argument("--where", type=Path, required=True, help="folder for the files")
+    parser.add_argument("--keep", action="store_true", help="leave the files there for another run")
     options = parser.parse_args()
-    n = int(options.rows)
-    cpu, paths = cpu_of(lambda: write_files(options.where, n, options.columns))
-    print(f"{len(paths)} files written or found in {duration(cpu)} of CPU.", flush=True)
-    return print_table(lines(paths, n, options.columns))
+    n, there = int(options.rows), set(options.where.glob("*"))
+    try:
+        cpu, paths = cpu_of(lambda: write_files(options.where, n, options.columns))
+        print(f"{len(paths)} files written or found in {duration(cpu)} of CPU.", flush=True)
+        return print_table(lines(paths, n, options.columns))
+    finally:
+        for path in () if options.keep else set(options.where.glob("rows-*")) - there:
+            path.unlink()
 
 
 if __name__ == "__main__":
