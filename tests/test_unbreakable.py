@@ -374,7 +374,7 @@ def test_the_rounding_of_a_constant_column_is_no_direction(blobs, kind):
 def test_clusters_of_one_row_within_bounds_have_no_negative_spread(model):
     X, weight = np.arange(4.0)[:, None] * np.ones(3), [0.29451737, 1.491589, 1.59995347, 0.58352555]
     found = ParsimoniousGaussianMixture(
-        4, model=model, n_init=1, reg_covar=1.0833599418938019e-18, max_eigenvalue_ratio=8.0, random_state=80535861
+        4, model=model, n_init=1, reg_covar=1e-14, max_eigenvalue_ratio=8.0, random_state=80535861
     ).fit(X, sample_weight=weight)
     assert np.isfinite(found.partition_.masses).all()
 
@@ -447,3 +447,13 @@ def test_a_dissimilarity_beyond_all_others_is_certain():
     model = build(CEVCLUS, metric="gower").fit(rows, constraints=links)
     assert np.isfinite(model.partition_.masses).all()
     np.testing.assert_array_equal(delta_star([0.0, 1e-200, 1.0], 1e-200), [0, 0.95, 1])
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("model", MODELS)
+def test_a_limit_of_collapse_that_rounding_hides_is_refused(model):
+    X = np.random.default_rng(0).normal(size=(8, 3)) * [0.02, 1e3, 1e4]
+    with pytest.raises(ValueError, match=r"'reg_covar' parameter of .* must be a number >= 1e-14"):
+        ParsimoniousGaussianMixture(5, model=model, reg_covar=1e-16).fit(X)
+    found = ParsimoniousGaussianMixture(5, model=model, reg_covar=1e-14, n_init=1, random_state=0).fit(X)
+    assert np.isfinite(found.partition_.masses).all()

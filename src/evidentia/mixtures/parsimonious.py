@@ -238,7 +238,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         default=3,
     )
     reg_covar: float = param(
-        Number(above=0, high=1),
+        Number(low=1e-14, high=1),  # less is lost in rounding, and matrices are singular
         """A component whose covariance falls below this fraction of the covariance of the whole table, in any
         direction, has collapsed: the fit is not considered.""",
         default=1e-8,
