@@ -18,6 +18,7 @@ from evidentia import CredalPartition, PairwiseConstraints, methods
 from .settings import draw_settings, kinds
 from .tables import draw_categories, draw_dissimilarities, draw_table, with_gaps
 
+MANY = 4096  # focal sets, of which no table of every two is made
 LIMIT = 120.0  # seconds of the processor that a fit to a few rows may take: milliseconds, but the first ones compile
 ESTIMATORS = {name: cls for name, cls in methods.all_methods().items() if not cls.method.reads_views}
 
@@ -215,9 +216,15 @@ def answer(model: Any, problem: Problem) -> np.ndarray:
 
 
 def relation(partition: CredalPartition) -> np.ndarray:
-    """Masses of every two objects being in the same cluster and in different ones, and of each being an outlier."""
+    """Masses of every two objects being in the same cluster and in different ones, and of each being an outlier.
+
+    Of very many sets: how plausible it is that two are together, in place of the masses of different clusters.
+    """
     sets = partition.focal_sets
     masses, single = partition.masses, partition.masses[:, sets.card == 1]
-    apart = masses @ sets.disjoint.astype(float) @ masses.T
+    if len(sets) > MANY:
+        apart = partition.contour @ partition.contour.T
+    else:
+        apart = masses @ sets.disjoint.astype(float) @ masses.T
     empty = masses[:, sets.card == 0].sum(axis=1)
     return np.stack([single @ single.T, apart, np.add.outer(empty, empty)])

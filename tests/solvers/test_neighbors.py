@@ -38,5 +38,5 @@ def test_near_rows_far_from_zero_keep_their_digits():
 def test_an_outlier_does_not_take_the_digits_of_rows_far_from_zero():
     rows = np.vstack([np.random.default_rng(0).normal(size=(40, 3)), [[-6e5, 4e5, 8e5]]])
     moved = rows + np.array([-4e5, 2e5, 5e5])
-    wanted = np.sort(cdist(moved, moved), axis=1)[:, 1:4]
-    np.testing.assert_allclose(nearest(moved, 3)[0], wanted, rtol=1e-9)
+    wanted = np.sort(cdist(moved, moved), axis=1)[:, 1:31]  # of so many scikit-learn compares all rows
+    np.testing.assert_allclose(nearest(moved, 30)[0], wanted, rtol=1e-9)
