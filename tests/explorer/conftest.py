@@ -1,7 +1,8 @@
-"""A real browser for the tests that need one; without it they are skipped, and say what would let them run."""
+"""A real browser, or another user, for the tests that need one; without it they are skipped, and say why."""
 
 import os
 import shutil
+import subprocess
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
@@ -23,6 +24,19 @@ def browser_path():
     if os.environ.get("EVIDENTIA_REQUIRE_BROWSER") == "1":
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)
+
+
+@pytest.fixture
+def as_nobody():
+    """Run a command as another user of this machine, ``as_nobody("cat", file)``, which only root can; else skip."""
+    if not hasattr(os, "getuid") or os.getuid() != 0:
+        pytest.skip("no test as another user: only root can act as one")
+
+    def run(*command):
+        who = {"user": 65534, "group": 65534, "extra_groups": []}
+        return subprocess.run(list(map(str, command)), capture_output=True, timeout=60, cwd="/", **who)
+
+    return run
 
 
 @pytest.fixture(scope="module")

@@ -110,15 +110,9 @@ def test_the_file_for_the_browser_is_the_users_alone(served):
     assert "no-referrer" in served.redirect.read_text()
 
 
-@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can act as another user")
-def test_another_user_of_the_machine_gets_nothing(served):
+def test_another_user_of_the_machine_gets_nothing(served, as_nobody):
     """Neither the file for the browser, nor what the kernel tells of the process, leads to the page."""
     folder = Path(f"/proc/{served.process.pid}")
-
-    def as_nobody(*command):
-        who = {"user": 65534, "group": 65534, "extra_groups": []}
-        return subprocess.run(list(map(str, command)), capture_output=True, timeout=60, cwd="/", **who)
-
     for command in (("cat", served.redirect), ("ls", served.redirect.parent), ("cat", folder / "environ"),
                     ("cat", folder / "mem"), ("ls", folder / "fd")):  # fmt: skip
         done = as_nobody(*command)

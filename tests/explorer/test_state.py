@@ -314,7 +314,6 @@ def test_a_plug_pulled_between_two_files_loses_nothing(tmp_path, monkeypatch):
     assert "\nsw0,nw0,same," in (tmp_path / "answers.csv").read_text()
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, and killed by their number")
 def test_kill_9_at_twenty_random_moments_loses_no_step(tmp_path):
     """What a person was told is there afterwards; a step under way may be there or not. With a page: test_page.py."""
     program = Path(__file__).with_name("killed.py")

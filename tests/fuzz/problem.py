@@ -120,8 +120,8 @@ class Problem:
     def in_units(self, factor: float) -> dict[str, Any]:
         """The settings, with numbers in the units of X multiplied so that they mean the same after ``factor * X``."""
         settings = dict(self.settings)
-        power = METRICS[self.metric if isinstance(self.metric, str) else "cityblock"]
-        power *= 0.5 if self.settings.get("squared") else 1.0  # X holds squares already
+        known = METRICS[self.metric if isinstance(self.metric, str) else "cityblock"]
+        power = 0.0 if known is None else known * (0.5 if self.settings.get("squared") else 1.0)  # of squares already
         for name, value in settings.items():
             unit = UNITS.get(f"{self.cls.method.name}.{name}", UNITS.get(name, 0))
             if name == "rho" and self.cls.method.name == "soft-ecm" and self.metric in ("euclidean", "dtw"):

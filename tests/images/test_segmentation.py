@@ -46,7 +46,7 @@ def test_masks_turn_the_wrong_partition_into_the_right_one(brain):
 
 @pytest.mark.parametrize(
     "estimator",
-    [EGMM(2, init=[[60.0], [150.0]], tol=0, max_iter=60, **PAPER),
+    [EGMM(2, init=[[60.0], [150.0]], tol=0, max_iter=20, **PAPER),
      ECM(2, init=[[60.0], [150.0]], rho=80.0, alpha=1.3, tol=1e-14),
      CECM(2, init=[[60.0], [150.0]], rho=80.0, tol=1e-14)],
     ids=["EGMM", "ECM", "CECM"],

@@ -14,10 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from evidentia import ECM, FocalSets
 from evidentia.constraints import ContradictoryLinks, PairwiseConstraints
+from evidentia.methods import WEIGHT_CHECKS
 from evidentia.prototypes import CECM, CFCM, _constrained
 from evidentia.solvers.starts import START_RULES
 
@@ -520,9 +521,34 @@ def test_the_strength_of_links_is_published(blobs, soft_links):
         assert CECM(3, xi=0.3, n_init=1, random_state=0).fit(blobs[0], constraints=links).xi_ == 0.3
 
 
-@parametrize_with_checks(
-    [CECM(), CECM(adaptive=True, n_init=2)], expected_failed_checks=lambda model: model.method.failing_checks
-)
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_weights_count_as_copies(blobs, soft_links, adaptive):
+    X, _ = blobs
+    weight = np.random.default_rng(3).integers(1, 4, len(X))
+    weight[np.unique(soft_links.pairs)] = 1  # a link is to one object
+    copied = np.repeat(np.arange(len(X)), weight)
+    first = np.searchsorted(copied, np.arange(len(X)))
+    moved = PairwiseConstraints(first[soft_links.pairs], soft_links.must, soft_links.certainty)
+    settings = {"xi": 0.3, "alpha": 1.3, "rho": 20.0, "adaptive": adaptive, "init": X[[3, 33, 55]]}
+    one = CECM(3, **settings).fit(X, sample_weight=weight, constraints=soft_links)
+    other = CECM(3, **settings).fit(X[copied], constraints=moved)
+    np.testing.assert_allclose(one.partition_.masses[copied], other.partition_.masses, rtol=0, atol=1e-6)
+    assert one.criterion_ == pytest.approx(other.criterion_, rel=1e-9)
+
+
+def adaptive_checks():
+    """Checks of the learned metric but for that of weights: in its 15 rows of 30 columns the condition is 5e8."""
+    for estimator, check in estimator_checks_generator(CECM(adaptive=True, n_init=2)):
+        if check.func.__name__ not in WEIGHT_CHECKS:
+            yield pytest.param(estimator, check, id=check.func.__name__)
+
+
+@pytest.mark.parametrize(("estimator", "check"), adaptive_checks())
+def test_scikit_learn_contract_with_a_learned_metric(estimator, check):
+    assert check(estimator) is None
+
+
+@parametrize_with_checks([CECM()], expected_failed_checks=lambda model: model.method.failing_checks)
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None
 

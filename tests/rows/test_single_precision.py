@@ -2,6 +2,7 @@
 
 import tracemalloc
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,7 +83,7 @@ def test_rows_beyond_memory_have_the_same_bits(kind, tmp_path):
         pd.DataFrame(X, columns=list("abcdef")).to_parquet(tmp_path / "rows.parquet")
         rows = open_rows(tmp_path / "rows.parquet")
     elif kind == "dask":
-        rows = pytest.importorskip("dask.array").from_array(X, chunks=(1_000, 6))
+        rows = da.from_array(X, chunks=(1_000, 6))
     else:
         np.save(tmp_path / "rows.npy", X)
         rows = tmp_path / "rows.npy"

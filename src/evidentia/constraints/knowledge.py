@@ -37,11 +37,10 @@ def read_knowledge(knowledge: Any, X: Any, n_clusters: int, who: str, name: str 
     Examples
     --------
     >>> known = read_knowledge([1, -1, {0, 2}], np.zeros((3, 2)), 3, "EGMM")
-    >>> known.to_pandas().filter(like="m{").astype(int)
-       m{1}  m{0,2}  m{0,1,2}
-    0     1       0         0
-    1     0       0         1
-    2     0       1         0
+    >>> known.to_pandas().filter(like="m{").astype(int).to_numpy()  # of {1}, {0, 2} and all three
+    array([[1, 0, 0],
+           [0, 0, 1],
+           [0, 1, 0]])
     """
     n = len(X)
     if isinstance(knowledge, MassFunctions):
