@@ -537,13 +537,17 @@ def test_weights_count_as_copies(blobs, soft_links, adaptive):
 
 
 def adaptive_checks():
-    """Checks of the learned metric but for that of weights: in its 15 rows of 30 columns the condition is 5e8."""
+    """Checks of the learned metric but for that of weights: in its 15 rows of 30 columns the condition is 5e8.
+
+    Nor those that CECM is known to fail, which are seen to fail without such a metric.
+    """
+    without = {*WEIGHT_CHECKS, *CECM.method.failing_checks}
     for estimator, check in estimator_checks_generator(CECM(adaptive=True, n_init=2)):
-        if check.func.__name__ not in WEIGHT_CHECKS:
+        if check.func.__name__ not in without:
             yield pytest.param(estimator, check, id=check.func.__name__)
 
 
-@pytest.mark.parametrize(("estimator", "check"), adaptive_checks())
+@pytest.mark.parametrize(("estimator", "check"), list(adaptive_checks()))
 def test_scikit_learn_contract_with_a_learned_metric(estimator, check):
     assert check(estimator) is None
 
