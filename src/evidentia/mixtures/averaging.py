@@ -97,7 +97,7 @@ def measure_optimism(
     rule : callable
         M-step of its covariance model.
     **settings
-        Of :func:`~evidentia.solvers.batched_em.fit_replicates`.
+        Of ``solvers.batched_em.fit_replicates``.
 
     Returns
     -------
