@@ -521,23 +521,9 @@ def test_the_strength_of_links_is_published(blobs, soft_links):
         assert CECM(3, xi=0.3, n_init=1, random_state=0).fit(blobs[0], constraints=links).xi_ == 0.3
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
-def test_weights_count_as_copies(blobs, soft_links, adaptive):
-    X, _ = blobs
-    weight = np.random.default_rng(3).integers(1, 4, len(X))
-    weight[np.unique(soft_links.pairs)] = 1  # a link is to one object
-    copied = np.repeat(np.arange(len(X)), weight)
-    first = np.searchsorted(copied, np.arange(len(X)))
-    moved = PairwiseConstraints(first[soft_links.pairs], soft_links.must, soft_links.certainty)
-    settings = {"xi": 0.3, "alpha": 1.3, "rho": 20.0, "adaptive": adaptive, "init": X[[3, 33, 55]]}
-    one = CECM(3, **settings).fit(X, sample_weight=weight, constraints=soft_links)
-    other = CECM(3, **settings).fit(X[copied], constraints=moved)
-    np.testing.assert_allclose(one.partition_.masses[copied], other.partition_.masses, rtol=0, atol=1e-6)
-    assert one.criterion_ == pytest.approx(other.criterion_, rel=1e-9)
-
-
 def adaptive_checks():
     """Checks of the learned metric but for that of weights: in its 15 rows of 30 columns the condition is 5e8.
+    (Weights in few columns: test_cfcm.py.)
 
     Nor those that CECM is known to fail, which are seen to fail without such a metric.
     """

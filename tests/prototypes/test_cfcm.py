@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import rand_score
 from sklearn.pipeline import make_pipeline
@@ -101,8 +102,11 @@ def test_a_wrong_strength_of_links_is_explained(blobs, xi):
         CFCM(3, xi=xi).fit(blobs[0])
 
 
+@pytest.mark.parametrize(
+    "model", [CFCM(3, xi=1.5), CECM(3, xi=0.3, alpha=1.3, rho=20.0)], ids=lambda model: type(model).__name__
+)
 @ADAPTIVE
-def test_weights_count_as_copies(blobs, links, adaptive):
+def test_weights_count_as_copies(blobs, links, model, adaptive):
     """In few columns: the check of scikit-learn has 15 rows in 30, where learned metrics put each row on a center."""
     X, _ = blobs
     weight = np.random.default_rng(3).integers(1, 4, len(X))
@@ -110,9 +114,9 @@ def test_weights_count_as_copies(blobs, links, adaptive):
     copied = np.repeat(np.arange(len(X)), weight)
     first = np.searchsorted(copied, np.arange(len(X)))
     moved = PairwiseConstraints(first[links.pairs], links.must, links.certainty)
-    settings = {"xi": 1.5, "adaptive": adaptive, "init": X[[3, 33, 55]]}
-    one = CFCM(3, **settings).fit(X, sample_weight=weight, constraints=links)
-    other = CFCM(3, **settings).fit(X[copied], constraints=moved)
+    model = clone(model).set_params(adaptive=adaptive, init=X[[3, 33, 55]])
+    one = clone(model).fit(X, sample_weight=weight, constraints=links)
+    other = clone(model).fit(X[copied], constraints=moved)
     np.testing.assert_allclose(one.partition_.masses[copied], other.partition_.masses, rtol=0, atol=1e-6)
     assert one.criterion_ == pytest.approx(other.criterion_, rel=1e-9)
 
