@@ -126,7 +126,7 @@ class Map(Points):
         self.points = found.scatter(
             "x", "y", source=self.source, size="size", fill_color="color", line_color="#333333", line_width=0.4,
             marker=by_mark("mark"), fill_alpha=0.9, nonselection_fill_alpha=FADED,
-            nonselection_line_alpha=FADED, name="objects",
+            nonselection_line_color=None, name="objects",
         )  # fmt: skip
         self.hover = HoverTool(renderers=[self.points], tooltips=[("object", "@name")])
         found.add_tools(self.hover)
@@ -344,7 +344,7 @@ class Table:
             selectable="checkbox", show_index=False, sizing_mode="stretch_width", layout="fit_data",
             configuration={"columnDefaults": {"headerSortTristate": True}}, stylesheets=[COMPACT],
             header_filters={"object": {"type": "input", "func": "like", "placeholder": "search"},
-                            "set": {"type": "input", "func": "like", "placeholder": "filter"}},
+                            "set": {"type": "input", "func": "like", "placeholder": "find"}},
         )  # fmt: skip
         self.widget.param.watch(self._on_select, "selection")
 
