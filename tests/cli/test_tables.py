@@ -12,6 +12,7 @@ import pytest
 from evidentia.cli.errors import UserError
 from evidentia.cli.inputs import InputOptions, read_input
 from evidentia.cli.tables import Source, check_values, choose_columns, read_table, split_names
+from evidentia.looking import read_numerals
 from evidentia.rows import open_rows
 
 
@@ -54,8 +55,36 @@ def test_thousands_are_not_taken_for_decimals_when_there_are_decimal_points(tmp_
     path = tmp_path / "a.csv"
     path.write_text("x;y\n1.5;1,200\n2.5;1,300\n")
     source = read_table(path)
-    assert source.frame["x"].tolist() == [1.5, 2.5]
-    assert source.notes == []
+    assert source.frame.to_numpy().tolist() == [[1.5, 1200], [2.5, 1300]]
+    assert source.notes == ["Numbers as they are written were read in y: 1,300 is 1300."]
+
+
+def test_a_table_as_spreadsheets_write_it_in_much_of_europe(tmp_path):
+    """Decimal commas beside grouped thousands, percent signs, dates with points, names with commas, gaps."""
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "name;revenue;share;day;grams\n"
+        "Doe, Jane;1.234,50;12,5 %;1.02.2024;1.234\n"
+        "Roe, Ann;980;7 %;13.02.2024;987\n"
+        "Poe, Max;−1.001,25;0,5 %;14.02.2024;?\n"
+    )
+    source = read_table(path)
+    assert source.frame[["revenue", "share"]].to_numpy().tolist() == [[1234.5, 12.5], [980, 7], [-1001.25, 0.5]]
+    np.testing.assert_array_equal(source.frame["grams"], [1234, 987, np.nan])
+    assert source.frame["day"].tolist() == ["1.02.2024", "13.02.2024", "14.02.2024"]
+    assert "revenue, share, grams: 1.234,50 is 1234.5." in source.notes[-2]
+    assert source.notes[-1] == "Cells that stand for a missing number were read so: '?' in grams (1)."
+    repeated = eval(source.code, {"pd": pd, "read_numerals": read_numerals})
+    pd.testing.assert_frame_equal(repeated, source.frame)
+
+
+def test_numbers_in_the_columns_of_names_stay_as_they_are(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('key,x\n"1,001",0.5\n"1,002",?\n"1,003",2\n"1,004",4\n')
+    source = read_table(path, id_column="key")
+    assert source.frame["key"].tolist() == ["1,001", "1,002", "1,003", "1,004"]
+    np.testing.assert_array_equal(source.frame["x"], [0.5, np.nan, 2, 4])
+    assert read_table(path).frame["key"].tolist() == [1001, 1002, 1003, 1004]
 
 
 def test_numbers_without_names_are_called_x0_x1(tmp_path):

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from evidentia.cli import formats
 from evidentia.cli.errors import UserError, closest, listing
 from evidentia.cli.files import check_file
 from evidentia.looking.columns import is_numeric
+from evidentia.looking.numerals import has_decimals, numbers_of, read_numerals, tell_numerals
 from evidentia.rows.text import counts_columns
 from evidentia.solvers.memory import refuse_beyond_memory
 
@@ -86,6 +88,8 @@ def read_table(path: Path, *, id_column: str | None = None) -> Source:
         raise UserError(f"{path}: files of type {suffix or '(none)'} are not read, but {', '.join(KINDS)} are.{cure}")
     if kind == "other":
         source = Source(*formats.READERS[suffix](path, id_column))
+        if suffix == ".xlsx":
+            source = _with_numerals(source, ".", id_column)
     else:
         source = {"text": _read_text, "parquet": _read_parquet, "numpy": _read_numpy}[kind](path, id_column)
     source.frame.columns = source.frame.columns.map(str)
@@ -117,7 +121,7 @@ def _read_text(path: Path, id_column: str | None) -> Source:
     if encoding != "utf-8":
         options["encoding"] = encoding
     cells = list(csv.reader(lines[:50], delimiter=separator))
-    if separator != "," and _decimal_commas(cells):
+    if separator != "," and _decimal_commas(cells[1:] or cells):
         options["decimal"] = ","
         notes.append("Numbers are written with a decimal comma and were read so (1,5 is one and a half).")
     if counts_columns(cells[0]):
@@ -148,7 +152,17 @@ def _read_text(path: Path, id_column: str | None) -> Source:
     code = f"pd.read_csv({str(path)!r}{keywords})"
     if "header" in options:
         frame, code = frame.add_prefix("x"), f'{code}.add_prefix("x")'
-    return Source(frame, code, notes)
+    return _with_numerals(Source(frame, code, notes), options.get("decimal", "."), id_column)
+
+
+def _with_numerals(source: Source, decimal: str, id_column: str | None) -> Source:
+    """Columns of text that are written numbers, as numbers."""
+    kept = [] if id_column is None else [id_column]
+    frame = read_numerals(source.frame, decimal, keep=kept)
+    if not (told := tell_numerals(source.frame, frame)):
+        return source
+    options = f", decimal={decimal!r}" * (decimal != ".") + f", keep={kept!r}" * bool(kept)
+    return Source(frame, f"read_numerals({source.code}{options})", source.notes + told)
 
 
 def _refuse_short_lines(path: Path, separator: str, encoding: str, n_columns: int) -> None:
@@ -201,12 +215,11 @@ def _separator(lines: Sequence[str]) -> str:
 
 
 def _decimal_commas(cells: Sequence[Sequence[str]]) -> bool:
-    """Some column reads 1,5 all the way down and no cell reads 1.5."""
-    body = [cell for row in cells[1:] or cells for cell in row if cell.strip()]
-    if any("." in cell and _is_number(cell) for cell in body):
+    """Some column reads 1,5 all the way down and none reads 1.5."""
+    columns = [pd.Series(column, dtype=str) for column in zip_longest(*cells, fillvalue="")]
+    if any(has_decimals(column, ".") and numbers_of(column, ".") is not None for column in columns):
         return False
-    with_comma = [cell for cell in body if "," in cell]
-    return bool(with_comma) and all(_is_number(cell, ",") for cell in with_comma)
+    return any(column.str.contains(",").any() and numbers_of(column, ",") is not None for column in columns)
 
 
 def _is_number(cell: str, decimal: str = ".") -> bool:

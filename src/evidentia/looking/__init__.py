@@ -12,11 +12,12 @@
 from evidentia.looking.columns import Column
 from evidentia.looking.cost import Cost, expected_cost
 from evidentia.looking.numbers import fit_number, numbers_to_try
+from evidentia.looking.numerals import read_numerals
 from evidentia.looking.placing import TableModel
 from evidentia.looking.rules import Choice, choose
 from evidentia.looking.table import Look, look
 
 __all__ = [
     "Choice", "Column", "Cost", "Look", "TableModel", "choose", "expected_cost", "fit_number", "look",
-    "numbers_to_try",
+    "numbers_to_try", "read_numerals",
 ]  # fmt: skip

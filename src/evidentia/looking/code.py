@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from evidentia.looking.rules import SCALERS
 
 WIDTH = 100
-READERS = {"as_table": "tables", "read_fcs": "fcs"}  # functions of evidentia that read a file, and where they are
+# Functions of evidentia that read a table, and where they are.
+READERS = {"as_table": "rows.tables", "read_fcs": "rows.fcs", "read_numerals": "looking"}
 
 
 def reading_imports(code: str) -> tuple[list[str], list[str]]:
@@ -18,7 +19,7 @@ def reading_imports(code: str) -> tuple[list[str], list[str]]:
     >>> reading_imports("as_table(anndata.read_h5ad('cells.h5ad'), 'X')")
     (['import anndata', 'import pandas as pd'], ['from evidentia.rows.tables import as_table'])
     """
-    ours = [f"from evidentia.rows.{home} import {name}" for name, home in READERS.items() if f"{name}(" in code]
+    ours = [f"from evidentia.{home} import {name}" for name, home in READERS.items() if f"{name}(" in code]
     others = ["import anndata"] * ("anndata." in code) + ["import numpy as np"] * ("np." in code)
     return [*others, "import pandas as pd"], ours
 
