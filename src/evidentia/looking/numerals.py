@@ -119,7 +119,7 @@ def tell_numerals(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
         name = written[0]
         row = int(after[name].abs().argmax())
         cell, number = before[name].iloc[row], after[name].iloc[row]
-        notes.append(f"Numbers as they are written were read in {', '.join(written)}: {cell!s} is {number:.12g}.")
+        notes.append(f"Numbers as they are written were read in {', '.join(map(str, written))}: {cell!s} is {number:.12g}.")
     gaps = [f"{cells.iloc[0]!r} in {name} ({len(cells)})" for name, cells in absent.items() if len(cells)]
     if gaps:
         notes.append(f"Cells that stand for a missing number were read so: {', '.join(gaps)}.")
