@@ -317,8 +317,19 @@ def test_the_choice_names_what_came_next_by_the_direction_of_the_criterion():
     )
     said = Selection(table, "normalized_nonspecificity", ("ecm", 3), None).choice
     assert said.startswith("Best: ecm with 3 clusters, by smallest ")
-    assert said.endswith(" (0.200); next best: fcm with 2 clusters (0.300).")
+    assert " (0.200); next best: fcm with 2 clusters (0.300). " in said
     assert "next" not in Selection(table[1:2], "normalized_nonspecificity", ("ecm", 3), None).choice
+
+
+def test_the_choice_says_when_it_is_at_an_end_or_nearly_none():
+    level = pd.DataFrame({"method": "ecm", "n_clusters": [2, 3, 4], "normalized_nonspecificity": [0.4, 0.2004, 0.2001]})
+    said = Selection(level, "normalized_nonspecificity", ("ecm", 4), None).choice
+    assert said.endswith(
+        "next best: 3 clusters (0.200). Nonspecificity N* hardly tells the two apart. "
+        "4 is the largest number tried: more may be better."
+    )
+    level.loc[2, "normalized_nonspecificity"] = 0.3
+    assert Selection(level, "normalized_nonspecificity", ("ecm", 3), None).choice.endswith("4 clusters (0.300).")
 
 
 def test_the_choice_of_a_model_is_its_own_row_and_what_was_passed_over_is_not_next():

@@ -106,6 +106,11 @@ class Selection:
             second = behind.iloc[0]
             note = f", {second['note']}" if "note" in ranked and second["note"] not in ("", FIRST_LOOK) else ""
             text += f"; next best: {row_text(second, who=second['method'] != method)} ({value_text(second)}{note})"
+            if value_text(second) == value_text(chosen):
+                text += f". {criterion.words[0].upper()}{criterion.words[1:]} hardly tells the two apart"
+        tried = self.table.loc[self.table["method"] == method, "n_clusters"]
+        if tried.nunique() > 1 and n_clusters == tried.max():
+            text += f". {n_clusters} is the largest number tried: more may be better"
         return f"{text}."
 
     def __str__(self) -> str:
