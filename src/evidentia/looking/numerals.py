@@ -118,8 +118,8 @@ def tell_numerals(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
     if written:
         name = written[0]
         row = int(after[name].abs().argmax())
-        cell, number = before[name].iloc[row], after[name].iloc[row]
-        notes.append(f"Numbers as they are written were read in {', '.join(map(str, written))}: {cell!s} is {number:.12g}.")
+        example = f"{before[name].iloc[row]} is {after[name].iloc[row]:.12g}"
+        notes.append(f"Numbers as they are written were read in {', '.join(map(str, written))}: {example}.")
     gaps = [f"{cells.iloc[0]!r} in {name} ({len(cells)})" for name, cells in absent.items() if len(cells)]
     if gaps:
         notes.append(f"Cells that stand for a missing number were read so: {', '.join(gaps)}.")

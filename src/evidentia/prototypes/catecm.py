@@ -17,15 +17,14 @@ from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
 from evidentia.prototypes._kernel import Criterion, update_masses
 from evidentia.prototypes._medoid_base import FAMILIES
-from evidentia.prototypes._mixed_rows import Coding, MixedRows, as_numbers, category_shares, find_numeric
 from evidentia.prototypes.ecm import LEAST as FEWEST
-from evidentia.rows.categories import Columns, categories_of
+from evidentia.rows.categories import Columns
+from evidentia.rows.mixed import Coding, MixedRows, centers_among, read_coding
 from evidentia.rows.tables import any_table
-from evidentia.rows.values import ROUNDING
 from evidentia.solvers.barycentric import solve_centers
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.overlap import is_automatic, shared_sets
-from evidentia.solvers.starts import START_RULES, representative_rows
+from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
 
 FORMS = ("linear", "published")
@@ -33,7 +32,6 @@ ODDS = 4.0  # of two clusters, below which an object is torn between them
 PUBLISHED = 1.1  # alpha of the authors' program
 ALL_FAMILIES = ("auto", *FAMILIES)
 LEAST = 1e-12  # of the number of columns: the cost of an object that is its own prototype
-CELLS = 1 << 24  # of the one-hot coding that first prototypes are found in
 QUANTILE = 1.645  # standard deviations above the mean, where 95 % of a normal distribution are below
 
 
@@ -207,16 +205,6 @@ def far_apart(shares: np.ndarray, coding: Coding) -> float:
     mean = (1 - equal).sum() + 2 * share * n_numbers
     variance = (equal * (1 - equal)).sum() + 8 * share**2 * n_numbers  # of a squared normal difference
     return float(mean + QUANTILE * np.sqrt(variance)) or 1.0  # of a table whose rows are all equal
-
-
-def moments(numbers: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard deviations of columns with gaps; a column that is constant has one unit for its scale."""
-    there = ~np.isnan(numbers)
-    total = weight @ there
-    total = np.where(total > 0, total, 1)
-    mean = weight @ np.where(there, numbers, 0) / total
-    spread = np.sqrt(weight @ np.where(there, numbers - mean, 0) ** 2 / total)
-    return mean, np.where(spread > ROUNDING * np.abs(mean), spread, 1.0)
 
 
 class CatECM(_base.IterativeClusterer):
@@ -415,22 +403,16 @@ class CatECM(_base.IterativeClusterer):
     def _read(self, table: np.ndarray, weight: np.ndarray) -> tuple[Coding, np.ndarray]:
         """How rows are read, and the share of each category."""
         who, names = type(self).__name__, getattr(self, "feature_names_in_", None)
-        numeric = find_numeric(table, self.numbers, names, who)
-        if self.form == "published" and numeric.any():
+        coding, shares = read_coding(table, self.numbers, weight, names, who)
+        if self.form == "published" and coding.numeric.any():
+            column = int(coding.numeric.argmax())
             raise ValueError(
-                f"{who} in its published form reads categories alone, and column {self._name(int(numeric.argmax()))} "
-                "of X holds numbers. Take form='linear', or cut them into classes (pandas.cut)."
+                f"{who} in its published form reads categories alone, and column "
+                f"{column if names is None else repr(str(names[column]))} of X holds numbers. Take form='linear', or "
+                "cut them into classes (pandas.cut)."
             )
-        categories = [categories_of(table[:, k], self._name(k), who) for k in np.flatnonzero(~numeric).tolist()]
-        mean, scale = moments(as_numbers(table, numeric, who), weight)
-        coding = Coding(numeric, categories, mean, scale, 1.0)
-        shares = category_shares(coding.codes(table), coding.columns, weight)
         share = typical_mismatch(shares, coding.columns) if self.number_weight == "auto" else float(self.number_weight)
         return coding._replace(number_weight=share), shares
-
-    def _name(self, column: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return str(column) if names is None else repr(str(names[column]))
 
     # -- starts -------------------------------------------------------------------------------------------------------
 
@@ -453,21 +435,10 @@ class CatECM(_base.IterativeClusterer):
         )
 
     def _starts(self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray) -> list[Prototypes]:
-        """Prototypes at k-means solutions, or at rows: in the coding whose squared distances are dissimilarities."""
-        rng, columns = check_random_state(self.random_state), coding.columns
-        numbers = np.nan_to_num(numbers)  # the mean of the column
-        chosen, share = representative_rows(np.hstack([codes, numbers]), weight, rng)
-        step = -(-len(chosen) * columns.width // CELLS) or 1
-        chosen, share = chosen[::step], share[::step]
-        coded = columns.one_hot(codes[chosen])
-        gaps = np.repeat(codes[chosen] < 0, columns.sizes, axis=1)
-        coded = np.where(gaps, category_shares(codes, columns, weight), coded)
-        rows = np.hstack([np.sqrt(0.5) * coded, numbers[chosen]])
-        found = START_RULES[self.init](rows, self.n_clusters, self.n_init, rng, share)
-        return [
-            Prototypes(np.maximum(center[:, : columns.width], 0) / np.sqrt(0.5), center[:, columns.width :])
-            for center in found
-        ]
+        """Prototypes at k-means solutions, or at rows."""
+        rng, rule = check_random_state(self.random_state), self.init
+        found = centers_among(coding, codes, numbers, weight, self.n_clusters, rule=rule, n_starts=self.n_init, rng=rng)
+        return [Prototypes(*center) for center in found]
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
