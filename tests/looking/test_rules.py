@@ -54,7 +54,8 @@ def test_categories_reach_the_method_as_such():
     choice = choose(table(w=COLORS, x=FLAG, y2=FEW))
     assert choice.categories == ("w", "x")
     assert choice.settings == {"numbers": ["u", "v", "y2"]}
-    assert choice.reasons["scale"] == "Numbers are divided by their standard deviation."
+    assert choice.reasons["scale"] == ""
+    assert "standard deviation" in choose(table(w=COLORS, x=FEW), method="catecm").reasons["scale"]
     assert choice.rows(table(w=COLORS, x=FLAG, y2=FEW)).dtypes.astype(str).to_dict() == {
         "u": "float64", "v": "float64", "w": "category", "x": "category", "y2": "float64",
     }  # fmt: skip

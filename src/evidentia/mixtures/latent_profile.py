@@ -131,11 +131,14 @@ def profiles_of(posterior: np.ndarray, rows: Rows, columns: Columns, prior: Prio
     return Profiles(size / size.sum(), counts, means, variances)
 
 
-def nearest(rows: Rows, weights: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Ones for the center that is nearest to each row, (n, c): in mismatches of categories and squared numbers."""
+def nearness(rows: Rows, weights: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """First posteriors, (n, c), by distances from centers: in mismatches of categories and squared numbers.
+
+    Not the nearest alone: rounding would choose between two that are as near.
+    """
     z = np.nan_to_num(rows.numbers)
     far = np.square(means).sum(axis=1) - 2 * z @ means.T + 0.5 * np.square(weights).sum(axis=1) - rows.hot @ weights.T
-    return np.eye(len(means))[far.argmin(axis=1)]
+    return posteriors(-far)[0]
 
 
 def resolution(numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -349,7 +352,7 @@ class LatentProfileMixture(MixtureClusterer):
             return descend(partial(step, rows), start, max_iter=self.max_iter, tol=self.tol, watch=watch)
 
         starts = (
-            profiles_of(nearest(problem.few, *center), problem.few, columns, prior)
+            profiles_of(nearness(problem.few, *center), problem.few, columns, prior)
             for center in centers_among(
                 problem.coding, problem.codes, problem.rows.numbers, problem.rows.weight, n_clusters,
                 rule=self.init, n_starts=self.n_init, rng=rng,

@@ -194,13 +194,17 @@ def centers_among(
     rng: np.random.RandomState,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Starts by a rule, (weights of categories, numbers): in the coding whose squared distances are dissimilarities."""
-    columns, numbers = coding.columns, np.nan_to_num(numbers)  # the mean of the column
-    chosen, share = representative_rows(np.hstack([codes, numbers]), weight, rng)
+    columns, shares = coding.columns, category_shares(codes, coding.columns, weight)
+    both = np.hstack([codes, np.nan_to_num(numbers)])  # the mean of the column
+    chosen, share = representative_rows(both, weight, rng)
     step = -(-len(chosen) * columns.width // CELLS) or 1
-    chosen, share = chosen[::step], share[::step]
-    coded = columns.one_hot(codes[chosen])
-    gaps = np.repeat(codes[chosen] < 0, columns.sizes, axis=1)
-    coded = np.where(gaps, category_shares(codes, columns, weight), coded)
-    rows = np.hstack([np.sqrt(0.5) * coded, numbers[chosen]])
+    # Equal rows are merged: where centers are equally near, as among categories, rounding would tell copies from
+    # weights. There are as many rows as clusters at least.
+    rows, which = np.unique(both[chosen[::step]], axis=0, return_inverse=True)
+    share, again = np.bincount(which.ravel(), weights=share[::step]), np.arange(max(len(rows), n_clusters)) % len(rows)
+    rows, share = rows[again], (share / np.bincount(again))[again]
+    known = rows[:, : codes.shape[1]].astype(int)
+    coded = np.where(np.repeat(known < 0, columns.sizes, axis=1), shares, columns.one_hot(known))
+    rows = np.hstack([np.sqrt(0.5) * coded, rows[:, codes.shape[1] :]])
     for center in START_RULES[rule](rows, n_clusters, n_starts, rng, share):
         yield np.maximum(center[:, : columns.width], 0) / np.sqrt(0.5), center[:, columns.width :]
