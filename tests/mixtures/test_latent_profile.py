@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from evidentia import LatentProfileMixture, ParsimoniousGaussianMixture, load_model
 from evidentia.belief import FocalSets
 from evidentia.mixtures.latent_profile import Prior, Profiles, Rows, log_joint, profiles_of, resolution
-from evidentia.rows.categories import Columns
+from evidentia.rows.mixed import Coding
 from evidentia.solvers.overlap import spread_over_sets
 
 
@@ -37,24 +37,20 @@ def small():
     """Five rows of one column of three categories and two of numbers, with gaps and weights; two clusters."""
     codes = np.array([[0], [2], [1], [-1], [2]])
     numbers = np.array([[0.5, 1.0], [-1.0, np.nan], [2.0, 0.25], [0.0, -1.5], [1.5, 0.75]])
-    columns = Columns.of([np.array(["a", "b", "c"])])
-    known = codes[:, 0] >= 0
-    hot = np.zeros((5, 3))
-    hot[np.flatnonzero(known), codes[known, 0]] = 1
-    from scipy.sparse import csr_array
-
-    rows = Rows(csr_array(hot), numbers, np.array([1.0, 2.0, 0.5, 1.0, 3.0]))
+    categories = [np.array(["a", "b", "c"])]
+    coding = Coding(np.array([False, True, True]), categories, np.zeros(2), np.ones(2), 1.0)
+    rows = Rows.of(coding, codes, numbers, np.array([0.1, 0.2]), np.array([1.0, 2.0, 0.5, 1.0, 3.0]))
     state = Profiles(
         np.array([0.3, 0.7]),
         np.array([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3]]),
         np.array([[0.4, -0.2], [1.1, 0.9]]),
         np.array([[0.5, 2.0], [1.5, 0.8]]),
     )
-    return codes, rows, columns, state
+    return codes, numbers, rows, coding.columns, state
 
 
 def test_densities_are_products_over_what_is_observed():
-    codes, rows, _, state = small()
+    codes, numbers, rows, _, state = small()
     blur = np.array([0.03, 0.0])
     found = log_joint(rows, state, blur)
     for i in range(5):
@@ -62,7 +58,7 @@ def test_densities_are_products_over_what_is_observed():
             wanted = np.log(state.weights[k])
             if codes[i, 0] >= 0:
                 wanted += np.log(state.probabilities[k, codes[i, 0]])
-            for q, number in enumerate(rows.numbers[i]):
+            for q, number in enumerate(numbers[i]):
                 if not np.isnan(number):
                     wanted += norm.logpdf(number, state.means[k, q], np.sqrt(state.variances[k, q]))
                     wanted -= blur[q] / (2 * state.variances[k, q])
@@ -70,7 +66,7 @@ def test_densities_are_products_over_what_is_observed():
 
 
 def test_the_m_step_is_the_highest_point_of_the_expected_density():
-    _, rows, columns, state = small()
+    _, _, rows, columns, state = small()
     prior = Prior(alpha=0.4, variance=0.25, blur=np.array([0.03, 0.1]))
     rng = np.random.default_rng(0)
     posterior = rng.dirichlet([1.0, 2.0], size=5)

@@ -47,22 +47,33 @@ class Profiles(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as the model reads them: ones at their categories (n, width), numbers without units, NaN where missing."""
+    """Rows as the model reads them: ones at their categories (n, width), numbers without units and where they are.
+
+    What is missing is 0 in both, (n, q).
+    """
 
     hot: csr_array
     numbers: np.ndarray
+    there: np.ndarray
     weight: np.ndarray
 
     @classmethod
-    def of(cls, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray) -> Rows:
-        known = codes >= 0
+    def of(cls, coding: Coding, codes: np.ndarray, numbers: np.ndarray, steps: np.ndarray, weight: np.ndarray) -> Rows:
+        """A column without steps between its values tells nothing: it counts as missing."""
+        known, there = codes >= 0, ~np.isnan(numbers) & (steps > 0)
         ends = np.append(0, np.cumsum(known.sum(axis=1)))
         places = (codes + coding.columns.offsets)[known]
         hot = csr_array((np.ones(len(places)), places, ends), shape=(len(codes), coding.columns.width))
-        return cls(hot, numbers, weight)
+        return cls(hot, np.where(there, numbers, 0.0), there.astype(float), weight)
 
     def take(self, which: np.ndarray, weight: np.ndarray) -> Rows:
-        return Rows(self.hot[which], self.numbers[which], weight)
+        return Rows(self.hot[which], self.numbers[which], self.there[which], weight)
+
+    def deviations(self, mean: np.ndarray) -> np.ndarray:
+        """Squared differences from a mean, (n, q); 0 where a number is missing."""
+        found = self.numbers - mean
+        found *= self.there
+        return np.square(found, out=found)
 
 
 @dataclass(frozen=True)
@@ -90,16 +101,15 @@ def log_joint(rows: Rows, state: Profiles, blur: np.ndarray) -> np.ndarray:
         - \frac12 \sum_q \Big[ \log 2\pi\sigma_{kq}^2 + \frac{(z_{iq} - \mu_{kq})^2 + h_q^2/12}{\sigma_{kq}^2} \Big]
     """
     found = rows.hot @ np.log(state.probabilities).T + np.log(state.weights)
-    there = ~np.isnan(rows.numbers)
+    found -= 0.5 * rows.there @ (np.log(2 * np.pi * state.variances) + blur / state.variances).T
     for k, (mean, variance) in enumerate(zip(state.means, state.variances)):
-        terms = np.log(2 * np.pi * variance) + ((rows.numbers - mean) ** 2 + blur) / variance
-        found[:, k] -= 0.5 * np.where(there, terms, 0.0).sum(axis=1)
+        found[:, k] -= 0.5 * rows.deviations(mean) @ (1 / variance)
     return found
 
 
 def log_units(coding: Coding, rows: Rows) -> np.ndarray:
     """Logarithm of the volume of a unit in the numbers of each row that are there, (n,)."""
-    return ~np.isnan(rows.numbers) @ np.log(coding.scale)
+    return rows.there @ np.log(coding.scale)
 
 
 def posteriors(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,11 +131,9 @@ def profiles_of(posterior: np.ndarray, rows: Rows, columns: Columns, prior: Prio
     counts = (rows.hot.T @ share).T + prior.alpha
     if columns.width:
         counts /= np.repeat(np.add.reduceat(counts, columns.offsets, axis=1), columns.sizes, axis=1)
-    there = ~np.isnan(rows.numbers)
-    z = np.where(there, rows.numbers, 0.0)
-    held = share.T @ there
-    means = np.divide(share.T @ z, held, out=np.zeros_like(held), where=held > 0)
-    scatter = np.stack([share[:, k] @ np.where(there, (z - mean) ** 2, 0.0) for k, mean in enumerate(means)])
+    held = share.T @ rows.there
+    means = np.divide(share.T @ rows.numbers, held, out=np.zeros_like(held), where=held > 0)
+    scatter = np.stack([share[:, k] @ rows.deviations(mean) for k, mean in enumerate(means)])
     variances = (prior.variance + scatter + held * prior.blur) / (held + FREEDOM + 2)
     size = np.maximum(share.sum(axis=0), np.finfo(float).tiny)  # of a cluster that vanished
     return Profiles(size / size.sum(), counts, means, variances)
@@ -136,8 +144,12 @@ def nearness(rows: Rows, weights: np.ndarray, means: np.ndarray) -> np.ndarray:
 
     Not the nearest alone: rounding would choose between two that are as near.
     """
-    z = np.nan_to_num(rows.numbers)
-    far = np.square(means).sum(axis=1) - 2 * z @ means.T + 0.5 * np.square(weights).sum(axis=1) - rows.hot @ weights.T
+    far = (
+        np.square(means).sum(axis=1)
+        - 2 * rows.numbers @ means.T
+        + 0.5 * np.square(weights).sum(axis=1)
+        - rows.hot @ weights.T
+    )
     return posteriors(-far)[0]
 
 
@@ -151,11 +163,6 @@ def resolution(numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """
     steps = [np.diff(np.unique(column[(weight > 0) & ~np.isnan(column)])) for column in numbers.T]
     return np.array([step.min() if len(step) else 0.0 for step in steps])
-
-
-def without_constants(numbers: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """A column without steps between its values tells nothing: it counts as missing."""
-    return np.where(steps > 0, numbers, np.nan)
 
 
 class _Problem(NamedTuple):
@@ -302,22 +309,23 @@ class LatentProfileMixture(MixtureClusterer):
         weight = _base.check_weight(self, sample_weight, len(table))
         weight = np.ones(len(table)) if weight is None else weight
         names, rng = getattr(self, "feature_names_in_", None), check_random_state(self.random_state)
-        coding, _ = read_coding(table, self.numbers, weight, names, type(self).__name__)
-        problem = self._pose(coding, table, weight, rng)
+        coding, codes = read_coding(table, self.numbers, weight, names, type(self).__name__)
+        problem = self._pose(coding, codes, coding.numbers(table, type(self).__name__), weight, rng)
         found = self._search(self._numbers(len(table)), self._fit_numbers(problem, rng))
-        self._settle(self._choose(found), problem)
-        self._publish(X, self._masses(table))
+        posterior = self._settle(self._choose(found), problem)
+        self._publish(X, spread_over_sets(posterior, self.focal_sets_))
         return self
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return _base.check_categories(self, X, reset=reset)
 
-    def _pose(self, coding: Coding, table: np.ndarray, weight: np.ndarray, rng: np.random.RandomState) -> _Problem:
-        """Codes and numbers of the rows, and some of these that stand for all."""
-        codes, numbers = coding.codes(table), coding.numbers(table, type(self).__name__)
+    def _pose(
+        self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray, rng: np.random.RandomState
+    ) -> _Problem:
+        """The rows, and some of these that stand for all."""
         steps = resolution(numbers, weight)
-        rows = few = Rows.of(coding, codes, without_constants(numbers, steps), weight)
-        if len(table) > LOOK_ROWS:
+        rows = few = Rows.of(coding, codes, numbers, steps, weight)
+        if len(codes) > LOOK_ROWS:
             order, share = representative_rows(np.hstack([codes, np.nan_to_num(numbers)]), weight, rng)
             step = -(-len(order) // LOOK_ROWS)
             few = rows.take(order[::step], share[::step] * weight.sum() / share[::step].sum())
@@ -399,8 +407,8 @@ class LatentProfileMixture(MixtureClusterer):
         self._warn_at_an_end(best.n_clusters, found[-1].n_clusters)
         return best
 
-    def _settle(self, best: Candidate, problem: _Problem) -> None:
-        """Number the clusters from the largest to the smallest, lay sets over them, and publish."""
+    def _settle(self, best: Candidate, problem: _Problem) -> np.ndarray:
+        """Number the clusters from the largest to the smallest, lay sets over them, and publish; gives posteriors."""
         state, coding = best.best.state, problem.coding
         self._coding, self._steps = coding, problem.steps
         self._profiles = state.take(_base.largest_first(state.weights))
@@ -415,11 +423,12 @@ class LatentProfileMixture(MixtureClusterer):
         self.categories_ = [np.empty(0)] * len(coding.numeric)
         for column, known in zip(np.flatnonzero(~coding.numeric), coding.categories):
             self.categories_[column] = known
+        return posterior
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         coding = self._coding
         codes, numbers = coding.codes(table), coding.numbers(table, type(self).__name__)
-        rows = Rows.of(coding, codes, without_constants(numbers, self._steps), np.ones(len(table)))
+        rows = Rows.of(coding, codes, numbers, self._steps, np.ones(len(table)))
         posterior, log_density = posteriors(log_joint(rows, self._profiles, self._steps**2 / 12))
         return spread_over_sets(posterior, self.focal_sets_), log_density - log_units(coding, rows)
 

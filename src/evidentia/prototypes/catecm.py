@@ -19,7 +19,7 @@ from evidentia.prototypes._kernel import Criterion, update_masses
 from evidentia.prototypes._medoid_base import FAMILIES
 from evidentia.prototypes.ecm import LEAST as FEWEST
 from evidentia.rows.categories import Columns
-from evidentia.rows.mixed import Coding, MixedRows, centers_among, read_coding
+from evidentia.rows.mixed import Coding, MixedRows, category_shares, centers_among, read_coding
 from evidentia.rows.tables import any_table
 from evidentia.solvers.barycentric import solve_centers
 from evidentia.solvers.callbacks import run_callbacks
@@ -356,10 +356,12 @@ class CatECM(_base.IterativeClusterer):
         _base.check_enough_rows(self, len(table), self.n_clusters)
         weight = _base.check_weight(self, sample_weight, len(table))
         weight = np.ones(len(table)) if weight is None else weight
-        coding, shares = self._read(table, weight)
+        coding, codes = self._read(table, weight)
+        shares = category_shares(codes, coding.columns, weight)
+        coding = coding._replace(number_weight=self._weigh_numbers(coding, shares))
         problem = self._pose(coding, shares)
         _base.refuse_masses(self, len(table), problem.criterion.focal_sets)
-        codes, numbers = coding.codes(table), coding.numbers(table, type(self).__name__)
+        numbers = coding.numbers(table, type(self).__name__)
         cut = coding.blocks(codes, numbers, len(problem.criterion.focal_sets))
         problem = replace(problem, blocks=tuple((rows, weight[block]) for block, rows in cut))
         starts = [self._given_start(coding)] if self._start_given else self._starts(coding, codes, numbers, weight)
@@ -401,9 +403,9 @@ class CatECM(_base.IterativeClusterer):
         return _base.check_categories(self, X, reset=reset)
 
     def _read(self, table: np.ndarray, weight: np.ndarray) -> tuple[Coding, np.ndarray]:
-        """How rows are read, and the share of each category."""
+        """How rows are read, and their codes."""
         who, names = type(self).__name__, getattr(self, "feature_names_in_", None)
-        coding, shares = read_coding(table, self.numbers, weight, names, who)
+        coding, codes = read_coding(table, self.numbers, weight, names, who)
         if self.form == "published" and coding.numeric.any():
             column = int(coding.numeric.argmax())
             raise ValueError(
@@ -411,8 +413,10 @@ class CatECM(_base.IterativeClusterer):
                 f"{column if names is None else repr(str(names[column]))} of X holds numbers. Take form='linear', or "
                 "cut them into classes (pandas.cut)."
             )
-        share = typical_mismatch(shares, coding.columns) if self.number_weight == "auto" else float(self.number_weight)
-        return coding._replace(number_weight=share), shares
+        return coding, codes
+
+    def _weigh_numbers(self, coding: Coding, shares: np.ndarray) -> float:
+        return typical_mismatch(shares, coding.columns) if self.number_weight == "auto" else float(self.number_weight)
 
     # -- starts -------------------------------------------------------------------------------------------------------
 

@@ -173,13 +173,13 @@ def moments(numbers: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.nda
 def read_coding(
     table: np.ndarray, numbers: Any, weight: np.ndarray, names: Sequence[str] | None, who: str
 ) -> tuple[Coding, np.ndarray]:
-    """How rows of a table are read, numbers in standard deviations, and the share of each category."""
+    """How rows of a table are read, numbers in standard deviations, and the codes of their categories."""
     numeric = find_numeric(table, numbers, names, who)
     called = [str(k) if names is None else repr(str(names[k])) for k in range(len(numeric))]
     categories = [categories_of(table[:, k], called[k], who) for k in np.flatnonzero(~numeric).tolist()]
     mean, scale = moments(as_numbers(table, numeric, who), weight)
     coding = Coding(numeric, categories, mean, scale, 1.0)
-    return coding, category_shares(coding.codes(table), coding.columns, weight)
+    return coding, coding.codes(table)
 
 
 def centers_among(
