@@ -62,13 +62,19 @@ def mushrooms(which: str, rng: np.random.Generator) -> Known:
     return pd.DataFrame(columns), poisonous[species] if which == "classes" else species
 
 
+MIXED = {"both tell": (1.0, 2.0), "categories tell": (0.3, 0.7), "numbers tell": (5.0, 3.0), "noise beside": (1.0, 2.0)}
+
+
 def mixed_table(kind: str, rng: np.random.Generator) -> Known:
     """A table of categories and numbers, in different units, and its groups."""
     group = rng.integers(3, size=300)
-    sure, apart = {"both tell": (1.0, 2.0), "categories tell": (0.3, 0.7), "numbers tell": (5.0, 3.0)}[kind]
+    sure, apart = MIXED[kind]
     centers = rng.normal(size=(3, 4)) * apart / np.sqrt(2)
     numbers = (centers[group] + rng.normal(size=(300, 4))) * rng.uniform(0.1, 30, size=4)
-    return pd.concat([answers(group, 5, sure, rng), pd.DataFrame(numbers, columns=NUMBERS)], axis=1), group
+    found = pd.concat([answers(group, 5, sure, rng), pd.DataFrame(numbers, columns=NUMBERS)], axis=1)
+    if kind == "noise beside":
+        found = found.assign(**{f"noise{j}": rng.choice(LETTERS[:4], 300) for j in range(3)})
+    return found, group
 
 
 def votes() -> Known:
@@ -86,13 +92,32 @@ def in_quarters(X: pd.DataFrame) -> pd.DataFrame:
 
 
 def fitters() -> dict[str, Callable[[pd.DataFrame, int], Any]]:
-    from evidentia import EVCLUS, CatECM, LatentClassMixture
+    from evidentia import EVCLUS, CatECM, LatentClassMixture, LatentProfileMixture
 
     return {
+        "latent profiles": lambda X, c: LatentProfileMixture(c, random_state=0).fit(X),
         "CatECM": lambda X, c: CatECM(c, random_state=0).fit(X),
         "published": lambda X, c: CatECM(c, form="published", focal_sets="pairs", random_state=0).fit(X),
         "latent classes": lambda X, c: LatentClassMixture(c, random_state=0).fit(in_quarters(X)),
         "EVCLUS, Gower": lambda X, c: EVCLUS(c, metric="gower", random_state=0).fit(X),
+    }
+
+
+def searchers() -> dict[str, Callable[[pd.DataFrame, int], Any]]:
+    """Methods that read both kinds of columns, the number of clusters left to them."""
+    from evidentia import EVCLUS, CatECM, LatentProfileMixture, select
+
+    return {
+        "latent profiles": lambda X, c: LatentProfileMixture(random_state=0).fit(X),
+        "CatECM": lambda X, c: select(X, CatECM(), random_state=0).estimator_,
+        "EVCLUS, Gower": lambda X, c: select(X, EVCLUS(metric="gower"), random_state=0).estimator_,
+    }
+
+
+def mixed_tables() -> dict[str, list[Known]]:
+    return {
+        f"mixed: {kind}": [mixed_table(kind, np.random.default_rng([9, at, draw])) for draw in range(DRAWS)]
+        for at, kind in enumerate(MIXED)
     }
 
 
@@ -103,9 +128,12 @@ def compare() -> None:
         kinds[kind] = [table(kind, np.random.default_rng([at, draw])) for draw in range(DRAWS)]
     for which in ("classes", "species"):
         kinds[f"mushroom-like, {which}"] = [mushrooms(which, np.random.default_rng([8, draw])) for draw in range(DRAWS)]
-    for at, kind in enumerate(["both tell", "categories tell", "numbers tell"]):
-        kinds[f"mixed: {kind}"] = [mixed_table(kind, np.random.default_rng([9, at, draw])) for draw in range(DRAWS)]
-    methods = fitters()
+    kinds |= mixed_tables()
+    _print_scores(kinds, fitters())
+    _print_scores(mixed_tables(), searchers())
+
+
+def _print_scores(kinds: dict[str, list[Known]], methods: dict[str, Callable[[pd.DataFrame, int], Any]]) -> None:
     print("|", " | ".join(["table", *methods]), "|")
     for kind, tables in kinds.items():
         means = [
@@ -145,6 +173,36 @@ def peer_seconds(n: int) -> dict[str, float | str]:
         return {"CatECM": f"{type(error).__name__}: {error}"}
 
 
+def profile_line(n: int) -> Line:
+    """An iteration of latent profiles and of scikit-learn's diagonal mixture, which has a column for each category."""
+    from sklearn.mixture import GaussianMixture
+
+    from evidentia import LatentProfileMixture
+
+    rng = np.random.default_rng(2)
+    group = rng.integers(5, size=n)
+    X = answers(group, 10, 0.6, rng).assign(**{f"x{j}": group + rng.normal(size=n) for j in range(10)})
+    coded = pd.get_dummies(X).to_numpy(dtype=float)
+    settings: dict[str, Any] = {"tol": 0, "n_init": 1, "random_state": 0}
+
+    def an_iteration(make: Callable[[int], Any], table: Any) -> float:
+        few, many = (stopwatch(lambda steps=steps: make(steps).fit(table), repeats=2) for steps in (2, 22))
+        return (many - few) / 20
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the number of iterations is fixed on purpose
+        mine = an_iteration(lambda steps: LatentProfileMixture(5, init="random", max_iter=steps, **settings), X)
+        other = an_iteration(
+            lambda steps: GaussianMixture(
+                5, covariance_type="diag", init_params="random_from_data", max_iter=steps, **settings
+            ),
+            coded,
+        )
+    ratio = other / mine
+    what = "latent profiles, an iteration (peer: scikit-learn's diagonal mixture, one-hot)"
+    return Line(what, f"{n:,} x 20, c=5", duration(mine), duration(other), f"{ratio:.2f} x", "> 0.5 x", ratio > 0.5)
+
+
 def lines(quick: bool, peer_python: str) -> Iterator[Line]:
     from evidentia import CatECM, SoftECM
 
@@ -155,6 +213,7 @@ def lines(quick: bool, peer_python: str) -> Iterator[Line]:
         warnings.simplefilter("ignore", UserWarning)
         seconds = stopwatch(lambda: CatECM(5, n_init=1, random_state=0).fit(X), repeats=1)
     yield Line("CatECM, one start", f"{n:,} x 20, c=5", duration(seconds), "", "", "< 10 s", seconds < 10)
+    yield profile_line(n)
     n = 100 if quick else 300
     peer = seconds_by_evclust("benchmarks.categories", "peer_seconds", n, python=peer_python)
     model, X = CatECM(3, focal_sets="full", n_init=1, max_iter=PEER_ITERATIONS, tol=0, random_state=0), small_table(n)

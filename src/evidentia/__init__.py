@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evidentia.hierarchy import BeliefHierarchical
     from evidentia.looking import choose, look
     from evidentia.metric_learning import FDA, KFDA, KPCCA, LFDA, LSI, PCCA, DMLeig
-    from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, ParsimoniousGaussianMixture
+    from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, LatentProfileMixture, ParsimoniousGaussianMixture
     from evidentia.neural import NNEVCLUS
     from evidentia.partition import CredalPartition, fuse
     from evidentia.prototypes import (
@@ -54,7 +54,7 @@ _NAMES = {
     "hierarchy": ["BeliefHierarchical"],
     "looking": ["choose", "look"],
     "metric_learning": ["FDA", "KFDA", "KPCCA", "LFDA", "LSI", "PCCA", "DMLeig"],
-    "mixtures": ["EGMM", "BootGMM", "LatentClassMixture", "ParsimoniousGaussianMixture"],
+    "mixtures": ["EGMM", "BootGMM", "LatentClassMixture", "LatentProfileMixture", "ParsimoniousGaussianMixture"],
     "neural": ["NNEVCLUS"],
     "partition": ["CredalPartition", "fuse"],
     "prototypes": ["BPEC", "CCM", "CECM", "CFCM", "ECM", "FCM", "MECM", "COPKMeans", "CatECM", "GustafsonKessel",
@@ -70,7 +70,7 @@ __all__ = [
     "BPEC", "CCM", "CECM", "CEVCLUS", "CFCM", "ECM", "EGMM", "EVCLUS", "FCM", "FDA", "KFDA", "KPCCA", "LFDA", "LSI",
     "MECM", "NNEVCLUS", "PCCA", "RECM", "WMVEC", "WMVECFP", "ActiveSession", "BeliefHierarchical", "BootGMM",
     "COPKMeans", "CatECM", "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel",
-    "LatentClassMixture", "MECMdd", "MassFunctions", "NoiseClustering", "PairwiseConstraints",
+    "LatentClassMixture", "LatentProfileMixture", "MECMdd", "MassFunctions", "NoiseClustering", "PairwiseConstraints",
     "ParsimoniousGaussianMixture", "SECMdd", "SoftECM", "choose", "communities", "ensemble", "explore", "fuse",
     "load_model", "look", "open_rows", "select",
 ]  # fmt: skip

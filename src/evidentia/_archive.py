@@ -128,7 +128,10 @@ def name_file_in_errors(path: str | os.PathLike[str], kind: Format) -> Iterator[
 
 
 # Classes that files of earlier versions name by the place where they were.
-MOVED = {"evidentia.mixtures.class_em:Columns": "evidentia.rows.categories:Columns"}
+MOVED = {
+    "evidentia.mixtures.class_em:Columns": "evidentia.rows.categories:Columns",
+    "evidentia.prototypes._mixed_rows:Coding": "evidentia.rows.mixed:Coding",
+}
 
 
 def own_class(name: str) -> Any:

@@ -57,7 +57,7 @@ def test_mixed_columns_and_one_row(run, table, blobs, tmp_path):
     assert code == 0, said
     model = load_model(tmp_path / "out" / "model.npz")
     assert model.categories == ("kind",)
-    assert type(model.model).__name__ == "CatECM"
+    assert type(model.model).__name__ == "LatentProfileMixture"
     blobs.drop(columns="who").iloc[[7]].to_csv(tmp_path / "new.csv", index=False)
     code, said = run("predict", tmp_path / "out", tmp_path / "new.csv", "--out", "-")
     assert code == 0, said

@@ -286,7 +286,7 @@ EXEMPT = (
     Exempt(("order",), ("evclus", "cevclus", "cop-kmeans"), "objects are moved one after the other"),
     Exempt(("order",), ("cecm", "cfcm"), "linked objects are moved one after the other",
            lambda problem: "constraints" in problem.more),
-    Exempt(("units", "origin"), ("latent-class", "catecm"), "categories have neither"),
+    Exempt(("units", "origin"), ("latent-class", "latent-profile", "catecm"), "categories have neither"),
     Exempt(("units",), ("secmdd",), "a variance has another unit than a dissimilarity",
            lambda problem: problem.settings.get("evenness") == "variance"),
     Exempt(("units",), ("evclus", "cevclus", "nnevclus"), "dissimilarities are conflicts as they are",

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import evidentia
-from evidentia import EVCLUS, CatECM, LatentClassMixture, methods
+from evidentia import EVCLUS, LatentClassMixture, LatentProfileMixture, methods
 from evidentia.looking import choose, expected_cost, fit_number, look, numbers_to_try
 from evidentia.looking.cost import Cost
 from evidentia.looking.rules import egmm_settings, number_settings
@@ -33,14 +33,14 @@ FEW = np.arange(60) % 4 + TRUTH
     [
         (table(), False, "egmm"),
         (table(w=FEW), False, "egmm"),  # whole numbers of few values, beside numbers
-        (table(w=COLORS, x=FEW), False, "catecm"),
-        (table(w=FLAG), False, "catecm"),  # two values are a category
+        (table(w=COLORS, x=FEW), False, "latent-profile"),
+        (table(w=FLAG), False, "latent-profile"),  # two values are a category
         (pd.DataFrame({"a": COLORS, "b": np.roll(COLORS, 1)}), False, "latent-class"),
         (pd.DataFrame({"a": FLAG, "b": FEW}), False, "latent-class"),
         (table(), True, "cecm"),
         (table(w=COLORS, x=FEW), True, "cevclus"),
         (pd.DataFrame(RNG.normal(size=(60, 25))).assign(w=FLAG), False, "egmm"),  # wide: components dissolve it
-        (pd.DataFrame(RNG.normal(size=(60, 25))).assign(w=COLORS, x=1.5 * FEW), False, "catecm"),
+        (pd.DataFrame(RNG.normal(size=(60, 25))).assign(w=COLORS, x=1.5 * FEW), False, "latent-profile"),
     ],
 )
 def test_the_method_follows_the_kinds_of_columns(frame, linked, method):
@@ -54,7 +54,8 @@ def test_categories_reach_the_method_as_such():
     choice = choose(table(w=COLORS, x=FLAG, y2=FEW))
     assert choice.categories == ("w", "x")
     assert choice.settings == {"numbers": ["u", "v", "y2"]}
-    assert choice.reasons["scale"] == "Numbers are divided by their standard deviation."
+    assert choice.reasons["scale"] == ""
+    assert "standard deviation" in choose(table(w=COLORS, x=FEW), method="catecm").reasons["scale"]
     assert choice.rows(table(w=COLORS, x=FLAG, y2=FEW)).dtypes.astype(str).to_dict() == {
         "u": "float64", "v": "float64", "w": "category", "x": "category", "y2": "float64",
     }  # fmt: skip
@@ -133,7 +134,7 @@ def test_choices_are_fitted_and_place_new_rows():
     frame = table(w=COLORS, x=FEW)
     choice = evidentia.choose(frame)
     model = choice.fit(frame, 2, random_state=0)
-    assert isinstance(model, CatECM)
+    assert isinstance(model, LatentProfileMixture)
     np.testing.assert_array_equal(model.predict(choice.prepare(frame)), model.labels_)
     assert adjusted_rand_score(TRUTH, model.labels_) == 1
     numbers = table() * [1, 5]

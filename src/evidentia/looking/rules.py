@@ -207,7 +207,7 @@ def method_rule(seen: Look, *, linked: bool = False) -> tuple[str, str]:
     if not numbers and (text or not seen.wide):
         return "latent-class", "All columns are categories: a latent class mixture, LatentClassMixture."
     if text or two:
-        return "catecm", "Numbers and categories side by side: evidential c-means for both, CatECM."
+        return "latent-profile", "Numbers and categories side by side: a mixture of both, LatentProfileMixture."
     return "egmm", "All columns are numbers: a Gaussian mixture, EGMM."
 
 
@@ -251,7 +251,7 @@ def scale_of_mixed(cls: Any) -> str:
         return ""
     if "metric" in cls.parameters:
         return "Gower's dissimilarity divides each column of numbers by its range."
-    return "Numbers are divided by their standard deviation."
+    return "Numbers are divided by their standard deviation." if "number_weight" in cls.parameters else ""
 
 
 def egmm_settings(seen: Look) -> tuple[dict[str, Any], str]:

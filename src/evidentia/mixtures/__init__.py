@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from evidentia.mixtures.bootgmm import BootGMM
     from evidentia.mixtures.egmm import EGMM
     from evidentia.mixtures.latent_class import LatentClassMixture
+    from evidentia.mixtures.latent_profile import LatentProfileMixture
     from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 
 # Each in its own file, loaded when it is asked for.
@@ -14,10 +15,11 @@ _HOMES = {
     "BootGMM": "bootgmm",
     "EGMM": "egmm",
     "LatentClassMixture": "latent_class",
+    "LatentProfileMixture": "latent_profile",
     "ParsimoniousGaussianMixture": "parsimonious",
 }
 
-__all__ = ["EGMM", "BootGMM", "LatentClassMixture", "ParsimoniousGaussianMixture"]
+__all__ = ["EGMM", "BootGMM", "LatentClassMixture", "LatentProfileMixture", "ParsimoniousGaussianMixture"]
 
 
 def __getattr__(name: str) -> Any:

@@ -192,6 +192,20 @@ class MixtureClusterer(_base.IterativeClusterer):
         self.selection_ = pd.DataFrame([one.row(self._collapse) for one in found])
         return best
 
+    def _warn_at_an_end(self, best: int, last: int) -> None:
+        """Say so when the chosen number of clusters is the first or the last of the range."""
+        who, (low, high) = type(self).__name__, self.cluster_range
+        if not isinstance(self.n_clusters, str) or low == high:
+            return
+        about = f"{who}: the best number of clusters, {best}, is the {{}} of cluster_range=({low}, {high})"
+        if best == high == last:
+            warn_user(
+                f"{about.format('largest')}, and EBIC may rise further; raise it to look beyond.",
+                UserWarning,
+            )
+        elif best == low > 1:
+            warn_user(f"{about.format('smallest')}; lower it to see whether fewer are better.", UserWarning)
+
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Masses and log densities of checked rows."""
         raise NotImplementedError

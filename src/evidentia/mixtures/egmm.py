@@ -552,7 +552,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         self._publish_choice([best])
         rows = [done.get((look.model, look.focal_sets.n_clusters), look.row(self._collapse)) for look in looks]
         self.selection_ = pd.DataFrame(rows)
-        self._warn_at_an_end(best, max(look.focal_sets.n_clusters for look in looks))
+        self._warn_at_an_end(best.n_clusters, max(look.focal_sets.n_clusters for look in looks))
         return single, self._publish_model(problem, best)
 
     def _find_flaw(self, problem: Problem, state: Parameters) -> str:
@@ -639,23 +639,6 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 f"EGMM: {few} of {varied} columns have at most {FEW_VALUES} different values. Gaussian clusters cannot "
                 "say much about such columns: make them categories and take EVCLUS(metric='gower'), or "
                 "LatentClassMixture where all are.",
-                UserWarning,
-            )
-
-    def _warn_at_an_end(self, best: Candidate, last: int) -> None:
-        low, high = self.cluster_range
-        if not isinstance(self.n_clusters, str) or low == high:
-            return
-        if best.n_clusters == high == last:
-            warn_user(
-                f"EGMM: the best number of clusters, {high}, is the largest of cluster_range=({low}, {high}), and EBIC "
-                "may rise further; raise it to look beyond.",
-                UserWarning,
-            )
-        elif best.n_clusters == low > 1:
-            warn_user(
-                f"EGMM: the best number of clusters, {low}, is the smallest of cluster_range=({low}, {high}); lower it "
-                "to see whether fewer are better.",
                 UserWarning,
             )
 

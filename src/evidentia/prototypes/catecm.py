@@ -17,15 +17,14 @@ from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
 from evidentia.prototypes._kernel import Criterion, update_masses
 from evidentia.prototypes._medoid_base import FAMILIES
-from evidentia.prototypes._mixed_rows import Coding, MixedRows, as_numbers, category_shares, find_numeric
 from evidentia.prototypes.ecm import LEAST as FEWEST
-from evidentia.rows.categories import Columns, categories_of
+from evidentia.rows.categories import Columns
+from evidentia.rows.mixed import Coding, MixedRows, category_shares, centers_among, read_coding
 from evidentia.rows.tables import any_table
-from evidentia.rows.values import ROUNDING
 from evidentia.solvers.barycentric import solve_centers
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.overlap import is_automatic, shared_sets
-from evidentia.solvers.starts import START_RULES, representative_rows
+from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
 
 FORMS = ("linear", "published")
@@ -33,7 +32,6 @@ ODDS = 4.0  # of two clusters, below which an object is torn between them
 PUBLISHED = 1.1  # alpha of the authors' program
 ALL_FAMILIES = ("auto", *FAMILIES)
 LEAST = 1e-12  # of the number of columns: the cost of an object that is its own prototype
-CELLS = 1 << 24  # of the one-hot coding that first prototypes are found in
 QUANTILE = 1.645  # standard deviations above the mean, where 95 % of a normal distribution are below
 
 
@@ -209,16 +207,6 @@ def far_apart(shares: np.ndarray, coding: Coding) -> float:
     return float(mean + QUANTILE * np.sqrt(variance)) or 1.0  # of a table whose rows are all equal
 
 
-def moments(numbers: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard deviations of columns with gaps; a column that is constant has one unit for its scale."""
-    there = ~np.isnan(numbers)
-    total = weight @ there
-    total = np.where(total > 0, total, 1)
-    mean = weight @ np.where(there, numbers, 0) / total
-    spread = np.sqrt(weight @ np.where(there, numbers - mean, 0) ** 2 / total)
-    return mean, np.where(spread > ROUNDING * np.abs(mean), spread, 1.0)
-
-
 class CatECM(_base.IterativeClusterer):
     r"""Evidential c-means for categories [1]_, alone or beside numbers.
 
@@ -368,10 +356,12 @@ class CatECM(_base.IterativeClusterer):
         _base.check_enough_rows(self, len(table), self.n_clusters)
         weight = _base.check_weight(self, sample_weight, len(table))
         weight = np.ones(len(table)) if weight is None else weight
-        coding, shares = self._read(table, weight)
+        coding, codes = self._read(table, weight)
+        shares = category_shares(codes, coding.columns, weight)
+        coding = coding._replace(number_weight=self._weigh_numbers(coding, shares))
         problem = self._pose(coding, shares)
         _base.refuse_masses(self, len(table), problem.criterion.focal_sets)
-        codes, numbers = coding.codes(table), coding.numbers(table, type(self).__name__)
+        numbers = coding.numbers(table, type(self).__name__)
         cut = coding.blocks(codes, numbers, len(problem.criterion.focal_sets))
         problem = replace(problem, blocks=tuple((rows, weight[block]) for block, rows in cut))
         starts = [self._given_start(coding)] if self._start_given else self._starts(coding, codes, numbers, weight)
@@ -413,24 +403,20 @@ class CatECM(_base.IterativeClusterer):
         return _base.check_categories(self, X, reset=reset)
 
     def _read(self, table: np.ndarray, weight: np.ndarray) -> tuple[Coding, np.ndarray]:
-        """How rows are read, and the share of each category."""
+        """How rows are read, and their codes."""
         who, names = type(self).__name__, getattr(self, "feature_names_in_", None)
-        numeric = find_numeric(table, self.numbers, names, who)
-        if self.form == "published" and numeric.any():
+        coding, codes = read_coding(table, self.numbers, weight, names, who)
+        if self.form == "published" and coding.numeric.any():
+            column = int(coding.numeric.argmax())
             raise ValueError(
-                f"{who} in its published form reads categories alone, and column {self._name(int(numeric.argmax()))} "
-                "of X holds numbers. Take form='linear', or cut them into classes (pandas.cut)."
+                f"{who} in its published form reads categories alone, and column "
+                f"{column if names is None else repr(str(names[column]))} of X holds numbers. Take form='linear', or "
+                "cut them into classes (pandas.cut)."
             )
-        categories = [categories_of(table[:, k], self._name(k), who) for k in np.flatnonzero(~numeric).tolist()]
-        mean, scale = moments(as_numbers(table, numeric, who), weight)
-        coding = Coding(numeric, categories, mean, scale, 1.0)
-        shares = category_shares(coding.codes(table), coding.columns, weight)
-        share = typical_mismatch(shares, coding.columns) if self.number_weight == "auto" else float(self.number_weight)
-        return coding._replace(number_weight=share), shares
+        return coding, codes
 
-    def _name(self, column: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        return str(column) if names is None else repr(str(names[column]))
+    def _weigh_numbers(self, coding: Coding, shares: np.ndarray) -> float:
+        return typical_mismatch(shares, coding.columns) if self.number_weight == "auto" else float(self.number_weight)
 
     # -- starts -------------------------------------------------------------------------------------------------------
 
@@ -453,21 +439,10 @@ class CatECM(_base.IterativeClusterer):
         )
 
     def _starts(self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray) -> list[Prototypes]:
-        """Prototypes at k-means solutions, or at rows: in the coding whose squared distances are dissimilarities."""
-        rng, columns = check_random_state(self.random_state), coding.columns
-        numbers = np.nan_to_num(numbers)  # the mean of the column
-        chosen, share = representative_rows(np.hstack([codes, numbers]), weight, rng)
-        step = -(-len(chosen) * columns.width // CELLS) or 1
-        chosen, share = chosen[::step], share[::step]
-        coded = columns.one_hot(codes[chosen])
-        gaps = np.repeat(codes[chosen] < 0, columns.sizes, axis=1)
-        coded = np.where(gaps, category_shares(codes, columns, weight), coded)
-        rows = np.hstack([np.sqrt(0.5) * coded, numbers[chosen]])
-        found = START_RULES[self.init](rows, self.n_clusters, self.n_init, rng, share)
-        return [
-            Prototypes(np.maximum(center[:, : columns.width], 0) / np.sqrt(0.5), center[:, columns.width :])
-            for center in found
-        ]
+        """Prototypes at k-means solutions, or at rows."""
+        rng, rule = check_random_state(self.random_state), self.init
+        found = centers_among(coding, codes, numbers, weight, self.n_clusters, rule=rule, n_starts=self.n_init, rng=rng)
+        return [Prototypes(*center) for center in found]
 
     # -- the result ---------------------------------------------------------------------------------------------------
 

@@ -125,6 +125,28 @@ def least_committed(posterior: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
     return masses
 
 
+def spread_over_sets(posterior: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
+    """The masses of :func:`least_committed`; what belongs to a set that is not there goes to its clusters alike.
+
+    Pignistic probabilities are those that were given, whatever the sets.
+
+    Examples
+    --------
+    >>> spread_over_sets(np.array([[0.5, 0.3, 0.2]]), FocalSets(3, [[0], [1], [2], [0, 1]])).round(2)
+    array([[0.4, 0.2, 0.2, 0.2]])
+    """
+    masses = least_committed(posterior, focal_sets)
+    order = np.argsort(-posterior, axis=1, kind="stable")
+    falling = np.take_along_axis(posterior, order, axis=1)
+    masks = np.bitwise_or.accumulate(np.int64(1) << order.astype(np.int64), axis=1)
+    steps = falling - np.append(falling[:, 1:], np.zeros((len(posterior), 1)), axis=1)
+    steps[np.isin(masks, focal_sets.masks)] = 0
+    left = np.empty_like(steps)
+    np.put_along_axis(left, order, steps[:, ::-1].cumsum(axis=1)[:, ::-1], axis=1)
+    masses[:, focal_sets.singleton_index] += left
+    return masses
+
+
 def is_automatic(focal_sets: Any) -> bool:
     """Whether sets are left to the fit: ``"auto"``, those of clusters that overlap."""
     return isinstance(focal_sets, str) and focal_sets == "auto"

@@ -1,7 +1,8 @@
-r"""Rows of categories and numbers, as the criterion of CatECM reads them.
+r"""Rows of categories and numbers: which columns are which, codes and numbers without units, and starts among them.
 
-The dissimilarity of a row to a prototype is linear in what is kept here. With :math:`w(a)` the weight of category a in
-the prototype of a column, and z numbers without units,
+In :class:`MixedRows` they are as the criterion of CatECM reads them. The dissimilarity of a row to a prototype is
+linear in what is kept there. With :math:`w(a)` the weight of category a in the prototype of a column, and z numbers
+without units,
 
 .. math:: d(x, v) = r \Big[ \sum_{l\ \text{observed}} (1 - w_l(x_l)) + \sum_{q\ \text{observed}} (z_q - v_q)^2 \Big]
 
@@ -16,9 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from evidentia.rows.categories import MISSING, WHOLE, Columns, encode, is_measurement
-from evidentia.rows.values import LARGEST, LEAST_SHARE, ranges_of, refuse_huge, refuse_lost
+from evidentia.rows.categories import MISSING, WHOLE, Columns, categories_of, encode, is_measurement
+from evidentia.rows.values import LARGEST, LEAST_SHARE, ROUNDING, ranges_of, refuse_huge, refuse_lost
 from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.starts import START_RULES, representative_rows
+
+CELLS = 1 << 24  # of the one-hot coding that starts are found in
 
 
 class MixedRows(NamedTuple):
@@ -154,3 +158,53 @@ def category_shares(codes: np.ndarray, columns: Columns, weight: np.ndarray) -> 
         return counts
     total = np.add.reduceat(counts, columns.offsets)
     return counts / np.repeat(np.where(total > 0, total, 1), columns.sizes)
+
+
+def moments(numbers: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and standard deviations of columns with gaps; a column that is constant has one unit for its scale."""
+    there = ~np.isnan(numbers)
+    total = weight @ there
+    total = np.where(total > 0, total, 1)
+    mean = weight @ np.where(there, numbers, 0) / total
+    spread = np.sqrt(weight @ np.where(there, numbers - mean, 0) ** 2 / total)
+    return mean, np.where(spread > ROUNDING * np.abs(mean), spread, 1.0)
+
+
+def read_coding(
+    table: np.ndarray, numbers: Any, weight: np.ndarray, names: Sequence[str] | None, who: str
+) -> tuple[Coding, np.ndarray]:
+    """How rows of a table are read, numbers in standard deviations, and the codes of their categories."""
+    numeric = find_numeric(table, numbers, names, who)
+    called = [str(k) if names is None else repr(str(names[k])) for k in range(len(numeric))]
+    categories = [categories_of(table[:, k], called[k], who) for k in np.flatnonzero(~numeric).tolist()]
+    mean, scale = moments(as_numbers(table, numeric, who), weight)
+    coding = Coding(numeric, categories, mean, scale, 1.0)
+    return coding, coding.codes(table)
+
+
+def centers_among(
+    coding: Coding,
+    codes: np.ndarray,
+    numbers: np.ndarray,
+    weight: np.ndarray,
+    n_clusters: int,
+    *,
+    rule: str,
+    n_starts: int,
+    rng: np.random.RandomState,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Starts by a rule, (weights of categories, numbers): in the coding whose squared distances are dissimilarities."""
+    columns, shares = coding.columns, category_shares(codes, coding.columns, weight)
+    both = np.hstack([codes, np.nan_to_num(numbers)])  # the mean of the column
+    chosen, share = representative_rows(both, weight, rng)
+    step = -(-len(chosen) * columns.width // CELLS) or 1
+    # Equal rows are merged: where centers are equally near, as among categories, rounding would tell copies from
+    # weights. There are as many rows as clusters at least.
+    rows, which = np.unique(both[chosen[::step]], axis=0, return_inverse=True)
+    share, again = np.bincount(which.ravel(), weights=share[::step]), np.arange(max(len(rows), n_clusters)) % len(rows)
+    rows, share = rows[again], (share / np.bincount(again))[again]
+    known = rows[:, : codes.shape[1]].astype(int)
+    coded = np.where(np.repeat(known < 0, columns.sizes, axis=1), shares, columns.one_hot(known))
+    rows = np.hstack([np.sqrt(0.5) * coded, rows[:, codes.shape[1] :]])
+    for center in START_RULES[rule](rows, n_clusters, n_starts, rng, share):
+        yield np.maximum(center[:, : columns.width], 0) / np.sqrt(0.5), center[:, columns.width :]
