@@ -86,6 +86,20 @@ def download(page, label, folder):
     return path
 
 
+def test_a_selection_sends_words_and_numbers_and_no_styles(page, served):
+    """With its styles each line of words would have the whole page laid out anew, which takes longer than all else."""
+    Driver(page, served)  # something is fitted, so that a page comes drawn
+    frames = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(str(frame))))
+    driver = Driver(page, served)
+    frames.clear()
+    driver.drag("map", around(0, 4, 3, 7))
+    driver.sees("24 objects selected")
+    sent = "".join(frames)
+    assert "24 objects selected" in sent
+    assert "stylesheets" not in sent
+
+
 def test_the_table_is_the_keyboards_way_to_select(driver):
     box = driver.page.locator(".tabulator-row input[type=checkbox]").first
     box.focus()

@@ -51,11 +51,10 @@ def choices(label: str, options: Any, **look: Any) -> pn.widgets.RadioBoxGroup:
 
 
 class Html(pn.pane.HTML):
-    """HTML whose styles are sent once: with each change they would have all be laid out anew, and come from afar."""
+    """HTML of which only the words are sent again: with its styles the whole page would be laid out anew."""
 
-    def _update_model(self, events: Any, msg: dict[str, Any], *where: Any) -> None:
-        msg.pop("stylesheets", None)
-        super()._update_model(events, msg, *where)
+    def _update(self, ref: str, model: Any) -> None:
+        model.text = self._get_properties(model.document)["text"]
 
 
 def text(words: str, *, pre: bool = False, **look: Any) -> Html:
