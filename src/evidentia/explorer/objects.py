@@ -30,6 +30,7 @@ from evidentia.plots.looks import Looks, choose_drawn, column_shades, looks, pac
 from evidentia.plots.palette import set_style
 from evidentia.plots.partition import partition_plot_data
 from evidentia.plots.table import fill_missing, principal_plane
+from evidentia.report.interactive import draw_hulls, hull_columns
 from evidentia.report.pictures import choose_view
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Map(Points):
         self.words = text(RULES[LARGEST], width=WIDTH)
         self.legend = pn.widgets.CheckBoxGroup(label="sets shown", width=200, margin=0, stylesheets=[LINES])
         self.swatches = Html("", width=30, margin=(0, 0, 0, 10))
-        self.hulls = ColumnDataSource({"xs": [], "ys": [], "color": [], "dash": [], "fill": []})
+        self.hulls = ColumnDataSource(hull_columns([], []))
         self.placed = False
         self.figure = self._figure()
         self.pane = pn.pane.Bokeh(self.figure, sizing_mode="stretch_width", height=520, margin=(0, 10))
@@ -77,11 +78,7 @@ class Map(Points):
         found = figure(tools=tools, name="map", height=520, **PLOT)
         found.add_tools(lasso, BoxSelectTool(continuous=False), TapTool())
         found.toolbar.active_drag = lasso
-        self.areas = found.patches(
-            "xs", "ys", source=self.hulls, fill_color="color", fill_alpha="fill", line_color="color", line_width=1.5,
-            line_dash="dash", line_alpha=0.7,
-        )  # fmt: skip
-        self.areas.nonselection_glyph = None
+        draw_hulls(found, self.hulls)
         self.points = found.scatter(
             "x", "y", source=self.source, size="size", fill_color="color", line_color="#333333", line_width=0.4,
             marker=by_mark("mark"), fill_alpha=0.9, nonselection_fill_alpha=FADED,
@@ -160,7 +157,8 @@ class Map(Points):
         names = partition.focal_sets.names(partition.cluster_names)
         tips = [(f"mass of {names[at]}", f"@m{k}{{0.00}}") for k, at in enumerate(top)]
         self.hover.tooltips = [("object", "@name"), ("doubt", "@doubt{0.00}"), *tips]
-        self._draw_hulls()
+        corners = partition_plot_data(partition, self.xy)
+        self.hulls.data = hull_columns(corners.lower, corners.upper)
         self._name_axes()
         page.drawn.object = to_html(drawn.words)
 
@@ -205,17 +203,6 @@ class Map(Points):
             self.figure, f"Map of {len(self.objects):,} objects by {across} and {up}. Sets: {colors}.{by} "
             "The table below lists the objects."
         )  # fmt: skip
-
-    def _draw_hulls(self) -> None:
-        partition, rows = self.page.exploration.partition_, []
-        data = partition_plot_data(partition, self.xy)
-        for k, both in enumerate(zip(data.upper, data.lower)):
-            color = set_style(1 << k, partition.n_clusters).color
-            for corners, dash, fill in zip(both, ("dashed", "solid"), (0.0, 0.08)):
-                if len(corners) > 2:
-                    rows.append((*corners.T.tolist(), color, dash, fill))
-        names = ("xs", "ys", "color", "dash", "fill")
-        self.hulls.data = {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
     def axis_names(self) -> tuple[str, str]:
         if not self.numbers:

@@ -109,6 +109,7 @@ class Step:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Step:
+        """A step as that list holds it, without its partition."""
         said = tuple(Statement(**one) for one in given["statements"])
         settings, notes = Settings.from_dict(given["settings"]), tuple(given["notes"])
         return cls(**{**given, "settings": settings, "statements": said, "notes": notes})
