@@ -284,10 +284,12 @@ def map_tools() -> tuple[Any, Any, list[Any]]:
 
 def draw_hulls(plot: Any, source: Any) -> Any:
     """Outlines of clusters, whose columns are those of :func:`hull_columns`; below what is drawn later."""
-    return plot.patches(
+    drawn = plot.patches(
         "xs", "ys", source=source, fill_color="color", fill_alpha="fill", line_color="color", line_width=1.4,
-        line_dash="dash", level="underlay",
+        line_dash="dash", line_alpha=0.8,
     )  # fmt: skip
+    drawn.nonselection_glyph = None  # a click on one leaves the others as they are
+    return drawn
 
 
 def hull_columns(lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]) -> dict[str, list[Any]]:
