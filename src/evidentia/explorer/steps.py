@@ -61,7 +61,8 @@ class Settings:
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Settings:
         """Settings as JSON has kept them."""
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+        kept: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
+        return cls(**kept)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(replace(self, parameters=dict(self.parameters)))
