@@ -121,6 +121,7 @@ def measured(browser: Any, served: Any, n: int) -> Iterator[Line]:
     watch.took(page.get_by_role("button", name="↶ Undo", exact=True).click)
     found["together, fitted, drawn"] = watch.took(together.click)
     one.tab("Questions")
+    page.get_by_text("belong together? So far").wait_for()  # an answer before there is a question is refused at once
     found["answer, fitted, drawn"] = watch.took(page.get_by_role("button", name="Yes, together").click)
     targets = TARGETS[n] or [None] * len(found)
     for (what, took), most in zip(found.items(), targets):

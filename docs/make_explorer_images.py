@@ -76,6 +76,9 @@ def main():
             shot("compare", 2.5)
             driver.tab("Numbers")
             shot("numbers", 0)
+            driver.tab("Tree")
+            driver.click("Build the tree (method bhc)")
+            shot("tree", 0)
             browser.close()
     pictures = [picture.quantize(128, dither=Image.Dither.NONE) for picture, _ in frames]
     pictures[0].save(

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-CONTROLS = "button|checkbox|combobox|listbox|radio|searchbox|slider|spinbutton|textbox"
+CONTROLS = "button|checkbox|combobox|figure|img|listbox|radio|searchbox|slider|spinbutton|textbox"
 MODELS = "const all = [...Bokeh.documents[0]._all_models.values()];"
 COUNTER = f"(() => {{ if (!window.Bokeh?.documents?.length) return 0; {MODELS} "
 COUNTER += "return all.find(m => m.title == 'counter')?.value ?? 0 })()"
@@ -16,8 +16,8 @@ PLACES = f"""([name, points]) => {{ {MODELS}
     const inside = (at, low, high) => Math.min(Math.max(at, low + 3), high - 3)
     return points.map(([x, y]) => [box.x + inside(view.frame.x_scale.compute(x), frame.left, frame.right),
                                    box.y + inside(view.frame.y_scale.compute(y), frame.top, frame.bottom)]) }}"""
-DATA = f"""([name, column]) => {{ {MODELS} const figure = all.find(m => m.name == name && m.type == 'Figure')
-    return Array.from(figure.renderers.at(-1).data_source.get(column)) }}"""
+DATA = f"""([name, column, at]) => {{ {MODELS} const figure = all.find(m => m.name == name && m.type == 'Figure')
+    return Array.from(figure.renderers.at(at).data_source.get(column)) }}"""
 
 
 class Driver:
@@ -93,8 +93,8 @@ class Driver:
         """Wait until some words stand on the page."""
         self.page.get_by_text(words).first.wait_for(timeout=20_000)
 
-    def data(self, figure, column):
-        return self.page.evaluate(DATA, [figure, column])
+    def data(self, figure, column, renderer=-1):
+        return self.page.evaluate(DATA, [figure, column, renderer])
 
 
 def around(x, y, width, height):
@@ -104,6 +104,6 @@ def around(x, y, width, height):
 
 
 def unnamed(page):
-    """Controls in the tree that screen readers are given, and that have no name."""
+    """Controls and pictures in the tree that screen readers are given, and that have no name."""
     lines = page.locator("body").aria_snapshot().splitlines()
     return [line.strip() for line in lines if re.match(rf"\s*- '?({CONTROLS})(?! \")", line)]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from explorer.driving import Driver, unnamed
+from explorer.driving import MODELS, Driver, unnamed
 from explorer.served import Served
 
 # Every piece of text that can be seen, also in shadow roots, with its color and the first color behind it.
@@ -66,12 +66,35 @@ def test_every_control_has_a_name_and_all_words_are_readable(page, served):
     for view in ("Questions", "Columns", "Numbers", "Peaks", "Tree", "Compare", "Log", "Map"):
         driver.tab(view)
         assert unnamed(page) == []
+        assert page.get_by_role("figure").count() == page.evaluate(FIGURES)
         inks = page.evaluate(INKS)
         least = [4.5 if re.search(r"\w", words) else 3 for words, _, _ in inks]
         pale = [one for one, most in zip(inks, least) if contrast(*one[1:]) < most]
         assert pale == []
         seen += len(inks)
     assert seen > 500
+
+
+FIGURES = f"""(() => {{ {MODELS} const shown = (m) => Bokeh.index.find_one(m)?.el.isConnected
+  return all.filter(m => m.type == 'Figure' && shown(m)).length }})()"""  # of Bokeh, in view
+
+
+def figures(page):
+    """Names of pictures in the tree that Chromium itself gives to screen readers."""
+    nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
+    return [one["name"]["value"] for one in nodes if one.get("role", {}).get("value") == "figure"]
+
+
+def test_pictures_say_what_they_show(page, served):
+    driver = Driver(page, served)
+    words = r"Map of 30 objects by u and v\. Sets: \{0\} \d+, \{1\} \d+.*\. The table below lists the objects\."
+    assert re.fullmatch(words, figures(page)[0])
+    page.get_by_label("color by").select_option("v")
+    driver.wait()
+    assert " Colored by v. " in figures(page)[0]
+    page.locator(".tabulator-row input[type=checkbox]").nth(2).click()
+    driver.wait()
+    assert figures(page)[1] == "Masses as bars. 1 selected: 2."
 
 
 def test_all_is_done_by_the_keyboard(page, served):

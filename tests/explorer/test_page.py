@@ -86,6 +86,20 @@ def download(page, label, folder):
     return path
 
 
+def test_a_selection_sends_words_and_numbers_and_no_styles(page, served):
+    """With its styles each line of words would have the whole page laid out anew, which takes longer than all else."""
+    Driver(page, served)  # something is fitted, so that a page comes drawn
+    frames = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(str(frame))))
+    driver = Driver(page, served)
+    frames.clear()
+    driver.drag("map", around(0, 4, 3, 7))
+    driver.sees("24 objects selected")
+    sent = "".join(frames)
+    assert "24 objects selected" in sent
+    assert "stylesheets" not in sent
+
+
 def test_the_table_is_the_keyboards_way_to_select(driver):
     box = driver.page.locator(".tabulator-row input[type=checkbox]").first
     box.focus()
@@ -115,7 +129,19 @@ def test_peaks_numbers_tree_and_comparison(driver, table):
     handle.focus()
     driver.page.keyboard.press("ArrowRight")
     driver.wait()
-    assert steps(table)["steps"][-1]["settings"]["cut"] is not None
+    cut = steps(table)["steps"][-1]["settings"]["cut"]
+    assert cut is not None
+    ((at,), merges) = driver.data("tree", "y"), np.sort(np.array(driver.data("tree", "ys", 0)).max(axis=1))
+    rest = {k: (merges[-k] + merges[1 - k]) / 2 for k in range(2, 6)}  # where the line of k clusters comes to rest
+    assert at == pytest.approx(rest[cut])
+    wanted = 3 if cut != 3 else 2
+    driver.drag("tree", [[0.2, at], [0.5, merges[0]], [0.7, rest[wanted]]])
+    assert steps(table)["steps"][-1]["settings"]["cut"] == wanted
+    assert driver.data("tree", "y") == pytest.approx([rest[wanted]])
+    driver.drag("tree", [[0.3, rest[wanted]], [0.3, 0.4 * rest[wanted] + 0.6 * merges[-wanted]]])  # the same cut
+    assert driver.data("tree", "y") == pytest.approx([rest[wanted]])
+    assert steps(table)["steps"][-1]["settings"]["cut"] == wanted
+    assert steps(table)["at"] == len(steps(table)["steps"]) - 1
     driver.tab("Compare")
     driver.sees("Credal Rand index")
     driver.tab("Numbers")

@@ -178,10 +178,16 @@ def test_a_port_that_is_taken_is_passed_over_and_the_file_goes_with_the_server(s
         assert not other.redirect.exists()
 
 
-def test_host_is_refused_at_the_command_line(tmp_path):
-    table = tmp_path / "table.csv"
-    table.write_text(TABLE)
-    command = [sys.executable, "-c", RUN, "explore", str(table), "--host", "0.0.0.0", "--no-browser"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["table.csv", "--host", "0.0.0.0"], "add --allow-remote"),
+        (["*.csv"], "reads one table into memory, and *.csv is of those that are read piece by piece"),
+    ],
+)
+def test_what_is_refused_at_the_command_line(tmp_path, words, told):
+    (tmp_path / "table.csv").write_text(TABLE)
+    command = [sys.executable, "-c", RUN, "explore", *words, "--no-browser"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.returncode == 2
-    assert "--allow-remote" in done.stderr
+    assert told in " ".join(done.stderr.split())

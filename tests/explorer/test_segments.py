@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evidentia.explorer.folder import STEPS
-from evidentia.explorer.segments import ImageExploration, ImageSettings, find_regions
-from evidentia.explorer.strokes import Stroke
+from evidentia.explorer.segments import ImageExploration, ImageSettings
+from evidentia.images.strokes import Stroke
 
 
 def picture(seed=0, n=24):
@@ -126,10 +126,3 @@ def test_a_volume_is_drawn_on_plane_by_plane():
     exploration.draw([LEFT, RIGHT, MIDDLE._replace(plane=2)])
     assert (exploration.segmentation_.labels()[:, :, 10:14] == 1).mean() > 0.9
     np.testing.assert_array_equal(exploration.plane(volume, 2), volume[2])
-
-
-def test_regions_are_connected_and_large_enough():
-    sets = np.full((6, 8), -1)
-    sets[0:3, 0:3], sets[4:6, 0:6], sets[0:2, 5:8] = 1, 1, 2
-    sets[3, 7] = 3
-    assert [(one.mask, len(one.pixels)) for one in find_regions(sets, 6)] == [(1, 12), (1, 9), (2, 6)]

@@ -17,7 +17,9 @@ from evidentia import CECM, BeliefHierarchical, CredalPartition, FocalSets
 from evidentia.constraints import ContradictoryLinks, Statement
 from evidentia.explorer import Exploration, Settings, script
 from evidentia.explorer.history import StoppedFit
-from evidentia.explorer.state import KEPT, Origin, moved_objects
+from evidentia.explorer.state import KEPT
+from evidentia.explorer.steps import Origin
+from evidentia.partition.alignment import moved_objects
 
 QUICK = MappingProxyType({"n_init": 2})
 

@@ -24,7 +24,8 @@ from evidentia.cli.exploring import Job
 from evidentia.cli.inputs import InputOptions
 from evidentia.explorer import Exploration, Settings, StoppedFit, script
 from evidentia.explorer.app import known_parameters, read_parameters
-from evidentia.explorer.page import send_all_messages
+from evidentia.explorer.offline import send_all_messages
+from evidentia.plots.looks import looks
 from evidentia.storage import load_model
 
 VIEWS = ("Questions", "Columns", "Numbers", "Peaks", "Tree", "Compare", "Log", "Map")
@@ -101,6 +102,42 @@ def test_a_selection_is_shown_by_every_view_and_made_in_every_view(clicked):
     clicked.select(compare, [7])
     assert page.table.widget.selection == [7]
     assert page.map.source.selected.indices == [7]
+
+
+def test_matched_clusters_have_one_color_in_a_comparison_whatever_their_numbers(clicked):
+    """Two clusters beside three, and the other way round; the present step looks as in the map."""
+    exploration, compare = clicked.exploration, clicked.open("Compare")
+    exploration.set(clusters=3)
+    one, other = exploration.steps[0].partition, exploration.partition_
+    assert (one.n_clusters, other.n_clusters) == (2, 3)
+    exploration.steps[0].partition = one.relabel([1, 0])
+    clicked.open("Map")
+    for at, (there, here) in ((1, (one.relabel([1, 0]), other)), (0, (other, one.relabel([1, 0])))):
+        exploration.at = at
+        clicked.page.redraw()
+        compare = clicked.open("Compare")
+        colors = {name: np.array(compare.source.data[f"color {name}"]) for name in ("there", "here")}
+        assert (colors["here"] == looks(here).colors).all()
+        stay = np.setdiff1d(np.flatnonzero((there.sets().sum(1) == 1) & (here.sets().sum(1) == 1)), compare.differ)
+        assert len(stay) > 20
+        assert (colors["there"][stay] == colors["here"][stay]).all()
+        clicked.open("Map")
+
+
+def test_a_table_of_categories_is_explored_by_the_probabilities_of_its_clusters():
+    group, rng = np.repeat([0, 1], 30), np.random.default_rng(0)
+    answers = [np.array(["no", "yes"])[np.where(rng.random(60) < 0.85, group, 1 - group)] for _ in range(5)]
+    clicked = Clicked(evidentia.explore(pd.DataFrame(dict(zip("abcde", answers)))))
+    drawn = clicked.page.map
+    assert np.ptp(drawn.source.data["x"]) > 0.1
+    assert drawn.figure.xaxis[0].axis_label.text == "PC 1 of the probabilities"
+    for view in VIEWS:
+        clicked.open(view)
+        assert "should not have happened" not in clicked.status
+    drawn.color.value = "c"
+    clicked.page.select(np.array([1, 2]))
+    clicked.click("Belong together")
+    assert "1 and 2 belong together" in clicked.status
 
 
 def test_the_table_turns_to_the_page_of_what_is_selected_however_it_is_sorted(clicked):

@@ -302,7 +302,10 @@ def explore(
 ) -> None:
     """Look at the groups in the browser, say what you know, and see what moves; everything stays on this machine."""
     if is_large(file):
-        raise UserError(f"The explorer needs all rows in memory, and {file} is too large. Take a sample of its rows.")
+        raise UserError(
+            f"The explorer reads one table into memory, and {file} is of those that are read piece by piece: several "
+            "files, an array on disk, or a very large table. Take a sample of its rows, as CSV."
+        )
     check_file(file)
     from evidentia.cli import exploring, fitting, inputs
     from evidentia.cli.running import check_out

@@ -11,14 +11,13 @@ import typer
 from evidentia.cli import inputs, terminal
 from evidentia.cli.asking import columns_to_show
 from evidentia.cli.errors import UserError
-from evidentia.cli.formats import PREFERRED
 from evidentia.explorer import Exploration, Origin, Settings
-from evidentia.explorer.notebook import beside
 from evidentia.explorer.segments import ImageExploration, ImageSettings
 from evidentia.explorer.serving import Server, check_host, page_module
 from evidentia.images import read_image
 from evidentia.images.reading import PICTURES, VOLUMES
 from evidentia.looking.numbers import Clusters
+from evidentia.rows.tables import preferred_part, tables_beside
 
 IMAGES = (*PICTURES, *VOLUMES)
 
@@ -59,7 +58,7 @@ class Job:
         import anndata
 
         adata = anndata.read_h5ad(self.file, backed="r")
-        return beside(adata, PREFERRED if PREFERRED in adata.obsm else "X")
+        return tables_beside(adata, preferred_part(adata))
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def run(job: Job | ImageJob, *, port: int, host: str, allow_remote: bool, browse
     page, is_table = page_module("page"), isinstance(job, Job)
     kind = page_module("app").TablePage if is_table else page_module("image").ImagePage
     exploration = job.exploration()
-    page.prepare()
+    page_module("offline").prepare()
     hub = page.Hub(exploration)
     server = Server(lambda: page.start_page(kind(hub)), host=host, port=port, title=f"{job.file.name} – evidentia")
     if exploration.at >= 0:

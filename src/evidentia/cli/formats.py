@@ -12,10 +12,9 @@ import pandas as pd
 
 from evidentia.cli.errors import UserError, listing
 from evidentia.rows.fcs import read_fcs
-from evidentia.rows.tables import as_table
+from evidentia.rows.tables import as_table, preferred_part
 from evidentia.solvers.memory import refuse_beyond_memory
 
-PREFERRED = "X_pca"  # of an AnnData file that has it
 GZIP = b"\x1f\x8b"
 _kept: list[Any] = []  # folders that go when the process ends
 
@@ -60,7 +59,7 @@ def read_cells(path: Path, id_column: str | None) -> tuple[pd.DataFrame, str, li
         adata = anndata.read_h5ad(path, backed="r")
     except Exception as error:  # a damaged file fails in many ways
         raise UserError(f"{path} is not a whole AnnData file (.h5ad): {error}") from error
-    rep = PREFERRED if PREFERRED in adata.obsm else "X"
+    rep = preferred_part(adata)
     if rep == "X":
         refuse_beyond_memory(
             8 * adata.n_obs * adata.n_vars, f"X of {path}", "Keep principal components in obsm['X_pca']."

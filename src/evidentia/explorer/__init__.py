@@ -6,6 +6,7 @@
 from evidentia.explorer.history import StoppedFit
 from evidentia.explorer.notebook import Explorer, explore
 from evidentia.explorer.recipe import script
-from evidentia.explorer.state import Exploration, Origin, Settings, Step
+from evidentia.explorer.state import Exploration
+from evidentia.explorer.steps import Origin, Settings, Step
 
 __all__ = ["Exploration", "Explorer", "Origin", "Settings", "Step", "StoppedFit", "explore", "script"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,8 @@ from evidentia.explorer.asking import Questions
 from evidentia.explorer.comparing import Compare
 from evidentia.explorer.notebook import OURS
 from evidentia.explorer.objects import Details, Map, Table
-from evidentia.explorer.page import WIDTH, Hub, Maker, Page, Range, button, heading, side_by_side, text, to_html
+from evidentia.explorer.page import Hub, Maker, Page, zip_files
+from evidentia.explorer.parts import WIDTH, Range, button, heading, side_by_side, text, to_html
 from evidentia.explorer.peaks import Numbers, Peaks, Tree
 from evidentia.explorer.recipe import script
 from evidentia.explorer.state import Exploration
@@ -204,15 +204,10 @@ class TablePage(Page):
         return None if numbers.empty else numbers
 
     def _pictures(self) -> bytes:
-        from zipfile import ZipFile
-
         from evidentia.report.pictures import draw
 
-        buffer = io.BytesIO()
-        with ZipFile(buffer, "w") as archive:
-            for picture in draw(self.exploration.partition_, X=self._numbers()):
-                archive.writestr(f"{picture.name}.png", picture.png)
-        return buffer.getvalue()
+        drawn = draw(self.exploration.partition_, X=self._numbers())
+        return zip_files((f"{one.name}.png", one.png) for one in drawn)
 
     def _interactive(self) -> bytes:
         from evidentia.report import write_interactive

@@ -11,7 +11,8 @@ import pandas as pd
 import panel as pn
 
 from evidentia.constraints.active import RULES
-from evidentia.explorer.page import Html, Page, button, text, to_html
+from evidentia.explorer.page import Page
+from evidentia.explorer.parts import Html, button, text, to_html
 from evidentia.explorer.tabs import CELLS, Tab
 
 ANSWERS = {"same": "Yes, together", "different": "No, apart", "don't know": "Don't know"}

@@ -9,10 +9,12 @@ import panel as pn
 from bokeh.models import LassoSelectTool
 from bokeh.plotting import figure
 
-from evidentia.explorer.objects import FADED, PLOT, Points, by_mark, mark_letters, remove_grid
-from evidentia.explorer.page import button, text, to_html
-from evidentia.explorer.state import moved_objects
+from evidentia.belief import FocalSets
+from evidentia.explorer.figures import FADED, PLOT, Points, by_mark, mark_letters, name_figure, remove_grid
+from evidentia.explorer.parts import button, text, to_html
 from evidentia.explorer.tabs import Tab
+from evidentia.partition import CredalPartition
+from evidentia.partition.alignment import match_labels, moved_objects
 from evidentia.plots.looks import looks
 from evidentia.scores import credal_rand_index
 
@@ -35,6 +37,7 @@ class Compare(Points, Tab):
                 "x", "y", source=self.source, size=7, fill_color=f"color {name}", line_color="line", line_width=1.5,
                 marker=by_mark(f"mark {name}"), nonselection_fill_alpha=FADED, nonselection_line_alpha=FADED,
             )  # fmt: skip
+            name_figure(shown, "Map of another step.")
             self.figures.append(remove_grid(shown))
         self.figures[1].x_range, self.figures[1].y_range = self.figures[0].x_range, self.figures[0].y_range
         self.differ: np.ndarray = np.empty(0, dtype=np.int64)
@@ -75,9 +78,11 @@ class Compare(Points, Tab):
         x, y = self.page.map.xy[self.objects].T
         line = np.where(np.isin(self.objects, self.differ), 0x000000FF, 0x00000000).astype(np.uint32)
         data: dict[str, Any] = {"x": x, "y": y, "line": line}
-        for name, look in zip(STEPS, map(looks, (there, here))):
+        for name, look in zip(STEPS, map(looks, (number_alike(there, here), here))):
             data |= {f"color {name}": look.colors[self.objects], f"mark {name}": mark_letters(look, self.objects)}
         self.source.data = data
+        for figure_, at in zip(self.figures, (self.other.value, exploration.at)):
+            name_figure(figure_, f"Map of step {at + 1}, {exploration.steps[at].words}.")
         with self.page.ignore_events():
             self.show_selection(self.page.selection)
 
@@ -87,3 +92,21 @@ class Compare(Points, Tab):
             pn.Row(self.other, self.pick), self.words, pn.Row(*panes, sizing_mode="stretch_width"),
             sizing_mode="stretch_width",
         )  # fmt: skip
+
+
+def number_alike(there: CredalPartition, here: CredalPartition) -> CredalPartition:
+    """A partition whose clusters have the numbers, and so the colors, of those of another one that they match.
+
+    Its frame has room for the clusters of both.
+
+    Examples
+    --------
+    >>> three = CredalPartition(np.eye(3)[[0, 1, 1, 2]], FocalSets(3, [{0}, {1}, {2}]))
+    >>> two = CredalPartition(np.eye(2)[[1, 1, 1, 0]], FocalSets(2, [{0}, {1}]))
+    >>> number_alike(two, three).labels()
+    array([1, 1, 1, 2])
+    """
+    counts = there.n_clusters, here.n_clusters
+    numbers = match_labels(there.labels(), here.labels(), counts)
+    sets = FocalSets(max(counts), (there.focal_sets.member.astype(np.int64) @ (1 << numbers)).tolist())
+    return CredalPartition(there.masses, sets, label_rule=there.label_rule, copy=False)

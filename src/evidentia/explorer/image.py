@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
@@ -16,25 +15,14 @@ from bokeh.plotting import figure
 
 from evidentia import methods
 from evidentia.explorer.asking import Asking
-from evidentia.explorer.objects import remove_grid
-from evidentia.explorer.page import (
-    WIDTH,
-    Hub,
-    Maker,
-    Page,
-    Range,
-    button,
-    choices,
-    heading,
-    side_by_side,
-    text,
-    to_html,
-)
+from evidentia.explorer.figures import name_figure, remove_grid
+from evidentia.explorer.page import Hub, Maker, Page, zip_files
+from evidentia.explorer.parts import WIDTH, Range, button, choices, heading, side_by_side, text, to_html
 from evidentia.explorer.recipe import image_script
 from evidentia.explorer.segments import PENS, ImageExploration, RegionQuestion
-from evidentia.explorer.strokes import Stroke
 from evidentia.images import write_segmentation
-from evidentia.images.pictures import MOST_CHANNELS, color_sets
+from evidentia.images.pictures import MOST_CHANNELS, color_sets, single_sets, to_rgb
+from evidentia.images.strokes import Stroke
 from evidentia.looking.numbers import parse_clusters, words_of
 from evidentia.plots.looks import number_palette
 from evidentia.plots.palette import set_label, set_style
@@ -91,9 +79,9 @@ class ImagePage(Page):
             low, high = float(np.nanmin(channel)), float(np.nanmax(channel))
             source = ColumnDataSource({"image": [np.zeros((1, 1), dtype=np.uint8)]})
             self.gray.append((source, channel, low, (high - low) or 1.0))
-            shown = self._figure(f"channel {len(self.channels)}", source)
+            shown = self._figure(f"channel {len(self.channels)}", source, f"Channel {name} of the image.")
             self.channels.append(pn.Column(text(name), pn.pane.Bokeh(shown)))
-        self.figure = self._figure("segments", self.gray[0][0])
+        self.figure = self._figure("segments", self.gray[0][0], "The image, to draw on.")
         self.over = ColumnDataSource({"image": [np.zeros((1, 1), dtype=np.uint32)]}, name="over")
         self.figure.image_rgba("image", source=self.over, **self.place)
         self.lines, self.said = ColumnDataSource(EMPTY, name="strokes"), ColumnDataSource(EMPTY)
@@ -105,9 +93,10 @@ class ImagePage(Page):
         self.figure.toolbar.active_drag = self.tool
         self.lines.on_change("data", lambda attribute, old, new: self.count())
 
-    def _figure(self, name: str, source: Any) -> Any:
+    def _figure(self, name: str, source: Any, words: str) -> Any:
         found = figure(name=name, **self.look)
         found.axis.visible = found.grid.visible = False
+        name_figure(found, words)
         found.image("image", source=source, palette="Greys256", level="image", **self.place)
         return remove_grid(found)
 
@@ -118,10 +107,11 @@ class ImagePage(Page):
             plane = np.nan_to_num(exploration.plane(channel, at), nan=low)
             source.data = {"image": [np.round(255 * (plane - low) / span).astype(np.uint8)]}
         colors, self.legend.object = self._colors(at)
+        name_figure(self.figure, f"The image, to draw on, with its {self.shown.value}. {self.describe_step()}")
         question = self.asking.question
         if question is not None and question.of is step:
             for mask, ink in zip(question[:2], INKS):
-                colors[outline(exploration.plane(mask, at))] = (*_rgb(ink), 255)
+                colors[outline(exploration.plane(mask, at))] = (*to_rgb(ink), 255)
         self.over.data = {"image": [as_pixels(colors)]}
         said = [one for one in step.strokes if one.plane == at]
         xs, ys = ([[point[axis] for point in one.points] for one in said] for axis in (0, 1))
@@ -136,14 +126,13 @@ class ImagePage(Page):
         if kind in (DOUBT, OUTLIERS):
             values = found.nonspecificity() / max(np.log2(c), 1e-9) if kind == DOUBT else found.empty()
             plane = self.exploration.plane(values, at)
-            palette = np.array([_rgb(color) for color in number_palette()], dtype=np.uint8)
+            palette = np.array([to_rgb(color) for color in number_palette()], dtype=np.uint8)
             rgb = palette[np.round(np.nan_to_num(np.clip(plane, 0, 1)) * (len(palette) - 1)).astype(int)]
             inside, legend = ~np.isnan(plane), to_html("dark: none; light: as much as there can be")
         else:
             masks = self.exploration.plane(found.sets(), at)
             if kind == SEGMENTS:
-                labels = self.exploration.plane(found.labels(), at).astype(np.int64)
-                masks = np.where(labels < 0, -1, 1 << np.maximum(labels, 0))
+                masks = single_sets(self.exploration.plane(found.labels(), at))
             rgb, inside = color_sets(masks, c), masks >= 0
             legend = _legend(masks[inside], c)
         alpha = np.where(inside, round(255 * self.strength.value), 0).astype(np.uint8)
@@ -228,13 +217,9 @@ class ImagePage(Page):
 
     def _maps(self) -> bytes:
         """What ``evidentia segment --out`` writes."""
-        from zipfile import ZipFile
-
-        buffer = io.BytesIO()
-        with TemporaryDirectory() as folder, ZipFile(buffer, "w") as archive:
-            for path in write_segmentation(self.exploration.segmentation_, Path(folder)):
-                archive.write(path, path.name)
-        return buffer.getvalue()
+        with TemporaryDirectory() as folder:
+            written = write_segmentation(self.exploration.segmentation_, Path(folder))
+            return zip_files((path.name, path.read_bytes()) for path in written)
 
     def view(self) -> pn.Column:
         """Controls on the left, the segments and the channels beside each other; below each other if narrow."""
@@ -264,10 +249,6 @@ def outline(mask: np.ndarray) -> np.ndarray:
     from scipy.ndimage import binary_erosion
 
     return mask & ~binary_erosion(mask)
-
-
-def _rgb(color: str) -> tuple[int, int, int]:
-    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
 def _legend(masks: np.ndarray, n_clusters: int) -> str:

@@ -15,11 +15,12 @@ from evidentia.constraints import PairwiseConstraints
 from evidentia.explorer.recipe import changed_parameters
 from evidentia.explorer.segments import ImageExploration
 from evidentia.explorer.serving import page_module
-from evidentia.explorer.state import Exploration, Settings
+from evidentia.explorer.state import Exploration
+from evidentia.explorer.steps import Settings
 from evidentia.images import Image
 from evidentia.looking.columns import as_frame
 from evidentia.partition import CredalPartition
-from evidentia.rows.tables import as_table
+from evidentia.rows.tables import as_table, preferred_part, tables_beside
 
 OURS = ("n_clusters", "cluster_range", "random_state", "verbose", "n_jobs")  # said by settings in other words
 
@@ -40,7 +41,7 @@ class Explorer:
     def __init__(self, exploration: Exploration | ImageExploration):
         page, is_image = page_module("page"), isinstance(exploration, ImageExploration)
         kind = page_module("image").ImagePage if is_image else page_module("app").TablePage
-        page.prepare(notebook=True)
+        page_module("offline").prepare(notebook=True)
         self.exploration = exploration
         self.page = kind(page.Hub(exploration), narrow=True)
         self.view = page.start_page(self.page)
@@ -130,17 +131,8 @@ def _as_table(X: Any) -> tuple[Any, tuple[str, ...]]:
             )
         frame = as_frame(X)
         return frame, tuple(map(str, frame.columns))
-    rep = "X_pca" if "X_pca" in X.obsm else "X"
+    rep = preferred_part(X)
     clustered = as_table(X, rep)
     if hasattr(clustered, "toarray"):
         clustered = pd.DataFrame(clustered.toarray(), index=X.obs_names, columns=X.var_names)
-    return pd.concat([clustered, beside(X, rep)], axis=1), tuple(map(str, clustered.columns))
-
-
-def beside(adata: Any, rep: str) -> Any:
-    """What an AnnData object has beside the representation that is clustered: maps in ``obsm``, columns of ``obs``."""
-    import pandas as pd
-
-    tables = [as_table(adata, key) for key in adata.obsm if key != rep]
-    dense = [one for one in tables if isinstance(one, pd.DataFrame)]
-    return pd.concat([*dense, adata.obs.add_prefix("obs ")], axis=1)
+    return pd.concat([clustered, tables_beside(X, rep)], axis=1), tuple(map(str, clustered.columns))

@@ -12,7 +12,6 @@ import pandas as pd
 import panel as pn
 from bokeh.models import (
     BoxSelectTool,
-    CategoricalMarkerMapper,
     ColumnDataSource,
     FixedTicker,
     HoverTool,
@@ -24,18 +23,19 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from evidentia.belief.focal import format_mask
-from evidentia.explorer.page import WIDTH, Html, Range, choices, text, to_html
+from evidentia.explorer.figures import FADED, PLOT, SYMBOLS, Points, by_mark, mark_letters, name_figure, remove_grid
+from evidentia.explorer.parts import WIDTH, Html, Range, choices, text, to_html
 from evidentia.partition.profiles import read_columns
-from evidentia.plots.hull import convex_hull
 from evidentia.plots.looks import Looks, choose_drawn, column_shades, looks, pack_colors
 from evidentia.plots.palette import set_style
-from evidentia.plots.table import principal_plane
+from evidentia.plots.partition import partition_plot_data
+from evidentia.plots.table import fill_missing, principal_plane
+from evidentia.report.interactive import draw_hulls, hull_columns
 from evidentia.report.pictures import choose_view
 
 if TYPE_CHECKING:
     from evidentia.explorer.app import TablePage
 
-SYMBOLS = {"circle": "●", "diamond": "◆", "triangle": "▲", "cross": "✚", "square": "■", "x": "✖"}
 HOVERED, BARS, SHOWN_COLUMNS = 8, 20, 12
 FIRST, SECOND, BY_SET = "PC 1", "PC 2", "set of clusters"
 LARGEST, CAUTIOUS = "largest mass", "cautious choice"
@@ -44,49 +44,9 @@ RULES = {
     CAUTIOUS: "Drawn: the clusters that remain possible at caution {:.2f}, from one cluster (0) to all that no other "
     "one dominates (1).",
 }
-PLOT = {"toolbar_location": "above", "background_fill_color": "#ffffff", "border_fill_color": "#ffffff",
-        "sizing_mode": "stretch_width"}  # fmt: skip
 NAMES = {"text_align": "right", "text_baseline": "middle"}
-FADED = 0.3
 COMPACT = ":host {font-size: 12px} .tabulator-row .tabulator-cell {padding: 4px 8px}"
 LINES = ":host label {display: block; height: 24px; line-height: 24px; margin: 0} :host {font-size: 13px}"
-
-
-def remove_grid(figure_: Any) -> Any:
-    """Without a grid or an outline that would be mistaken for data."""
-    figure_.grid.grid_line_color = "#eeeeee"
-    figure_.outline_line_color = None
-    figure_.toolbar.logo = None
-    return figure_
-
-
-def by_mark(field: str) -> dict[str, Any]:
-    """A marker of Bokeh by a column of :func:`mark_letters`."""
-    mapper = CategoricalMarkerMapper(factors=[str(k) for k in range(len(SYMBOLS))], markers=list(SYMBOLS))
-    return {"field": field, "transform": mapper}
-
-
-def mark_letters(look: Looks, objects: np.ndarray) -> list[str]:
-    """The mark of each object as a single letter."""
-    letters = np.array([str(list(SYMBOLS).index(mark)) for mark in look.marks])
-    return letters[look.codes[objects]].tolist()
-
-
-class Points:
-    """Objects in figures over one source: what is selected there is selected everywhere, and the other way round."""
-
-    def __init__(self, page: TablePage, *columns: str):
-        self.page = page
-        self.objects = np.empty(0, dtype=np.int64)
-        self.source = ColumnDataSource({name: [] for name in columns})
-        self.source.selected.on_change("indices", self._on_select)
-
-    def _on_select(self, attr: str, old: list[int], new: list[int]) -> None:
-        if not self.page.ignores_events:
-            self.page.select(self.objects[new], self)
-
-    def show_selection(self, rows: np.ndarray) -> None:
-        self.source.selected.indices = np.flatnonzero(np.isin(self.objects, rows)).tolist()
 
 
 class Map(Points):
@@ -96,7 +56,7 @@ class Map(Points):
         super().__init__(page, "x", "y", "color", "size", "mark", "name", "doubt")
         table = page.exploration.table
         self.numbers = [str(name) for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
-        places = [*self.numbers, *([FIRST, SECOND] if len(self.numbers) > 1 else [])]
+        places = [*self.numbers, *([FIRST, SECOND] if len(self.numbers) != 1 else [])]
         self.x = pn.widgets.Select(label="across", options=places, width=135)
         self.y = pn.widgets.Select(label="up", options=places, width=135)
         self.color = pn.widgets.Select(label="color by", options=[BY_SET, *map(str, table.columns)], width=280)
@@ -105,7 +65,7 @@ class Map(Points):
         self.words = text(RULES[LARGEST], width=WIDTH)
         self.legend = pn.widgets.CheckBoxGroup(label="sets shown", width=200, margin=0, stylesheets=[LINES])
         self.swatches = Html("", width=30, margin=(0, 0, 0, 10))
-        self.hulls = ColumnDataSource({"xs": [], "ys": [], "color": [], "dash": [], "fill": []})
+        self.hulls = ColumnDataSource(hull_columns([], []))
         self.placed = False
         self.figure = self._figure()
         self.pane = pn.pane.Bokeh(self.figure, sizing_mode="stretch_width", height=520, margin=(0, 10))
@@ -118,11 +78,7 @@ class Map(Points):
         found = figure(tools=tools, name="map", height=520, **PLOT)
         found.add_tools(lasso, BoxSelectTool(continuous=False), TapTool())
         found.toolbar.active_drag = lasso
-        self.areas = found.patches(
-            "xs", "ys", source=self.hulls, fill_color="color", fill_alpha="fill", line_color="color", line_width=1.5,
-            line_dash="dash", line_alpha=0.7,
-        )  # fmt: skip
-        self.areas.nonselection_glyph = None
+        draw_hulls(found, self.hulls)
         self.points = found.scatter(
             "x", "y", source=self.source, size="size", fill_color="color", line_color="#333333", line_width=0.4,
             marker=by_mark("mark"), fill_alpha=0.9, nonselection_fill_alpha=FADED,
@@ -136,33 +92,36 @@ class Map(Points):
 
     def place(self) -> None:
         """Choose where objects stand, once there is a partition."""
-        if self.placed or len(self.numbers) < 2:
+        if self.placed or len(self.numbers) == 1:
             return
         self.placed = True
-        exploration = self.page.exploration
-        used = [name for name in exploration.choice().columns if name in self.numbers]
-        if len(used) > 1:
+        exploration, used = self.page.exploration, self._clustered_numbers()
+        if not self.numbers:
+            self.x.value, self.y.value = FIRST, SECOND
+        elif len(used) > 1:
             view = choose_view(exploration.partition_, read_columns(exploration.table[used]))
             pair = (FIRST, SECOND) if view.columns is None else (used[view.columns[0]], used[view.columns[1]])
             self.x.value, self.y.value = pair
 
+    def _clustered_numbers(self) -> list[str]:
+        return [name for name in self.page.exploration.choice().columns if name in self.numbers]
+
     def coordinates(self) -> np.ndarray:
-        """Where all objects stand, shape (n_samples, 2)."""
-        table = self.page.exploration.table
+        """Where all objects stand, shape (n_samples, 2); without numbers, by the probabilities of the clusters."""
+        table, partition = self.page.exploration.table, self.page.exploration.partition_
         wanted = self.x.value, self.y.value
         plane = np.empty((len(table), 2))
         if {FIRST, SECOND} & set(wanted):
-            used = [name for name in self.page.exploration.choice().columns if name in self.numbers] or self.numbers
-            numbers = table[used].astype(float)
-            filled = numbers.fillna(numbers.mean()).to_numpy()
-            components = principal_plane(filled, standardize=True).project(filled)
+            used = self._clustered_numbers() or self.numbers
+            filled = fill_missing(table[used].to_numpy(dtype=float)) if used else partition.pignistic
+            components = principal_plane(filled, standardize=bool(used)).project(filled)
         for at, name in enumerate(wanted):
             if name in (FIRST, SECOND):
                 plane[:, at] = components[:, int(name == SECOND)]
             elif name is not None:
                 plane[:, at] = table[name].to_numpy(dtype=float)
         if len(self.numbers) == 1:  # one column: spread upward by the doubt, so that points do not hide each other
-            plane[:, 1] = self.page.exploration.partition_.doubt
+            plane[:, 1] = partition.doubt
         return plane
 
     def redraw(self) -> None:
@@ -194,10 +153,12 @@ class Map(Points):
             else:
                 self.source.data = {**kept, **new}
             self.show_selection(page.selection)
+        self._tell(look)
         names = partition.focal_sets.names(partition.cluster_names)
         tips = [(f"mass of {names[at]}", f"@m{k}{{0.00}}") for k, at in enumerate(top)]
         self.hover.tooltips = [("object", "@name"), ("doubt", "@doubt{0.00}"), *tips]
-        self._draw_hulls()
+        corners = partition_plot_data(partition, self.xy)
+        self.hulls.data = hull_columns(corners.lower, corners.upper)
         self._name_axes()
         page.drawn.object = to_html(drawn.words)
 
@@ -233,20 +194,24 @@ class Map(Points):
         ]
         self.swatches.object = "".join(lines)
 
-    def _draw_hulls(self) -> None:
-        partition, rows = self.page.exploration.partition_, []
-        for k in range(partition.n_clusters):
-            for members, dash, fill in ((partition.upper(k), "dashed", 0.0), (partition.lower(k), "solid", 0.08)):
-                corners = convex_hull(self.xy[members])
-                if len(corners) > 2:
-                    rows.append((*corners.T.tolist(), set_style(1 << k, partition.n_clusters).color, dash, fill))
-        names = ("xs", "ys", "color", "dash", "fill")
-        self.hulls.data = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    def _tell(self, look: Looks) -> None:
+        """What is drawn in words; the table has the rest of them."""
+        across, up = self.axis_names()
+        colors = ", ".join(f"{label} {count:,}" for label, count in zip(look.labels, look.counts))
+        by = "" if self.color.value == BY_SET else f" Colored by {self.color.value}."
+        name_figure(
+            self.figure, f"Map of {len(self.objects):,} objects by {across} and {up}. Sets: {colors}.{by} "
+            "The table below lists the objects."
+        )  # fmt: skip
+
+    def axis_names(self) -> tuple[str, str]:
+        if not self.numbers:
+            return f"{self.x.value} of the probabilities", f"{self.y.value} of the probabilities"
+        return self.x.value, self.y.value if len(self.numbers) > 1 else "doubt"
 
     def _name_axes(self) -> None:
         """As text: Bokeh would take a name with dollars for mathematics."""
-        up = self.y.value if len(self.numbers) > 1 else "doubt"
-        for axis, words in ((self.figure.xaxis[0], self.x.value), (self.figure.yaxis[0], up)):
+        for axis, words in zip((self.figure.xaxis[0], self.figure.yaxis[0]), self.axis_names()):
             if axis.axis_label is None or axis.axis_label.text != words:
                 axis.axis_label = PlainText(text=words)
 
@@ -268,6 +233,7 @@ class Map(Points):
                 self._show_legend(look)
             self.words.object = to_html(RULES[self.rule.value].format(self.caution.value))
         self.source.data.update(self._columns(look))
+        self._tell(look)
 
     def controls(self) -> list[Any]:
         return [
@@ -318,6 +284,7 @@ class Details:
         self.figure.y_range.update(start=-0.6, end=max(n, 4) - 0.4)
         self.names.data = {"y": y, "name": [partition.name(i)[:18] for i in shown]}
         self.title.object = to_html(words + more)
+        name_figure(self.figure, f"Masses as bars. {words}{more}: {', '.join(self.names.data['name'])}.")
         if n:
             table = exploration.table[list(exploration.choice().columns)]
             self.why.object = to_html(str(partition.explain(int(shown[0]), table)), pre=True)

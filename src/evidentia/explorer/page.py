@@ -10,116 +10,29 @@ import asyncio
 import io
 import time
 from abc import ABC, abstractmethod
-from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from html import escape
 from typing import Any
+from zipfile import ZipFile
 
 import panel as pn
 import param
 
 from evidentia.explorer.history import STOPPED, StoppedFit
+from evidentia.explorer.parts import FAINT, Html, banner, button, to_html
 
 EVERY = 0.5  # seconds between two words about progress
-INK, FAINT = "#1b1b1b", "#6b6b6b"
-BANNERS = {"alert": ("#8a0000", "#fdecea"), "busy": ("#5c3d00", "#fff4dc"), "status": (INK, "#eef4f8")}
-STYLE = f"""
-:root {{ --design-primary-color: #0072b2; }}
-body {{ font-family: system-ui, sans-serif; color: {INK}; background: #ffffff; }}
-*:focus-visible {{ outline: 2px solid #0072b2; outline-offset: 1px; }}
-"""
-WIDTH = 290  # of the controls
 Maker = Callable[[], bytes]
 
 
-CHOICES = """
-:host .bk-input-group { gap: 2px 6px; }
-label { padding: 4px 7px; border-bottom: 3px solid #dddddd; position: relative; }
-label:has(input:checked) { border-bottom-color: #0072b2; font-weight: 600; }
-label:has(input:focus-visible) { outline: 2px solid #0072b2; }
-input { position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0; z-index: 1; cursor: pointer; }
-"""
-
-
-def choices(label: str, options: Any, **look: Any) -> pn.widgets.RadioBoxGroup:
-    """One of several, as radio buttons, which the keyboard and screen readers know."""
-    look = {"margin": (0, 10), "inline": True, **look}
-    first = next(iter(options.values() if isinstance(options, dict) else options))
-    return pn.widgets.RadioBoxGroup(label=label, options=options, value=first, stylesheets=[CHOICES], **look)
-
-
-class Html(pn.pane.HTML):
-    """HTML whose styles are sent once: with each change they would have all be laid out anew, and come from afar."""
-
-    def _update_model(self, events: Any, msg: dict[str, Any], *where: Any) -> None:
-        msg.pop("stylesheets", None)
-        super()._update_model(events, msg, *where)
-
-
-def text(words: str, *, pre: bool = False, **look: Any) -> Html:
-    """Words as they are, whatever they hold."""
-    return Html(to_html(words, pre=pre), margin=look.pop("margin", (0, 10)), **look)
-
-
-def to_html(words: str, *, pre: bool = False) -> str:
-    """Of text with columns, parts that are set in are not wrapped."""
-    if not pre:
-        return f'<div style="line-height:1.35">{escape(words)}</div>'
-    parts = [("pre;overflow-x:auto" if part.startswith(" ") else "pre-wrap", part) for part in words.split("\n\n")]
-    look = "font-size:11px;margin:0 0 9px;white-space"
-    return "".join(f'<pre style="{look}:{wrap}" tabindex="0">{escape(part)}</pre>' for wrap, part in parts)
-
-
-def heading(words: str) -> Html:
-    """The name of a group of controls."""
-    found = f'<h2 style="font-size:15px;font-weight:600;margin:0">{escape(words)}</h2>'
-    return Html(found, width=WIDTH, margin=(14, 10, 2, 10))
-
-
-def button(label: str, do: Callable[[], Any], *, width: int = 135, color: str = "default") -> Any:
-    """A button, and what a click does."""
-    found = pn.widgets.Button(label=label, width=width, color=color)
-    found.on_click(lambda event: do())
-    return found
-
-
-def side_by_side(controls: list[Any]) -> pn.Row:
-    """Controls on the left of a page, as many on a line as there is room for."""
-    look = {"flex-wrap": "wrap", "align-content": "flex-start", "align-items": "end"}
-    return pn.Row(*controls, width=WIDTH + 20, styles=look)
-
-
-class Range(pn.reactive.ReactiveHTML):
-    """A slider that has a name for screen readers, which those of Panel have not; it tells of a value once let go."""
-
-    label = param.String()
-    told = param.String()
-    value = param.Number(default=0.5)
-    margin = param.Parameter(default=(5, 10))
-    start = param.Number(default=0.0)
-    end = param.Number(default=1.0)
-    step = param.Number(default=0.05)
-    disabled = param.Boolean(default=False)
-    _child_config = {"told": "literal"}
-    _dom_events = {"range": ["change"]}
-    _template = """
-    <div id="whole" style="width: 100%"><span id="words">${told}</span>
-    <input id="range" type="range" aria-label="{{ label }}" min="${start}" max="${end}" step="${step}" value="${value}"
-     disabled="${disabled}" style="width: 100%; margin: 4px 0; accent-color: #0072b2"></input></div>
-    """
-
-    @param.depends("value", watch=True, on_init=True)
-    def _tell(self) -> None:
-        self.told = f"{self.label}: {self.value:g}"
-
-
-def banner(words: str, kind: str) -> str:
-    """The line above the page: how it stands, what is being computed, or what went wrong."""
-    ink, paper = BANNERS[kind]
-    role = "alert" if kind == "alert" else "status"
-    return f'<div role="{role}" style="color:{ink};background:{paper};padding:7px 12px">{to_html(words)}</div>'
+def zip_files(files: Iterable[tuple[str, bytes]]) -> bytes:
+    """Files by name as one archive."""
+    buffer = io.BytesIO()
+    with ZipFile(buffer, "w") as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return buffer.getvalue()
 
 
 def sentence(error: BaseException) -> str:
@@ -309,47 +222,3 @@ def start_page(page: Page) -> pn.Column:
             pn.state.onload(page.begin)
         pn.state.on_session_destroyed(lambda context: hub.pages.remove(page) if page in hub.pages else None)
     return view
-
-
-def prepare(*, notebook: bool = False) -> None:
-    """Load what pages need from this machine alone: a notebook holds it, a server serves it."""
-    import panel.reactive
-    import panel.theme.base
-    from bokeh.settings import settings
-    from panel.io import resources
-
-    pn.extension("tabulator", raw_css=[STYLE], inline=notebook, notifications=False)
-    settings.resources.set_value("inline" if notebook else "server")
-    # Of a part that is added later Panel does not know the document, and asks its own site for style sheets.
-    if notebook:
-        panel.reactive.patch_stylesheet = resources.patch_stylesheet = put_inside
-    else:
-        send_all_messages()
-        for module in (panel.reactive, panel.theme.base):
-            module.CDN_DIST = resources.LOCAL_DIST
-
-
-def send_all_messages() -> None:
-    """Let Panel send what was said while it was sending: 1.9.4 leaves it until something else is said."""
-    from panel.io import document
-
-    send = document._dispatch_msgs
-
-    async def send_all(doc: Any) -> None:
-        await send(doc)
-        while doc in document._WRITE_MSGS and doc not in document._WRITE_BLOCK:
-            document._WRITE_BLOCK[doc] = True
-            await send(doc)
-
-    if send.__name__ != send_all.__name__:
-        document._dispatch_msgs = send_all
-
-
-def put_inside(sheet: Any, place: str) -> None:
-    """Let a style sheet of Panel's site be its own content; takes the place of Panel's ``patch_stylesheet``."""
-    from panel.io.resources import CDN_DIST, DIST_DIR
-
-    name = str(sheet.url).partition("?")[0]
-    path = DIST_DIR / name.removeprefix(CDN_DIST)
-    if name.startswith(CDN_DIST) and path.is_file():
-        sheet.url = "data:text/css;base64," + b64encode(path.read_bytes()).decode()

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-from bokeh.models import BoxSelectTool, ColumnDataSource, Span, TapTool
+from bokeh.models import BoxSelectTool, ColumnDataSource, PointDrawTool, TapTool
 from bokeh.plotting import figure
 
-from evidentia.explorer.objects import FADED, PLOT, Points, remove_grid
-from evidentia.explorer.page import Range, button, text
+from evidentia.explorer.figures import FADED, PLOT, Points, name_figure, remove_grid
+from evidentia.explorer.parts import Range, button, text
 from evidentia.explorer.tabs import Tab
+from evidentia.partition.alignment import match_labels
 from evidentia.plots.dendrogram import dendrogram_plot_data
 from evidentia.plots.palette import HUES
 
@@ -28,6 +29,7 @@ class Graph(Tab):
     def __init__(self, page: Any):
         super().__init__(page)
         self.figure = self._figure()
+        name_figure(self.figure, self.title)
         self.pane = pn.pane.Bokeh(self.figure, sizing_mode="stretch_width", height=460)
 
     @abstractmethod
@@ -110,22 +112,29 @@ class Peaks(Points, Computed):
 
 
 class Tree(Graph):
-    """The tree of a belief hierarchy, with a cut to move."""
+    """The tree of a belief hierarchy, with a cut to drag."""
 
-    title = "The tree of a belief hierarchy. Move the cut, or build the tree first."
+    title = "The tree of a belief hierarchy. Drag its cut up or down, or move the slider; build the tree first."
 
     def __init__(self, page: Any):
         super().__init__(page)
         self.build = button("Build the tree (method bhc)", self._build, width=220, color="primary")
         self.number = Range(label="cut into clusters", start=1, end=10, step=1, value=2, width=300, disabled=True)
-        self.number.param.watch(self._cut, "value")
+        self.number.param.watch(self._on_slide, "value")
 
     def _figure(self) -> Any:
         self.source = ColumnDataSource({"xs": [], "ys": [], "color": []})
         found = figure(tools="pan,wheel_zoom,box_zoom,reset", name="tree", height=420, **PLOT)
         found.multi_line("xs", "ys", color="color", source=self.source, line_width=1.3)
-        self.line = Span(location=0, dimension="width", line_color="#111111", line_dash="dashed")
-        found.add_layout(self.line)
+        self.cut = ColumnDataSource({"y": []}, name="cut")
+        found.hspan("y", source=self.cut, line_color="#111111", line_dash="dashed", line_width=2)
+        # What is taken hold of: as wide as the tree, which is drawn from 0 to 1, and with no column that a drag to the
+        # side could change.
+        grip = found.rect(0.5, "y", 1, 13, source=self.cut, height_units="screen", color="#111111", alpha=0.1)
+        tool = PointDrawTool(renderers=[grip], add=False, description="Drag the cut")
+        found.add_tools(tool)
+        found.toolbar.active_drag = tool
+        self.cut.on_change("data", self._on_drag)
         found.yaxis.axis_label = "BetP index (largest so far)"
         found.xaxis.visible = False
         return remove_grid(found)
@@ -133,9 +142,24 @@ class Tree(Graph):
     def _build(self) -> None:
         self.page.act_later(lambda: self.page.exploration.set(method="bhc", clusters=None), "Building the tree")
 
-    def _cut(self, event: Any) -> None:
+    def _on_slide(self, event: Any) -> None:
         if not self.page.ignores_events:
-            self.page.act_later(lambda: self.page.exploration.cut(int(event.new)), "Cutting the tree")
+            self._cut_into(int(event.new))
+
+    def _on_drag(self, attr: str, old: Any, new: Any) -> None:
+        """So many clusters as there are branches at the line; the line itself then comes to rest between two merges."""
+        if self.page.ignores_events:
+            return
+        wanted = [1 + int((self.heights > y).sum()) for y in new["y"]]
+        number = min(wanted[0], int(self.number.end)) if wanted else int(self.number.value)
+        if number == self.number.value:  # put back where it was
+            self.page.batch_changes(self.redraw)
+            self.page.count()
+        else:
+            self._cut_into(number)
+
+    def _cut_into(self, number: int) -> None:
+        self.page.act_later(lambda: self.page.exploration.cut(number), "Cutting the tree")
 
     def redraw(self) -> None:
         exploration = self.page.exploration
@@ -144,19 +168,23 @@ class Tree(Graph):
         self.number.disabled = model is None
         if model is None:
             self.source.data = {"xs": [], "ys": [], "color": []}
+            with self.page.ignore_events():
+                self.cut.data = {"y": []}
             if self.build.disabled:  # it was taken up again, or is far back: drawn when it is there
                 self.page.act_later(lambda: exploration.model_, "Building the tree")
             return
-        k = exploration.partition_.n_clusters
-        clusters = np.zeros(len(model.linkage_) + 1, dtype=int)
-        clusters[model.groups_] = model.cut(k)
+        k, heights = exploration.partition_.n_clusters, model.linkage_[:, 2]
+        labels, self.heights = model.cut(k), heights
+        clusters = np.zeros(len(heights) + 1, dtype=int)  # with the numbers, and so the colors, of the other views
+        clusters[model.groups_] = match_labels(labels, exploration.partition_.labels(), (k, k))[labels]
         data = dendrogram_plot_data(model.linkage_, clusters)
         colors = [GRAY if c < 0 else HUES[c % len(HUES)] for c in data.clusters.tolist()]
-        self.source.data = {"xs": data.x.tolist(), "ys": data.y.tolist(), "color": colors}
-        heights = model.linkage_[:, 2]
-        self.line.location = float((heights[-k] + heights[1 - k]) / 2 if 1 < k < len(heights) else heights[-1])
+        self.source.data = {"xs": (data.x / len(heights)).tolist(), "ys": data.y.tolist(), "color": colors}
+        at = (heights[-k] + heights[1 - k]) / 2 if 1 < k < len(heights) else heights[-1]
         with self.page.ignore_events():
+            self.cut.data = {"y": [float(at)]}
             self.number.param.update(end=min(30, len(heights)), value=k)
+        name_figure(self.figure, f"Tree of {len(clusters):,} leaves, cut into {k} clusters. The slider moves the cut.")
 
     def controls(self) -> list[Any]:
         return [pn.Row(self.build, self.number)]

@@ -11,7 +11,8 @@ import numpy as np
 
 from evidentia.constraints import Statement
 from evidentia.explorer.segments import ImageExploration, ImageSettings
-from evidentia.explorer.state import Exploration, Step
+from evidentia.explorer.state import Exploration
+from evidentia.explorer.steps import Step
 from evidentia.looking.code import preparing_lines, reading_imports
 from evidentia.looking.numbers import numbers_to_try
 from evidentia.report.page import import_lines

@@ -19,16 +19,15 @@ import numpy as np
 from evidentia.constraints.answers import parse_answer
 from evidentia.explorer.folder import Folder
 from evidentia.explorer.history import History
-from evidentia.explorer.strokes import Stroke, pen_masks
 from evidentia.images import Image, Segmentation, segment
 from evidentia.images.reading import size_text
+from evidentia.images.regions import find_open_pair
+from evidentia.images.strokes import Stroke, pen_masks
 from evidentia.partition import CredalPartition
 
 ANSWERED = {"same": "yes", "different": "no", "unknown": "nobody knows"}
 PENS = ("one segment", "another segment", "a third segment", "a fourth segment", "a fifth segment")
 VECTORS = 1024  # distinct values that are told apart: an answer should take a second, not ten
-LEAST = 12  # pixels of a region that is asked about
-REGIONS = 40  # doubtful regions, and sure ones, that are compared
 KEPT = 20  # segmentations at hand; others are made again when undo comes to them
 
 
@@ -250,75 +249,17 @@ class ImageExploration(History[ImageStep]):
     # -- questions ----------------------------------------------------------------------------------------------------
 
     def ask(self) -> RegionQuestion | None:
-        """The pair of regions whose answer would settle most pixels; None when none is left.
-
-        A region is a connected area of pixels with the same set of largest mass. A doubtful one is compared with the
-        largest sure one of each cluster that it may belong to: what counts is how many of its pixels are in doubt, and
-        how open it is, by the mean masses of both, whether they are parts of one segment.
-        """
-        found = self.segmentation_
-        regions = find_regions(found.sets())
-        doubt = found.map(found.partition.doubt, 0.0).ravel()
-        torn = sorted((one for one in regions if one.mask.bit_count() > 1), key=lambda one: -doubt[one.pixels].sum())
-        sure: dict[int, Region] = {}
-        for one in regions:  # the largest come first
-            if one.mask.bit_count() == 1:
-                sure.setdefault(one.mask, one)
-        pairs = [(a, b) for a in torn[:REGIONS] for b in sure.values() if a.mask & b.mask]
-        pairs = [pair for pair in pairs if not any(_same_pair(pair, one) for one in self.step.answers)]
-        if not pairs:
+        """The pair of regions whose answer would settle most pixels; None when none is left."""
+        pair = find_open_pair(self.segmentation_, (one[:2] for one in self.step.answers))
+        if pair is None:
             return None
-        masses = np.array([self._mean_masses(one.pixels) for pair in pairs for one in pair])
-        both = CredalPartition(masses, found.partition.focal_sets).relational(np.arange(len(masses)).reshape(-1, 2))
-        open_ = np.minimum(both.plausibility_same, both.plausibility_different)
-        worth = open_ * np.array([doubt[a.pixels].sum() for a, _ in pairs])
-        first, second = pairs[int(np.round(worth, 9).argmax())]
-        masks = [_mask(one.pixels, self.image.shape) for one in (first, second)]
-        where = np.unravel_index(first.pixels, self.image.shape)
+        first, second = (one.pixels for one in pair)
+        masks = [_mask(pixels, self.image.shape) for pixels in (first, second)]
+        where = np.unravel_index(first, self.image.shape)
         plane = 0 if self.n_planes == 1 else int(np.bincount(where[self.axis]).argmax())
-        size = f"{len(first.pixels):,} and {len(second.pixels):,} {self.image.points}"
-        return RegionQuestion(
-            masks[0], masks[1], plane, f"Are the two regions, of {size}, parts of one segment?", self.step
-        )
-
-    def _mean_masses(self, pixels: np.ndarray) -> np.ndarray:
-        found = self.segmentation_
-        return found.partition.masses[found.index.ravel()[pixels]].mean(axis=0)
-
-
-class Region(NamedTuple):
-    """A connected area whose pixels have the set ``mask`` of clusters; ``pixels`` are positions in the flat image."""
-
-    mask: int
-    pixels: np.ndarray
-
-
-def find_regions(sets: np.ndarray, least: int = LEAST) -> list[Region]:
-    """Connected areas of one set of at least so many pixels, the largest first; -1 and the empty set are none.
-
-    Examples
-    --------
-    >>> [(one.mask, one.pixels.tolist()) for one in find_regions(np.array([[1, 1, 2], [3, 1, 2], [3, 3, 1]]), 2)]
-    [(1, [0, 1, 4]), (3, [3, 6, 7]), (2, [2, 5])]
-    """
-    from scipy.ndimage import label
-
-    found = []
-    for mask in np.unique(sets[sets > 0]).tolist():
-        areas = label(sets == mask)[0].ravel()
-        inside = np.flatnonzero(areas)
-        order = inside[np.argsort(areas[inside], kind="stable")]
-        parts = np.split(order, np.cumsum(np.bincount(areas[inside])[1:])[:-1])
-        found += [Region(mask, part) for part in parts if len(part) >= least]
-    return sorted(found, key=lambda one: -len(one.pixels))
-
-
-def _same_pair(pair: tuple[Region, Region], answer: RegionAnswer) -> bool:
-    """Whether this is what was asked before: each region shares most of its pixels with one of the answer's."""
-    return all(
-        2 * len(np.intersect1d(one.pixels, known)) > max(len(one.pixels), len(known))
-        for one, known in zip(pair, answer[:2])
-    )
+        size = f"{len(first):,} and {len(second):,} {self.image.points}"
+        words = f"Are the two regions, of {size}, parts of one segment?"
+        return RegionQuestion(masks[0], masks[1], plane, words, self.step)
 
 
 def _mask(pixels: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from evidentia import methods
 from evidentia.constraints import ActiveSession, Contradiction, PairwiseConstraints, Question, Statement
@@ -25,10 +23,12 @@ from evidentia.constraints.answers import Answer, parse_answer
 from evidentia.constraints.statements import as_answers, check_objects
 from evidentia.explorer.folder import TableFolder
 from evidentia.explorer.history import History
+from evidentia.explorer.steps import NOTHING, Origin, Settings, Step
 from evidentia.looking import Choice, choose
-from evidentia.looking.numbers import Clusters, fit_number
+from evidentia.looking.numbers import fit_number
 from evidentia.looking.rules import number_settings
 from evidentia.partition import CredalPartition
+from evidentia.partition.alignment import moved_objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,111 +39,6 @@ if TYPE_CHECKING:
 KEPT = 50  # steps back whose partitions are kept: 6 MB each of 100,000 objects over eight sets
 MODELS = 3  # steps back whose models are at hand
 TOL = 1e-7  # of CECM while somebody waits, as in evidentia ask
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-
-class Origin(NamedTuple):
-    """Where a table came from: Python code that reads it, the column of names, how rows were dropped, the file.
-
-    Columns ``beside`` are shown with it, and not read by that code.
-    """
-
-    code: str = "..."
-    id_column: str | None = None
-    dropped: str | None = None
-    path: Path | None = None
-    beside: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the table is clustered.
-
-    Attributes
-    ----------
-    method : str
-        Short name, or "auto".
-    clusters : int, (int, int) or None
-        A number, a range to choose from, or what the method does by itself.
-    columns : tuple of str
-        Those that are clustered.
-    scale : {"auto", "none", "standard", "robust", "minmax"}
-    parameters : mapping
-        Of the method, where they are not what it or the look at the table suggests.
-    cut : int or None
-        Into how many clusters a tree is cut, where that is not the number it was built with.
-    seed : int
-    """
-
-    method: str
-    clusters: Clusters
-    columns: tuple[str, ...]
-    scale: str = "auto"
-    parameters: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-    cut: int | None = None
-    seed: int = 0
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Settings:
-        """Settings as JSON has kept them."""
-        clusters = given["clusters"]
-        return cls(
-            **{
-                **given,
-                "clusters": tuple(clusters) if isinstance(clusters, list) else clusters,
-                "columns": tuple(given["columns"]),
-            }
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(replace(self, parameters=dict(self.parameters)))
-
-
-@dataclass
-class Step:
-    """One change: what was done in words, with which settings and statements, and what came of it.
-
-    Attributes
-    ----------
-    words : str
-    settings : Settings
-    statements : tuple of Statement
-        All that had been said by then.
-    partition : CredalPartition or None
-        Its clusters are numbered as in the step before; None of a step too far back.
-    model : estimator or None
-        As it was fitted; None after the exploration was taken up again, until somebody asks for it.
-    moved : ndarray
-        Numbers of the objects that changed their cluster.
-    began : {"fresh", "centers", "shapes", "masses", "kept"}
-        How the fit began: by the method's own starts, from something of the step before, or there was none.
-    notes : tuple of str
-        What the method warned of, and that another one takes links.
-    """
-
-    words: str
-    settings: Settings
-    statements: tuple[Statement, ...]
-    partition: CredalPartition | None = None
-    model: Any = None
-    moved: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    began: str = "fresh"
-    notes: tuple[str, ...] = ()
-    start: Any = None  # from which a next fit can go on
-    file: str = ""
-    n_clusters: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """What the list of steps on disk holds."""
-        return {
-            "words": self.words,
-            "settings": self.settings.to_dict(),
-            "statements": [asdict(one) for one in self.statements],
-            "began": self.began,
-            "notes": list(self.notes),
-            "file": self.file,
-            "n_clusters": self.n_clusters,
-        }
 
 
 class Exploration(History[Step]):
@@ -426,23 +321,27 @@ class Exploration(History[Step]):
         """The δ–Bel graph of the columns and the scale at hand."""
         from evidentia.prototypes.belief_peaks import belief_peaks
 
-        key = "peaks", self.settings.columns, self.settings.scale
-        if key not in self._computed:
-            with self._work():
-                self._computed[key] = belief_peaks(self.rows_of(replace(self.settings, method="bpec")))
-        return self._computed[key]
+        settings = replace(self.settings, method="bpec")
+        return self._compute_once("peaks", lambda: belief_peaks(self.rows_of(settings)))
 
     def numbers(self) -> Selection:
         """Numbers of clusters and their EBIC, by Gaussian mixtures of the columns and the scale at hand."""
         from evidentia.selection import Selection
 
-        key = "numbers", self.settings.columns, self.settings.scale
-        if key not in self._computed:
-            settings = replace(self.settings, method="egmm", clusters=None, parameters=NOTHING, cut=None)
+        def compute() -> Selection:
             same = self.choice().method == "egmm" and not isinstance(self.settings.clusters, int)
+            settings = replace(self.settings, method="egmm", clusters=None, parameters=NOTHING, cut=None)
+            model = self.model_ if same else self._fit_once(settings, PairwiseConstraints.from_links(), None)
+            return Selection.of_model(model)
+
+        return self._compute_once("numbers", compute)
+
+    def _compute_once(self, what: str, compute: Callable[[], Any]) -> Any:
+        """Something of the columns and the scale at hand, which others do not change."""
+        key = what, self.settings.columns, self.settings.scale
+        if key not in self._computed:
             with self._work():
-                model = self.model_ if same else self._fit_once(settings, PairwiseConstraints.from_links(), None)
-            self._computed[key] = Selection.of_model(model)
+                self._computed[key] = compute()
         return self._computed[key]
 
     # -- making steps -------------------------------------------------------------------------------------------------
@@ -568,9 +467,7 @@ class Exploration(History[Step]):
         if found is None:
             return
         for one in found["steps"]:
-            said = tuple(Statement(**given) for given in one["statements"])
-            step = Step(one["words"], Settings.from_dict(one["settings"]), said, began=one["began"])
-            step.notes, step.file, step.n_clusters = tuple(one["notes"]), one["file"], one["n_clusters"]
+            step = Step.from_dict(one)
             if step.file:
                 step.partition, step.moved, step.start = folder.fetch(step.file)
             self.steps.append(step)
@@ -591,25 +488,3 @@ class Exploration(History[Step]):
             earlier, new = tuple(one for one in earlier if one.certainty < 1), list(answers)  # some were taken back
         said = (*earlier, *(Statement.of_answer(self.names[a], self.names[b], word) for a, b, word in new))
         self._make_linked_step(f"{len(new)} answer{'s' * (len(new) != 1)} taken up from {name}", said)
-
-
-def moved_objects(before: CredalPartition, after: CredalPartition) -> np.ndarray:
-    """Numbers of the objects that left the cluster they were in, whatever its number is now.
-
-    Clusters are matched so that as many objects as possible stay; those of a cluster without a match have moved.
-
-    Examples
-    --------
-    >>> from evidentia import FocalSets
-    >>> family = FocalSets(2, [{0}, {1}])
-    >>> before = CredalPartition(np.eye(2)[[0, 0, 1, 1, 1]], family)
-    >>> moved_objects(before, CredalPartition(np.eye(2)[[1, 1, 1, 0, 0]], family))
-    array([2])
-    """
-    old, new = before.labels(), after.labels()
-    counts = np.zeros((before.n_clusters, after.n_clusters))
-    np.add.at(counts, (old, new), 1)
-    match = np.full(before.n_clusters, -1)
-    first, second = linear_sum_assignment(counts, maximize=True)
-    match[first] = second
-    return np.flatnonzero(match[old] != new)

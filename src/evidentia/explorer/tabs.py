@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import panel as pn
 
-from evidentia.explorer.page import choices, text, to_html
+from evidentia.explorer.parts import choices, text, to_html
 from evidentia.partition.profiles import column_separations, read_columns
 
 if TYPE_CHECKING:

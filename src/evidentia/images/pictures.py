@@ -31,12 +31,18 @@ def plane(segmentation: Segmentation, values: np.ndarray) -> np.ndarray:
 def color_sets(masks: np.ndarray, n_clusters: int) -> np.ndarray:
     """Colors of sets of clusters as in every plot, black outside (mask -1); shape (..., 3) of uint8."""
     used, which = np.unique(masks, return_inverse=True)
-    colors = [OUTSIDE if mask < 0 else _rgb(set_style(mask, n_clusters).color) for mask in used.tolist()]
+    colors = [OUTSIDE if mask < 0 else to_rgb(set_style(mask, n_clusters).color) for mask in used.tolist()]
     return np.array(colors, dtype=np.uint8)[which.reshape(masks.shape)]
 
 
-def _rgb(color: str) -> tuple[int, ...]:
+def to_rgb(color: str) -> tuple[int, ...]:
+    """Red, green and blue, 0 to 255, of ``#rrggbb``."""
     return tuple(int(color[at : at + 2], 16) for at in (1, 3, 5))
+
+
+def single_sets(labels: np.ndarray) -> np.ndarray:
+    """Labels as sets of one cluster; -1, which is outside, stays."""
+    return np.where(labels < 0, -1, 1 << np.maximum(labels, 0).astype(np.int64))
 
 
 def plot_segmentation(segmentation: Segmentation) -> Figure:
@@ -63,8 +69,7 @@ def plot_segmentation(segmentation: Segmentation) -> Figure:
     panels = iter(axes)
     for name, channel in channels:
         _show(next(panels), plane(segmentation, channel), name, cmap="gray")
-    labels = plane(segmentation, segmentation.labels()).astype(np.int64)
-    singles = np.where(labels < 0, -1, 1 << np.maximum(labels, 0))
+    singles = single_sets(plane(segmentation, segmentation.labels()))
     for ax, masks, title in (
         (next(panels), singles, "most plausible cluster"),
         (next(panels), plane(segmentation, segmentation.sets()), "set of largest mass"),

@@ -46,6 +46,51 @@ def assign(overlap: np.ndarray) -> np.ndarray:
     return found
 
 
+def match_labels(labels: np.ndarray, others: np.ndarray, counts: tuple[int, int]) -> np.ndarray:
+    """The number that each cluster of some labels has in others: as many objects as possible agree.
+
+    A cluster without a partner gets a number beyond those of the others.
+
+    Parameters
+    ----------
+    labels, others : ndarray of shape (n_samples,)
+    counts : (int, int)
+        Numbers of clusters.
+
+    Examples
+    --------
+    >>> match_labels(np.array([0, 0, 1, 2, 2]), np.array([1, 1, 1, 0, 0]), (3, 2))
+    array([1, 2, 0])
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    together = np.zeros(counts)
+    np.add.at(together, (labels, others), 1)
+    found = np.full(counts[0], -1)
+    rows, columns = linear_sum_assignment(together, maximize=True)
+    found[rows] = columns
+    alone = found < 0
+    found[alone] = counts[1] + np.arange(alone.sum())
+    return found
+
+
+def moved_objects(before: CredalPartition, after: CredalPartition) -> np.ndarray:
+    """Numbers of the objects that left the cluster they were in, whatever its number is now.
+
+    Clusters are matched so that as many objects as possible stay; those of a cluster without a match have moved.
+
+    Examples
+    --------
+    >>> from evidentia import FocalSets
+    >>> family = FocalSets(2, [{0}, {1}])
+    >>> before = CredalPartition(np.eye(2)[[0, 0, 1, 1, 1]], family)
+    >>> moved_objects(before, CredalPartition(np.eye(2)[[1, 1, 1, 0, 0]], family))
+    array([2])
+    """
+    old, new = before.labels(), after.labels()
+    return np.flatnonzero(match_labels(old, new, (before.n_clusters, after.n_clusters))[old] != new)
+
+
 def match(shares: Sequence[np.ndarray]) -> np.ndarray:
     """One cluster of the frame for each of the partition with the most clusters; the others are assigned to them.
 

@@ -243,7 +243,7 @@ def draw_map(partition: CredalPartition, found: Looks, where: Map, objects: np.n
         name="map",
     )
     plot.toolbar.logo = None
-    hulls = draw_hulls(plot, where, partition.n_clusters)
+    hulls = [draw_hulls(plot, ColumnDataSource(hull_columns(where.lower, where.upper)))]
     codes, n = found.codes[objects], len(objects)
     doubt = np.clip(partition.doubt[objects], 0, 1)
     source = ColumnDataSource(
@@ -282,16 +282,32 @@ def map_tools() -> tuple[Any, Any, list[Any]]:
     return lasso, hover, ["pan", "wheel_zoom", "box_zoom", lasso, "tap", "reset", "save", hover]
 
 
-def draw_hulls(plot: Any, where: Map, n_clusters: int) -> list[Any]:
-    """Outlines of the objects surely and possibly in each cluster."""
-    drawn = []
-    for k in range(n_clusters):
-        color = set_style(1 << k, n_clusters).color
-        for corners, dash, fill in ((where.upper[k], [6, 4], 0.0), (where.lower[k], "solid", 0.09)):
-            if len(corners) > 1:
-                look: dict[str, Any] = {"line_color": color, "line_width": 1.4, "line_dash": dash, "level": "underlay"}
-                drawn.append(plot.patch(*corners.T, fill_color=color, fill_alpha=fill, **look))
+def draw_hulls(plot: Any, source: Any) -> Any:
+    """Outlines of clusters, whose columns are those of :func:`hull_columns`; below what is drawn later."""
+    drawn = plot.patches(
+        "xs", "ys", source=source, fill_color="color", fill_alpha="fill", line_color="color", line_width=1.4,
+        line_dash="dash", line_alpha=0.8,
+    )  # fmt: skip
+    drawn.nonselection_glyph = None  # a click on one leaves the others as they are
     return drawn
+
+
+def hull_columns(lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]) -> dict[str, list[Any]]:
+    """Corners and looks of hulls: filled around the objects surely in each cluster, dashed around those possibly in it.
+
+    Examples
+    --------
+    >>> hull_columns([np.eye(3)[:, :2]], [np.empty((0, 2))])
+    {'xs': [[1.0, 0.0, 0.0]], 'ys': [[0.0, 1.0, 0.0]], 'color': ['#0072b2'], 'dash': ['solid'], 'fill': [0.09]}
+    """
+    rows = [
+        (*corners.T.tolist(), set_style(1 << k, len(lower)).color, dash, fill)
+        for hulls, dash, fill in ((upper, "dashed", 0.0), (lower, "solid", 0.09))
+        for k, corners in enumerate(hulls)
+        if len(corners) > 1
+    ]
+    names = ("xs", "ys", "color", "dash", "fill")
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
 def draw_marks(plot: Any, source: Any, found: Looks, codes: np.ndarray, shared: tuple[Any, Any, Any]) -> list[Any]:

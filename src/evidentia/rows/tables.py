@@ -128,6 +128,20 @@ def _from_anndata(X: Any, use_rep: str | None) -> Any:
     raise ValueError(f"use_rep={use_rep!r} is not in the AnnData object. There is {_keys(X)}.")
 
 
+def preferred_part(adata: Any) -> str:
+    """What of an AnnData object is clustered when nothing is said: its principal components, or X without them."""
+    return "X_pca" if "X_pca" in adata.obsm else "X"
+
+
+def tables_beside(adata: Any, part: str) -> Any:
+    """What an AnnData object has beside a part that is clustered: maps in ``obsm``, columns of ``obs``."""
+    import pandas as pd
+
+    tables = [as_table(adata, key) for key in adata.obsm if key != part]
+    dense = [one for one in tables if isinstance(one, pd.DataFrame)]
+    return pd.concat([*dense, adata.obs.add_prefix("obs ")], axis=1)
+
+
 def _from_mudata(X: Any, use_rep: str | None) -> Any:
     joint = [key for key in X.obsm if key not in X.mod]  # the others say which objects a modality has
     there = [*map(repr, joint), *(f"{name!r}, '{name}:...'" for name in X.mod)]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evidentia.explorer.strokes import Stroke, pen_masks, stroke_mask
+from evidentia.images.strokes import Stroke, pen_masks, stroke_mask
 
 
 @pytest.mark.parametrize("radius", [0.4, 1.5, 4.0])
