@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
-from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints.knowledge import read_knowledge
@@ -42,7 +42,7 @@ from evidentia.mixtures.parsimonious import MODEL_LIST
 from evidentia.mixtures.set_mixture import Knowledge, Parameters, engine, patterns_of
 from evidentia.partition import CredalPartition
 from evidentia.rows.source import ArrayRows, RowSource
-from evidentia.rows.survey import look_through
+from evidentia.rows.survey import Table, look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.callbacks import run_callbacks
@@ -51,6 +51,7 @@ from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
 from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
+from evidentia.solvers.units import units_differ
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried unasked: cost grows with the square
@@ -104,7 +105,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
     beyond one copy of the table does not grow with n until the masses are written. Missing values (NaN) are integrated
     out by EM; cost then grows with the number of distinct patterns of missing entries. Results do not depend on the
     order of the rows. EEE, VEE, EVV, VVV and the diagonal models do not depend on the units of the columns either; EII,
-    VII, EVE, VVE, EEV and VEV do, as they ask for equal spreads or orientations. Weights count as copies.
+    VII, EVE, VVE, EEV and VEV do, as they ask for equal spreads or orientations, and are those of standardized columns
+    by ``standardize``; likelihoods and centers are of the columns as they are. Weights count as copies.
 
     Unless ``prior=None``, columns of at most five values count as rounded: a value is known up to the smallest step h
     between two of them. Log densities are then expected ones, over a deviation of variance h²/12,
@@ -199,6 +201,13 @@ class EGMM(StreamingMixture, MixtureClusterer):
         common (``"pca"``: above the level of a table with shuffled columns), a share of variance, or a number of
         them. Centers and new objects are in the columns of X all the same.""",
         default=None,
+    )
+    standardize: Any = param(
+        Choice("auto") | BOOLEAN,
+        """Whether EII, VII, EVE, VVE, EEV and VEV, which depend on the units of the columns, are models of columns of
+        unit variance. ``"auto"``: where the model is chosen, and spreads of columns differ more than three times,
+        unless most columns reach both ends of one range, like pixels. Other models are the same either way.""",
+        default="auto",
     )
     reg_covar: float = param(
         Number(above=0, high=1),
@@ -368,6 +377,15 @@ class EGMM(StreamingMixture, MixtureClusterer):
         for column in np.flatnonzero(~((given > 0) & np.isfinite(given))):
             raise ValueError(f"{expected}. That of column {column} is {given[column]:g}.")
 
+    def standardizes(self, table: Table, scales: ColumnScales) -> bool:
+        """Whether models that depend on units are those of standardized columns."""
+        if not isinstance(self.standardize, str):
+            return bool(self.standardize)
+        if self.reduce is not None or (isinstance(self.model, str) and not self._automatic_model):
+            return False
+        objects = table.sample.X[table.sample.weight > 0][:, scales.kept]
+        return units_differ(scales.scale, np.nanmin(objects, axis=0), np.nanmax(objects, axis=0))
+
     def rounding_variances(self) -> np.ndarray:
         """Variances of what rounding took from each value, in the columns that are clustered."""
         variances = np.square(self.resolution_) / 12  # of a uniform distribution over one step
@@ -382,6 +400,11 @@ class EGMM(StreamingMixture, MixtureClusterer):
             raise ValueError(
                 "EGMM(reduce=...) needs a table without missing values; fill them first, or leave reduce=None: EM "
                 "integrates them out."
+            )
+        if self.standardize not in ("auto", False):
+            raise ValueError(
+                "EGMM(reduce=...) clusters principal components of the columns as they are, which 'standardize' cannot "
+                "change: standardize the columns before, or leave standardize='auto'."
             )
         if not (table != table[0]).any():
             raise ValueError(ALL_EQUAL)
