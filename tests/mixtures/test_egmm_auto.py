@@ -310,7 +310,10 @@ def test_the_choice_is_the_highest_criterion_of_what_was_fitted():
 
 def test_equal_spheres_and_own_ellipses_are_told_apart():
     X, _ = row_of_groups(9.0)
-    assert EGMM(3, random_state=0).fit(X).model_ == "EII"
+    assert EGMM(3, standardize=False, random_state=0).fit(X).model_ == "EII"
+    assert (
+        EGMM(3, random_state=0).fit(X).model_ == "EEI"
+    )  # spheres no longer when columns of different spread are standardized
     rng = np.random.default_rng(0)
     roots = np.array([[[3.0, 0.0], [2.7, 0.3]], [[0.3, 0.0], [-0.2, 0.1]]])
     X = np.vstack([rng.normal(size=(80, 2)) @ R.T + shift for R, shift in zip(roots, ([0, 0], [14, -6]))])
