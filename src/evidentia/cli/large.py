@@ -53,7 +53,7 @@ def fit_large(
             terminal.print_labeled("method", f"{type(estimator).__name__}; rows are read anew in each pass")
         bars = not quiet and typer.get_text_stream("stderr").isatty()
         estimator.set_params(verbose=int(bars))
-        if scale == "none" and wish.method == "egmm":
+        if scale == "none" and getattr(estimator, "standardize", None) == "auto":
             estimator.set_params(standardize=False)
         scales = _scales(rows, scale, wish.method)
         used = rows if scales is None else TransformedRows(rows, scales)
