@@ -227,7 +227,7 @@ def test_an_interrupt_before_anything_was_found_is_said(blobs, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(EGMM, "_look_at_number", interrupted)
+    monkeypatch.setattr("evidentia.mixtures.egmm_search.Search._look_at_number", interrupted)
     with pytest.raises(KeyboardInterrupt, match="EGMM was interrupted before its first fit was complete"):
         EGMM(2).fit(blobs)
 

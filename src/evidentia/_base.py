@@ -20,7 +20,7 @@ from evidentia import methods
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Check, Choice, Integer, Kind, Number, ParameterBase, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
-from evidentia.belief.focal import MAX_CLUSTERS
+from evidentia.belief.focal import MAX_CLUSTERS, TOO_MANY
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.partition.profiles import row_names
@@ -279,7 +279,14 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         return tags
 
 
-N_CLUSTERS = Integer(low=1, high=MAX_CLUSTERS)
+class ClusterCount(Integer):
+    """A number of clusters that sets of them can be made of."""
+
+    def cure(self, value: Any) -> str:
+        return TOO_MANY if isinstance(value, int | np.integer) and value > MAX_CLUSTERS else ""
+
+
+N_CLUSTERS = ClusterCount(low=1, high=MAX_CLUSTERS)
 ALPHA = Number(low=0, high=100)
 BETA = Number(above=1, high=100)  # powers of masses vanish beyond
 RHO_RANGE = 1e-70, 1e70  # of the distances in a table: squares, and products of these, are carried

@@ -65,6 +65,10 @@ class Check:
     def accepts(self, value: Any) -> bool:
         raise NotImplementedError
 
+    def cure(self, value: Any) -> str:
+        """What to do about a value that is refused, as one more sentence, where there is something."""
+        return ""
+
     def __or__(self, other: Check | str) -> Check:
         return Either(self, Choice(other) if isinstance(other, str) else other)
 
@@ -148,6 +152,9 @@ class Either(Check):
     def accepts(self, value: Any) -> bool:
         return any(check.accepts(value) for check in self.checks)
 
+    def cure(self, value: Any) -> str:
+        return "".join(check.cure(value) for check in self.checks)
+
 
 BOOLEAN = Boolean()
 NOTHING = Kind("None", lambda value: value is None)
@@ -205,7 +212,7 @@ class ParameterBase(BaseEstimator):
             if not parameter.check.accepts(value):
                 raise ValueError(
                     f"The '{name}' parameter of {type(self).__name__} must be {parameter.check.words}. "
-                    f"Got {value!r} instead."
+                    f"Got {value!r} instead.{parameter.check.cure(value)}"
                 )
 
 

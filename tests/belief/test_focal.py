@@ -115,7 +115,7 @@ def test_sixty_two_clusters_work_when_the_family_is_restricted():
     ("make", "words"),
     [
         (lambda: FocalSets(0), "from 1 to 62. Got 0"),
-        (lambda: FocalSets(63, "pairs"), "from 1 to 62. Got 63"),
+        (lambda: FocalSets(63, "pairs"), "from 1 to 62. Got 63. A set of clusters .* room for 62"),
         (lambda: FocalSets(2.0), "must be an integer"),
         (lambda: FocalSets(17), r"2\*\*17 focal sets .* Take family='pairs'"),
         (lambda: FocalSets(3, "triples"), "Got 'triples'"),

@@ -69,7 +69,9 @@ def test_numbers_and_categories(run, write, tmp_path, holes):
     code, said = run("fit", path, "--clusters", "2", "--out", tmp_path / "out")
     assert code == 0, said
     assert line(said, "clustered") == "u, v, color, shape, flag"
-    assert line(said, "choice").startswith("Numbers and categories side by side: a mixture of both, LatentProfileMixture.")
+    assert line(said, "choice").startswith(
+        "Numbers and categories side by side: a mixture of both, LatentProfileMixture."
+    )
     assert ("1 of 50 rows have missing values (color 1). What is observed is used." in said) == holes
     partition = CredalPartition.load(tmp_path / "out" / "partition.npz")
     assert adjusted_rand_score(TRUTH, partition.labels()) == 1

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evidentia import load_model
 from evidentia.cli import files
 
 
@@ -48,6 +49,14 @@ def test_columns_are_scaled_where_the_method_asks_for_it(parts, run):
     code, output = run("fit", f"{parts}/*.parquet", "--method", "ecm", "--clusters", 2, "--scale", "robust")
     assert code == 2
     assert "--scale robust needs all rows in memory; none and standard do not" in output
+
+
+@pytest.mark.parametrize(("scale", "wish"), [("auto", "auto"), ("none", False)])
+def test_the_scale_that_is_asked_for_is_the_one_egmm_sees(parts, tmp_path, run, scale, wish):
+    words = ["--method", "egmm", "--clusters", 2, "--columns", "a,b", "--scale", scale, "--out", tmp_path, "--quiet"]
+    code, output = run("fit", f"{parts}/part?.parquet", "--model", "EII", *words)
+    assert code == 0, output
+    assert load_model(tmp_path / "model.npz").model.standardize == wish
 
 
 def test_what_needs_all_rows_is_refused(parts, tmp_path, run):

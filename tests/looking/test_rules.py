@@ -99,16 +99,18 @@ def test_columns_measured_on_one_scale_stay_in_it():
 
 def test_settings_of_egmm():
     wide = pd.DataFrame(RNG.normal(size=(100, 30)))
-    assert egmm_settings(look(wide)) == (
+    assert egmm_settings(look(wide), "auto") == (
         {"reduce": "pca"},
         "30 columns are many for 100 rows: principal components, those that say more than noise.",
     )
     wide.iloc[3, 4] = np.nan
-    assert egmm_settings(look(wide)) == (
+    assert egmm_settings(look(wide), "auto") == (
         {},
         "30 columns are many for 100 rows, but a table with missing values is not reduced.",
     )
-    assert egmm_settings(look(table())) == ({}, "")
+    assert egmm_settings(look(table()), "auto") == ({}, "")
+    assert egmm_settings(look(table()), "standard") == ({}, "")
+    assert egmm_settings(look(table()), "none") == ({"standardize": False}, "")
 
 
 def test_many_rows_are_compared_with_some_others():

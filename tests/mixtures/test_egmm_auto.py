@@ -171,6 +171,111 @@ def test_weights_count_as_copies_in_the_whole_choice():
     np.testing.assert_allclose(weighted.predict_partition(X).masses, copied.predict_partition(X).masses, atol=1e-3)
 
 
+UNITS = np.array([0.02, 30.0, 4.0])
+
+
+def three_groups_in_space(n=150, seed=2):
+    """Longish groups in three columns of about one spread."""
+    rng = np.random.default_rng(seed)
+    which = np.arange(n) % 3
+    factors = np.array([np.linalg.qr(rng.normal(size=(3, 3)))[0] * [1.0, 0.5, 0.2] for _ in range(3)])
+    return np.array([[0, 0, 0], [4, 0, 1], [1, 3, 4.0]])[which] + np.einsum(
+        "nij,nj->ni", factors[which], rng.normal(size=(n, 3))
+    )
+
+
+def spread_ratio(X):
+    return X.std(axis=0).max() / X.std(axis=0).min()
+
+
+def standard(X):
+    return (X - np.nanmean(X, axis=0)) / np.nanstd(X, axis=0)
+
+
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("name", ["EII", "VII", "EVE", "VVE", "EEV", "VEV"])
+def test_a_model_of_standardized_columns_is_that_of_the_table_standardized_before(name, holes):
+    X = three_groups_in_space() * UNITS + [5.0, -1e3, 0.0]
+    new = X[:7] + 0.3 * X.std(axis=0)
+    if holes:
+        X[::7, 1] = np.nan
+    new[:3, 2] = np.nan
+    inside, scale = standard(X), np.nanstd(X, axis=0)
+    here = EGMM(3, model=name, standardize=True, random_state=0).fit(X)
+    there = EGMM(3, model=name, random_state=0).fit(inside)
+    np.testing.assert_allclose(here.partition_.masses, there.partition_.masses, atol=1e-8)
+    np.testing.assert_allclose(here.cluster_centers_, there.cluster_centers_ * scale + np.nanmean(X, axis=0), rtol=1e-8)
+    np.testing.assert_allclose(here.covariances_, there.covariances_ * np.outer(scale, scale), rtol=1e-6)
+    gain = (~np.isnan(X)).sum(axis=0) @ np.log(scale)
+    assert here.log_likelihood_ == pytest.approx(there.log_likelihood_ - gain, abs=1e-6)
+    assert here.score_samples(X).sum() == pytest.approx(here.log_likelihood_, abs=1e-6)
+    expected = there.predict_partition((new - np.nanmean(X, axis=0)) / scale).masses
+    np.testing.assert_allclose(here.predict_partition(new).masses, expected, atol=1e-8)
+    drawn, origin = here.sample(20_000, random_state=1)
+    largest = drawn[origin == here.focal_sets_.singleton_index[0]] / scale
+    np.testing.assert_allclose(np.cov(largest.T), there.covariances_[0], atol=0.02)
+
+
+def test_the_choice_of_a_model_does_not_depend_on_units_that_differ():
+    X = three_groups_in_space()
+    base, other = EGMM(random_state=0).fit(X * UNITS), EGMM(random_state=0).fit(X * UNITS[::-1] * 7 + 3)
+    assert (base.model_, base.n_clusters_) == (other.model_, other.n_clusters_)
+    np.testing.assert_allclose(base.partition_.masses, other.partition_.masses, atol=1e-8)
+    gain = len(X) * np.log(7.0**3)
+    np.testing.assert_allclose(base.selection_["ebic"], other.selection_["ebic"] + gain, atol=1e-6)
+    copies = EGMM(random_state=0).fit(np.repeat(X * UNITS, 2, axis=0))
+    weighted = EGMM(random_state=0).fit(np.vstack([X * UNITS, [[1e6, 0, 0]]]), sample_weight=[2] * len(X) + [0])
+    assert copies.log_likelihood_ == pytest.approx(weighted.log_likelihood_, abs=1e-6)
+
+
+def test_columns_stay_in_their_units_where_these_are_alike_or_the_model_is_named():
+    X = three_groups_in_space()
+    moderate = X * [1.0, 2.0, 1.0]
+    assert 1.5 < spread_ratio(moderate) < 3 < spread_ratio(X * UNITS)
+    settings = {"n_clusters": 3, "random_state": 0}
+
+    def ends(table, **more):
+        return EGMM(**settings, **more).fit(table).log_likelihood_
+
+    few = ["EII", "VII"]
+    assert ends(moderate, model=few) == ends(moderate, model=few, standardize=False)
+    assert ends(moderate, model=few) != pytest.approx(ends(moderate, model=few, standardize=True), abs=0.1)
+    assert ends(X * UNITS, model=few) == ends(X * UNITS, model=few, standardize=True)
+    assert ends(X * UNITS, model="VII") == ends(X * UNITS, model="VII", standardize=False)
+    assert ends(X * UNITS, model="VII") != pytest.approx(ends(X * UNITS, model="VII", standardize=True), abs=0.1)
+
+
+def test_columns_on_one_scale_stay_in_it_whatever_their_spreads():
+    rng = np.random.default_rng(0)
+    marks = rng.integers(0, 11, (120, 6)).astype(float)
+    marks[:, :2] = rng.integers(0, 11, (120, 2)) * (rng.random((120, 2)) < 0.05)
+    assert spread_ratio(marks) > 3
+    few = {"model": ["EII", "VII"], "n_clusters": 2, "random_state": 0}
+    auto = EGMM(**few).fit(marks)
+    assert auto.log_likelihood_ == EGMM(**few, standardize=False).fit(marks).log_likelihood_
+    assert auto.log_likelihood_ != pytest.approx(EGMM(**few, standardize=True).fit(marks).log_likelihood_, abs=0.1)
+
+
+def test_principal_components_are_not_standardized():
+    X = three_groups_in_space() * UNITS
+    with pytest.raises(ValueError, match="standardize the columns before"):
+        EGMM(3, reduce=2, standardize=True).fit(X)
+    few = {"model": ["EII", "VII"], "n_clusters": 3, "reduce": 2, "random_state": 0}
+    assert EGMM(**few).fit(X).log_likelihood_ == EGMM(**few, standardize=False).fit(X).log_likelihood_
+
+
+def test_batches_follow_standardized_columns():
+    X = three_groups_in_space(300)
+    here, there = (EGMM(3, model="VVE", standardize=wish, random_state=0) for wish in (True, False))
+    scale = (X[:150] * UNITS).std(axis=0)
+    for batch in (X[:150], X[150:220], X[220:]):
+        here.partial_fit(batch * UNITS)
+        there.partial_fit(batch * UNITS / scale)
+    np.testing.assert_allclose(
+        here.predict_partition(X * UNITS).masses, there.predict_partition(X * UNITS / scale).masses, atol=1e-7
+    )
+
+
 def test_units_do_not_matter_to_models_that_are_free_of_them():
     X, models = overlapping(), ["EEI", "VVI", "EEE", "VEE", "EVV", "VVV"]
     base = EGMM(**CHOICE, model=models).fit(X)
@@ -205,7 +310,10 @@ def test_the_choice_is_the_highest_criterion_of_what_was_fitted():
 
 def test_equal_spheres_and_own_ellipses_are_told_apart():
     X, _ = row_of_groups(9.0)
-    assert EGMM(3, random_state=0).fit(X).model_ == "EII"
+    assert EGMM(3, standardize=False, random_state=0).fit(X).model_ == "EII"
+    assert (
+        EGMM(3, random_state=0).fit(X).model_ == "EEI"
+    )  # spheres no longer when columns of different spread are standardized
     rng = np.random.default_rng(0)
     roots = np.array([[[3.0, 0.0], [2.7, 0.3]], [[0.3, 0.0], [-0.2, 0.1]]])
     X = np.vstack([rng.normal(size=(80, 2)) @ R.T + shift for R, shift in zip(roots, ([0, 0], [14, -6]))])
@@ -475,7 +583,7 @@ def test_columns_with_few_values_are_warned_of():
     rng = np.random.default_rng(2)
     flags = rng.integers(0, 2, size=(80, 1))
     grades, sizes = rng.integers(1, 6, size=(80, 1)), rng.normal(size=(80, 2)) + 4 * flags
-    said = r"EGMM: 2 of 4 columns have at most 5 different values.*EVCLUS\(metric='gower'\), or LatentClassMixture"
+    said = r"EGMM: 2 of 4 columns have at most 5 different values.*LatentProfileMixture, or LatentClassMixture"
     with pytest.warns(UserWarning, match=said):
         EGMM(2, model="EII", random_state=0).fit(np.hstack([sizes, grades, flags + 0.0, np.ones((80, 1))]))
     EGMM(2, model="EII", random_state=0).fit(np.hstack([sizes, rng.normal(size=(80, 1)), grades]))

@@ -258,6 +258,52 @@ def test_given_centers_end_no_higher_than_a_search_that_begins_there(adaptive, m
         assert given.criterion_ <= searched.criterion_ * (1 + 1e-9)
 
 
+def search_and_give_back(X, truth, n_links, draw, **settings):
+    """A search, and a fit from its centers in another order."""
+    links, order = PairwiseConstraints.sample(truth, n_links, random_state=draw), np.array([2, 0, 1])
+    found = CECM(3, random_state=0, **settings).fit(X, constraints=links)
+    given = CECM(3, init=found.cluster_centers_[order], **settings).fit(X, constraints=links)
+    assert given.criterion_ <= found.criterion_ * (1 + 1e-9)
+    assert (np.argsort(order)[found.labels_] == given.labels_).mean() > 0.95
+    return found, given
+
+
+def test_centers_of_a_search_given_back_without_their_metrics_end_no_higher():
+    """From the centers alone links of full strength, or that grow while the centers move, end in a higher minimum."""
+    X, truth = load_wine(return_X_y=True)
+    found, given = search_and_give_back(StandardScaler().fit_transform(X), truth, 40, 3, adaptive=True)
+    begun_there = given.start_criteria_[:7]
+    assert begun_there[:4].min() > found.criterion_ * 1.001
+    assert begun_there[4:].min() < found.criterion_ * (1 + 1e-6)  # centers held while metrics are learned
+
+
+def test_a_minimum_of_which_the_centers_do_not_tell_is_found_by_the_search_beside_them():
+    X, truth = load_wine(return_X_y=True)
+    found, given = search_and_give_back(StandardScaler().fit_transform(X), truth, 40, 53, adaptive=True)
+    assert len(given.start_criteria_) == 7 + given.n_init
+    assert given.start_criteria_[:7].min() > found.criterion_ * (1 + 1e-4)
+
+
+def test_centers_given_back_without_any_metric_end_no_higher():
+    X, truth = load_iris(return_X_y=True)
+    found, given = search_and_give_back(X, truth, 100, 18)
+    assert given.start_criteria_[:4].min() > found.criterion_ * 1.0001
+
+
+def test_given_centers_are_no_matter_of_chance(blobs, soft_links):
+    X, _ = blobs
+    first, second = (CECM(3, adaptive=True, init=X[[0, 35, 55]]).fit(X, constraints=soft_links) for _ in range(2))
+    np.testing.assert_array_equal(first.start_criteria_, second.start_criteria_)
+
+
+def test_a_list_of_sets_or_no_links_leave_given_centers_alone(blobs, soft_links):
+    X, _ = blobs
+    start = X[[0, 35, 55]]
+    listed = CECM(3, focal_sets=[{0}, {1}, {2}, {0, 1}], init=start).fit(X, constraints=soft_links)
+    assert len(listed.start_criteria_) == 4
+    assert len(CECM(3, init=start).fit(X).start_criteria_) == 1
+
+
 def test_a_stronger_will_breaks_fewer_links(blobs):
     X, truth = blobs
     wrong = np.random.default_rng(0).permutation(truth)  # links that contradict the geometry

@@ -62,9 +62,10 @@ def test_without_links_it_is_the_classical_method(blobs, adaptive, twin):
 def test_it_is_cecm_on_single_clusters_with_another_balance(blobs, links, adaptive):
     X, _ = blobs
     xi, start = 0.3, X[[0, 35, 55]]
-    cecm = CECM(3, focal_sets=[{0}, {1}, {2}], xi=xi, adaptive=adaptive, init=start).fit(X, constraints=links)
+    same = {"adaptive": adaptive, "init": start, "tol": 1e-14, "max_iter": 2000}
+    cecm = CECM(3, focal_sets=[{0}, {1}, {2}], xi=xi, **same).fit(X, constraints=links)
     balance = xi / (1 - xi) * 3 * len(X) / len(links)
-    cfcm = CFCM(3, xi=balance, adaptive=adaptive, init=start).fit(X, constraints=links)
+    cfcm = CFCM(3, xi=balance, **same).fit(X, constraints=links)
     np.testing.assert_allclose(cfcm.partition_.masses, cecm.partition_.masses, atol=1e-8)
     assert cfcm.criterion_ * (1 - xi) / (3 * len(X)) == pytest.approx(cecm.criterion_, rel=1e-9)
 

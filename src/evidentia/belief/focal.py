@@ -12,6 +12,10 @@ import numpy as np
 from evidentia._warnings import warn_user
 
 MAX_CLUSTERS = 62  # a subset is one int64; bit 63 is its sign
+TOO_MANY = (
+    f" A set of clusters is held in one whole number, which has room for {MAX_CLUSTERS}. For finer groups, find fewer "
+    "clusters first and then fit the rows of each on their own."
+)
 MAX_FULL = 16  # 2**16 focal sets: beyond that "full" is a mistake, not a wish
 MANY_SETS = 1_000  # more than these are seldom meant, and slow
 
@@ -123,7 +127,8 @@ class FocalSets:
         self, n_clusters: int, family: str | Iterable[Subset] = "full", *, empty: bool = True, omega: bool = True
     ):
         if not isinstance(n_clusters, int | np.integer) or not 1 <= n_clusters <= MAX_CLUSTERS:
-            raise ValueError(f"'n_clusters' must be an integer from 1 to {MAX_CLUSTERS}. Got {n_clusters!r}.")
+            cure = TOO_MANY if isinstance(n_clusters, int | np.integer) and n_clusters > MAX_CLUSTERS else ""
+            raise ValueError(f"'n_clusters' must be an integer from 1 to {MAX_CLUSTERS}. Got {n_clusters!r}.{cure}")
         self.n_clusters = int(n_clusters)
         if isinstance(family, str):
             masks = _family_masks(self.n_clusters, family, empty, omega)

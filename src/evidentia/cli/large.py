@@ -53,6 +53,8 @@ def fit_large(
             terminal.print_labeled("method", f"{type(estimator).__name__}; rows are read anew in each pass")
         bars = not quiet and typer.get_text_stream("stderr").isatty()
         estimator.set_params(verbose=int(bars))
+        if scale == "none" and getattr(estimator, "standardize", None) == "auto":
+            estimator.set_params(standardize=False)
         scales = _scales(rows, scale, wish.method)
         used = rows if scales is None else TransformedRows(rows, scales)
         model = estimator.fit(used, checkpoint=checkpoint)
@@ -98,7 +100,7 @@ def _open(where: str, columns: Sequence[str], drop: Sequence[str]) -> RowSource:
 
 def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
     """Columns on a common scale, for methods that are not indifferent to it."""
-    if scale == "none" or (scale == "auto" and method == "egmm"):  # its models scale for themselves
+    if scale == "none" or (scale == "auto" and method == "egmm"):  # it standardizes for itself
         return None
     if scale not in ("auto", "standard"):
         raise UserError(f"--scale {scale} needs all rows in memory; none and standard do not.")

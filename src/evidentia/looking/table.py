@@ -21,13 +21,12 @@ from evidentia.looking.columns import (
     is_numeric,
     looks_like_classes,
 )
+from evidentia.solvers.units import on_one_scale, spread_ratio
 
 SAMPLE = 5_000  # rows that are enough to see which columns depend on others
 MOST_COLUMNS = 500  # beyond, dependence of columns is not looked for
 WIDE = 60  # columns, up to which EGMM tries full covariances: a wider table is reduced
 ROWS_PER_COLUMN = 5  # rows: a table with fewer a column is wide too
-FEWEST = 4  # columns that can have a scale in common by more than chance
-ENDS = 0.1  # of the common range: columns that come so near to its ends were measured on one scale
 ROUNDING = 1e-8  # what remains of a column that others determine, relative to its spread
 TAILS = 0.01  # share of values far out that makes a long tail
 NAMED = 3  # columns that a sentence names
@@ -80,8 +79,7 @@ class Look:
     @property
     def spread_ratio(self) -> float:
         """Largest spread of a column of numbers over the smallest; 1 where there are none."""
-        spreads = [column.spread for column in self.of_kind(NUMBERS, COUNTS) if column.spread > 0]
-        return max(spreads) / min(spreads) if spreads else 1.0
+        return spread_ratio(np.array([column.spread for column in self.of_kind(NUMBERS, COUNTS)]))
 
     def sentences(self) -> list[str]:
         """What is worth knowing before the work, in a few words each."""
@@ -170,7 +168,7 @@ def look(table: Any, *, keep: Sequence[str] = ()) -> Look:
         holes=holes,
         repeated=int(data.duplicated().sum()) if len(used) and not telling else 0,
         dependent=_dependent([column.name for column in used if column.numeric], numbers),
-        one_scale=_one_scale([column for column in used if column.kind in (NUMBERS, COUNTS)]),
+        one_scale=on_one_scale(*_ranges([column for column in used if column.kind in (NUMBERS, COUNTS)])),
         dissimilarities=are_dissimilarities(frame),
     )
 
@@ -212,13 +210,9 @@ def _set_classes_aside(columns: list[Column], n_rows: int, keep: Sequence[str]) 
     return found
 
 
-def _one_scale(columns: Sequence[Column]) -> bool:
-    """Whether most columns, of some at least, come near to both ends of the range of all."""
-    if len(columns) < FEWEST:
-        return False
-    low, high = np.array([[column.low, column.high] for column in columns]).T
-    near = ENDS * (high.max() - low.min())
-    return bool(((low <= low.min() + near) & (high >= high.max() - near)).mean() > 0.5)
+def _ranges(columns: Sequence[Column]) -> np.ndarray:
+    """Smallest and largest values, shape (2, n_columns)."""
+    return np.array([[column.low for column in columns], [column.high for column in columns]])
 
 
 def _dependent(names: Sequence[str], numbers: np.ndarray) -> tuple[str, ...]:

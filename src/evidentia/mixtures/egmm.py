@@ -5,75 +5,57 @@ the mean of theirs. The posterior probabilities of the components, given an obje
 has one covariance for all (``model="EEE"``) and all sets; it leaves other covariances as future work.
 
 The iterations are in :mod:`evidentia.mixtures.set_mixture`, the table as the models see it, with starts, in
-:mod:`evidentia.mixtures.egmm_problem`; here is the search for models, numbers and sets.
+:mod:`evidentia.mixtures.egmm_problem`, and the search for models, numbers and sets in
+:mod:`evidentia.mixtures.egmm_search`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from copy import copy
-from dataclasses import replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from scipy.stats import chi2
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
-from tqdm.auto import tqdm
 
 from evidentia import _base
-from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints.knowledge import read_knowledge
 from evidentia.methods import Method
-from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
+from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer
 from evidentia.mixtures.covariance_models import MODELS, carried_models
 from evidentia.mixtures.egmm_problem import (
-    ALL,
-    FEW,
     FEW_VALUES,
     KIND,
-    SAMPLE,
     KnownTable,
-    Look,
     Problem,
-    concentric,
-    growing_steps,
     knowledge_of,
-    n_parameters,
     reduce_table,
     resolutions,
     spread_to,
 )
+from evidentia.mixtures.egmm_search import COLLAPSE, Search
 from evidentia.mixtures.egmm_streaming import StreamingMixture
-from evidentia.mixtures.parsimonious import MODEL_LIST, START_ROWS
-from evidentia.mixtures.set_mixture import SHARED, WEIGHTS, Engine, Knowledge, Parameters, Patterns, engine, patterns_of
+from evidentia.mixtures.parsimonious import MODEL_LIST
+from evidentia.mixtures.set_mixture import Knowledge, Parameters, engine, patterns_of
 from evidentia.partition import CredalPartition
 from evidentia.rows.source import ArrayRows, RowSource
-from evidentia.rows.survey import look_through
+from evidentia.rows.survey import Table, look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ALL_EQUAL, RANK_TOLERANCE, ColumnScales, Coordinates
-from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, all_runs, descend
-from evidentia.solvers.overlap import is_automatic, least_committed, shared_sets
+from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
 from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
+from evidentia.solvers.units import units_differ
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried unasked: cost grows with the square
-LOOK = {"tol": 3e-3, "max_iter": 25}  # enough to tell which models and numbers are worth going on with
-ACTIVE = 5  # models for which the numbers between the steps are looked at
-SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
-PATIENCE = 2  # steps without a better criterion after which the search ends
-# A difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2).
-BARELY = 1.0
 MANY_ROWS = 50  # from which on few values in a column are no chance
-FINALISTS = 4  # models and numbers that are fitted to the end
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 
 
@@ -123,7 +105,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
     beyond one copy of the table does not grow with n until the masses are written. Missing values (NaN) are integrated
     out by EM; cost then grows with the number of distinct patterns of missing entries. Results do not depend on the
     order of the rows. EEE, VEE, EVV, VVV and the diagonal models do not depend on the units of the columns either; EII,
-    VII, EVE, VVE, EEV and VEV do, as they ask for equal spreads or orientations. Weights count as copies.
+    VII, EVE, VVE, EEV and VEV do, as they ask for equal spreads or orientations, and are those of standardized columns
+    by ``standardize``; likelihoods and centers are of the columns as they are. Weights count as copies.
 
     Unless ``prior=None``, columns of at most five values count as rounded: a value is known up to the smallest step h
     between two of them. Log densities are then expected ones, over a deviation of variance h²/12,
@@ -219,6 +202,13 @@ class EGMM(StreamingMixture, MixtureClusterer):
         them. Centers and new objects are in the columns of X all the same.""",
         default=None,
     )
+    standardize: Any = param(
+        Choice("auto") | BOOLEAN,
+        """Whether EII, VII, EVE, VVE, EEV and VEV, which depend on the units of the columns, are models of columns of
+        unit variance. ``"auto"``: where the model is chosen, and spreads of columns differ more than three times,
+        unless most columns reach both ends of one range, like pixels. Other models are the same either way.""",
+        default="auto",
+    )
     reg_covar: float = param(
         Number(above=0, high=1),
         """Floor of the covariance relative to that of the whole table. A solution that reaches it has collapsed onto a
@@ -245,7 +235,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         default=3,
     )
 
-    _collapse = "a covariance collapsed"
+    _collapse = COLLAPSE
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
 
     @any_table
@@ -310,7 +300,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     def _fit_rows(
         self, rows: RowSource, rng: np.random.RandomState, known: KnownTable | None = None
-    ) -> tuple[Problem, Candidate, np.ndarray]:
+    ) -> tuple[Search, Candidate, np.ndarray]:
         """Fit and publish the clusters; gives the best mixture before sets were added, and the old numbers."""
         if known is None:
             table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
@@ -330,8 +320,12 @@ class EGMM(StreamingMixture, MixtureClusterer):
         rounded = self.prior is not None and table.total >= MANY_ROWS
         self.resolution_ = resolutions(objects) if rounded else np.zeros(rows.n_features)
         problem = Problem(reduce_table(table, self.reduction_), rng, self, known)
-        looks, interrupted = self._look_around(problem, numbers, models, rng)
-        return problem, *self._choose(problem, looks, interrupted)
+        search = Search(problem, rng)
+        found = search.run(numbers, models)
+        self._publish_choice([found.best])
+        self.selection_ = found.tried
+        self._warn_at_an_end(found.best.n_clusters, max(found.tried["n_clusters"]))
+        return search, found.single, self._publish_model(problem, found.best)
 
     # -- what is tried ---------------------------------------------------------------------------------------------
 
@@ -383,6 +377,15 @@ class EGMM(StreamingMixture, MixtureClusterer):
         for column in np.flatnonzero(~((given > 0) & np.isfinite(given))):
             raise ValueError(f"{expected}. That of column {column} is {given[column]:g}.")
 
+    def standardizes(self, table: Table, scales: ColumnScales) -> bool:
+        """Whether models that depend on units are those of standardized columns."""
+        if not isinstance(self.standardize, str):
+            return bool(self.standardize)
+        if self.reduce is not None or (isinstance(self.model, str) and not self._automatic_model):
+            return False
+        objects = table.sample.X[table.sample.weight > 0][:, scales.kept]
+        return units_differ(scales.scale, np.nanmin(objects, axis=0), np.nanmax(objects, axis=0))
+
     def rounding_variances(self) -> np.ndarray:
         """Variances of what rounding took from each value, in the columns that are clustered."""
         variances = np.square(self.resolution_) / 12  # of a uniform distribution over one step
@@ -397,6 +400,11 @@ class EGMM(StreamingMixture, MixtureClusterer):
             raise ValueError(
                 "EGMM(reduce=...) needs a table without missing values; fill them first, or leave reduce=None: EM "
                 "integrates them out."
+            )
+        if self.standardize not in ("auto", False):
+            raise ValueError(
+                "EGMM(reduce=...) clusters principal components of the columns as they are, which 'standardize' cannot "
+                "change: standardize the columns before, or leave standardize='auto'."
             )
         if not (table != table[0]).any():
             raise ValueError(ALL_EQUAL)
@@ -413,220 +421,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
     def _reduce(self, table: np.ndarray) -> np.ndarray:
         return table if self.reduction_ is None else self.reduction_.to(table)
 
-    def _look_around(
-        self, problem: Problem, numbers: list[int], models: list[str], rng: np.random.RandomState
-    ) -> tuple[list[Look], bool]:
-        """First looks: all models at steps over the numbers of clusters, then the good ones around the best number."""
-        looks: list[Look] = []
-        only = len(numbers) == 1 and len(models) == 1
-        limits = {"tol": 0.0, "max_iter": 0} if only else LOOK
-        try:
-            if isinstance(self.init, str) and self.init == "hierarchical":
-                problem.grow_trees(self.n_init)
-            with tqdm(desc="EGMM", unit="size", disable=not self.verbose) as bar:
-                coarse = growing_steps(numbers)
-                for at, number in enumerate(coarse):
-                    here = models if number > 1 or only else [one for one in models if one in SHARED] or models[:1]
-                    for look in self._look_at_number(problem, number, here, rng, **limits):
-                        looks.append(look)
-                        if any(run.interrupted for run in look.runs):
-                            return looks, True
-                    bar.update()
-                    best = min(looks, key=lambda look: look.rank).focal_sets.n_clusters
-                    if at - coarse.index(best) >= PATIENCE:
-                        break
-                good = sorted(looks, key=lambda look: look.rank)
-                good_models = list(dict.fromkeys(look.model for look in good))[:ACTIVE]
-                place = coarse.index(best)
-                around = range(coarse[max(place - 1, 0)], coarse[min(place + 1, len(coarse) - 1)] + 1)
-                for number in (one for one in numbers if one in around and one not in coarse):
-                    here = [model for model in models if model in good_models]
-                    looks += self._look_at_number(problem, number, here, rng, **limits)
-                    bar.update()
-        except KeyboardInterrupt:
-            if not looks:
-                raise KeyboardInterrupt(INTERRUPTED_EARLY.format(who="EGMM")) from None
-            return looks, True
-        return looks, False
-
-    def _look_at_number(
-        self, problem: Problem, number: int, models: list[str], rng: np.random.RandomState, **limits: Any
-    ) -> Iterator[Look]:
-        family = resolve_focal_sets("singletons" if self._automatic_sets else self.focal_sets, number, empty=False)
-        init = self.init if isinstance(self.init, str) else self._reduce(np.asarray(self.init, dtype=float))
-        starts = list(problem.starts(number, init, self.n_init, rng))
-        for model in models:
-            states = [problem.begin(model, start, family) for start in starts]
-            yield self._look(problem, model, family, states, **limits)
-
-    def _look(
-        self, problem: Problem, model: str, focal_sets: FocalSets, states: list[Parameters], **limits: Any
-    ) -> Look:
-        """Some iterations over the sample from each start, and what they promise for the whole table."""
-        runs = self._climb(problem, model, focal_sets, states, FEW, **limits)
-        n_free = n_parameters(model, len(focal_sets), focal_sets.n_clusters, problem.coordinates(model).width)
-        size, tool = problem.weight_of(FEW), problem.engine(model, focal_sets.n_clusters)
-        found = problem.log_likelihood(model, runs[0], tool, FEW)
-        # A maximum over the sample exceeds the truth by about half the number of parameters, and so does that over
-        # the table; what is in between grows with the number of rows.
-        expected = problem.total / size * (found - n_free / 2) + n_free / 2
-        collapsed = tool.collapsed(runs[0].state, averaging(focal_sets), size)
-        found_ebic, flaw = ebic(expected, n_free, problem.total), self._find_flaw(problem, runs[0].state)
-        return Look(model, focal_sets, runs, expected, n_free, found_ebic, collapsed, flaw)
-
-    def _climb(
-        self,
-        problem: Problem,
-        model: str,
-        focal_sets: FocalSets,
-        states: list[Parameters],
-        size: str,
-        *,
-        tol: float,
-        max_iter: int,
-    ) -> list[Run]:
-        """EM over rows of one size from every start, the best first, collapsed ones last."""
-        tool, rows = problem.engine(model, focal_sets.n_clusters), problem.patterns(model, size)
-        average, total = averaging(focal_sets), problem.weight_of(size)
-        step = partial(tool.step, rows, average, total=total)
-        # With larger sets a likelihood has many ends near each other, and a guess may come to another one.
-        vectors = tool.vectors() if len(average) == focal_sets.n_clusters else None
-        runs = all_runs(
-            lambda start, watch: descend(step, start, max_iter=max_iter, tol=tol, watch=watch, vectors=vectors),
-            states,
-            name=f"EGMM, {model}, {focal_sets.n_clusters} clusters",
-            n_starts=len(states),
-            verbose=max(0, self.verbose - 1),
-        )
-        return sorted(runs, key=lambda run: (tool.collapsed(run.state, average, total), run.objective))
-
-    def _overlaps(self, problem: Problem, single: Candidate) -> tuple[FocalSets, np.ndarray]:
-        """Sets of clusters that share objects, and how many of these a choice among the clusters would get wrong."""
-        model, average = single.settings["model"], np.eye(single.n_clusters)
-        X, weight = problem.table.sample
-        Y, tool = problem.coordinates(model).to(X), problem.engine(model, len(average))
-        posterior = np.empty((len(Y), len(average)))
-        knowledge = problem.knowledge(SAMPLE)
-        for state, observed, rows in patterns_of(Y, knowledge, single.best.state, average):
-            posterior[rows] = tool.evaluate(Y[rows][:, observed], observed, state, average)[0]
-        family = shared_sets(posterior, weight)
-        # For a pair this is the sum of the smaller posterior probabilities.
-        return family, weight @ least_committed(posterior, family) / family.card
-
     # -- what is chosen --------------------------------------------------------------------------------------------
-
-    def _choose(self, problem: Problem, looks: list[Look], interrupted: bool) -> tuple[Candidate, np.ndarray]:
-        """Fit the best to the end, and publish the one of the highest EBIC."""
-        ranked = sorted(looks, key=lambda look: look.rank)
-        finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]
-        found: list[Candidate] = []
-        for look in finalists:
-            if interrupted and found:
-                break
-            found.append(self._finish(problem, look, look_only=interrupted))
-            interrupted = interrupted or found[-1].interrupted
-        flaws = [self._find_flaw(problem, one.best.state) for one in found]
-        order = [(one.collapsed, bool(flaw), -one.criteria["ebic"]) for one, flaw in zip(found, flaws)]
-        least = min(order)
-        # Sets can say that two clusters may be one; nothing could say that one may be two.
-        slack = BARELY if self._automatic_sets else 0.0
-        level = [one for one, rank in zip(found, order) if rank[:2] == least[:2] and rank[2] <= least[2] + slack]
-        single = best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
-        done = {}
-        for one, flaw in zip(found, flaws):
-            row = one.row(self._collapse)
-            passed = _base.BARELY_BETTER * (one.n_clusters < best.n_clusters and any(one is other for other in level))
-            note = "; ".join(filter(None, [row["note"], flaw, passed]))
-            done[one.settings["model"], one.n_clusters] = {**row, "note": note}
-        if self._automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
-            try:
-                best = self._add_sets(problem, best)
-            except KeyboardInterrupt:
-                best = replace(best, interrupted=True)
-            interrupted = best.interrupted
-        if interrupted:
-            warn_user(
-                f"EGMM was interrupted; the best of {len(looks)} first looks and {len(found)} fits is kept.",
-                InterruptedFit,
-            )
-        self._publish_choice([best])
-        rows = [done.get((look.model, look.focal_sets.n_clusters), look.row(self._collapse)) for look in looks]
-        self.selection_ = pd.DataFrame(rows)
-        self._warn_at_an_end(best.n_clusters, max(look.focal_sets.n_clusters for look in looks))
-        return single, self._publish_model(problem, best)
-
-    def _find_flaw(self, problem: Problem, state: Parameters) -> str:
-        """Why clusters are no groups, if they are not: two in one place, or a tiny one.
-
-        EBIC looks at densities alone, and outliers and heavy tails are dense in clusters of their own. With a
-        family of sets that is given it decides alone, as in the paper.
-        """
-        if not self._automatic_sets or len(state.centers) == 1:
-            return ""
-        if state.weights.min() * problem.total < SMALLEST_GROUP:
-            return f"a cluster of fewer than {SMALLEST_GROUP} objects"
-        return "two clusters in one place" if concentric(state) else ""
-
-    def _finish(self, problem: Problem, look: Look, *, look_only: bool) -> Candidate:
-        """A model and number of clusters to the end."""
-        max_iter = 0 if look_only else self.max_iter
-        states = [run.state for run in look.runs]
-        if not problem.is_all(FEW) and look.runs[0].n_iter:  # the look over a few rows has told the starts apart
-            states = states[:1]
-        climb = partial(self._climb, problem, look.model, look.focal_sets, tol=self.tol, max_iter=max_iter)
-        runs = climb(states, ALL if problem.is_all(SAMPLE) else SAMPLE)
-        if not problem.is_all(SAMPLE):
-            try:
-                runs = climb([runs[0].state], ALL)
-            except KeyboardInterrupt:  # in the first pass over all rows: what the sample says is kept
-                runs = [replace(runs[0], interrupted=True)]
-        tool = problem.engine(look.model, look.focal_sets.n_clusters)
-        found = self._candidate(problem, look.model, look.focal_sets, runs, tool)
-        return replace(found, interrupted=found.interrupted or look_only)
-
-    def _candidate(self, problem: Problem, model: str, family: FocalSets, runs: list[Run], tool: Engine) -> Candidate:
-        best, total = runs[0], problem.total
-        n_free = n_parameters(model, len(family), family.n_clusters, problem.coordinates(model).width)
-        gain, log_likelihood = problem.gain(model, ALL), problem.log_likelihood(model, best, tool, ALL)
-        return Candidate(
-            focal_sets=family,
-            best=replace(best, trace=total * best.trace - gain),
-            runs=[replace(run, trace=total * run.trace - gain) for run in runs],
-            log_likelihood=log_likelihood,
-            n_parameters=n_free,
-            n_objects=total,
-            criteria={"ebic": ebic(log_likelihood, n_free, total)},
-            collapsed=tool.collapsed(best.state, averaging(family), total),
-            interrupted=best.interrupted,
-            settings={"model": model},
-        )
-
-    def _add_sets(self, problem: Problem, single: Candidate) -> Candidate:
-        """The chosen mixture, with the sets of clusters that overlap.
-
-        Clusters stay where they are; the mixing probabilities are found anew. As many objects as are expected to be
-        given to the wrong one of the clusters of a set are its prior: without it a likelihood that single clusters
-        explain leaves nothing to the sets, and if clusters could move, sets would take their places.
-        """
-        model = single.settings["model"]
-        larger, in_doubt = self._overlaps(problem, single)
-        if len(larger) == single.n_clusters:
-            return single
-        tool = copy(problem.engine(model, larger.n_clusters))
-        tool.in_doubt = in_doubt * (larger.card > 1)
-        average = averaging(larger)
-
-        def reweigh(rows: Patterns, state: Parameters) -> tuple[float, Parameters]:
-            found = tool.gather(rows, state, average)
-            cost = tool.cost(state) - found.log_likelihood
-            return cost / problem.total, state._replace(weights=tool.weigh(found.size))
-
-        state = single.best.state._replace(weights=in_doubt / in_doubt.sum())
-        for size in [SAMPLE] * (not problem.is_all(SAMPLE)) + [ALL]:
-            step = partial(reweigh, problem.patterns(model, size))
-            run = descend(step, state, max_iter=self.max_iter, tol=self.tol, vectors=WEIGHTS)
-            state = run.state
-        return self._candidate(problem, model, larger, [run], tool)
 
     def _warn_of_few_values(self, table: np.ndarray) -> None:
         """Say that Gaussians are of little use where half of the columns are categories or grades."""
@@ -637,8 +432,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
         if few and 2 * few >= varied:
             warn_user(
                 f"EGMM: {few} of {varied} columns have at most {FEW_VALUES} different values. Gaussian clusters cannot "
-                "say much about such columns: make them categories and take EVCLUS(metric='gower'), or "
-                "LatentClassMixture where all are.",
+                "say much about such columns: make them categories and take LatentProfileMixture, or LatentClassMixture "
+                "where all are.",
                 UserWarning,
             )
 

@@ -87,6 +87,17 @@ def spread_to(variances: np.ndarray, coordinates: Coordinates | ColumnScales, *,
     return (coordinates.forward.T * variances) @ coordinates.forward
 
 
+def on_principal_axes(whitened: Coordinates, scales: ColumnScales) -> Coordinates:
+    """Principal axes of the standardized columns: the coordinates that whiten them, with the spread along each axis."""
+    root = 1 / np.linalg.norm(whitened.forward * scales.deviation[:, None], axis=0)
+    return Coordinates(
+        whitened.origin,
+        whitened.forward * root,
+        whitened.backward / root[:, None],
+        whitened.log_jacobian + float(np.log(root).sum()),
+    )
+
+
 def growing_steps(numbers: list[int]) -> list[int]:
     """Some of the numbers, at steps that grow by a third, and the last one.
 
@@ -232,6 +243,7 @@ class Problem:
         scales = coordinates_of(table.moments, kind="diag")
         assert isinstance(scales, ColumnScales)
         self.scales = scales
+        self.standardized = settings.standardizes(table, scales)
         # Columns of equal spread, as k-means needs them.
         self.filled = np.nan_to_num(scales.to(table.sample.X), copy=False)
         sample = ArrayRows(table.sample.X, table.sample.weight)
@@ -265,8 +277,14 @@ class Problem:
     def coordinates(self, model: str) -> Coordinates | ColumnScales:
         kind = KIND[model]
         if kind not in self._coordinates:
-            self._coordinates[kind] = coordinates_of(self.table.moments, kind=kind)
+            self._coordinates[kind] = self._make_coordinates(kind)
         return self._coordinates[kind]
+
+    def _make_coordinates(self, kind: str) -> Coordinates | ColumnScales:
+        if kind == "full" or not self.standardized:
+            return coordinates_of(self.table.moments, kind=kind)
+        whitened = self.scales if kind == "spherical" else coordinates_of(self.table.moments, kind="full")
+        return on_principal_axes(whitened, self.scales) if isinstance(whitened, Coordinates) else self.scales
 
     def few(self, model: str) -> np.ndarray:
         """A few rows in the coordinates of the model, not to be changed; zero stands for what is missing."""

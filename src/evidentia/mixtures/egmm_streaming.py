@@ -39,8 +39,8 @@ class StreamingMixture(_streaming.StreamingMixin):
     """``partial_fit`` for EGMM."""
 
     def _begin_stream(self: Any, rows: ArrayRows, rng: np.random.RandomState) -> Stream:
-        problem, single, order = self._fit_rows(rows, rng)
-        state, tool = single.best.state, problem.engine(self.model_, single.n_clusters)
+        search, single, order = self._fit_rows(rows, rng)
+        state, tool = single.best.state, search.problem.engine(self.model_, single.n_clusters)
         parts = tool.prior, tool.floor, tool.ridge, tool.blur
         batch, laid = self._batch(rows), len(single.focal_sets) < len(self.focal_sets_)
         # Single clusters are in the order of their numbers; without sets on top, what was published is what moves.
@@ -52,7 +52,7 @@ class StreamingMixture(_streaming.StreamingMixin):
         stream = Stream(family, state, *parts, RunningMean.of(found[:3], total))
         if not laid:
             return stream
-        larger, in_doubt = self._overlaps(problem, single)
+        larger, in_doubt = search.overlaps(single)
         moved = larger.relabel(order)
         in_doubt = (in_doubt * (larger.card > 1))[[moved.index(mask) for mask in self.focal_sets_.masks]]
         held = tool.gather(batch, self._parameters, averaging(self.focal_sets_)).size

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import cycle, starmap
+from itertools import cycle, repeat, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+from sklearn.utils import check_random_state
 
 from evidentia._parameters import Integer, param
 from evidentia.belief import FocalSets
@@ -56,6 +59,7 @@ from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run
+from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -64,6 +68,16 @@ if TYPE_CHECKING:
 # Shares of their strength at which links begin to pull. On a long ramp all starts end in one minimum, and not always a
 # good one; on a short one each remembers more of where it began.
 RAMPS = tuple(np.geomspace(weakest, 1, 25)[:-1] for weakest in (1e-4, 1e-2, 1e-1))
+
+
+class Way(NamedTuple):
+    """Shares of their strength through which links grow, and whether the centers are held meanwhile."""
+
+    ramp: np.ndarray
+    held: bool = False
+
+
+AT_ONCE = Way(np.empty(0))
 
 
 def breaking_tables(focal_sets: FocalSets) -> np.ndarray:
@@ -87,6 +101,11 @@ def breaking_tables(focal_sets: FocalSets) -> np.ndarray:
     solid = focal_sets.card > 0
     differ = np.outer(solid, solid) & ~np.diag(focal_sets.card == 1)
     return np.stack([~focal_sets.disjoint, differ]).astype(float)
+
+
+def pair_centers(given: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """For each given center the number of the one that was found for it, all together as near as can be."""
+    return linear_sum_assignment(cdist(given, found, "sqeuclidean"))[1]
 
 
 class LinkedState(NamedTuple):
@@ -183,8 +202,8 @@ class ConstrainedClusterer(PrototypeClusterer):
 
     Links at full strength freeze the linked objects where the first centers put them. So a start first takes a few
     steps while its links grow from weak to full strength, and the centers have found their places before. How weak they
-    begin changes from start to start. Centers that the user gives are tried in each of these ways and at full strength;
-    a pair of centers and covariances, the end of another fit, at full strength alone.
+    begin changes from start to start. Centers that the user gives are tried in each of these ways and at full strength,
+    beside the starts of a search; a pair of centers and covariances, the end of another fit, at full strength alone.
     """
 
     beta = 2.0  # what makes the criterion quadratic in the masses
@@ -199,7 +218,9 @@ class ConstrainedClusterer(PrototypeClusterer):
         INIT,
         f"""{INIT_DOC}
         An array keeps its order of clusters, and is one place for four starts: at once with links of full strength, and
-        with links that grow in each of three ways. To go on from a model when links were added, give its
+        with links that grow in each of three ways; with ``adaptive`` for three more, in which the centers are held
+        while their metrics are learned. ``n_init`` starts of ``"mixed"`` go with it, so that it ends no higher than a
+        search, but not with a list of focal sets. To go on from a model when links were added, give its
         ``cluster_centers_``, with ``adaptive`` ``(cluster_centers_, covariances_)``; the pair makes one start, with
         links of full strength.""",
         default="mixed",
@@ -270,31 +291,54 @@ class ConstrainedClusterer(PrototypeClusterer):
         def step(bonds: Bonds, state: LinkedState) -> tuple[float, LinkedState]:
             return linked_step(few, total, criterion, bonds, state)
 
-        def prepare(start: Prototypes, ramp: np.ndarray) -> LinkedState:
+        def prepare(start: Prototypes, way: Way) -> LinkedState:
             state = LinkedState(start)
-            for share in ramp:
+            for share in way.ramp:
                 _, state = step(bonds.weaken(share), state)
+                if way.held:
+                    state = state._replace(prototypes=replace(state.prototypes, centers=start.centers))
             return state
 
         # The map prepares a start when its turn comes, so that an interrupt finds the ends of those before.
         ramped = self._ramp_starts(starts)
         best, runs = self._best_descent(partial(step, bonds), starmap(prepare, ramped), len(ramped))
+        began = next(start for run, (start, _) in zip(runs, ramped) if run is best)
         if apart.free is not None and apart.free.whole is not None and not runs[-1].interrupted:
             every = partial(linked_step, apart.free.pieces, total, criterion, bonds)
             best, _ = self._best_descent(every, [best.state], 1)
         _, tied, _ = bonds.masses(best.state, criterion)
-        return Solution(best.state.prototypes, criterion, tied), best, runs
+        solution = Solution(best.state.prototypes, criterion, tied)
+        if self._start_given and began is not starts[0]:  # the order of the given centers is kept
+            solution = solution.renumber(pair_centers(starts[0].centers, solution.prototypes.centers))
+        return solution, best, runs
 
-    def _ramp_starts(self, starts: list[Prototypes]) -> list[tuple[Prototypes, np.ndarray]]:
-        """Each start with the shares of their strength by which its links grow; given centers with all ways there are.
+    def _ramp_starts(self, starts: list[Prototypes]) -> list[tuple[Prototypes, Way]]:
+        """Each start with the way in which its links grow; given centers, the first start, with all ways there are.
 
-        Given covariances say that the start is the end of another fit: it is taken as it is.
+        Given covariances say that the start is the end of another fit: it is taken as it is. Centers alone may be the
+        end of one, too, of which they do not tell the metrics: they are held while these are learned.
         """
         if not self._start_given:
-            return list(zip(starts, cycle(RAMPS)))
-        at_once = RAMPS[0][:0]
-        ways = (at_once, *RAMPS) if self._given_start()[1] is None else (at_once,)
-        return [(start, ramp) for start in starts for ramp in ways]
+            return list(zip(starts, cycle(map(Way, RAMPS))))
+        if self._given_start()[1] is not None:
+            return [(starts[0], AT_ONCE)]
+        held = [Way(ramp, held=True) for ramp in RAMPS] if self.adaptive else []
+        ways = [AT_ONCE, *map(Way, RAMPS), *held]
+        return [*zip(repeat(starts[0]), ways), *zip(starts[1:], cycle(map(Way, RAMPS)))]
+
+    def _starts(self, objects: Objects, rng: np.random.RandomState) -> list[Prototypes]:
+        """Those of the search, or given centers and those of the search.
+
+        Linked objects have many minima, and centers do not tell to which they belong: without the search the end of a
+        fit, given back, may come to a higher one. A list of sets gives each number a part that the search cannot know.
+        """
+        starts = super()._starts(objects, rng)
+        alone = self._start_given and self._given_start()[1] is None
+        if not alone or not len(self.constraints_) or not isinstance(self.focal_sets, str):
+            return starts
+        rng = check_random_state(0) if self.random_state is None else rng  # what is given is no matter of chance
+        drawn = START_RULES["mixed"](objects.rows.T, self.n_clusters, self.n_init, rng, objects.weight)
+        return [*starts, *map(self._prototypes_at, drawn)]
 
     def _sizes(self, objects: Objects, solution: Solution) -> ClusterSizes:
         if solution.tied is None:
