@@ -432,8 +432,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
         if few and 2 * few >= varied:
             warn_user(
                 f"EGMM: {few} of {varied} columns have at most {FEW_VALUES} different values. Gaussian clusters cannot "
-                "say much about such columns: make them categories and take LatentProfileMixture, or LatentClassMixture "
-                "where all are.",
+                "say much about such columns: make them categories and take LatentProfileMixture, or "
+                "LatentClassMixture where all are.",
                 UserWarning,
             )
 
