@@ -4,8 +4,8 @@ import numba
 import numpy as np
 import pytest
 
+from evidentia.solvers.compiling import read_ahead
 from evidentia.solvers.posterior_sums import AHEAD, BLOCK, PER_LINE, add_posterior_sums
-from evidentia.solvers.reading_ahead import read_ahead
 from evidentia.solvers.shared_covariance import in_blocks
 
 

@@ -15,8 +15,7 @@ import math
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
-from evidentia.solvers.reading_ahead import read_ahead
+from evidentia.solvers.compiling import compiled, read_ahead
 
 BLOCK = 128  # rows
 WIDTH = BLOCK + 8  # of a line: at a power of two all lines would compete for the same places of the cache
