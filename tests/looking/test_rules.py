@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 import evidentia
 from evidentia import EVCLUS, LatentClassMixture, LatentProfileMixture, methods
 from evidentia.looking import choose, expected_cost, fit_number, look, numbers_to_try
-from evidentia.looking.cost import Cost
+from evidentia.looking.cost import Cost, _drawn_out
 from evidentia.looking.rules import egmm_settings, number_settings
 
 RNG = np.random.default_rng(8)
@@ -216,23 +216,48 @@ def test_words_for_a_cost(seconds, memory, words):
 def test_costs_grow_with_rows_starts_and_numbers(monkeypatch):
     fitted = []
 
-    def seconds(probe, X):
+    def seconds(probe, X, probes):
         fitted.append(probe.get_params())
-        return 0.5
+        return {size: 0.1 + 0.4 * size / 400 for size in probes}  # 0.5 and 1.7 seconds
 
     monkeypatch.setattr("evidentia.looking.cost._seconds", seconds)
-    X = np.zeros((4000, 10))
+    X, cells = np.zeros((4000, 10)), 2e-7 * 40_000
     ecm = methods.find("ecm")
-    assert expected_cost(ecm(3, n_init=7), X, 3).seconds == pytest.approx(0.5 * 10 * 7)
-    assert expected_cost(ecm(n_init=7), X, (2, 4)).seconds == pytest.approx(0.5 * 10 * 7 * 3)
+    assert expected_cost(ecm(3, n_init=7), X, 3).seconds == pytest.approx(4.1 * 7 + cells)
+    assert expected_cost(ecm(n_init=7), X, (2, 4)).seconds == pytest.approx(4.1 * 7 * 3 + cells)
     assert [(p["n_init"], p["n_clusters"]) for p in fitted] == [(1, 3), (1, 3)]
-    assert expected_cost(EVCLUS(3, n_init=1), X, 3).seconds == pytest.approx(0.5 * 100)
+    squares = 1.7 + 1.2 / (1600**2 - 400**2) * (4000**2 - 1600**2)
+    assert expected_cost(EVCLUS(3, n_init=1), X, 3).seconds == pytest.approx(squares, rel=0.01)
     assert expected_cost(EVCLUS(3, n_init=1), X, 3).memory == pytest.approx(24 * 4000**2)
-    assert expected_cost(EVCLUS(3, n_init=1, n_pairs=50), X, 3).seconds == pytest.approx(0.5 * 10)
+    assert expected_cost(EVCLUS(3, n_init=1, n_pairs=50), X, 3).seconds == pytest.approx(4.1, rel=0.01)
     assert expected_cost(ecm(3), np.zeros((300, 10)), 3).seconds < 10
-    egmm = methods.find("egmm")(n_init=3)  # starts are shared: sixteen times the rows cost twice the time
-    assert expected_cost(egmm, np.zeros((6400, 10)), None).seconds == pytest.approx(0.5 * 2 * len(range(2, 11)))
+    egmm = methods.find("egmm")(n_init=3)  # starts are shared, and rows add passes alone
+    many = expected_cost(egmm, np.zeros((200_000, 10)), None)
+    assert many.seconds == pytest.approx(0.5 * len(range(2, 11)) + 2e-7 * 2_000_000)
     assert len(fitted) == 6
+
+
+@pytest.mark.parametrize(
+    ("times", "n", "square", "seconds"),
+    [
+        ({400: 0.02, 1600: 0.03}, 50_000, False, 0.03 + 0.01 / 1200 * 48_400),  # most of it is the same for all rows
+        ({400: 0.03, 1600: 0.02}, 50_000, False, 0.02 + 0.001 / 1200 * 48_400),  # chance: more rows took less
+        ({400: 3.0}, 4_000, False, 30.0),
+        ({400: 3.0}, 4_000, True, 300.0),
+        ({400: 3.0, 1000: 5.0}, 1_000, True, 5.0),
+        ({400: 1.0, 1600: 16.0}, 3_200, True, 64.0),
+    ],
+)
+def test_short_runs_are_drawn_out_by_what_grows(times, n, square, seconds):
+    assert _drawn_out(times, n, square) == pytest.approx(seconds)
+
+
+def test_many_rows_on_a_sample_are_not_said_to_take_minutes(monkeypatch):
+    monkeypatch.setattr("evidentia.looking.cost._seconds", lambda probe, X, probes: {400: 0.004, 1600: 0.007})
+    for n in (100_000, 200_000, 1_000_000):
+        assert not expected_cost(methods.find("ecm")(n_init=5), np.zeros((n, 4)), (2, 6)).long
+        assert expected_cost(methods.find("egmm")(), np.zeros((n, 4)), None).seconds < 10
+    assert expected_cost(methods.find("ecm")(), np.zeros((50_000_000, 10), dtype=np.int8), 3).long  # all are read
 
 
 def test_a_short_run_tells_the_cost_and_leaves_the_estimator_alone():

@@ -11,6 +11,7 @@ from evidentia.solvers.soft_warping import (
     divergence,
     soft_dtw,
     step_down,
+    warp_all,
     weighted_divergence,
 )
 
@@ -41,6 +42,24 @@ def test_soft_dtw_and_shares_are_sums_over_all_alignments(gamma, lengths):
         for at in way:
             expected[at] += share
     np.testing.assert_allclose(align(x, y, gamma)[1], expected, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize(("gamma", "unit"), [(0.1, 1.0), (3.0, 0.2), (1e-3, 1e4), (50.0, 1e-3)])
+def test_many_at_a_time_are_those_one_by_one_whatever_lengths_and_units(gamma, unit):
+    lengths = [7, 1, 12, 3, 5] * 4  # more than go side by side
+    one, other = random_series(4, 6, 1, 9), [unit * y for y in random_series(6, *lengths)]
+    one = [unit * x for x in one]
+    expected = [[soft_dtw(x, y, gamma) for y in other] for x in one]
+    np.testing.assert_allclose(warp_all(one, other, gamma), expected, rtol=1e-12, atol=1e-12 * gamma)
+
+
+def test_divergences_of_one_list_are_those_of_two_in_any_order():
+    series = random_series(8, *([9, 2, 14, 6, 6] * 5), width=1)
+    found = divergence(series, None, 0.3)
+    np.testing.assert_allclose(found, divergence(series, series, 0.3), rtol=1e-11, atol=1e-11)
+    turned = np.random.default_rng(0).permutation(len(series))
+    again = divergence([series[at] for at in turned], None, 0.3)
+    np.testing.assert_allclose(again, found[np.ix_(turned, turned)], rtol=1e-12, atol=1e-12)
 
 
 def test_with_a_small_gamma_it_is_the_square_of_dtw():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,17 @@ from sklearn.base import clone
 
 from evidentia._base import is_precomputed
 from evidentia.looking.numbers import Clusters, numbers_to_try
+from evidentia.rows.sketch import SKETCH_ROWS
 
 SMALL = 20_000  # cells of a table that no method needs long for
 SMALL_SQUARE = 400  # rows, where the work grows with their square
-PROBE = 400  # rows of the short run, after one on a few that is not timed: compiling is no part of the work
+PROBES = (400, 1_600)  # rows of the short runs, after one on a few that is not timed: compiling is no part of the work
 WARM = 60
+LEAST_GROWTH = 0.05  # of the time of the larger run: less may be chance
+SHORT = 0.5  # seconds of the first run after which there is no second
+PER_CELL = 2e-7  # seconds of the passes over all rows of a method that works on a sample of them before
 TRIED = 10  # numbers of clusters that a search tries before it gives up, at most
-SHARING = (
-    "egmm",
-)  # its starts are shared by models and numbers and made on a sample: measured from 300 to 60,000 rows
+SHARING = ("egmm",)  # its starts are shared by models and numbers, and rows add little: measured up to 200,000 x 60
 LONG = 60.0  # seconds that deserve a warning
 
 
@@ -60,8 +62,9 @@ def expected_cost(estimator: Any, X: Any, clusters: Clusters = None) -> Cost | N
     """What fitting an estimator to X will cost; None where a short run does not tell.
 
     A small table is not measured: it costs a few seconds. Otherwise the estimator is fitted, with one start and one
-    number of clusters, to 400 rows drawn at random, and the time is multiplied by the starts, by the numbers of
-    clusters to try and by what all rows cost more, as its record says (``grows``). EGMM shares its starts.
+    number of clusters, to 400 and to 1,600 rows drawn at random. What a row more costs, or the square of their number,
+    as its record says (``grows``), is drawn out to all rows, or to the sample that its iterations work on, and
+    multiplied by the starts and by the numbers of clusters to try. EGMM shares its starts.
 
     Examples
     --------
@@ -76,14 +79,25 @@ def expected_cost(estimator: Any, X: Any, clusters: Clusters = None) -> Cost | N
         return Cost(1.0, memory)
     numbers, starts = _numbers(estimator, clusters), estimator.get_params().get("n_init", 1)
     probe = clone(estimator).set_params(**_light_settings(estimator, int(np.median(numbers))))
-    seconds = _seconds(probe, X)
-    if seconds is None:
+    sharing = estimator.method.name in SHARING
+    times = _seconds(probe, X, PROBES[:1] if sharing else PROBES)
+    if not times:
         return None
-    if estimator.method.name in SHARING:
-        starts, growth = 1, 0.25
-    else:
-        growth = 2.0 if square else 1.0
-    return Cost(seconds * max(n / PROBE, 1) ** growth * starts * len(numbers), memory)
+    sampled = "rows beyond memory" in estimator.method.takes
+    one = times[min(times)] if sharing else _drawn_out(times, min(n, SKETCH_ROWS) if sampled else n, square)
+    passes = PER_CELL * np.size(X) if sampled else 0.0
+    return Cost(one * (1 if sharing else starts) * len(numbers) + passes, memory)
+
+
+def _drawn_out(times: dict[int, float], n: int, square: bool) -> float:
+    """Seconds for n rows, from those of some numbers of rows: what is the same for all of them, and what grows."""
+    power = 2 if square else 1
+    most = max(times)
+    if n <= most or len(times) == 1:  # a long run hides no cost that is the same for all
+        return times[most] * max(n / most, 1.0) ** power
+    least = min(times)
+    slope = max(times[most] - times[least], LEAST_GROWTH * times[most]) / (most**power - least**power)
+    return times[most] + slope * (n**power - most**power)
 
 
 def _numbers(estimator: Any, clusters: Clusters) -> list[int]:
@@ -107,18 +121,26 @@ def _light_settings(estimator: Any, n_clusters: int) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name in estimator.parameters}
 
 
-def _seconds(probe: Any, X: Any) -> float | None:
+def _seconds(probe: Any, X: Any, probes: tuple[int, ...]) -> dict[int, float]:
+    """Seconds of fits to so many rows; nothing where one fails."""
     rng = np.random.default_rng(0)
-    drawn = np.sort(rng.choice(len(X), min(PROBE, len(X)), replace=False))
+    times: dict[int, float] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            for rows in (drawn[:: max(len(drawn) // WARM, 1)], drawn):
-                began = perf_counter()
-                clone(probe).fit(_take_rows(probe, X, rows))
+            for size in probes:
+                size = min(size, len(X))
+                drawn = np.sort(rng.choice(len(X), size, replace=False))
+                if not times:
+                    clone(probe).fit(_take_rows(probe, X, drawn[:: max(size // WARM, 1)]))
+                began = process_time()
+                clone(probe).fit(_take_rows(probe, X, drawn))
+                times[size] = process_time() - began
+                if times[size] > SHORT:
+                    break
         except (ValueError, np.linalg.LinAlgError, MemoryError):  # whatever is wrong, the fit itself will say
-            return None
-    return perf_counter() - began
+            return {}
+    return times
 
 
 def _take_rows(probe: Any, X: Any, rows: np.ndarray) -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from evidentia.solvers.compiling import compiled
-from evidentia.solvers.posterior_sums import ANY_ORDER, BLOCK, INSIDE, LINEAR, WIDTH, add, score
+from evidentia.solvers.posterior_sums import ANY_ORDER, BLOCK, INSIDE, LINEAR, add, lines, score
 
 
 @compiled(**INSIDE, **LINEAR)
@@ -81,7 +81,7 @@ def add_cost_sums(
         What costs are at least.
     sums : ndarray of shape (n_focal, n_terms)
     """
-    features, costs, least = np.empty((theta.shape[1] - 1, WIDTH)), np.empty((len(theta), WIDTH)), np.empty(BLOCK)
+    features, costs, least = lines(theta.shape[1] - 1), lines(len(theta)), np.empty(BLOCK)
     terms, found = np.empty_like(theta), np.zeros_like(sums)  # with the constant last
     terms[:, :-1], terms[:, -1] = theta[:, 1:], theta[:, 0]
     n_rows, objective = columns.shape[1], 0.0

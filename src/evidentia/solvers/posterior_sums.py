@@ -15,11 +15,13 @@ import math
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
+from evidentia.solvers.compiling import compiled, read_ahead
 
 BLOCK = 128  # rows
 WIDTH = BLOCK + 8  # of a line: at a power of two all lines would compete for the same places of the cache
 TILE = 16  # components at a time, whose scores of a block then stay in the nearest cache
+PER_LINE = 8  # numbers that come from memory together
+AHEAD = 5_500  # numbers between those that are worked on and those asked for: memory answers late
 LANES = 16  # products of sums of exponentials that grow side by side, so that logarithms are few
 LARGEST = 300.0  # decimal exponent that such a product may have
 
@@ -40,6 +42,20 @@ LINEAR = {"fastmath": {"contract"}}  # a product and a sum may be rounded once
 ANY_ORDER = {"fastmath": {"contract", "reassoc"}}  # sums over a block may run in several lanes
 
 
+@compiled(**INSIDE)
+def _aligned(size: int) -> np.ndarray:
+    """So many numbers of which the first is the first of a line of the cache: eight at a time then touch one line."""
+    room = np.empty(size + PER_LINE)
+    start = -(room.ctypes.data // room.itemsize) % PER_LINE
+    return room[start : start + size]
+
+
+@compiled(**INSIDE)
+def lines(count: int) -> np.ndarray:
+    """Room for so many lines of a block."""
+    return _aligned(count * WIDTH).reshape(count, WIDTH)
+
+
 @compiled(nogil=True)
 def laid_out(X: np.ndarray, origin: np.ndarray, factor: np.ndarray) -> np.ndarray:
     """Rows ``(x - origin) * factor`` in blocks, (n_blocks, n_features, WIDTH), each column a line; zeros beyond.
@@ -47,7 +63,8 @@ def laid_out(X: np.ndarray, origin: np.ndarray, factor: np.ndarray) -> np.ndarra
     Lines of a table of less than a block are as short as it is.
     """
     n_columns, n_blocks = X.shape[1], -(-len(X) // BLOCK)
-    blocks = np.empty((n_blocks, n_columns, WIDTH if len(X) >= BLOCK else len(X)))
+    width = WIDTH if len(X) >= BLOCK else len(X)
+    blocks = _aligned(n_blocks * n_columns * width).reshape(n_blocks, n_columns, width)
     for b in range(n_blocks):
         count = min(BLOCK, len(X) - b * BLOCK)
         blocks[b, :, count:] = 0.0
@@ -136,10 +153,20 @@ def _score_fours(
                 scores[j, i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
 
 
+@compiled(**INSIDE)
+def _ask_for(blocks: np.ndarray, b: int, part: int, parts: int) -> None:
+    """Have come near what is ``AHEAD`` of block ``b``: a part of it, as few lines can be on their way at a time."""
+    size = blocks.shape[1] * blocks.shape[2]
+    start = b * size + AHEAD
+    for at in range(start + part * size // parts, min(start + (part + 1) * size // parts, blocks.size), PER_LINE):
+        read_ahead(blocks, at)
+
+
 @compiled(**INSIDE, **LINEAR)
-def _exponentials(scores: np.ndarray, top: np.ndarray, total: np.ndarray) -> None:
+def _exponentials(scores: np.ndarray, top: np.ndarray, total: np.ndarray, blocks: np.ndarray, b: int) -> None:
     """Scores become their exponentials over the largest of a row, ``top``; ``total`` is their sum.
 
+    Meanwhile what follows block ``b`` comes near.
     Adding to the exponent of a floating-point number, seen as an integer, multiplies it by a power of two.
     """
     for i in range(BLOCK):
@@ -148,6 +175,7 @@ def _exponentials(scores: np.ndarray, top: np.ndarray, total: np.ndarray) -> Non
         for i in range(BLOCK):
             top[i] = scores[j, i] if scores[j, i] > top[i] else top[i]
     for j in range(len(scores)):
+        _ask_for(blocks, b, j, len(scores))
         for i in range(BLOCK):
             below = scores[j, i] - top[i]
             x = below if below > LEAST else 0.0
@@ -177,9 +205,12 @@ def _sum_of(values: np.ndarray) -> float:
 def _logs_of(products: np.ndarray) -> float:
     """Sum of the logarithms of products, which are one again."""
     found = 0.0
-    for i in range(LANES):
-        found += math.log(products[i])
-        products[i] = 1.0
+    for first in range(LANES):
+        product = 1.0
+        for i in range(first, BLOCK, LANES):
+            product *= products[i]
+            products[i] = 1.0
+        found += math.log(product)
     return found
 
 
@@ -269,8 +300,8 @@ def add_posterior_sums(
     sums : ndarray of shape (n_components, n_terms)
     """
     ready = theta.shape[1] == blocks.shape[1] + 1 and blocks.shape[2] == WIDTH  # lines are the features
-    lifted, scores = np.empty((0 if ready else theta.shape[1] - 1, WIDTH)), np.empty((len(theta), WIDTH))
-    top, total, products, tops = np.empty(BLOCK), np.empty(BLOCK), np.ones(LANES), np.zeros(LANES)
+    lifted, scores = lines(0 if ready else theta.shape[1] - 1), lines(len(theta))
+    top, total, products, tops = _aligned(BLOCK), _aligned(BLOCK), np.ones(BLOCK), np.zeros(BLOCK)
     most = max(1, int(LARGEST / math.log10(len(theta) + 1.0)) * LANES // BLOCK)  # blocks between two logarithms
     log_likelihood = 0.0
     for b in range(len(blocks)):
@@ -280,22 +311,22 @@ def add_posterior_sums(
             _lift(features, lifted)
             features = lifted
         score(theta, features, scores)
-        _exponentials(scores, top, total)
+        _exponentials(scores, top, total, blocks, b)
         if len(weight):
             for i in range(count):
                 log_likelihood += weight[start + i] * (top[i] + math.log(total[i]))
                 total[i] = weight[start + i] / total[i]
         else:
-            top[count:], total[count:] = 0.0, 1.0
-            for first in range(0, BLOCK, LANES):
-                for i in range(LANES):
-                    products[i] *= total[first + i]
-                    tops[i] += top[first + i]
+            if count < BLOCK:
+                top[count:], total[count:] = 0.0, 1.0
+            for i in range(BLOCK):
+                products[i] *= total[i]
+                tops[i] += top[i]
+                total[i] = 1 / total[i]
             if b % most == most - 1:
                 log_likelihood += _logs_of(products)
-            for i in range(BLOCK):
-                total[i] = 1 / total[i]
-        total[count:] = 0.0  # what is no row adds nothing to any sum
+        if count < BLOCK:
+            total[count:] = 0.0  # what is no row adds nothing to any sum
         for j in range(len(scores)):
             for i in range(BLOCK):
                 scores[j, i] *= total[i]
@@ -307,7 +338,7 @@ def add_posterior_sums(
 def write_posteriors(blocks: np.ndarray, theta: np.ndarray, posterior: np.ndarray, log_sum: np.ndarray) -> None:
     r"""Posteriors (n_rows, n_components) of the rows, and :math:`\log \sum_j e^{s_{ij}}`; for the rest see above."""
     ready = theta.shape[1] == blocks.shape[1] + 1 and blocks.shape[2] == WIDTH  # lines are the features
-    lifted, scores = np.empty((0 if ready else theta.shape[1] - 1, WIDTH)), np.empty((len(theta), WIDTH))
+    lifted, scores = lines(0 if ready else theta.shape[1] - 1), lines(len(theta))
     top, total = np.empty(BLOCK), np.empty(BLOCK)
     for b in range(len(blocks)):
         features = blocks[b]
@@ -315,7 +346,7 @@ def write_posteriors(blocks: np.ndarray, theta: np.ndarray, posterior: np.ndarra
             _lift(features, lifted)
             features = lifted
         score(theta, features, scores)
-        _exponentials(scores, top, total)
+        _exponentials(scores, top, total, blocks, b)
         start = b * BLOCK
         for i in range(min(BLOCK, len(posterior) - start)):
             log_sum[start + i] = top[i] + math.log(total[i])

@@ -9,14 +9,36 @@ Of a series with itself it is below zero, so that unlikeness is its divergence: 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.optimize import minimize
 
 from evidentia.solvers.compiling import compiled
+from evidentia.solvers.posterior_sums import (
+    ANY_ORDER,
+    C2,
+    C3,
+    C4,
+    C5,
+    C6,
+    C7,
+    C8,
+    C9,
+    C10,
+    C11,
+    LINEAR,
+    LOG2_HIGH,
+    LOG2_LOW,
+    PER_LOG2,
+)
 
 STEPS = 10  # of L-BFGS, for given weights
+LANES = 16  # series that are compared with another side by side
+NOTHING = -1e300  # power of two of a sum over no alignment
+LOST = -1000.0  # a term smaller by so many powers of two does not change a sum
+NO_WAYS = np.empty((0, 0, 3, LANES))
+ONE, FRACTION = np.int64(1023), np.int64(52)  # exponent of 1.0, and how many bits come after an exponent
 
 
 @compiled
@@ -82,6 +104,120 @@ def soft_dtw(x: np.ndarray, y: np.ndarray, gamma: float) -> float:
     return float(warp_sums(x, y, float(gamma))[-1, -1])
 
 
+@compiled(nogil=True, **LINEAR)
+def warp_many(x: np.ndarray, others: np.ndarray, lengths: np.ndarray, gamma: float, ways: np.ndarray) -> np.ndarray:
+    r"""Soft-DTW of a series (t, k) with many: others (s, k, LANES), of which each has its own length, at most s.
+
+    The sums over alignments, :math:`e^{-R_{ij} / \gamma}`, are kept as numbers of [1, 2) and powers of two, so that
+    none is too small or large, and a place costs one exponential, of its own cost, and no logarithm. What is beyond the
+    end of a shorter series changes nothing before it. If ``ways`` is (t, s, 3, LANES), it gets the shares of the three
+    places that each place is come to from: the same j, the same i, and neither.
+    """
+    s, k = others.shape[0], others.shape[1]
+    number, power = np.zeros((s + 1, LANES)), np.full((s + 1, LANES), NOTHING)
+    before, before_power, found, term = np.zeros(LANES), np.zeros(LANES), np.empty(LANES), np.empty((4, LANES))
+    number[0], power[0] = 1.0, 0.0
+    for i in range(len(x)):
+        for lane in range(LANES):
+            before[lane], before_power[lane] = number[0, lane], power[0, lane]
+        number[0], power[0] = 0.0, NOTHING
+        for j in range(s):
+            for lane in range(LANES):
+                term[3, lane] = 0.0
+            for q in range(k):
+                for lane in range(LANES):
+                    apart = x[i, q] - others[j, q, lane]
+                    term[3, lane] += apart * apart
+            for lane in range(LANES):
+                # Three sums brought to the largest power of two among them.
+                above, left, corner = power[j + 1, lane], power[j, lane], before_power[lane]
+                largest = max(above, left, corner)
+                one, two, three = max(above - largest, LOST), max(left - largest, LOST), max(corner - largest, LOST)
+                one = number[j + 1, lane] * np.int64((np.int64(one) + ONE) << FRACTION).view(np.float64)
+                two = number[j, lane] * np.int64((np.int64(two) + ONE) << FRACTION).view(np.float64)
+                three = before[lane] * np.int64((np.int64(three) + ONE) << FRACTION).view(np.float64)
+                before[lane], before_power[lane] = number[j + 1, lane], above
+                # Times exp(-cost / gamma), as in solvers.posterior_sums.
+                exponent = -term[3, lane] / gamma
+                twos = np.floor(exponent * PER_LOG2 + 0.5)
+                r = (exponent - twos * LOG2_HIGH) - twos * LOG2_LOW
+                r2 = r * r
+                r4 = r2 * r2
+                low = ((1.0 + r) + (C2 + C3 * r) * r2) + ((C4 + C5 * r) + (C6 + C7 * r) * r2) * r4
+                product = (one + two + three) * (low + ((C8 + C9 * r) + (C10 + C11 * r) * r2) * (r4 * r4))
+                bits = np.float64(product).view(np.int64)
+                more = (bits >> FRACTION) - ONE
+                number[j + 1, lane] = np.int64(bits - (more << FRACTION)).view(np.float64)
+                power[j + 1, lane] = largest + twos + np.float64(more)
+                term[0, lane], term[1, lane], term[2, lane] = one, two, three
+            if len(ways):
+                for lane in range(LANES):
+                    share = 1 / (term[0, lane] + term[1, lane] + term[2, lane])
+                    ways[i, j, 0, lane] = term[0, lane] * share
+                    ways[i, j, 1, lane] = term[1, lane] * share
+                    ways[i, j, 2, lane] = term[2, lane] * share
+    for lane in range(LANES):
+        at = lengths[lane]
+        found[lane] = -gamma * (np.log(number[at, lane]) + power[at, lane] * (LOG2_HIGH + LOG2_LOW))
+    return found
+
+
+@compiled(nogil=True, **ANY_ORDER)
+def add_matches(
+    ways: np.ndarray, others: np.ndarray, lengths: np.ndarray, weight: np.ndarray, mass: np.ndarray, sums: np.ndarray
+) -> None:
+    """Add what each time of a series is matched with, by weight, to ``mass`` (t,), and times its values to ``sums``.
+
+    The shares of alignments are handed on from the end to the three places that one can come from.
+    """
+    t, s, k = len(ways), others.shape[0], others.shape[1]
+    here, above = np.zeros((s + 1, LANES)), np.zeros((s + 1, LANES))  # the first: before the first time, never reached
+    for lane in range(LANES):
+        here[lengths[lane], lane] = weight[lane]
+    for i in range(t - 1, -1, -1):
+        above[:] = 0.0
+        for j in range(s, 0, -1):
+            matched = 0.0
+            for lane in range(LANES):
+                share = here[j, lane]
+                above[j, lane] += share * ways[i, j - 1, 0, lane]
+                above[j - 1, lane] = share * ways[i, j - 1, 2, lane]
+                here[j - 1, lane] += share * ways[i, j - 1, 1, lane]
+                matched += share
+            mass[i] += matched
+            for q in range(k):
+                pulled = 0.0
+                for lane in range(LANES):
+                    pulled += here[j, lane] * others[j - 1, q, lane]
+                sums[i, q] += pulled
+        here, above = above, here
+
+
+def batches(series: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Numbers of some series, these side by side (s, k, LANES), and their lengths; those together are about as long."""
+    order = np.argsort([len(one) for one in series], kind="stable")
+    for start in range(0, len(series), LANES):
+        chosen = order[start : start + LANES]
+        lengths = np.ones(LANES, dtype=np.int64)
+        lengths[: len(chosen)] = [len(series[at]) for at in chosen]
+        side_by_side = np.zeros((lengths.max(), series[0].shape[1], LANES))
+        for lane, at in enumerate(chosen):
+            side_by_side[: lengths[lane], :, lane] = series[at]
+        yield chosen, side_by_side, lengths
+
+
+def warp_all(one: Sequence[np.ndarray], other: Sequence[np.ndarray], gamma: float, below: bool = False) -> np.ndarray:
+    """Soft-DTW of all series of two lists, (n, m).
+
+    ``below``: a list with itself, in the order of lengths; what is above the diagonal may be left out.
+    """
+    found = np.zeros((len(one), len(other)))
+    for chosen, side_by_side, lengths in batches(other):
+        for i in range(chosen[0] if below else 0, len(one)):
+            found[i, chosen] = warp_many(one[i], side_by_side, lengths, float(gamma), NO_WAYS)[: len(chosen)]
+    return found
+
+
 def divergence(one: Sequence[np.ndarray], other: Sequence[np.ndarray] | None, gamma: float) -> np.ndarray:
     r"""Soft-DTW divergences of two lists of series, or of one list, (n, m) [1]_.
 
@@ -98,16 +234,16 @@ def divergence(one: Sequence[np.ndarray], other: Sequence[np.ndarray] | None, ga
     array([[ 0.  , 13.06],
            [13.06,  0.  ]])
     """
-    first = np.array([soft_dtw(x, x, gamma) for x in one])
     if other is None:
-        found = np.zeros((len(one), len(one)))
-        for i, x in enumerate(one):
-            for j in range(i):
-                found[i, j] = found[j, i] = soft_dtw(x, one[j], gamma) - (first[i] + first[j]) / 2
-        return np.maximum(found, 0)
-    second = np.array([soft_dtw(y, y, gamma) for y in other])
-    found = np.array([[soft_dtw(x, y, gamma) for y in other] for x in one]).reshape(len(one), len(other))
-    return np.maximum(found - (first[:, None] + second) / 2, 0)
+        order = np.argsort([len(x) for x in one], kind="stable")
+        ordered = [one[at] for at in order]
+        lower = np.tril(warp_all(ordered, ordered, gamma, below=True))
+        found = np.empty_like(lower)
+        found[np.ix_(order, order)] = lower + np.tril(lower, -1).T
+        own = np.diagonal(found)
+        return np.maximum(found - (own[:, None] + own) / 2, 0)
+    first, second = (np.array([soft_dtw(x, x, gamma) for x in series]) for series in (one, other))
+    return np.maximum(warp_all(one, other, gamma) - (first[:, None] + second) / 2, 0)
 
 
 def weighted_divergence(
@@ -125,14 +261,13 @@ def weighted_divergence(
     value, own = align(center, center, gamma)
     value *= -0.5 * weight.sum()
     gradient = -2 * weight.sum() * (own.sum(axis=0)[:, None] * center - own.T @ center)
-    mass = np.zeros(len(center))
-    for one, pull in zip(series, weight):
-        apart, shares = align(one, center, gamma)
-        value, shares = value + pull * apart, pull * shares
-        matched = shares.sum(axis=0)
-        gradient += 2 * (matched[:, None] * center - shares.T @ one)
-        mass += matched
-    return float(value), gradient, mass
+    mass, sums = np.zeros(len(center)), np.zeros(center.shape)
+    for chosen, side_by_side, lengths in batches(series):
+        ways, pull = np.empty((len(center), len(side_by_side), 3, LANES)), np.zeros(LANES)
+        pull[: len(chosen)] = weight[chosen]
+        value += pull @ warp_many(center, side_by_side, lengths, float(gamma), ways)
+        add_matches(ways, side_by_side, lengths, pull, mass, sums)
+    return float(value), gradient + 2 * (mass[:, None] * center - sums), mass
 
 
 def step_down(center: np.ndarray, series: Sequence[np.ndarray], weight: np.ndarray, gamma: float) -> np.ndarray:
