@@ -234,13 +234,14 @@ def _gamma_of_kernel(problem: Problem) -> bool:
 
 
 def _even_kernel(problem: Problem) -> bool:
-    """Whether a kernel has the same value for all pairs of rows, but for its last digits."""
+    """Whether a kernel is nearly zero for all rows that differ: each is as far from the others as any."""
     gamma = problem.settings.get("gamma", "scale")
     if not isinstance(gamma, float):
         return False
+    rows = np.unique(problem.X, axis=0)
     with np.errstate(all="ignore"):
-        kernel = np.exp(-gamma * np.square(problem.X[:, None] - problem.X).sum(axis=2))
-    return bool(np.ptp(kernel[np.triu_indices(len(kernel), 1)]) < 1e-6)
+        kernel = np.exp(-gamma * np.square(rows[:, None] - rows).sum(axis=2))
+    return bool(kernel[np.triu_indices(len(kernel), 1)].max(initial=0) < 1e-6)
 
 
 def _tied(problem: Problem) -> bool:
@@ -257,7 +258,7 @@ EXEMPT = (
     Exempt(("order", "units", "origin"), ("cop-kmeans", "bhc", "eknnclus", "bpec"),
            "row numbers or rounding errors choose among equal distances", _tied),
     Exempt(("order",), ("bhc",), "a gamma out of proportion makes all pairs equal", lambda p: "gamma" in p.settings),
-    Exempt(("order",), ("kfda", "kpcca"), "a gamma out of proportion: all pairs are alike, or nearly", _even_kernel),
+    Exempt(("order",), ("kfda", "kpcca"), "a gamma out of proportion: all pairs are alike, and so are directions", _even_kernel),
     Exempt(("order",), ("bpec",), "of two rows that are nearest to each other either may be the peak",
            lambda problem: problem.settings.get("n_neighbors") == 1 or len(problem.X) == 2),
     Exempt(("labels",), ("bhc",), "its labels are those of the tree"),

@@ -11,7 +11,7 @@ from scipy.special import expit
 from evidentia._parameters import Number, param
 from evidentia.constraints import PairwiseConstraints
 from evidentia.metric_learning._base import WIDTH
-from evidentia.metric_learning._kernel import KernelLearner
+from evidentia.metric_learning._kernel import RANK_TOLERANCE, KernelLearner
 from evidentia.metric_learning._links import LinkLearner, learner_from_links, quasi_newton
 
 
@@ -59,10 +59,15 @@ def link_loss(
 def first_root(
     gaps: np.ndarray, sign: np.ndarray, certainty: np.ndarray, *, beta: float, n_components: int
 ) -> np.ndarray:
-    """The directions in which the loss falls fastest from zero, scaled so that links have length one in the mean."""
+    """The directions in which the loss falls fastest from zero, scaled so that links have length one in the mean.
+
+    In a direction without any link it does not fall. Which of these came next would be chance: there the map is zero.
+    """
     slope = certainty * sign * expit(-beta * sign)
-    _, vectors = np.linalg.eigh((slope[:, None] * gaps).T @ gaps)
+    values, vectors = np.linalg.eigh((slope[:, None] * gaps).T @ gaps)
     root = vectors[:, :n_components]
+    if n_components < len(values):
+        root = root * (np.abs(values[:n_components]) > RANK_TOLERANCE * np.abs(values).max())
     return root / np.sqrt(np.square(gaps @ root).sum() / len(gaps))
 
 
