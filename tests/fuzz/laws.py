@@ -258,7 +258,7 @@ EXEMPT = (
     Exempt(("order", "units", "origin"), ("cop-kmeans", "bhc", "eknnclus", "bpec"),
            "row numbers or rounding errors choose among equal distances", _tied),
     Exempt(("order",), ("bhc",), "a gamma out of proportion makes all pairs equal", lambda p: "gamma" in p.settings),
-    Exempt(("order",), ("kfda", "kpcca"), "a gamma out of proportion: all pairs are alike, and so are directions", _even_kernel),
+    Exempt(("order",), ("kfda", "kpcca"), "a gamma out of proportion: all pairs are alike", _even_kernel),
     Exempt(("order",), ("bpec",), "of two rows that are nearest to each other either may be the peak",
            lambda problem: problem.settings.get("n_neighbors") == 1 or len(problem.X) == 2),
     Exempt(("labels",), ("bhc",), "its labels are those of the tree"),

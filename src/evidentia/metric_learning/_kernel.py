@@ -2,9 +2,10 @@ r"""The space of a kernel, as far as some objects span it.
 
 With the kernel matrix :math:`C K C = V \Lambda V^T` of m objects, less the means of rows and columns, the rows of
 :math:`V \Lambda^{1/2}` are the objects in an orthonormal basis of what their differences span. A linear method that
-looks at differences is then the kernel method, its ridge is that of the kernel's space, and a map L of these coordinates
-is :math:`x \mapsto k(x) V \Lambda^{-1/2} L` for any row. The coefficients of each column sum to zero, so a constant may be
-taken from the kernel: where it is nearly the same for all objects, :math:`k - 1` has the digits that tell them apart.
+looks at differences is then the kernel method, its ridge is that of the kernel's space, and a map L of these
+coordinates is :math:`x \mapsto k(x) V \Lambda^{-1/2} L` for any row. The coefficients of each column sum to zero, so a
+constant may be taken from the kernel: where it is nearly the same for all objects, :math:`k - 1` has the digits that
+tell them apart.
 """
 
 from __future__ import annotations
