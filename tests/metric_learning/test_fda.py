@@ -249,3 +249,9 @@ def test_mistakes_are_explained(learner):
 def test_the_number_of_neighbors_is_checked():
     with pytest.raises(ValueError, match=r"'n_neighbors' parameter of LFDA must be an integer >= 1. Got 0"):
         LFDA(n_neighbors=0).fit(IRIS, SPECIES)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_the_scale_of_a_kernel_that_falls_with_distance_has_its_units(kernel):
+    one, other = (KFDA(kernel=kernel).fit(unit * IRIS[::5], SPECIES[::5]) for unit in (1.0, 1024.0))
+    np.testing.assert_allclose(one.ratios_, other.ratios_, rtol=1e-9)

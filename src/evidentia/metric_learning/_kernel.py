@@ -38,7 +38,8 @@ class KernelLearner(MetricLearner):
     gamma: Any = param(
         Choice("scale") | Number(above=0),
         r"""Parameter of the kernel: the Gaussian one is :math:`\exp(-\gamma \|x - x'\|^2)`. ``"scale"`` takes the
-        inverse of the mean squared distance of two rows.""",
+        inverse of the mean squared distance of two rows, and its root for ``"laplacian"``, which falls with the
+        distance itself.""",
         default="scale",
     )
     kernel_params: Any = param(
@@ -63,7 +64,11 @@ class KernelLearner(MetricLearner):
         refuse_beyond_memory(
             24 * len(objects) ** 2, f"{type(self).__name__} on {len(objects):,} objects", "Give fewer."
         )
-        self.gamma_ = 1 / (2 * float(table.var(axis=0).sum())) if isinstance(self.gamma, str) else float(self.gamma)
+        if isinstance(self.gamma, str):
+            scale = 2 * float(table.var(axis=0).sum())
+            self.gamma_ = 1 / (float(np.sqrt(scale)) if self.kernel == "laplacian" else scale)
+        else:
+            self.gamma_ = float(self.gamma)
         self.objects_ = table[objects]
         kernel = self._kernel(self.objects_)
         rounding = len(kernel) * EPS * np.abs(kernel).max()
