@@ -161,8 +161,10 @@ def compare(two: Two, rng: Generator, *, exact: bool = False, known: Any = None)
     if known is not None and not np.array_equal(answer(known, two.one), expected):
         raise Broken("the same seed gives masses that differ")
     expected = expected[..., two.rows[:, None], two.rows]
+    second = None
     try:
-        found = answer(two.other.fit(), two.other)
+        second = two.other.fit()
+        found = answer(second, two.other)
     except (ValueError, TypeError, MemoryError) as error:
         refusal(two.other, error)
         if two.may_refuse:
@@ -175,6 +177,8 @@ def compare(two: Two, rng: Generator, *, exact: bool = False, known: Any = None)
         return 2
     if vanished(first) or (two.one.cls.method.learner and np.isinf(apart)):
         raise Undecided  # rounding says which of two is nearer, or how many directions there are
+    if second is not None and cut_short(two, first, second) <= APART:
+        raise Undecided  # rounding says which step is the last
     moved = 0.0
     for tried in range(NUDGES[1]):
         if tried >= NUDGES[0] and moved <= APART:
@@ -192,6 +196,16 @@ def vanished(model: Any) -> bool:
         return True
     centers = getattr(model, "cluster_centers_", np.empty((0, 1)))
     return bool(pdist(centers).min(initial=np.inf) <= 1e-12 * np.abs(centers).max(initial=0))
+
+
+def cut_short(two: Two, first: Any, second: Any) -> float:
+    """How far the answers are apart after as many steps, where one of the descents ended before the other."""
+    took = [getattr(model, "n_iter_", 0) for model in (first, second)]
+    if took[0] == took[1] or not min(took) or "max_iter" not in two.one.cls.parameters:
+        return np.inf
+    steps = {"max_iter": min(took)}
+    one, other = (replace(problem, settings={**problem.settings, **steps}) for problem in (two.one, two.other))
+    return float(np.abs(answer(other.fit(), other) - answer(one.fit(), one)[..., two.rows[:, None], two.rows]).max())
 
 
 def _rounding_moves(two: Two, expected: np.ndarray, rng: Generator) -> float:
