@@ -301,3 +301,8 @@ def test_when_every_number_collapsed_the_one_that_was_kept_has_all_support():
         warnings.simplefilter("ignore")
         with pytest.raises(ValueError, match="a component of the 2 collapsed"):
             model.fit(X)
+
+
+def test_a_number_is_no_mixture():
+    with pytest.raises(ValueError, match=r"The 'mixture' parameter of BootGMM must be a mixture .* Got 3 instead"):
+        BootGMM(2, mixture=3).fit(np.eye(5))

@@ -61,13 +61,15 @@ def first_root(
 ) -> np.ndarray:
     """The directions in which the loss falls fastest from zero, scaled so that links have length one in the mean.
 
-    In a direction without any link it does not fall. Which of these came next would be chance: there the map is zero.
+    Directions without any link come last, and the map is zero there unless all are asked for: which of them would be
+    chance.
     """
     slope = certainty * sign * expit(-beta * sign)
     values, vectors = np.linalg.eigh((slope[:, None] * gaps).T @ gaps)
-    root = vectors[:, :n_components]
+    root = vectors
     if n_components < len(values):
-        root = root * (np.abs(values[:n_components]) > RANK_TOLERANCE * np.abs(values).max())
+        known = np.abs(values) >= RANK_TOLERANCE * np.abs(values).max()
+        root = np.hstack([vectors[:, known], 0 * vectors[:, ~known]])[:, :n_components]
     return root / np.sqrt(np.square(gaps @ root).sum() / len(gaps))
 
 

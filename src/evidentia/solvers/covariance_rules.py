@@ -52,15 +52,16 @@ def solve(letters, scatter, size, previous, limits, found):
 
 @compiled
 def _lift(scatter):
-    """Scatters that rounding cannot have made indefinite; diagonals stay as they are."""
+    """Scatters, those that are not positive definite, as rounding made them so, with more on their diagonals."""
     m, c, d, width = scatter.shape
     lifted = scatter.copy()
     if width == d:
         for r in range(m):
+            log_det = inverses(scatter[r])[1]
             for k in range(c):
-                trace = np.trace(scatter[r, k])
-                for p in range(d):
-                    lifted[r, k, p, p] += FLAT * trace
+                if log_det[k] == -np.inf:
+                    for p in range(d):
+                        lifted[r, k, p, p] += FLAT * d * np.trace(scatter[r, k])
     return lifted
 
 
