@@ -59,6 +59,13 @@ def test_what_is_refused_is_told_in_gib(monkeypatch):
         memory.refuse_beyond_memory(8.1 * 2**30, "It", "Take less.")
 
 
+def test_what_would_leave_no_room_is_told_so(monkeypatch):
+    monkeypatch.setattr(memory, "machine_memory", lambda: 4.0 * 2**30)
+    with pytest.raises(MemoryError, match=r"needs about 3\.3 GiB; there are 4\.0 GiB here, of which a fifth is for all"):
+        memory.refuse_beyond_memory(3.3 * 2**30, "It", "Take less.")
+    memory.refuse_beyond_memory(3.1 * 2**30, "It", "Take less.")
+
+
 def test_the_limit_on_addresses_counts():
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 4 << 30));"
