@@ -229,7 +229,7 @@ def block_masses(
     for block in row_blocks(rows.shape[1], 3 * len(terms) + terms.shape[1]):
         features = prototypes.features(rows[:, block])
         cost = terms @ features
-        if prototypes.metric is None:
+        if prototypes.covariances is None:
             measure_near(cost, terms, features)
         np.maximum(cost, LEAST_COST, out=cost)
         yield block, features, cost, *update_masses(cost, criterion.beta)
