@@ -147,17 +147,28 @@ def _set(tree: ast.AST, field: str, place: int, new: ast.AST) -> None:
 
 def mutated(path: Path, number: int) -> types.CodeType:
     """The code of a file with one of its mutants in it."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    tree, free = ast.parse(text), {key: it.co_freevars for key, it in nested(compile(text, str(path), "exec")).items()}
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    supers = [node for node in functions if any(getattr(it, "id", "") == "super" for it in ast.walk(node))]
+    names = {key[1]: found for key, found in free.items() if found}
     if number == CANARY:
         for node in functions:
             node.body = [ast.copy_location(ast.parse("raise SystemError").body[0], node)]
     else:
         list(mutants(tree))[number].apply()
-    for node in supers:  # code takes the place of code with as many free variables only
-        node.body.insert(0, ast.copy_location(ast.parse("if 0: __class__").body[0], node))
+    for node in functions:  # code takes the place of code with as many free variables only
+        if used := names.get(min([node.lineno, *(it.lineno for it in node.decorator_list)])):
+            node.body.append(ast.copy_location(ast.parse(f"if 0: {', '.join(used)}").body[0], node))
     return compile(ast.fix_missing_locations(tree), str(path), "exec")
+
+
+def nested(code: types.CodeType) -> dict[tuple[str, int], types.CodeType]:
+    """The code of all functions of a file, by name and first line."""
+    found = {}
+    for part in code.co_consts:
+        if isinstance(part, types.CodeType):
+            found |= {(part.co_qualname, part.co_firstlineno): part, **nested(part)}
+    return found
 
 
 # -- into the process ------------------------------------------------------------------------------------------------
@@ -180,10 +191,14 @@ def transplant(path: Path, number: int) -> None:
     sys.modules[name] = module
     old, new = _functions(module, gc.get_objects()), _functions(changed, gc.get_objects(generation=0))
     gc.enable()
-    for key in old.keys() & new.keys():
-        for mine, other in zip(old[key], new[key]):
+    codes = nested(code)
+    for key, functions in old.items():
+        for mine, other in zip(functions, new.get(key, [])):
             mine.__code__, mine.__defaults__ = other.__code__, other.__defaults__
             mine.__kwdefaults__ = other.__kwdefaults__
+        if key not in new and key in codes:  # of a decorator, which made them when other files were imported
+            for mine in functions:
+                mine.__code__ = codes[key]
     for key, value in changed.__dict__.items():
         if isinstance(value, int | float | tuple | frozenset | dict) and not key.startswith("__"):
             was = module.__dict__[key]

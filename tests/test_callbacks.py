@@ -172,6 +172,7 @@ def test_every_task_is_told_what_the_fit_was_given(named):
     ends = [("end", name, answers) for name in ("iteration", "part", "fit")]
     begins = [("begin", name, *told) for name in ("fit", "part", "iteration")]
     assert listener.calls[1:-1] == begins + ends
+    assert not report_iteration()  # nobody is listening any more
 
 
 def test_a_part_that_fails_has_ended_and_so_has_its_fit():
@@ -187,3 +188,25 @@ def test_a_part_that_fails_has_ended_and_so_has_its_fit():
 def test_a_fit_that_nobody_watches_has_no_tasks():
     assert Parts().fit("a table").last == [False, False]
     assert Parts().set_callbacks(Listener(stop_at="part")).fit("a table").last == [False, True]
+
+
+def test_parts_one_after_the_other_belong_to_the_same_fit():
+    parents = []
+
+    class Pair(Parts):
+        @run_callbacks
+        def fit(self, X):
+            for name in "ab":
+                with subtask(name):
+                    report_iteration()
+
+    class Family(Recorder):
+        def on_fit_task_begin(self, estimator, context, *, X):
+            parents.append((context.task_name, context.parent and context.parent.task_name))
+
+        def on_fit_task_end(self, estimator, context):
+            return False
+
+    Pair().set_callbacks(Family()).fit("a table")
+    Pair().set_callbacks(Family()).fit("a table")
+    assert parents == 2 * [("fit", None), ("a", "fit"), ("iteration", "a"), ("b", "fit"), ("iteration", "b")]
