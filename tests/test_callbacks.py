@@ -4,11 +4,12 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.callback import ProgressBar
 
 from evidentia import PCCA, PairwiseConstraints, load_model, methods
 from evidentia.mixtures.bootstrap import CHUNK
+from evidentia.solvers.callbacks import CallbackSupportMixin, report_iteration, run_callbacks, subtask
 from evidentia.solvers.descent import InterruptedFit
 
 CLUSTERERS = {name: cls for name, cls in methods.clusterers().items() if "max_iter" in cls.parameters}
@@ -132,3 +133,80 @@ def test_clones_are_watched_and_files_hold_no_callbacks(tmp_path):
 def test_the_progress_bar_of_scikit_learn_works(capsys):
     CLUSTERERS["ecm"](2, n_init=2, random_state=0).set_callbacks(ProgressBar()).fit(X)
     assert "ECM" in capsys.readouterr().out
+
+
+class Parts(CallbackSupportMixin, BaseEstimator):
+    """A fit of one part with one iteration, which may fail; it keeps whether each was to be the last."""
+
+    @run_callbacks
+    def fit(self, X, y=None, sample_weight=None, links=None):
+        with subtask("part") as end:
+            self.last = [report_iteration()]
+            if X is None:
+                raise ValueError("no table")
+            self.last.append(end())
+        return self
+
+
+class Listener(Recorder):
+    def on_fit_task_begin(self, estimator, context, *, X, y, metadata):
+        self.calls.append(("begin", context.task_name, X, y, metadata))
+
+    def on_fit_task_end(self, estimator, context, *, y):
+        self.calls.append(("end", context.task_name, y))
+        return context.task_name == self.stop_at
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_every_task_is_told_what_the_fit_was_given(named):
+    listener, table, answers = Listener(stop_at="iteration"), "a table", "answers"
+    model = Parts().set_callbacks(listener)
+    found = (
+        model.fit(table, y=answers, sample_weight=3)
+        if named
+        else model.fit(table, answers, sample_weight=3, links=None)
+    )
+    assert found is model
+    assert model.last == [True, False]
+    told = (table, answers, {"sample_weight": 3})
+    ends = [("end", name, answers) for name in ("iteration", "part", "fit")]
+    begins = [("begin", name, *told) for name in ("fit", "part", "iteration")]
+    assert listener.calls[1:-1] == begins + ends
+    assert not report_iteration()  # nobody is listening any more
+
+
+def test_a_part_that_fails_has_ended_and_so_has_its_fit():
+    listener = Listener(stop_at="part")
+    with pytest.raises(ValueError, match="no table"):
+        Parts().set_callbacks(listener).fit(None)
+    assert [call[:2] for call in listener.calls[3:]] == [
+        ("begin", "iteration"), ("end", "iteration"), ("end", "part"), ("teardown", "fit")
+    ]  # fmt: skip
+    assert not report_iteration()  # no task is left over
+
+
+def test_a_fit_that_nobody_watches_has_no_tasks():
+    assert Parts().fit("a table").last == [False, False]
+    assert Parts().set_callbacks(Listener(stop_at="part")).fit("a table").last == [False, True]
+
+
+def test_parts_one_after_the_other_belong_to_the_same_fit():
+    parents = []
+
+    class Pair(Parts):
+        @run_callbacks
+        def fit(self, X):
+            for name in "ab":
+                with subtask(name):
+                    report_iteration()
+
+    class Family(Recorder):
+        def on_fit_task_begin(self, estimator, context, *, X):
+            parents.append((context.task_name, context.parent and context.parent.task_name))
+
+        def on_fit_task_end(self, estimator, context):
+            return False
+
+    Pair().set_callbacks(Family()).fit("a table")
+    Pair().set_callbacks(Family()).fit("a table")
+    assert parents == 2 * [("fit", None), ("a", "fit"), ("iteration", "a"), ("b", "fit"), ("iteration", "b")]

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.linalg import eigh
+from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -155,6 +156,15 @@ def test_kernel_form_with_a_linear_kernel_is_fda():
         assert abs(np.corrcoef(a, b)[0, 1]) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_a_kernel_that_is_nearly_the_same_for_all_keeps_its_digits(kernel):
+    """The smaller gamma, the less does it matter: at 1e-9 and 1e-13 the metrics are the same but for 1e-6."""
+    one, other = (KFDA(kernel=kernel, gamma=gamma).fit(IRIS[::5], SPECIES[::5]) for gamma in (1e-9, 1e-13))
+    np.testing.assert_allclose(one.ratios_, other.ratios_, rtol=1e-6)
+    distances = pdist(one.transform(IRIS))
+    np.testing.assert_allclose(distances, pdist(other.transform(IRIS)), atol=1e-6 * distances.max())
+
+
 def test_kernel_form_maximizes_its_ratio_among_all_coefficients():
     """Two classes: the ratio in the kernel's space, written with the kernel matrix as in the literature."""
     X, y = IRIS[50:], SPECIES[50:] - 1
@@ -239,3 +249,9 @@ def test_mistakes_are_explained(learner):
 def test_the_number_of_neighbors_is_checked():
     with pytest.raises(ValueError, match=r"'n_neighbors' parameter of LFDA must be an integer >= 1. Got 0"):
         LFDA(n_neighbors=0).fit(IRIS, SPECIES)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_the_scale_of_a_kernel_that_falls_with_distance_has_its_units(kernel):
+    one, other = (KFDA(kernel=kernel).fit(unit * IRIS[::5], SPECIES[::5]) for unit in (1.0, 1024.0))
+    np.testing.assert_allclose(one.ratios_, other.ratios_, rtol=1e-9)

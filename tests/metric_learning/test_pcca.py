@@ -72,6 +72,15 @@ def test_the_start_is_where_the_loss_falls_fastest_from_zero():
     assert fall(root) >= max(map(fall, others)) > 0
 
 
+def test_a_direction_without_links_has_no_part_in_a_map_to_fewer_columns():
+    """Which of the last two were taken would be chance."""
+    gaps = np.array([[3.0, 0, 0, 0], [0, 2.0, 0, 0]])
+    root = first_root(gaps, np.array([-1.0, 1.0]), np.ones(2), beta=1, n_components=3)
+    np.testing.assert_allclose(np.abs(root), np.sqrt(2 / 13) * np.eye(4)[:, :3] * [1, 1, 0], atol=1e-15)
+    only = first_root(gaps[1:], np.ones(1), np.ones(1), beta=1, n_components=1)  # no direction in which it falls
+    np.testing.assert_allclose(np.abs(only).ravel(), [0, 0.5, 0, 0], atol=1e-15)
+
+
 def total_loss(moved, links, beta):
     length = np.square(moved[links.pairs[:, 0]] - moved[links.pairs[:, 1]]).sum(axis=1)
     return links.certainty @ np.logaddexp(0, beta * np.where(links.must, 1, -1) * (length - 1)) / beta

@@ -1,3 +1,4 @@
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -289,3 +290,19 @@ class OnlyWhole(GaussianMixture):
 def test_a_bootstrap_without_one_valid_replicate_is_said():
     with pytest.raises(ValueError, match=r"In all 40 resampled tables a component of the 2 collapsed.*fewer clusters"):
         BootGMM(mixture=OnlyWhole(2, random_state=0), n_boot=40).fit(X)
+
+
+def test_when_every_number_collapsed_the_one_that_was_kept_has_all_support():
+    """19 objects and one that is far out on a line of its own: the message is about the replicates."""
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(19, 2)), [[1e6, 2.0]]]
+    model = BootGMM("auto", model="VEV", cluster_range=(2, 3), n_boot=20, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(ValueError, match="a component of the 2 collapsed"):
+            model.fit(X)
+
+
+def test_a_number_is_no_mixture():
+    with pytest.raises(ValueError, match=r"The 'mixture' parameter of BootGMM must be a mixture .* Got 3 instead"):
+        BootGMM(2, mixture=3).fit(np.eye(5))

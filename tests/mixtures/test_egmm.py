@@ -561,3 +561,9 @@ def test_an_interrupt_before_anything_is_there_ends_the_fit(monkeypatch):
     raise_at(monkeypatch, SharedEngine, "linear_sums", lambda number, *_: number == 1)
     with pytest.raises(KeyboardInterrupt):
         paper(2, random_state=0).fit(blobs())
+
+
+def test_a_prior_in_other_units_than_the_column_is_refused():
+    X = 1e-60 * np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match=r"'prior' of EGMM is 0\.3 for column 1 of X, whose variance is .*e-12.: "):
+        EGMM(2, prior=[1e-120, 0.3]).fit(X)

@@ -429,3 +429,14 @@ def test_covariances_are_those_of_the_last_fit():
     assert model.covariances_.shape == (model.n_clusters_, 4, 4)
     before = model.covariances_
     np.testing.assert_allclose(model.fit(10 * X).covariances_, 100 * before, rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", ["VEV", "EVV", "VEE", "EVE", "VVE"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_rows_on_a_line_with_hardly_any_floor_end_in_a_fit_or_a_sentence(model):
+    """A covariance that rounding makes singular has a volume of zero, by which nothing may be divided."""
+    X = np.arange(13.0)[:, None] * np.ones(3)
+    fit = ParsimoniousGaussianMixture(
+        1, model=model, reg_covar=7e-14, tol=0.0, n_init=2, max_iter=40, random_state=0
+    ).fit(X)
+    assert np.isfinite(fit.predict_proba(X)).all()

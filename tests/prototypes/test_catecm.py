@@ -295,3 +295,11 @@ def test_files_that_name_the_old_home_of_a_class_are_read():
     from evidentia.rows.categories import Columns
 
     assert own_class("evidentia.mixtures.class_em:Columns") is Columns
+
+
+def test_of_categories_that_count_the_same_the_first_is_taken_in_any_order_of_rows():
+    """0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1, by rounding."""
+    columns = catecm.Columns.of([np.array(["a", "b"])])
+    counts = np.array([[0.3 + 0.2 + 0.1, 0.1 + 0.2 + 0.3]])
+    assert counts[0, 0] < counts[0, 1]
+    np.testing.assert_array_equal(catecm.best_weights(counts, columns, np.zeros((1, 2))), [[1.0, 0.0]])

@@ -426,3 +426,10 @@ def test_scikit_learn_contract_of_a_matrix(kind):
             names.append(check.func.__name__)
     assert "check_nonsquare_error" in names
     assert len(names) > 35
+
+
+def test_dissimilarities_of_any_unit_leave_a_medoid_at_a_cost_above_zero():
+    """1e-150 times the largest, 1e-224, would be zero."""
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    one, other = (SECMdd(2, metric="sqeuclidean", random_state=0).fit(unit * X) for unit in (1.0, 2.0**-372))
+    np.testing.assert_allclose(one.partition_.masses, other.partition_.masses, atol=1e-12)

@@ -270,3 +270,19 @@ def test_exponentials_of_posteriors_have_thirteen_digits():
     np.testing.assert_allclose(found[0][:, kept], share[:, kept], rtol=1e-13)
     assert not found[0, 1, ~kept].any()
     assert log_density[0, 0] == 0
+
+
+def test_a_step_by_which_the_likelihood_falls_is_taken_back_and_is_the_last():
+    X, labels = table()
+    start, calls = start_of(X, labels), []
+
+    def fails_at_the_fourth(scatter, size, previous):
+        calls.append(1)
+        return covariances("VVV", scatter, size, previous) * (1 if len(calls) < 4 else 50)
+
+    found = fit_replicates(X, None, start, fails_at_the_fourth, tol=0, max_iter=10)
+    wanted = fit_replicates(X, None, start, VVV, tol=0, max_iter=3)
+    assert (found.n_iter[0], found.converged[0], len(calls)) == (3, True, 4)
+    assert found.log_likelihood[0] == wanted.log_likelihood[0]
+    np.testing.assert_array_equal(found.parameters.means, wanted.parameters.means)
+    assert np.isnan(found.trace[4, 0])

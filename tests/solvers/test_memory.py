@@ -28,7 +28,7 @@ def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
     groups(monkeypatch, tmp_path, "0::/\n", limit=1_000_000)
     assert memory.machine_memory() == 1e6
     memory.refuse_beyond_memory(0.79e6, "It", "Shrink it.")
-    with pytest.raises(MemoryError, match=r"^It needs about 0\.0 GiB; there are 0\.0 GiB here\. Shrink it\.$"):
+    with pytest.raises(MemoryError, match=r"^It needs about 0\.0 GiB; there are 0\.0 GiB here, .* else\. Shrink it\.$"):
         memory.refuse_beyond_memory(0.81e6, "It", "Shrink it.")
 
 
@@ -55,8 +55,11 @@ def test_the_limit_of_a_job_counts_wherever_it_is_set(lines, limits, tmp_path, m
 def test_what_is_refused_is_told_in_gib(monkeypatch):
     monkeypatch.setattr(memory, "machine_memory", lambda: 10.0 * 2**30)
     memory.refuse_beyond_memory(8.0 * 2**30, "It", "Take less.")
-    with pytest.raises(MemoryError, match=r"^It needs about 8\.1 GiB; there are 10\.0 GiB here\. Take less\.$"):
+    kept = r"^It needs about 8\.1 GiB; there are 10\.0 GiB here, of which a fifth is for all else\. Take less\.$"
+    with pytest.raises(MemoryError, match=kept):
         memory.refuse_beyond_memory(8.1 * 2**30, "It", "Take less.")
+    with pytest.raises(MemoryError, match=r"^It needs about 10\.2 GiB; there are 10\.0 GiB here\. Take less\.$"):
+        memory.refuse_beyond_memory(10.2 * 2**30, "It", "Take less.")
 
 
 def test_the_limit_on_addresses_counts():

@@ -1,8 +1,11 @@
 r"""The space of a kernel, as far as some objects span it.
 
-With the kernel matrix :math:`K = V \Lambda V^T` of m objects, the rows of :math:`V \Lambda^{1/2}` are the objects in an
-orthonormal basis of their span. A linear method run on them is the kernel method, its ridge is that of the kernel's
-space, and a map L of these coordinates is :math:`x \mapsto k(x) V \Lambda^{-1/2} L` for any row.
+With the kernel matrix :math:`C K C = V \Lambda V^T` of m objects, less the means of rows and columns, the rows of
+:math:`V \Lambda^{1/2}` are the objects in an orthonormal basis of what their differences span. A linear method that
+looks at differences is then the kernel method, its ridge is that of the kernel's space, and a map L of these
+coordinates is :math:`x \mapsto k(x) V \Lambda^{-1/2} L` for any row. The coefficients of each column sum to zero, so a
+constant may be taken from the kernel: where it is nearly the same for all objects, :math:`k - 1` has the digits that
+tell them apart.
 """
 
 from __future__ import annotations
@@ -10,17 +13,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from evidentia._parameters import NOTHING, Choice, Kind, Number, param
 from evidentia.metric_learning._base import MetricLearner
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
-from evidentia.solvers.neighbors import near_zero
 
 NOT_NEGATIVE = ("additive_chi2", "chi2")
+FALLING = {"rbf": "sqeuclidean", "laplacian": "cityblock"}  # kernels exp(-gamma d), and d
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue: below it, directions are rounding errors
-SAME = 1e-14  # of the length of coordinates: below it, their differences are rounding errors
+EPS = np.finfo(float).eps  # of the largest entry of the kernel, for each object: as large are rounding errors
 
 
 class KernelLearner(MetricLearner):
@@ -34,7 +38,8 @@ class KernelLearner(MetricLearner):
     gamma: Any = param(
         Choice("scale") | Number(above=0),
         r"""Parameter of the kernel: the Gaussian one is :math:`\exp(-\gamma \|x - x'\|^2)`. ``"scale"`` takes the
-        inverse of the mean squared distance of two rows.""",
+        inverse of the mean squared distance of two rows, and its root for ``"laplacian"``, which falls with the
+        distance itself.""",
         default="scale",
     )
     kernel_params: Any = param(
@@ -59,35 +64,42 @@ class KernelLearner(MetricLearner):
         refuse_beyond_memory(
             24 * len(objects) ** 2, f"{type(self).__name__} on {len(objects):,} objects", "Give fewer."
         )
-        self.gamma_ = 1 / (2 * float(table.var(axis=0).sum())) if isinstance(self.gamma, str) else float(self.gamma)
+        if isinstance(self.gamma, str):
+            scale = 2 * float(table.var(axis=0).sum())
+            self.gamma_ = 1 / (float(np.sqrt(scale)) if self.kernel == "laplacian" else scale)
+        else:
+            self.gamma_ = float(self.gamma)
         self.objects_ = table[objects]
-        values, vectors = np.linalg.eigh(self._kernel(self.objects_))
-        kept = values > RANK_TOLERANCE * values[-1]
-        root = np.sqrt(values[kept])
-        rows = vectors[:, kept] * root
-        spread = np.sqrt(rows.var(axis=0).sum())
-        if spread <= SAME * np.sqrt(np.square(rows).sum(axis=1).mean()):
+        kernel = self._kernel(self.objects_)
+        rounding = len(kernel) * EPS * np.abs(kernel).max()
+        kernel -= kernel.mean(axis=0)
+        kernel -= kernel.mean(axis=1, keepdims=True)
+        values, vectors = np.linalg.eigh(kernel)
+        if values[-1] <= rounding:
             raise ValueError(
                 f"The kernel {self.kernel!r} of {type(self).__name__} is the same for all {len(objects)} objects that "
                 "it was told something about, so there is no metric to learn. Scale X, or take another 'gamma' or "
                 "'kernel'."
             )
-        return rows / spread, vectors[:, kept] / (root * spread)
+        kept = values > max(RANK_TOLERANCE * values[-1], rounding)
+        vectors, root = vectors[:, kept] - vectors[:, kept].mean(axis=0), np.sqrt(values[kept])
+        spread = np.sqrt(values[kept].sum() / len(kernel))
+        nowhere = np.zeros((len(kernel), 1))  # the direction that they have in common
+        return np.hstack([vectors * (root / spread), nowhere]), np.hstack([vectors / (root * spread), nowhere])
 
     def _kernel(self, rows: np.ndarray) -> np.ndarray:
+        """Kernel values of rows and the objects, (n, n_objects), up to a constant."""
         params = dict(self.kernel_params or {})
         if not callable(self.kernel):
             params = {"gamma": self.gamma_, **params}
-        objects = self.objects_
-        if self.kernel == "rbf":  # scikit-learn's loses digits when rows are near each other and far from zero
-            objects, shifted = near_zero(objects, rows)
-            rows = rows if shifted is None else shifted
-        if self.kernel in NOT_NEGATIVE and min(rows.min(), objects.min()) < 0:
+        if self.kernel in FALLING:
+            return np.expm1(-params["gamma"] * cdist(rows, self.objects_, FALLING[self.kernel]))
+        if self.kernel in NOT_NEGATIVE and min(rows.min(), self.objects_.min()) < 0:
             raise ValueError(
                 f"The kernel {self.kernel!r} of {type(self).__name__} needs numbers that are not negative, such as "
                 "counts, but X holds some. Shift the columns, or take another 'kernel'."
             )
-        found = pairwise_kernels(rows, objects, metric=self.kernel, filter_params=True, **params)
+        found = pairwise_kernels(rows, self.objects_, metric=self.kernel, filter_params=True, **params)
         if not np.isfinite(found.sum()):
             raise ValueError(f"The kernel {self.kernel!r} of {type(self).__name__} gave NaN or inf.")
         return found

@@ -11,7 +11,7 @@ from scipy.special import expit
 from evidentia._parameters import Number, param
 from evidentia.constraints import PairwiseConstraints
 from evidentia.metric_learning._base import WIDTH
-from evidentia.metric_learning._kernel import KernelLearner
+from evidentia.metric_learning._kernel import RANK_TOLERANCE, KernelLearner
 from evidentia.metric_learning._links import LinkLearner, learner_from_links, quasi_newton
 
 
@@ -59,10 +59,17 @@ def link_loss(
 def first_root(
     gaps: np.ndarray, sign: np.ndarray, certainty: np.ndarray, *, beta: float, n_components: int
 ) -> np.ndarray:
-    """The directions in which the loss falls fastest from zero, scaled so that links have length one in the mean."""
+    """The directions in which the loss falls fastest from zero, scaled so that links have length one in the mean.
+
+    Directions without any link come last, and the map is zero there unless all are asked for: which of them would be
+    chance.
+    """
     slope = certainty * sign * expit(-beta * sign)
-    _, vectors = np.linalg.eigh((slope[:, None] * gaps).T @ gaps)
-    root = vectors[:, :n_components]
+    values, vectors = np.linalg.eigh((slope[:, None] * gaps).T @ gaps)
+    root = vectors
+    if n_components < len(values):
+        known = np.abs(values) >= RANK_TOLERANCE * np.abs(values).max()
+        root = np.hstack([vectors[:, known], 0 * vectors[:, ~known]])[:, :n_components]
     return root / np.sqrt(np.square(gaps @ root).sum() / len(gaps))
 
 

@@ -404,7 +404,7 @@ class BootGMM(_base.IterativeClusterer):
         self._warn_of_collapses(replicates)
         self.selection_ = getattr(mixture, "selection_", None)  # a mixture of another kind need not have it
         replicated = replicates.posteriors(table)
-        self.number_support_ = number_support(mixture.selection_) if self._over_numbers else None
+        self.number_support_ = self._support(mixture) if self._over_numbers else None
         self.merge_share_ = merge_share(replicated, posterior) if self._over_numbers else None
         self.split_share_ = split_share(replicated, posterior) if self._over_numbers else None
         self.focal_sets_ = self._family(posterior)
@@ -567,8 +567,10 @@ class BootGMM(_base.IterativeClusterer):
         return GaussianAverage(mixture, rows, self._support(mixture), models=models, tol=self.boot_tol)
 
     def _support(self, mixture: Any) -> pd.Series:
-        """Share of the replicates that each number of clusters has."""
-        return number_support(mixture.selection_) if self._over_numbers else pd.Series({mixture.n_clusters_: 1.0})
+        """Share of the replicates that each number of clusters has; where all collapsed, the one that was kept."""
+        if self._over_numbers and not mixture.collapsed_:
+            return number_support(mixture.selection_)
+        return pd.Series({mixture.n_clusters_: 1.0}, name="support")
 
     def _family(self, posterior: np.ndarray) -> FocalSets:
         n_clusters = posterior.shape[1]

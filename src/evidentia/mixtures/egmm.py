@@ -57,6 +57,7 @@ CHUNK = 65_536  # rows transformed at a time when masses are computed
 WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried unasked: cost grows with the square
 MANY_ROWS = 50  # from which on few values in a column are no chance
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
+BEYOND = 1e-60  # of a variance that is given: a column that varies less was meant in other units
 
 
 class EGMM(StreamingMixture, MixtureClusterer):
@@ -308,7 +309,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
             table = known.table
         numbers = self._numbers(table.n_rows)
         self._check_init(numbers, rows.n_features)
-        self._check_prior(rows.n_features)
+        self._check_prior(table.moments.spread)
         if not self._automatic_sets:
             self._refuse_masses(rows, resolve_focal_sets(self.focal_sets, min(numbers), empty=False))
         self.reduction_: Principal | Independent | None = self._principal_components(*table.sample, rng)
@@ -367,15 +368,21 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 f"cluster. Got an array of shape {given.shape}."
             )
 
-    def _check_prior(self, n_features: int) -> None:
+    def _check_prior(self, spread: np.ndarray) -> None:
         if self.prior is None or isinstance(self.prior, str):
             return
-        given = np.asarray(self.prior, dtype=float)
+        given, n_features = np.asarray(self.prior, dtype=float), len(spread)
         expected = f"'prior' of EGMM must be {n_features} positive variances, one for each column of X"
         if given.shape != (n_features,):
             raise ValueError(f"{expected}. Got an array of shape {given.shape}.")
         for column in np.flatnonzero(~((given > 0) & np.isfinite(given))):
             raise ValueError(f"{expected}. That of column {column} is {given[column]:g}.")
+        variance = np.diag(spread) if spread.ndim == 2 else spread
+        for column in np.flatnonzero((variance > 0) & (given * BEYOND > variance)):
+            raise ValueError(
+                f"'prior' of EGMM is {given[column]:g} for column {column} of X, whose variance is "
+                f"{variance[column]:g}: variances are in squared units of the columns."
+            )
 
     def standardizes(self, table: Table, scales: ColumnScales) -> bool:
         """Whether models that depend on units are those of standardized columns."""

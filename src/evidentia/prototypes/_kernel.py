@@ -39,7 +39,7 @@ from evidentia.rows.passes import add_up
 from evidentia.solvers.acceleration import exponentials, logarithms
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.cost_sums import add_cost_sums
+from evidentia.solvers.cost_sums import NEAR, add_cost_sums
 
 LEAST_COST = 1e-150  # of an object sitting on a prototype: its inverse and products of the two are finite
 MOST_COLUMNS = 32  # up to which the compiled pass is faster than products of matrices; those wait for other threads
@@ -229,8 +229,18 @@ def block_masses(
     for block in row_blocks(rows.shape[1], 3 * len(terms) + terms.shape[1]):
         features = prototypes.features(rows[:, block])
         cost = terms @ features
+        if prototypes.covariances is None:
+            measure_near(cost, terms, features)
         np.maximum(cost, LEAST_COST, out=cost)
         yield block, features, cost, *update_masses(cost, criterion.beta)
+
+
+def measure_near(cost: np.ndarray, terms: np.ndarray, features: np.ndarray) -> None:
+    """Costs of rows that are next to a prototype, from differences: of squares only rounding errors would be left."""
+    penalty, middle = terms[:, -1], features[1:-1]
+    sets, near = np.nonzero(cost < NEAR * penalty[:, None] * features[-1])
+    gap = middle[:, near] + (terms[sets, 1:-1] / (2 * penalty[sets, None])).T
+    cost[sets, near] = penalty[sets] * np.einsum("qi,qi->i", gap, gap)
 
 
 def weighted_sums(rows: np.ndarray, weight: np.ndarray | None, prototypes: Prototypes, criterion: Criterion) -> Sums:

@@ -181,7 +181,7 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
     def _fit_source(self, X: Any, source: Source) -> None:
         check_given_objects(self, len(source), *OBJECT_START_RULES)
         dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
-        self._least_cost = LEAST_COST * float(dissimilarity.max())
+        self._least_cost = max(LEAST_COST * float(dissimilarity.max()), np.finfo(float).tiny)
         focal_sets = self._family()
         rho = self._distance_to_empty(dissimilarity) if focal_sets.empty_index is not None else None
         criterion = Criterion(focal_sets, self.alpha, self.beta, rho)

@@ -32,6 +32,7 @@ ODDS = 4.0  # of two clusters, below which an object is torn between them
 PUBLISHED = 1.1  # alpha of the authors' program
 ALL_FAMILIES = ("auto", *FAMILIES)
 LEAST = 1e-12  # of the number of columns: the cost of an object that is its own prototype
+EQUAL = 1e-12  # of a count: what sums of the same numbers may differ by
 QUANTILE = 1.645  # standard deviations above the mean, where 95 % of a normal distribution are below
 
 
@@ -122,6 +123,8 @@ def masses_of(rows: MixedRows, prototypes: Prototypes, problem: Problem) -> np.n
 def best_weights(counts: np.ndarray, columns: Columns, previous: np.ndarray) -> np.ndarray:
     """All weight on the category that counts most in each column; what has no mass at all stays as it was.
 
+    Of categories that count as much but for rounding errors the first is taken, whatever the order of the rows.
+
     Examples
     --------
     >>> columns = Columns.of([np.array(["a", "b"]), np.array(["x", "y", "z"])])
@@ -132,7 +135,7 @@ def best_weights(counts: np.ndarray, columns: Columns, previous: np.ndarray) -> 
     clusters = np.arange(len(counts))
     for offset, size in zip(columns.offsets, columns.sizes):
         part = slice(offset, offset + size)
-        top = counts[:, part].argmax(axis=1)
+        top = (counts[:, part] >= (1 - EQUAL) * counts[:, part].max(axis=1, keepdims=True)).argmax(axis=1)
         held = counts[clusters, offset + top] > 0
         weights[held, part] = np.eye(size)[top[held]]
     return weights

@@ -47,6 +47,7 @@ class Compiled:
 def _machine_code(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
     from numba import njit
 
+    options = {"error_model": "numpy", **options}  # what is divided by zero is infinite or NaN, and not an error
     made: Callable[..., Any]
     try:
         made = njit(cache=True, **options)(function)

@@ -6,7 +6,9 @@ The cost of set j is :math:`c_j = \theta_j \cdot \varphi(x)`, its mass with the 
 of rows, and the interpreter is free for other threads meanwhile: as NumPy's many small steps, two threads took longer
 than one.
 
-The number of coefficients tells the features: ``(1, x, |x|²)`` or ``(1, x, x_p x_q for all p <= q)``.
+The number of coefficients tells the features: ``(1, x, |x|²)`` or ``(1, x, x_p x_q for all p <= q)``. With the first,
+:math:`\theta_j = w_j (|v_j|^2, -2 v_j, 1)`, and what is left of the squares where a row is next to :math:`v_j` is
+rounding errors: such a cost is found anew from differences.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import numpy as np
 
 from evidentia.solvers.compiling import compiled
 from evidentia.solvers.posterior_sums import ANY_ORDER, BLOCK, INSIDE, LINEAR, add, lines, score
+
+NEAR = 1e-6  # of a row's squared length: a squared distance below it has lost six digits or more
 
 
 @compiled(**INSIDE, **LINEAR)
@@ -37,6 +41,25 @@ def _lay_out(columns: np.ndarray, start: int, count: int, features: np.ndarray) 
             for i in range(BLOCK):
                 features[at, i] = features[p, i] * features[q, i]
             at += 1
+
+
+@compiled(**INSIDE, **LINEAR)
+def _measure_near(terms: np.ndarray, features: np.ndarray, costs: np.ndarray) -> None:
+    """Costs of rows that are next to a prototype, from differences."""
+    at = len(features) - 1
+    for j in range(len(costs)):
+        weight, n_near = terms[j, at], 0
+        for i in range(BLOCK):
+            n_near += costs[j, i] < NEAR * weight * features[at, i]
+        if n_near == 0:
+            continue
+        for i in range(BLOCK):
+            if costs[j, i] < NEAR * weight * features[at, i]:
+                total = 0.0
+                for p in range(at):
+                    gap = features[p, i] + terms[j, p] / (2.0 * weight)
+                    total += gap * gap
+                costs[j, i] = weight * total
 
 
 @compiled(**INSIDE, **LINEAR)
@@ -89,6 +112,8 @@ def add_cost_sums(
         count = min(BLOCK, n_rows - start)
         _lay_out(columns, start, count, features)
         score(terms, features, costs)
+        if len(features) == len(columns) + 1:
+            _measure_near(terms, features, costs)
         _weigh(costs, least_cost, least)
         if len(weight):
             for i in range(count):

@@ -14,6 +14,7 @@ from evidentia.solvers.small_matrices import common_axes, eigenvectors, inverses
 
 TRIVIAL, EQUAL, VARIES = 0, 1, 2
 LETTERS = {"I": TRIVIAL, "E": EQUAL, "V": VARIES}
+FLAT = 4 * float(np.finfo(float).eps)  # of a trace, for each column: what rounding may make of a variance of zero
 
 
 @compiled
@@ -35,17 +36,33 @@ def solve(letters, scatter, size, previous, limits, found):
         To be written to; it may be ``previous``.
     """
     volume, shape, orientation = letters
+    lifted = _lift(scatter)
     for r in range(len(scatter)):
-        W, n, before = scatter[r], size[r], previous[r : r + 1]
+        W, n, before = lifted[r], size[r], previous[r : r + 1]
         volumes = _volumes(volume, shape, orientation, W, n, before)
         if shape == EQUAL and orientation == EQUAL:
             _one_matrix(volume, W, n, volumes, limits, found[r])
         elif shape == VARIES and orientation == VARIES:
             _own_matrices(W, n, volumes, found[r])
         else:
-            axes, values = _values(volume, orientation, scatter[r : r + 1], size[r : r + 1], before, limits)
+            axes, values = _values(volume, orientation, lifted[r : r + 1], size[r : r + 1], before, limits)
             _fit_values(volume, shape, values, n, volumes, limits)
             _compose(axes, values, found[r])
+
+
+@compiled
+def _lift(scatter):
+    """Scatters, those that are not positive definite, as rounding made them so, with more on their diagonals."""
+    m, c, d, width = scatter.shape
+    lifted = scatter.copy()
+    if width == d:
+        for r in range(m):
+            log_det = inverses(scatter[r])[1]
+            for k in range(c):
+                if log_det[k] == -np.inf:
+                    for p in range(d):
+                        lifted[r, k, p, p] += FLAT * d * np.trace(scatter[r, k])
+    return lifted
 
 
 @compiled
@@ -53,13 +70,15 @@ def _volumes(volume, shape, orientation, scatter, size, previous):
     """Where the search for volumes starts (models VE*), the volumes of the scatters (EVV), their sizes (VVV)."""
     c, d, width = scatter.shape
     start = size.copy()
-    if volume == VARIES and shape == EQUAL and len(previous) == 0:
+    if volume == VARIES and shape == EQUAL:
+        log_det = inverses(previous[0])[1] if len(previous) else np.full(c, -np.inf)
         for k in range(c):
-            start[k] = 0.0
-            for p in range(d):
-                start[k] += scatter[k, p, min(p, width - 1)] / (d * size[k])
-    elif (volume == VARIES and shape == EQUAL) or (volume == EQUAL and shape == VARIES and orientation == VARIES):
-        log_det = inverses(previous[0] if volume == VARIES else scatter)[1]
+            start[k] = np.exp(log_det[k] / d)
+            if start[k] == 0.0:  # nothing to start from, or a matrix that rounding made flat
+                for p in range(d):
+                    start[k] += scatter[k, p, min(p, width - 1)] / (d * size[k])
+    elif volume == EQUAL and shape == VARIES and orientation == VARIES:
+        log_det = inverses(scatter)[1]
         for k in range(c):
             start[k] = np.exp(log_det[k] / d)
     return start

@@ -64,6 +64,7 @@ def refuse_beyond_memory(needed: float, what: str, cure: str) -> None:
     """
     there = machine_memory()
     if needed > SHARE * there:
+        kept = ", of which a fifth is for all else" if needed <= there else ""
         raise MemoryError(
-            f"{what} needs about {needed / 2**30:.1f} GiB; there are {there / 2**30:.1f} GiB here. {cure}"
+            f"{what} needs about {needed / 2**30:.1f} GiB; there are {there / 2**30:.1f} GiB here{kept}. {cure}"
         )
