@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from evidentia import EGMM, FocalSets
 from evidentia.datasets import load
 from evidentia.mixtures.covariance_models import MODELS
+from evidentia.mixtures.egmm_problem import few_values
 
 LIMIT = 1e-3  # of the members of a cluster, as far out as an object that may be in it
 
@@ -588,3 +589,16 @@ def test_columns_with_few_values_are_warned_of():
         EGMM(2, model="EII", random_state=0).fit(np.hstack([sizes, grades, flags + 0.0, np.ones((80, 1))]))
     EGMM(2, model="EII", random_state=0).fit(np.hstack([sizes, rng.normal(size=(80, 1)), grades]))
     EGMM(2, model="EII", random_state=0).fit(np.hstack([sizes, grades, flags + 0.0])[:49])
+
+
+def test_columns_of_few_values_are_those_of_a_look_at_every_row():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, [2, 5, 6, 9] * 5, size=(300, 20)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 7], X[:, 8] = np.nan, 3.0
+    X[:, 9] = np.where(np.arange(300) < 100, 1.0, rng.normal(size=300))  # shows its values late
+    slow = [np.unique(column[~np.isnan(column)]) for column in X.T]
+    for wanted, found in zip(slow, few_values(X), strict=True):
+        assert (found is None) == (len(wanted) > 5)
+        if found is not None:
+            np.testing.assert_array_equal(found, wanted)

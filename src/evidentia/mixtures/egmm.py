@@ -31,6 +31,7 @@ from evidentia.mixtures.egmm_problem import (
     KIND,
     KnownTable,
     Problem,
+    few_values,
     knowledge_of,
     reduce_table,
     resolutions,
@@ -434,8 +435,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
         """Say that Gaussians are of little use where half of the columns are categories or grades."""
         if len(table) < MANY_ROWS:
             return
-        counts = np.array([len(np.unique(column[~np.isnan(column)])) for column in table.T])
-        few, varied = np.count_nonzero((counts > 1) & (counts <= FEW_VALUES)), np.count_nonzero(counts > 1)
+        found = [values for values in few_values(table) if values is None or len(values) > 1]
+        few, varied = sum(values is not None for values in found), len(found)
         if few and 2 * few >= varied:
             warn_user(
                 f"EGMM: {few} of {varied} columns have at most {FEW_VALUES} different values. Gaussian clusters cannot "

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from evidentia.mixtures.egmm import EGMM
 
 FEW_VALUES = 5  # different ones in a column: it is a category or a grade rather than a measurement
+HEAD = 64  # rows in which most columns of more values show them
 INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
 FEW, SAMPLE, ALL = "few", "sample", "all"  # rows that a step goes over
 KIND = {
@@ -67,6 +68,16 @@ def data_prior(model: str, variances: np.ndarray, n_clusters: int) -> tuple[floa
     return (5.0 if model.endswith("I") else 2.0 * d + 3.0), variances / n_clusters ** (2 / d)
 
 
+def few_values(X: np.ndarray) -> list[np.ndarray | None]:
+    """The different values of each column that has few of them, and nothing of the others.
+
+    Most of these show it in their first rows already: wide tables have many columns to look through.
+    """
+    steps = (np.diff(np.sort(X[:HEAD], axis=0), axis=0) > 0).sum(axis=0)  # NaN is sorted last, and no step
+    maybe = [np.unique(X[~np.isnan(X[:, j]), j]) if steps[j] < FEW_VALUES else None for j in range(X.shape[1])]
+    return [None if values is None or len(values) > FEW_VALUES else values for values in maybe]
+
+
 def resolutions(X: np.ndarray) -> np.ndarray:
     """The smallest step between values of each column that has few of them, and zero for the others.
 
@@ -75,8 +86,8 @@ def resolutions(X: np.ndarray) -> np.ndarray:
     >>> resolutions(np.array([[0.0, 5.1], [1.0, 4.9], [1.0, 5.2], [0.0, 4.2], [np.nan, 3.0], [3.0, 2.6]]))
     array([1., 0.])
     """
-    found = [np.unique(column[~np.isnan(column)]) for column in X.T]
-    return np.array([np.diff(values).min() if 1 < len(values) <= FEW_VALUES else 0.0 for values in found])
+    found = few_values(X)
+    return np.array([0.0 if values is None or len(values) < 2 else np.diff(values).min() for values in found])
 
 
 def spread_to(variances: np.ndarray, coordinates: Coordinates | ColumnScales, *, diagonal: bool) -> np.ndarray:
