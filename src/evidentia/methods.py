@@ -9,7 +9,7 @@ method that has one is known everywhere.
 >>> methods.find("ecm").method.number
 ('given',)
 >>> [name for name, cls in methods.clusterers().items() if "categories" in cls.method.reads]
-['latent-class', 'catecm']
+['latent-class', 'latent-profile', 'catecm']
 """
 
 from __future__ import annotations

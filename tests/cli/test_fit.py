@@ -89,7 +89,7 @@ def test_fit_says_what_it_used_and_writes_everything(run, table, patients, tmp_p
 @pytest.mark.parametrize(
     ("options", "missing"),
     [
-        (["--clusters", "2-3", "--starts", "2"], False),
+        (["--clusters", "1-3", "--starts", "2"], False),
         (["--clusters", "2", "--scale", "minmax", "--id", "patient", "--columns", "weight,age"], True),
         (["--method", "ecm", "--scale", "standard", "--clusters", "3", "--focal-sets", "pairs", "--rho", "2"], False),
         (["--method", "ecm", "--clusters", "2-3", "--starts", "2", "--alpha", "1.5", "--seed", "5"], False),
