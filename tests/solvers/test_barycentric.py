@@ -47,3 +47,8 @@ def test_semidefinite_solution_is_that_of_the_pseudoinverse():
     root = np.random.default_rng(0).normal(size=(5, 3))
     matrix, right = root @ root.T, root @ np.array([[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]])
     np.testing.assert_allclose(solve_semidefinite(matrix, right), np.linalg.pinv(matrix) @ right, rtol=1e-8)
+
+
+def test_weights_whose_inverse_doubles_do_not_hold_leave_a_center_where_it_was():
+    found = solve_semidefinite(np.diag([1e-310, 0.0]), np.array([[5e-311], [0.0]]))
+    assert found.ravel().tolist() == [0.0, 0.0]

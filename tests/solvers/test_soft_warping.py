@@ -111,3 +111,11 @@ def test_steps_never_lead_up_and_end_where_the_slope_is_zero():
     assert np.all(np.diff(values) <= 0)
     assert np.abs(weighted_divergence(center, series, weight, 1.0)[1]).max() < 1e-4
     np.testing.assert_array_equal(step_down(center, series, weight, 1.0).shape, center.shape)
+
+
+def test_new_series_that_are_old_ones_have_no_divergence_from_these():
+    rng = np.random.default_rng(4)
+    series = [np.cumsum(rng.normal(size=(t, 2)), axis=0) * 1e-3 for t in rng.integers(2, 9, size=23)]
+    again = divergence(series, series[::-1], 0.3)[:, ::-1]
+    assert (np.diagonal(again) == 0).all()
+    np.testing.assert_allclose(again, divergence(series, None, 0.3), rtol=1e-12, atol=1e-15)

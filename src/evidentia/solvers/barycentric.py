@@ -64,5 +64,6 @@ def solve_semidefinite(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     array([3., 0.])
     """
     values, vectors = np.linalg.eigh(matrix)
-    inverse = np.divide(1, values, out=np.zeros_like(values), where=values > 1e-12 * values[-1])
+    least = max(1e-12 * values[-1], np.finfo(float).tiny)  # what is smaller has no inverse
+    inverse = np.divide(1, values, out=np.zeros_like(values), where=values > least)
     return vectors @ (inverse[:, None] * (vectors.T @ right))
