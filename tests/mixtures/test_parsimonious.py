@@ -440,3 +440,14 @@ def test_rows_on_a_line_with_hardly_any_floor_end_in_a_fit_or_a_sentence(model):
         1, model=model, reg_covar=7e-14, tol=0.0, n_init=2, max_iter=40, random_state=0
     ).fit(X)
     assert np.isfinite(fit.predict_proba(X)).all()
+
+
+def test_two_rows_in_a_plane_with_hardly_any_floor_collapse_without_a_raw_error():
+    X = np.array([[4.852880480406741, 6.561423549654441], [-1.9692870054187743, 2.9208247586841667]])
+    for n_clusters in (1, 2):
+        model = ParsimoniousGaussianMixture(
+            n_clusters, model="EVV", reg_covar=1e-14, init=np.arange(2) % n_clusters, random_state=0
+        )
+        with pytest.warns(UserWarning, match="collapsed in every start"):
+            model.fit(X)
+        assert model.collapsed_

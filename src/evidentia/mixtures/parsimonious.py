@@ -444,9 +444,12 @@ class ParsimoniousGaussianMixture(ClassMixture):
         )
 
     def _warn_if_one_covers_others(self) -> None:
+        others = self.n_clusters_ - 1
+        if others < 2 or self.collapsed_:  # a covariance that collapsed may have no inverse
+            return
         covered = covers(self._parameters).sum(axis=1)
-        widest, others = int(covered.argmax()), len(covered) - 1
-        if others < 2 or covered[widest] <= others / 2 or self.weights_[widest] <= 1 / len(covered):
+        widest = int(covered.argmax())
+        if covered[widest] <= others / 2 or self.weights_[widest] <= 1 / len(covered):
             return
         warn_user(
             f"{type(self).__name__} with {self.n_clusters_} clusters: component {widest}, with "
