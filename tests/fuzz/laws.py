@@ -308,6 +308,8 @@ EXEMPT = (
     Exempt(("order",), ("cecm", "cfcm"), "linked objects are moved one after the other",
            lambda problem: "constraints" in problem.more),
     Exempt(("units", "origin"), ("latent-class", "latent-profile", "catecm"), "categories have neither"),
+    Exempt(("order", "copies"), ("latent-profile",), "of one column of categories many mixtures are as likely as each other",
+           lambda p: p.X.shape[1] == 1),
     Exempt(("units",), ("secmdd",), "a variance has another unit than a dissimilarity",
            lambda problem: problem.settings.get("evenness") == "variance"),
     Exempt(("units",), ("evclus", "cevclus", "nnevclus"), "dissimilarities are conflicts as they are",
