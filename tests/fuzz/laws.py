@@ -308,7 +308,7 @@ EXEMPT = (
     Exempt(("order",), ("cecm", "cfcm"), "linked objects are moved one after the other",
            lambda problem: "constraints" in problem.more),
     Exempt(("units", "origin"), ("latent-class", "latent-profile", "catecm"), "categories have neither"),
-    Exempt(("order", "copies"), ("latent-profile",), "of one column of categories many mixtures are as likely as each other",
+    Exempt(("order", "copies"), ("latent-profile",), "many mixtures of one column of categories are as likely",
            lambda p: p.X.shape[1] == 1),
     Exempt(("units",), ("secmdd",), "a variance has another unit than a dissimilarity",
            lambda problem: problem.settings.get("evenness") == "variance"),
