@@ -179,12 +179,9 @@ def model_lines(quick: bool) -> Iterator[Line]:
     n, d, n_clusters = (5_000 if quick else 100_000), 10, 3
     X, start = table(n, d, n_clusters)
     peer = seconds_per_iteration(fit_components, X, start, 1, 4)
-    for family in ("full", "auto"):
-        ours = seconds_per_iteration(
-            partial(fit, model="VVV", focal_sets=family, prior="data"), X, start, 1, 4
-        )  # rests after five
-        what = f"EGMM VVV, {family}, iteration (peer: sklearn)"
-        yield within(what, f"{n:,} x {d}, C={n_clusters}", ours, peer, 3)
+    # Automatic sets are laid over what was fitted, so that only given ones take part in iterations.
+    ours = seconds_per_iteration(partial(fit, model="VVV", focal_sets="full", prior="data"), X, start, 1, 4)
+    yield within("EGMM VVV, full, iteration (peer: sklearn)", f"{n:,} x {d}, C={n_clusters}", ours, peer, 3)
 
     wide, start = wide_table()
     size = "300 x 2,000, C=3"
