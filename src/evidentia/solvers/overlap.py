@@ -114,15 +114,20 @@ def least_committed(posterior: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
     array([[0.8, 0. , 0.2],
            [0. , 0. , 1. ]])
     """
+    _, steps, masks = _consonant(posterior)
+    masses = np.zeros((len(posterior), len(focal_sets)))
+    for at, mask in enumerate(focal_sets.masks):
+        masses[:, at] = (steps * (masks == mask)).sum(axis=1)
+    return masses
+
+
+def _consonant(posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Clusters from the most to the least probable, and masses and masks of the sets of the first j, all (n, c)."""
     n, c = posterior.shape
     order = np.argsort(-posterior, axis=1, kind="stable")
     falling = np.take_along_axis(posterior, order, axis=1)
     steps = np.arange(1, c + 1) * (falling - np.append(falling[:, 1:], np.zeros((n, 1)), axis=1))
-    masks = np.bitwise_or.accumulate(np.int64(1) << order.astype(np.int64), axis=1)
-    masses = np.zeros((n, len(focal_sets)))
-    for at, mask in enumerate(focal_sets.masks):
-        masses[:, at] = (steps * (masks == mask)).sum(axis=1)
-    return masses
+    return order, steps, np.bitwise_or.accumulate(np.int64(1) << order.astype(np.int64), axis=1)
 
 
 def spread_over_sets(posterior: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
@@ -135,14 +140,10 @@ def spread_over_sets(posterior: np.ndarray, focal_sets: FocalSets) -> np.ndarray
     >>> spread_over_sets(np.array([[0.5, 0.3, 0.2]]), FocalSets(3, [[0], [1], [2], [0, 1]])).round(2)
     array([[0.4, 0.2, 0.2, 0.2]])
     """
-    masses = least_committed(posterior, focal_sets)
-    order = np.argsort(-posterior, axis=1, kind="stable")
-    falling = np.take_along_axis(posterior, order, axis=1)
-    masks = np.bitwise_or.accumulate(np.int64(1) << order.astype(np.int64), axis=1)
-    steps = falling - np.append(falling[:, 1:], np.zeros((len(posterior), 1)), axis=1)
-    steps[np.isin(masks, focal_sets.masks)] = 0
-    left = np.empty_like(steps)
-    np.put_along_axis(left, order, steps[:, ::-1].cumsum(axis=1)[:, ::-1], axis=1)
+    masses, (order, steps, masks) = least_committed(posterior, focal_sets), _consonant(posterior)
+    shares = np.where(np.isin(masks, focal_sets.masks), 0.0, steps / np.arange(1, posterior.shape[1] + 1))
+    left = np.empty_like(shares)
+    np.put_along_axis(left, order, shares[:, ::-1].cumsum(axis=1)[:, ::-1], axis=1)
     masses[:, focal_sets.singleton_index] += left
     return masses
 
