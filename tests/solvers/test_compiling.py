@@ -84,6 +84,19 @@ def test_without_numba_the_same_loops_run_as_python():
     assert masses_elsewhere(no_numba + every) == pytest.approx(masses_here(every), abs=1e-9)
 
 
+@pytest.mark.parametrize("without", ["numba", "compiler"])
+def test_as_python_a_division_by_zero_is_infinite_without_a_warning(without):
+    """An object sits on a prototype of a pass, and its inverse cost is found anew."""
+    code = "import sys; sys.modules['numba'] = None; " if without == "numba" else ""
+    code += (
+        "import warnings; warnings.filterwarnings('ignore', 'Without numba');"
+        "import numpy as np; from evidentia.solvers.compiling import compiled;"
+        "assert compiled(lambda x, i: 1 / x[i])(np.zeros(3), 1) == np.inf"
+    )
+    setting = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "NUMBA_DISABLE_JIT": "1"}
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, env=setting)
+
+
 def test_numba_is_loaded_by_the_first_loop_and_not_before():
     code = "import sys; from evidentia import *; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})

@@ -9,6 +9,8 @@ from functools import update_wrapper
 from importlib.util import find_spec
 from typing import Any, TypeVar, overload
 
+import numpy as np
+
 from evidentia._warnings import warn_user
 
 MOMENT = 1e8  # simple steps that a loop takes at once: some tenths of a second
@@ -34,7 +36,7 @@ class Compiled:
         if self.made is None:
             if find_spec("numba") is None:
                 warn_user(SLOW, UserWarning)
-                self.made = self.function
+                self.made = _python_code(self.function)
             else:
                 known = self.function.__globals__
                 for name in self.function.__code__.co_names:
@@ -44,10 +46,19 @@ class Compiled:
         return self.made
 
 
-def _machine_code(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
-    from numba import njit
+# What is divided by zero is infinite or NaN, without an error or a warning: here the two ways are the same.
 
-    options = {"error_model": "numpy", **options}  # what is divided by zero is infinite or NaN, and not an error
+
+def _python_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    return np.errstate(all="ignore")(function)
+
+
+def _machine_code(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    from numba import config, njit
+
+    if vars(config)["DISABLE_JIT"]:  # made when numba is loaded, which type checkers do not see
+        return _python_code(function)
+    options = {"error_model": "numpy", **options}
     made: Callable[..., Any]
     try:
         made = njit(cache=True, **options)(function)
@@ -98,7 +109,7 @@ def _instruction(nothing: Callable[..., Any]) -> Callable[..., Any]:
     from numba.core.cgutils import voidptr_t
     from numba.extending import intrinsic
 
-    if vars(config)["DISABLE_JIT"]:  # made when numba is loaded, which type checkers do not see
+    if vars(config)["DISABLE_JIT"]:
         return nothing
 
     def ask(context: Any, builder: Any, signature: Any, given: Any) -> Any:
