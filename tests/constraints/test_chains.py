@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidentia.constraints import ContradictoryLinks, PairwiseConstraints
+from evidentia.constraints.chains import count_closure
 
 N = 7
 LEVELS = [0.25, 0.5, 1.0]
@@ -75,6 +76,24 @@ def test_closure_holds_what_follows_by_the_strongest_chain(links):
     assert len(closed.closure()) == len(closed)
 
 
+@given(link_sets(), st.booleans())
+def test_a_check_counts_the_contradictions_that_chains_prove(links, soft):
+    proved = [one for one in links.contradictions() if soft or one.certainty == 1]
+    if not proved:
+        assert links.check(soft=soft) is links
+        return
+    with pytest.raises(ContradictoryLinks) as caught:
+        links.check(soft=soft)
+    assert caught.value.contradictions == proved
+    assert ("; and" in str(caught.value)) == (len(proved) > 5)
+
+
+@given(link_sets())
+def test_the_closure_is_counted_before_it_is_made(links):
+    if not links.contradictions():
+        assert count_closure(links.pairs, links.must) == len(links.closure())
+
+
 def test_a_contradiction_is_reported_by_name():
     links = PairwiseConstraints.from_links([("a", "b"), ("c", "b"), ("c", "d")], [("d", "a")])
     with pytest.raises(ContradictoryLinks, match=re.escape("'d' = 'c' = 'b' = 'a'")) as caught:
@@ -95,6 +114,24 @@ def test_many_contradictions_are_counted():
     with pytest.raises(ContradictoryLinks, match="; and 3 more") as caught:
         links.check()
     assert len(caught.value.contradictions) == 8
+
+
+def test_of_very_many_contradictions_all_are_counted_and_some_are_proved():
+    n = 20_000  # one chain of must-links, and cannot-links from its first object to all but the second
+    must, cannot = np.c_[: n - 1, 1:n], np.c_[np.zeros(n - 2, int), 2:n]
+    links = PairwiseConstraints(np.r_[cannot, must], np.arange(2 * n - 3) >= n - 2)
+    with pytest.raises(ContradictoryLinks, match="; and 19993 more") as caught:
+        links.check()  # the chains of all have two hundred million steps
+    assert [one.chain for one in caught.value.contradictions] == [tuple(range(k)) for k in range(3, 103)]
+
+
+def test_a_long_chain_is_told_by_its_ends():
+    chain = [(k, k + 1) for k in range(20)]
+    PairwiseConstraints.from_links(chain[:19], []).check()
+    with pytest.raises(ContradictoryLinks, match=f": {' = '.join(map(str, range(20)))}\\. "):
+        PairwiseConstraints.from_links(chain[:19], [(0, 19)]).check()
+    with pytest.raises(ContradictoryLinks, match=r": 0 = 1 = 2 = 3 = 4 = \(11 more\) = 16 = 17 = 18 = 19 = 20\. "):
+        PairwiseConstraints.from_links(chain, [(0, 20)]).check()
 
 
 def test_groups_number_all_rows():

@@ -162,3 +162,38 @@ def test_two_objects_against_an_exhaustive_grid(kind, seed):
     best = min(linked_masses(cost, start, tables, ties, tol=0, max_sweeps=500)[1] for start in starts)
     assert best <= grid.min() + 1e-12
     assert best >= grid.min() - 0.05 * grid.min()  # the grid has steps of 0.1
+
+
+@pytest.mark.parametrize("n", [2, 9, 40])  # fewer ties than are read ahead, about as many, more
+def test_ties_list_every_pair_at_both_of_its_objects(n):
+    *_, pairs, kind, weight, _ = problem(0, n=n)
+    start, *columns = make_ties(pairs[::-1], kind[::-1], weight[::-1], n + 1)  # the last object has none
+    found = [list(zip(*(column[start[i] : start[i + 1]].tolist() for column in columns))) for i in range(n + 1)]
+    listed = list(zip(pairs.tolist(), kind.tolist(), weight.tolist()))
+    assert found == [sorted((i + j - at, t, w) for (i, j), t, w in listed if at in (i, j)) for at in range(n + 1)]
+
+
+def slow_sweep(masses, cost, pairs, kind, weight, tables):
+    """One object after the other, each at its minimum given all others."""
+    for i in range(len(cost)):
+        slope = np.zeros(cost.shape[1])
+        for pair, t, w in zip(pairs.tolist(), kind, weight):
+            if i in pair:
+                slope += w * tables[t] @ masses[sum(pair) - i]
+        masses[i] = solve(cost[i], slope)
+    return masses
+
+
+@pytest.mark.parametrize("n", [4, 30])
+def test_sweeps_are_those_of_plain_loops_and_end_when_the_objective_rests(n):
+    cost, start, *rest = problem(3, n=n, focal_sets=FocalSets(3))
+    ties, tables, slow = make_ties(*rest[:3], n), rest[-1], start.copy()
+    trace = [slow_objective(slow, cost, *rest)]
+    while len(trace) < 3 or trace[-2] - trace[-1] > 1e-4 * trace[0]:
+        trace.append(slow_objective(slow_sweep(slow, cost, *rest), cost, *rest))
+    masses, objective = linked_masses(cost, start, tables, ties, tol=1e-4)
+    assert len(trace) > 3
+    few = [linked_masses(cost, start, tables, ties, tol=0, max_sweeps=k)[1] for k in range(1, len(trace))]
+    np.testing.assert_allclose(few, trace[1:], rtol=1e-12)
+    np.testing.assert_allclose(masses, slow, atol=1e-12)
+    assert objective == pytest.approx(trace[-1], rel=1e-12)

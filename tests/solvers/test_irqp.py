@@ -1,3 +1,4 @@
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 from scipy.optimize import minimize
 
 from evidentia import FocalSets
+from evidentia.solvers import irqp as module
 from evidentia.solvers.irqp import criterion, irqp, symmetric_pairs
 
 
@@ -109,3 +111,14 @@ def test_stopping_rule_is_the_running_mean():
     for before, after in pairwise(trace):
         error.append(0.5 * error[-1] + 0.5 * abs(after - before) / before)
     assert error[-1] < 1e-3 <= error[-2]
+
+
+@pytest.mark.parametrize("sweeps", [1, 2, 4])
+def test_a_criterion_of_zero_ends_the_search_in_whatever_sweep(sweeps, monkeypatch):
+    _, forms, targets, start = case(seed=7)
+    whole = criterion(start, forms, targets)
+    monkeypatch.setattr(module, "_sweeper", lambda *given: nullcontext(lambda rows: -whole / sweeps))
+    result = irqp(start, forms, targets, tol=0, max_iter=20)
+    assert result.converged
+    assert len(result.trace) == 1 + sweeps
+    assert result.trace[-1] == 0

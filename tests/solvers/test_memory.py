@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from evidentia import ECM, EGMM
-from evidentia.prototypes import CatECM, SoftECM
+from evidentia import CECM, ECM, EGMM, PairwiseConstraints
+from evidentia.prototypes import CFCM, CatECM, SoftECM
 from evidentia.solvers import memory
 from evidentia.views import WMVEC
 
@@ -50,6 +50,30 @@ def test_a_container_without_a_limit_has_that_of_the_machine(tmp_path, monkeypat
 def test_the_limit_of_a_job_counts_wherever_it_is_set(lines, limits, tmp_path, monkeypatch):
     groups(monkeypatch, tmp_path, lines, **limits)
     assert memory.machine_memory() == 3e6
+
+
+LABELS = np.arange(1000) % 2
+LINKS = PairwiseConstraints.sample(LABELS, 100_000, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: PairwiseConstraints.from_labels(LABELS), "on 499,500 links .* Take links='spanning', or"),
+        (lambda: PairwiseConstraints.from_knowledge(LABELS.tolist()), "on 499,500 links .* knowledge of fewer objects"),
+        (lambda: PairwiseConstraints.sample(LABELS, 200_000), "on 200,000 links .* Draw fewer links"),
+        (lambda: PairwiseConstraints.from_labels(LABELS, links="spanning").closure(), "on 499,500 links .* Close"),
+        (lambda: PairwiseConstraints(np.zeros((200_000, 2), int), [True] * 200_000), "on 200,000 links .* Give fewer"),
+        *(
+            (lambda method=method: method(2).fit(np.c_[LABELS], constraints=LINKS), f"{method.__name__} with 100,000")
+            for method in (CECM, CFCM)
+        ),
+    ],
+)
+def test_links_that_would_not_fit_are_refused_before_they_are_made(make, said, monkeypatch):
+    monkeypatch.setattr(memory, "machine_memory", lambda: 15e6)
+    with pytest.raises(MemoryError, match=said):
+        make()
 
 
 def test_what_is_refused_is_told_in_gib(monkeypatch):

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
+from evidentia.solvers.memory import refuse_beyond_memory
+
 LINKS = ("all", "spanning")
+BYTES = 100  # of memory that a link takes while links are made and compared, as was measured
+
+
+def refuse_many_links(n_links: int, cure: str) -> None:
+    """``MemoryError`` before links are made that would not fit."""
+    refuse_beyond_memory(BYTES * n_links, f"The work on {n_links:,} links", cure)
 
 
 def group_members(groups: Sequence[Any]) -> list[np.ndarray]:
@@ -46,6 +54,10 @@ def group_links(
         if both.size:
             raise ValueError(f"Groups {a} and {b} are apart, but both hold object {both[0]!r}.")
     spanning = links == "spanning"
+    if not spanning:
+        sizes = [len(m) for m in members]
+        n_links = sum(size * (size - 1) // 2 for size in sizes) + sum(sizes[a] * sizes[b] for a, b in parted)
+        refuse_many_links(n_links, "Take links='spanning', or groups of fewer objects.")
     same = [np.c_[m[:-1], m[1:]] if spanning else _pairs_within(m) for m in members]
     cut = slice(1) if spanning else slice(None)
     different = [_pairs_across(members[a][cut], members[b][cut]) for a, b in parted]

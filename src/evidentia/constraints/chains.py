@@ -8,7 +8,6 @@ follows from the links comes out of one pass over them from the most to the leas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,45 +49,64 @@ def strongest_forest(pairs: np.ndarray, certainty: np.ndarray, n_objects: int) -
     return csr_array(minimum_spanning_tree(csr_array((2 - certainty, tuple(pairs.T)), shape=(n_objects, n_objects))))
 
 
-def find_contradictions(pairs: np.ndarray, must: np.ndarray, certainty: np.ndarray) -> list[Contradiction]:
-    """Every cannot-link whose ends are joined by must-links, with the strongest chain that joins them."""
+def contradicted(pairs: np.ndarray, must: np.ndarray) -> np.ndarray:
+    """Which links are cannot-links between objects that must-links join, shape (n_links,) bool."""
     objects, pairs = compact(pairs)
-    forest = strongest_forest(pairs[must], certainty[must], len(objects))
-    group = connected_components(forest, directed=False)[1]
-    inside = np.flatnonzero(~must & (group[pairs[:, 0]] == group[pairs[:, 1]]))
-    if not inside.size:
+    group = must_link_groups(pairs[must], len(objects))
+    return ~must & (group[pairs[:, 0]] == group[pairs[:, 1]])
+
+
+def find_contradictions(
+    pairs: np.ndarray, must: np.ndarray, certainty: np.ndarray, chosen: np.ndarray
+) -> list[Contradiction]:
+    """Of the ``chosen`` cannot-links, which are :func:`contradicted`, the strongest chains that join their ends."""
+    if not len(chosen):
         return []
-    parent = _parents(forest, group)
+    objects, pairs = compact(pairs)
+    parent, above = _climbs(strongest_forest(pairs[must], certainty[must], len(objects)))
     found = []
-    for at in inside:
-        chain = _path(pairs[at, 0], pairs[at, 1], parent)
-        weakest = min(2 - max(forest[a, b], forest[b, a]) for a, b in pairwise(chain))
-        found.append(Contradiction(tuple(objects[chain].tolist()), float(min(certainty[at], weakest))))
+    for at in chosen.tolist():
+        first, second = pairs[at].tolist()
+        chain, weakest = _path(first, second, parent, above)
+        found.append(Contradiction(tuple(objects[chain].tolist()), min(float(certainty[at]), weakest)))
     return found
 
 
-def _parents(forest: csr_array, group: np.ndarray) -> np.ndarray:
-    """Next object on the way to the root of each tree, by one search from a node above all roots."""
-    above, links = len(group), forest.tocoo()
+def _climbs(forest: csr_array) -> tuple[list[int], list[float]]:
+    """Next object on the way to the root of each tree and the certainty of that step; by one search from above all."""
+    group = connected_components(forest, directed=False)[1]
+    top, links = len(group), forest.tocoo()
     roots = np.unique(group, return_index=True)[1]
-    rows = np.concatenate([links.coords[0], np.full(len(roots), above)])
+    rows = np.concatenate([links.coords[0], np.full(len(roots), top)])
     columns = np.concatenate([links.coords[1], roots])
-    joined = csr_array((np.ones(len(rows)), (rows, columns)), shape=(above + 1, above + 1))
-    return breadth_first_order(joined, above, directed=False)[1]
+    joined = csr_array((np.ones(len(rows)), (rows, columns)), shape=(top + 1, top + 1))
+    parent = breadth_first_order(joined, top, directed=False)[1]
+    above = np.ones(top + 1)
+    above[np.where(parent[rows] == columns, rows, columns)] = 2 - np.concatenate([links.data, np.ones(len(roots))])
+    return parent.tolist(), above.tolist()
 
 
-def _path(i: int, j: int, parent: np.ndarray) -> list[int]:
-    """Objects between two nodes of a tree, both ends included."""
+def _path(i: int, j: int, parent: list[int], above: list[float]) -> tuple[list[int], float]:
+    """Objects between two nodes of a tree, both ends included, and the least certainty of a step between them."""
     climbs: list[list[int]] = []
     for node in (i, j):
         climb = [node]
         while parent[climb[-1]] >= 0:
-            climb.append(int(parent[climb[-1]]))
+            climb.append(parent[climb[-1]])
         climbs.append(climb)
     up, down = climbs
     while len(up) > 1 and len(down) > 1 and up[-2] == down[-2]:  # what both have above their meeting point
         up.pop(), down.pop()
-    return up + down[-2::-1]
+    return up + down[-2::-1], min(above[node] for node in up[:-1] + down[:-1])
+
+
+def count_closure(pairs: np.ndarray, must: np.ndarray) -> int:
+    """Number of the links that follow from some that do not contradict each other."""
+    objects, pairs = compact(pairs)
+    group = must_link_groups(pairs[must], len(objects))
+    size = np.bincount(group)
+    apart = np.unique(np.sort(group[pairs[~must]], axis=1), axis=0)
+    return int((size * (size - 1) // 2).sum() + size[apart].prod(axis=1).sum())
 
 
 def find_closure(

@@ -16,6 +16,8 @@ from evidentia.constraints import building, files
 from evidentia.constraints.chains import (
     Contradiction,
     ContradictoryLinks,
+    contradicted,
+    count_closure,
     find_closure,
     find_contradictions,
     must_link_groups,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from evidentia.partition import CredalPartition
 
 SHOWN = 5  # links that a message or a print names before it counts the rest
+PROVED = 100  # contradictions whose chains go with an error: of many links there may be millions
 KINDS = {True: "must-link", False: "cannot-link"}
 
 
@@ -99,6 +102,7 @@ class PairwiseConstraints:
             raise ValueError(f"'pairs' must have shape (n_links, 2). Got {pairs.shape}.")
         if pairs.dtype.kind not in "iu":
             raise TypeError(f"'pairs' must hold whole numbers. Got {pairs.dtype}; from_links takes names too.")
+        building.refuse_many_links(len(pairs), "Give fewer links.")
         must = np.asarray(self.must, dtype=bool)
         certainty = np.asarray(self.certainty, dtype=float)
         if must.shape != (len(pairs),) or certainty.shape not in ((), must.shape):
@@ -274,6 +278,7 @@ class PairwiseConstraints:
             n_clusters = building.count_clusters(knowledge)
         known = read_knowledge(knowledge, np.empty((len(knowledge), 0)), n_clusters, cls.__name__)
         told = np.flatnonzero(known.contour.min(axis=1) < 1)
+        building.refuse_many_links(len(told) * (len(told) - 1) // 2, "Give the knowledge of fewer objects.")
         pairs = told[np.column_stack(np.triu_indices(len(told), 1))]
         found = known.relational(pairs)
         certainty = np.maximum(found.same, found.different)
@@ -326,6 +331,7 @@ class PairwiseConstraints:
             raise ValueError(
                 f"'n_links' must be at most {available}, the number of pairs of {len(known)} objects. Got {n_links}."
             )
+        building.refuse_many_links(n_links, "Draw fewer links.")
         pairs = building.random_pairs(len(known), n_links, check_random_state(random_state))
         return cls(known[pairs], label[pairs[:, 0]] == label[pairs[:, 1]], certainty)
 
@@ -373,25 +379,31 @@ class PairwiseConstraints:
         >>> links.contradictions()
         [Contradiction(chain=(3, 2, 1, 0), certainty=0.7)]
         """
-        found = find_contradictions(self.pairs, self.must, self.certainty)
+        return self._prove(np.flatnonzero(contradicted(self.pairs, self.must)))
+
+    def _prove(self, chosen: np.ndarray) -> list[Contradiction]:
+        found = find_contradictions(self.pairs, self.must, self.certainty, chosen)
         return [Contradiction(tuple(map(self._object, chain)), s) for chain, s in found]
 
     def check(self, *, soft: bool = False) -> PairwiseConstraints:
         """Raise :class:`ContradictoryLinks` when hard links contradict each other; gives the links back.
+
+        The error counts all contradictions, and holds the chains of the first hundred.
 
         Parameters
         ----------
         soft : bool
             Whether a contradiction in which some link is soft counts too.
         """
-        found = [one for one in self.contradictions() if soft or one.certainty == 1]
-        if found:
+        counted = np.flatnonzero(soft | (self.certainty == 1))
+        broken = counted[contradicted(self.pairs[counted], self.must[counted])]
+        if broken.size:
+            found = self._prove(broken[:PROVED])
             proofs = [
-                f"{chain[0]!r} and {chain[-1]!r} cannot be together, but must-links join them: "
-                f"{' = '.join(map(repr, chain))}"
+                f"{chain[0]!r} and {chain[-1]!r} cannot be together, but must-links join them: {_spell(chain)}"
                 for chain, _ in found[:SHOWN]
             ]
-            more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+            more = f"; and {broken.size - SHOWN} more" if broken.size > SHOWN else ""
             raise ContradictoryLinks(
                 f"The links contradict each other. {'; '.join(proofs)}{more}. Drop one link of each chain, or give the "
                 "doubtful ones a certainty below 1.",
@@ -415,6 +427,7 @@ class PairwiseConstraints:
         (0, 2, False, 0.6)
         """
         self.check(soft=True)
+        building.refuse_many_links(count_closure(self.pairs, self.must), "Close the links of fewer objects.")
         return PairwiseConstraints(*find_closure(self.pairs, self.must, self.certainty), self.object_names)
 
     def groups(self, n_objects: int) -> np.ndarray:
@@ -594,6 +607,14 @@ def _repeated_names(items: Iterable[Any]) -> str:
 def _shorten(names: Sequence[Any]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(repr(name) for name in names[:SHOWN]) + more
+
+
+def _spell(chain: Sequence[Any]) -> str:
+    """A chain in words, a long one by its ends."""
+    shown = [*map(repr, chain)]
+    if len(chain) > 4 * SHOWN:
+        shown[SHOWN:-SHOWN] = [f"({len(chain) - 2 * SHOWN} more)"]
+    return " = ".join(shown)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

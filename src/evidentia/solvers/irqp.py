@@ -34,6 +34,7 @@ from scipy.sparse import csr_array
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.compiling import at_a_time, compiled
 from evidentia.solvers.descent import Run
+from evidentia.solvers.pair_rows import pair_rows
 from evidentia.solvers.simplex_qp import minimize_on_simplex
 from evidentia.solvers.threads import Each, crew, n_threads
 
@@ -116,8 +117,15 @@ def _linear(pull, forms):
 
 @compiled
 def _add_links(u, masses, i, form, indptr, indices, weights):
+    """Add what the links of a row say of it; the masses it is linked to are summed before the form meets them."""
+    if indptr[i] == indptr[i + 1]:
+        return
+    total = np.zeros(len(u))
     for at in range(indptr[i], indptr[i + 1]):
-        u += weights[at] * (form @ masses[indices[at]])
+        partner = masses[indices[at]]
+        for k in range(len(u)):
+            total[k] += weights[at] * partner[k]
+    u += form @ total
 
 
 @compiled
@@ -293,9 +301,8 @@ def criterion(
                 total += float(np.square(gap).sum())
     if links is None:
         return total / 2
-    rows = np.repeat(np.arange(len(masses)), np.diff(links.indptr))
-    found = np.einsum("pf,pf->p", masses[rows] @ links.form, masses[links.indices])
-    return (total + float(links.weights @ found)) / 2 + links.constant
+    linked = csr_array((links.weights, links.indices, links.indptr), shape=(len(masses), len(masses)))
+    return (total + float(np.vdot(masses @ links.form, linked @ masses))) / 2 + links.constant
 
 
 def _place_masses(masses: np.ndarray, targets: GroupTargets) -> np.ndarray:
@@ -429,9 +436,5 @@ def _visible_rows(targets: PairTargets | GroupTargets, links: Links) -> csr_arra
 
 def symmetric_pairs(pairs: np.ndarray, values: np.ndarray, n_samples: int) -> PairTargets:
     """Targets ``values (n_forms, n_pairs)`` of ``pairs (n_pairs, 2)``, each given once, as rows of both objects."""
-    i, j = np.asarray(pairs).T
-    row, column = np.concatenate([i, j]), np.concatenate([j, i])
-    order = np.lexsort([column, row])
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n_samples))])
-    both = np.concatenate([values, values], axis=1)[:, order]
-    return PairTargets(indptr, column[order], np.ascontiguousarray(both))
+    rows = pair_rows(np.asarray(pairs), n_samples)
+    return PairTargets(rows.start, rows.partner, np.ascontiguousarray(values[:, rows.number]))

@@ -15,7 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.compiling import at_a_time, compiled
+from evidentia.solvers.compiling import at_a_time, compiled, read_ahead
+from evidentia.solvers.pair_rows import pair_rows
+
+AHEAD = 16  # ties between the one at hand and that whose partner is asked for
 
 
 class Ties(NamedTuple):
@@ -32,11 +35,9 @@ class Ties(NamedTuple):
 
 def make_ties(pairs: np.ndarray, kind: np.ndarray, strength: np.ndarray, n_objects: int) -> Ties:
     """Ties from pairs that are listed once."""
-    row, column = np.concatenate([pairs, pairs[:, ::-1]]).T
-    order = np.lexsort([column, row])
-    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n_objects))])
-    twice = np.concatenate([np.arange(len(pairs))] * 2)[order]
-    return Ties(start, column[order], kind[twice].astype(np.int64), strength[twice].astype(float))
+    rows = pair_rows(pairs, n_objects)
+    kinds, strengths = kind[rows.number].astype(np.int8), strength[rows.number].astype(float)
+    return Ties(rows.start, rows.partner.astype(np.int32), kinds, strengths)
 
 
 @compiled
@@ -73,52 +74,55 @@ def diagonal_qp(cost, slope, out):
 
 @compiled
 def _sweep(cost, masses, pushed, tables, start, partner, kind, strength):
-    """Minimize over each row in turn. ``pushed[t]`` is ``masses @ tables[t]`` and stays so. Gives the change of J."""
+    """Minimize over each row in turn; gives the change of J, and J. ``pushed[t]`` is ``masses @ tables[t]``, kept so.
+
+    J comes with the sweep: a pair is counted at its second object, when the first has its masses for this sweep.
+    """
     n, f = masses.shape
-    slope, found = np.empty(f), np.empty(f)
-    change = 0.0
+    slope, earlier, found = np.empty(f), np.empty(f), np.empty(f)
+    change = objective = 0.0
     for i in range(n):
-        slope[:] = 0.0
+        for j in range(f):
+            slope[j] = earlier[j] = 0.0
         for at in range(start[i], start[i + 1]):
-            push = pushed[kind[at], partner[at]]
+            if at + AHEAD < len(partner):
+                read_ahead(pushed, (kind[at + AHEAD] * n + partner[at + AHEAD]) * f)
+            t, other, s = kind[at], partner[at], strength[at]
             for j in range(f):
-                slope[j] += strength[at] * push[j]
+                slope[j] += s * pushed[t, other, j]
+            if other < i:
+                for j in range(f):
+                    earlier[j] = slope[j]
         diagonal_qp(cost[i], slope, found)
         gain = 0.0
         for j in range(f):
             gain += (found[j] - masses[i, j]) * (cost[i, j] * (found[j] + masses[i, j]) + slope[j])
         if gain < 0.0:  # else rounding, at a minimum already reached
             change += gain
-            masses[i] = found
+            for j in range(f):
+                masses[i, j] = found[j]
             for t in range(len(tables)):
                 for j in range(f):
                     total = 0.0
                     for k in range(f):
                         total += tables[t, j, k] * found[k]
                     pushed[t, i, j] = total
-    return change
-
-
-@compiled
-def _objective(cost, masses, pushed, start, partner, kind, strength):
-    total = (cost * masses * masses).sum()
-    for i in range(len(masses)):
-        for at in range(start[i], start[i + 1]):
-            total += 0.5 * strength[at] * (masses[i] @ pushed[kind[at], partner[at]])
-    return total
+        for j in range(f):
+            objective += masses[i, j] * (cost[i, j] * masses[i, j] + earlier[j])
+    return change, objective
 
 
 @compiled
 def _settle(cost, masses, pushed, tables, start, partner, kind, strength, tol, before, sweeps):
     """Some sweeps; gives J before the first of all, J now, and whether the last sweep hardly lowered it."""
-    if before < 0.0:
-        before = _objective(cost, masses, pushed, start, partner, kind, strength)
-    rests = False
+    objective, rests = 0.0, False
     for _ in range(sweeps):
-        if -_sweep(cost, masses, pushed, tables, start, partner, kind, strength) <= tol * before:
+        change, objective = _sweep(cost, masses, pushed, tables, start, partner, kind, strength)
+        before = max(before, objective - change)
+        if -change <= tol * before:
             rests = True
             break
-    return before, _objective(cost, masses, pushed, start, partner, kind, strength), rests
+    return before, objective, rests
 
 
 def linked_masses(
