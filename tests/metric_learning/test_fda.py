@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.linalg import eigh
 from scipy.spatial.distance import pdist
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -80,6 +81,19 @@ def test_discriminants_solve_the_generalized_eigenproblem(seed):
     rng = np.random.default_rng(0)
     for t in rng.normal(size=(200, 4)):
         assert t @ between @ t / (t @ within @ t) <= ratio[0] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("learner", [FDA(3), KFDA(4)], ids=["FDA", "KFDA"])
+def test_directions_in_which_classes_do_not_differ_are_those_of_the_largest_scatter(learner):
+    """Of three classes there are two ratios; what is asked for beyond them does not depend on the order of rows."""
+    order = np.random.default_rng(0).permutation(150)
+    one, other = (clone(learner).fit(IRIS[rows], SPECIES[rows]) for rows in (np.arange(150), order))
+    assert one.ratios_[2] < 1e-10 * one.ratios_[0]
+    np.testing.assert_allclose(pdist(one.transform(IRIS)), pdist(other.transform(IRIS)), atol=1e-9)
+    between, within = np.diag([1.0, 0, 0, 0]), np.diag([2.0, 3, 5, 4])
+    np.testing.assert_allclose(
+        discriminants(between, within, 3)[0] ** 2, np.eye(4)[:, [0, 2, 3]] / [2, 5, 4], atol=1e-15
+    )
 
 
 def test_on_iris_it_is_the_discriminant_analysis_of_scikit_learn():
@@ -163,6 +177,28 @@ def test_a_kernel_that_is_nearly_the_same_for_all_keeps_its_digits(kernel):
     np.testing.assert_allclose(one.ratios_, other.ratios_, rtol=1e-6)
     distances = pdist(one.transform(IRIS))
     np.testing.assert_allclose(distances, pdist(other.transform(IRIS)), atol=1e-6 * distances.max())
+
+
+def test_a_kernel_that_is_nearly_one_keeps_its_digits():
+    """tanh(z) is 1 - 2 exp(-2 z) + 2 exp(-4 z) - ...: of large z the exponential alone says how objects differ."""
+    X, y = 0.3 * IRIS[::5] + 1.0, SPECIES[::5]
+
+    def exponential(one, other):
+        return -np.exp(-2 * (one @ other + 8))
+
+    one, other = KFDA(kernel="sigmoid", gamma=1.0, kernel_params={"coef0": 8}), KFDA(kernel=exponential)
+    one, other = one.fit(X, y).transform(X), other.fit(X, y).transform(X)
+    distances = pdist(one)
+    np.testing.assert_allclose(distances, pdist(other), atol=1e-6 * distances.max())
+
+
+def test_a_sigmoid_that_is_nearly_flat_is_told_from_rounding_errors():
+    """Of objects far out, products differ in their last digits only, and so does their tanh."""
+    X = np.linspace(1, 1 + 1e-12, 12)[:, None]
+    kernel, size = KFDA(kernel="sigmoid", gamma=1.0).fit(IRIS, SPECIES)._kernel(IRIS[:5])
+    assert size > np.abs(kernel).max()
+    with pytest.raises(ValueError, match="no metric to learn"):
+        KFDA(kernel="sigmoid", gamma=1e-3).fit(X, np.arange(12) % 2)
 
 
 def test_kernel_form_maximizes_its_ratio_among_all_coefficients():

@@ -54,6 +54,20 @@ def test_links_help(blobs):
     assert rand_score(truth, COPKMeans(3, random_state=0).fit(X, constraints=links).labels_) > 0.97
 
 
+def test_groups_are_apart_when_some_of_their_objects_are():
+    rng = np.random.default_rng(0)
+    drawn = PairwiseConstraints.sample(rng.integers(4, size=60), 60, random_state=0)
+    groups = make_groups(rng.normal(size=(60, 2)), np.ones(60), drawn)
+    apart = {}
+    for i, j in drawn.cannot_link.tolist():
+        for a, b in ((groups.of[i], groups.of[j]), (groups.of[j], groups.of[i])):
+            apart.setdefault(a, set()).add(b)
+    assert {a: sorted(others.tolist()) for a, others in groups.apart.items()} == {
+        a: sorted(others) for a, others in apart.items()
+    }
+    assert make_groups(np.zeros((3, 1)), np.ones(3), drawn.take([])).apart == {}
+
+
 def test_objects_choose_in_order_and_take_what_is_left():
     X = np.array([[0.0], [0.1], [0.2], [9.0]])
     links = PairwiseConstraints.from_links([(3, 2)], [(0, 1), (1, 3)])
@@ -104,22 +118,43 @@ def test_an_early_end_is_said_aloud(blobs):
     assert COPKMeans(3, random_state=0).fit(X).converged_
 
 
+@pytest.mark.filterwarnings("ignore:.*reached max_iter:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("max_iter", [1, 2, 3])
+def test_after_an_early_end_labels_are_those_of_the_centers(blobs, max_iter):
+    X, _ = blobs
+    start = X[[0, 1, 2]]
+    model = COPKMeans(3, init=start, n_init=1, max_iter=max_iter).fit(X)
+    twin = KMeans(3, init=start, n_init=1, tol=0, max_iter=max_iter).fit(X)
+    np.testing.assert_allclose(model.cluster_centers_, twin.cluster_centers_)
+    np.testing.assert_array_equal(model.labels_, twin.labels_)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert model.criterion_ == pytest.approx(twin.inertia_)
+
+
 def test_going_round_in_circles_is_said_aloud():
     X = np.array([[0.0], [0.1], [10.0], [10.1]])
     links = PairwiseConstraints.from_links([], [(0, 1), (1, 2), (2, 3)])
     with pytest.warns(ConvergenceWarning, match="they may go round in circles"):
-        model = COPKMeans(2, n_init=30, random_state=0).fit(X, constraints=links)
+        model = COPKMeans(2, n_init=1, random_state=1).fit(X, constraints=links)
     assert not model.converged_
     assert links.violations(model.partition_)["belief"].max() == 0
+    assert COPKMeans(2, n_init=30, random_state=1).fit(X, constraints=links).converged_  # by another start
 
 
 def test_a_start_ends_when_no_object_moves_and_its_trace_is_kept(blobs):
     X, _ = blobs
     model = COPKMeans(3, init=X[[0, 1, 2]], n_init=1).fit(X)
     assert model.n_iter_ == len(model.criterion_trace_) - 1 > 2
-    assert model.criterion_trace_[-1] == model.criterion_trace_[-2] == model.criterion_ == model.start_criteria_[0]
-    assert (np.diff(model.criterion_trace_)[:-1] < 0).all()
+    assert model.criterion_trace_[-1] == model.criterion_ == model.start_criteria_[0]
+    assert (np.diff(model.criterion_trace_) < 0).all()
     assert "tol" not in COPKMeans.parameters
+
+
+def test_centers_that_equal_their_objects_stay():
+    X = np.repeat([[0.1, 0.7], [0.3, 0.9]], [3, 7], axis=0)  # three times 0.1 over three is not 0.1
+    model = COPKMeans(2, init=X[[0, 3]], n_init=1).fit(X)
+    np.testing.assert_array_equal(model.criterion_trace_, 0)
+    np.testing.assert_array_equal(model.cluster_centers_, X[[0, 3]])
 
 
 def test_progress_is_shown_on_request_only(blobs, capsys):

@@ -374,6 +374,27 @@ def test_units_of_single_columns_do_not_matter_to_an_adaptive_metric(model, blob
         np.testing.assert_allclose(apart, 0, atol=1e-6)
 
 
+def far_out():
+    """One column of two groups, and an object so far out that squares have no digits left for the groups."""
+    rng = np.random.default_rng(0)
+    return np.r_[rng.normal(size=20), 8 + rng.normal(size=20), 3e6][:, None]
+
+
+@pytest.mark.filterwarnings("ignore:.*(reached max_iter|coincide):UserWarning")
+@pytest.mark.parametrize("links", [None, PairwiseConstraints.from_links([(0, 1)], [(2, 25)])], ids=["ECM", "CECM"])
+def test_the_metric_of_one_column_is_that_of_all_beside_an_outlier_too(links):
+    settings = {"init": [[0.0], [8.0], [3e6]], "rho": 3.0, "max_iter": 3, "tol": 0, "random_state": 0}
+    kind, given = (ECM, {}) if links is None else (CECM, {"constraints": links})
+    one, other = (kind(3, adaptive=adaptive, **settings).fit(far_out(), **given) for adaptive in (False, True))
+    np.testing.assert_allclose(other.partition_.masses, one.partition_.masses, atol=1e-8)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 100.0])
+def test_an_object_that_is_a_center_is_nowhere_else(offset):
+    masses = BPEC(2).fit(np.array([[-9.0], [9.97e36]]) + offset * 9.97e36).partition_.masses
+    np.testing.assert_allclose(masses.max(axis=1), 1, atol=1e-12)
+
+
 @EVERY
 def test_a_constant_column_changes_nothing(model, blobs):
     plain = variant(model).fit(blobs)
@@ -608,3 +629,11 @@ def test_progress_is_shown_on_request_only(blobs, capsys):
     assert capsys.readouterr().err == ""
     FCM(2, random_state=0, verbose=1).fit(blobs)
     assert "FCM" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", [CCM, BCM])
+def test_objects_on_centers_cost_nothing_wherever_the_origin_is(method):
+    X = np.array([[-1.86e-5, -8.01e7, -1418.2], [-1.85e-5, -8.80e7, -1382.8], [-1.90e-5, -7.71e7, -1452.1]])
+    here, there = (method(3, n_init=1, random_state=0).fit(X + offset) for offset in ([0, 0, 0], [0, 3.07951e8, 0]))
+    assert there.criterion_ == pytest.approx(here.criterion_, abs=1e-9)
+    np.testing.assert_allclose(there.partition_.masses, here.partition_.masses, atol=1e-9)

@@ -287,15 +287,15 @@ def test_a_cluster_without_objects_keeps_its_place_and_a_round_metric():
     np.testing.assert_allclose(update_covariances(sums, centers, criterion, 10.0)[1], np.eye(2), rtol=1e-12)
 
 
+@ADAPTIVE
 @pytest.mark.parametrize("beta", [2.0, 1.5], ids=["compiled", "products"])
-def test_a_row_next_to_a_far_prototype_keeps_its_distance(beta):
-    """The squares of 1,000 leave rounding errors of 1e-10; the squared distance is 1e-12 times the squared penalty."""
-    criterion = Criterion(FocalSets(2, [{}, {0}, {1}, {0, 1}]), ALPHA, beta, 1e-6)
-    prototypes = Prototypes(np.array([[1000.0, 3.0], [0.0, 0.0]]))
-    rows = np.array([[1000.0 + 1e-6, 0.5], [3.0, 0.5]])
-    one = [1e-12, 1e-12, 1000**2 + 3**2, 2**ALPHA * (500**2 + 1.5**2)]
-    cost = np.array([one, [1e-12, 999.5**2 + 2.5**2, 0.5, 2**ALPHA * (499.5**2 + 1)]])
-    masses, least = update_masses(cost.T, beta)
-    found = weighted_sums(rows, None, prototypes, criterion)
-    assert found.objective == pytest.approx(least.sum(), rel=1e-6)
-    np.testing.assert_allclose(found.sums[:, 0], (masses**beta).sum(axis=1), rtol=1e-6)
+def test_a_row_next_to_a_far_prototype_keeps_its_distance(beta, adaptive):
+    """The products of 1,000 leave rounding errors of 1e-10; a squared distance of 2e-12 is what counts."""
+    X, _, prototypes, criterion = random_problem(adaptive, n=9)
+    prototypes.centers[0] = 1000.0, 300.0
+    X[0] = prototypes.centers[0] + [1e-6, -1e-6]
+    criterion = replace(criterion, beta=beta, rho=1e-6)
+    masses = loop_masses(X, prototypes, criterion)
+    found = weighted_sums(X.T, None, prototypes, criterion)
+    assert found.objective == pytest.approx(loop_objective(X, np.ones(9), masses, prototypes, criterion), rel=1e-6)
+    np.testing.assert_allclose(found.sums[:, 0], (masses**beta).sum(axis=0), rtol=1e-6)

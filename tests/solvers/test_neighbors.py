@@ -40,3 +40,9 @@ def test_an_outlier_does_not_take_the_digits_of_rows_far_from_zero():
     moved = rows + np.array([-4e5, 2e5, 5e5])
     wanted = np.sort(cdist(moved, moved), axis=1)[:, 1:31]  # of so many scikit-learn compares all rows
     np.testing.assert_allclose(nearest(moved, 30)[0], wanted, rtol=1e-9)
+
+
+def test_two_rows_are_as_far_apart_as_the_other_way_round():
+    for seed in range(50):
+        (one, other), _ = nearest(np.random.default_rng(seed).normal(size=(2, 4)) + 3, 1)
+        assert one == other

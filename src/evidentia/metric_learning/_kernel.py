@@ -4,8 +4,8 @@ With the kernel matrix :math:`C K C = V \Lambda V^T` of m objects, less the mean
 :math:`V \Lambda^{1/2}` are the objects in an orthonormal basis of what their differences span. A linear method that
 looks at differences is then the kernel method, its ridge is that of the kernel's space, and a map L of these
 coordinates is :math:`x \mapsto k(x) V \Lambda^{-1/2} L` for any row. The coefficients of each column sum to zero, so a
-constant may be taken from the kernel: where it is nearly the same for all objects, :math:`k - 1` has the digits that
-tell them apart.
+constant may be taken from the kernel: where it is nearly the same for all objects, :math:`k - 1`, or what is above the
+least of a row, has the digits that tell them apart.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from scipy.special import expit
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 from evidentia._parameters import NOTHING, Choice, Kind, Number, param
@@ -25,6 +26,18 @@ NOT_NEGATIVE = ("additive_chi2", "chi2")
 FALLING = {"rbf": "sqeuclidean", "laplacian": "cityblock"}  # kernels exp(-gamma d), and d
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue: below it, directions are rounding errors
 EPS = np.finfo(float).eps  # of the largest entry of the kernel, for each object: as large are rounding errors
+
+
+def tanh_above_least(inner: np.ndarray, shift: float) -> np.ndarray:
+    """``tanh(inner + shift)`` less the least of each row, with all digits where it is nearly one or nearly the same.
+
+    Examples
+    --------
+    >>> np.tanh([20.0, 21.0]) - 1, tanh_above_least(np.array([[20.0, 21.0]]), 0.0)[0, 1]
+    (array([0., 0.]), np.float64(7.34680...e-18))
+    """
+    least = inner.min(axis=1, keepdims=True)
+    return -2 * expit(2 * (inner + shift)) * expit(-2 * (least + shift)) * np.expm1(2 * (least - inner))
 
 
 class KernelLearner(MetricLearner):
@@ -70,8 +83,8 @@ class KernelLearner(MetricLearner):
         else:
             self.gamma_ = float(self.gamma)
         self.objects_ = table[objects]
-        kernel = self._kernel(self.objects_)
-        rounding = len(kernel) * EPS * np.abs(kernel).max()
+        kernel, size = self._kernel(self.objects_)
+        rounding = len(kernel) * EPS * size
         kernel -= kernel.mean(axis=0)
         kernel -= kernel.mean(axis=1, keepdims=True)
         values, vectors = np.linalg.eigh(kernel)
@@ -87,22 +100,30 @@ class KernelLearner(MetricLearner):
         nowhere = np.zeros((len(kernel), 1))  # the direction that they have in common
         return np.hstack([vectors * (root / spread), nowhere]), np.hstack([vectors / (root * spread), nowhere])
 
-    def _kernel(self, rows: np.ndarray) -> np.ndarray:
-        """Kernel values of rows and the objects, (n, n_objects), up to a constant."""
+    def _kernel(self, rows: np.ndarray) -> tuple[np.ndarray, float]:
+        """Kernel values of rows and the objects, (n, n_objects), up to a constant in each row; what was rounded."""
         params = dict(self.kernel_params or {})
         if not callable(self.kernel):
             params = {"gamma": self.gamma_, **params}
         if self.kernel in FALLING:
-            return np.expm1(-params["gamma"] * cdist(rows, self.objects_, FALLING[self.kernel]))
+            found = np.expm1(-params["gamma"] * cdist(rows, self.objects_, FALLING[self.kernel]))
+            return found, np.abs(found).max()
         if self.kernel in NOT_NEGATIVE and min(rows.min(), self.objects_.min()) < 0:
             raise ValueError(
                 f"The kernel {self.kernel!r} of {type(self).__name__} needs numbers that are not negative, such as "
                 "counts, but X holds some. Shift the columns, or take another 'kernel'."
             )
-        found = pairwise_kernels(rows, self.objects_, metric=self.kernel, filter_params=True, **params)
+        metric, shift = self.kernel, params.get("coef0", 1)
+        if self.kernel == "sigmoid":
+            metric, params = "poly", {**params, "coef0": 0, "degree": 1}  # what tanh is taken of
+        found = pairwise_kernels(rows, self.objects_, metric=metric, filter_params=True, **params)
         if not np.isfinite(found.sum()):
             raise ValueError(f"The kernel {self.kernel!r} of {type(self).__name__} gave NaN or inf.")
-        return found
+        if self.kernel == "sigmoid":
+            above = tanh_above_least(found, shift)
+            slope = 4 * expit(2 * (found + shift)) * expit(-2 * (found + shift))
+            return above, np.abs(above).max() + np.abs(found * slope).max()
+        return found, np.abs(found).max()
 
     def _publish_map(self, matrix: np.ndarray) -> None:
         self.dual_coef_ = matrix
@@ -111,5 +132,5 @@ class KernelLearner(MetricLearner):
     def _map(self, table: np.ndarray) -> np.ndarray:
         found = np.empty((len(table), self._n_features_out))
         for block in row_blocks(len(table), len(self.objects_)):
-            found[block] = self._kernel(table[block]) @ self.dual_coef_
+            found[block] = self._kernel(table[block])[0] @ self.dual_coef_
         return found

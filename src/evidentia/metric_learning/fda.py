@@ -22,6 +22,8 @@ learner_from_labels = partial(
     Method, guide="metric-learning", takes=("labels",), number=(), criterion=None, learner=True
 )
 
+NO_RATIO = 1e-10  # of the largest: smaller ones are rounding errors
+
 
 def scatters(rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Covariance of the class means and mean covariance inside the classes, both of shape (q, q).
@@ -85,10 +87,16 @@ def local_scatters(rows: np.ndarray, label: np.ndarray, affinity: list[np.ndarra
 def discriminants(between: np.ndarray, within: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     """Directions T with the largest ratios of scatter between to scatter inside, and the ratios.
 
-    T has shape (q, n_components), and ``T.T @ within @ T`` is the identity.
+    T has shape (q, n_components), and ``T.T @ within @ T`` is the identity. Of directions in which the classes do not
+    differ, those of the largest scatter are taken first.
     """
     ratio, vectors = eigh(between, within)
-    ratio, vectors = ratio[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+    ratio, vectors = ratio[::-1], vectors[:, ::-1]
+    none = np.abs(ratio) <= NO_RATIO * np.abs(ratio).max()
+    if none[:n_components].any():
+        free = vectors[:, none]
+        vectors[:, none] = free @ eigh(free.T @ free)[1]
+    ratio, vectors = ratio[:n_components], vectors[:, :n_components]
     largest = np.abs(vectors).argmax(axis=0)
     return vectors * np.sign(vectors[largest, np.arange(vectors.shape[1])]), np.maximum(ratio, 0)
 

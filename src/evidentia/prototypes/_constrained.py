@@ -41,10 +41,10 @@ from evidentia.prototypes._base import (
 from evidentia.prototypes._kernel import (
     LEAST_COST,
     Columns,
+    Costs,
     Criterion,
     Prototypes,
     Sums,
-    cost_terms,
     guard_cost,
     lift,
     piece_sums,
@@ -59,6 +59,7 @@ from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run
+from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
 
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 # Shares of their strength at which links begin to pull. On a long ramp all starts end in one minimum, and not always a
 # good one; on a short one each remembers more of where it began.
 RAMPS = tuple(np.geomspace(weakest, 1, 25)[:-1] for weakest in (1e-4, 1e-2, 1e-1))
+LINK_BYTES = 160  # of memory that a link takes in a fit, as was measured
 
 
 class Way(NamedTuple):
@@ -163,7 +165,10 @@ class Bonds:
         from evidentia.solvers.linked_masses import linked_masses
 
         features = lift(self.rows, state.prototypes.covariances is not None)
-        cost = np.maximum(self.weight * (cost_terms(state.prototypes, criterion) @ features), LEAST_COST)
+        costs = Costs.of(state.prototypes, criterion)
+        cost = costs.terms @ features
+        state.prototypes.measure_near(cost, self.rows, costs)
+        cost = np.maximum(self.weight * cost, LEAST_COST)
         start = update_masses(cost, criterion.beta)[0].T if state.masses is None else state.masses
         return features, *linked_masses(cost.T, start, self.tables, self.ties)
 
@@ -262,6 +267,8 @@ class ConstrainedClusterer(PrototypeClusterer):
         else:
             self.constraints_ = resolve_constraints(self, constraints, X).check()
             rows = self._check_rows(X, sample_weight)
+        n_links = len(self.constraints_)
+        refuse_beyond_memory(LINK_BYTES * n_links, f"{type(self).__name__} with {n_links:,} links", "Give fewer links.")
         rows = self._learn_rows(X, rows)
         return self._fit_kept(X, rows, checkpoint)
 

@@ -27,10 +27,10 @@ from evidentia.prototypes._base import Blocks, Objects, PrototypeClusterer, Solu
 from evidentia.prototypes._kernel import (
     LEAST_COST,
     Columns,
+    Costs,
     Criterion,
     Prototypes,
     Sums,
-    cost_terms,
     lift,
     sums_over,
     update_masses,
@@ -59,12 +59,12 @@ def block_masses(
     rows: np.ndarray, prototypes: Prototypes, criterion: Criterion, costs: SetCosts
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Block by block: which rows, their features, costs, masses and least costs."""
-    terms = costs.mixing @ cost_terms(prototypes, criterion)
-    terms[:, 0] += costs.spring * spread(criterion.focal_sets, prototypes.centers)
-    for block in row_blocks(rows.shape[1], 3 * len(terms) + terms.shape[1]):
+    each, apart = Costs.of(prototypes, criterion), costs.spring * spread(criterion.focal_sets, prototypes.centers)
+    for block in row_blocks(rows.shape[1], 4 * len(each.terms) + each.terms.shape[1]):
         features = lift(rows[:, block], adaptive=False)
-        cost = terms @ features
-        np.maximum(cost, LEAST_COST, out=cost)
+        cost = each.terms @ features
+        prototypes.measure_near(cost, rows[:, block], each)
+        cost = np.maximum(costs.mixing @ cost + apart[:, None], LEAST_COST)
         yield block, features, cost, *update_masses(cost, criterion.beta)
 
 

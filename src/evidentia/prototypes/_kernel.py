@@ -39,9 +39,10 @@ from evidentia.rows.passes import add_up
 from evidentia.solvers.acceleration import exponentials, logarithms
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.cost_sums import NEAR, add_cost_sums
+from evidentia.solvers.cost_sums import add_cost_sums
 
 LEAST_COST = 1e-150  # of an object sitting on a prototype: its inverse and products of the two are finite
+NEAR = 1e-6  # of the cost of the origin: what is below it has lost six digits or more
 MOST_COLUMNS = 32  # up to which the compiled pass is faster than products of matrices; those wait for other threads
 GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's metric finite
 
@@ -96,6 +97,16 @@ class Prototypes:
         a, b = np.triu_indices(centers.shape[1])
         products = metric[:, a, b] * np.where(a == b, 1, 2)
         return np.column_stack([np.einsum("jq,jq->j", centers, pulled), -2 * pulled, products])
+
+    def measure_near(self, found: np.ndarray, rows: np.ndarray, costs: Costs) -> None:
+        """Costs of rows next to a prototype, from differences: of the products only rounding errors would be left.
+
+        After it all of them are positive.
+        """
+        for j in np.flatnonzero(found.min(axis=1) < costs.doubtful):
+            near = found[j] < costs.doubtful[j]
+            products = self.features(rows[:, near] - costs.places[j][:, None])[1 + len(rows) :]
+            found[j, near] = np.maximum(costs.terms[j, 1 + len(rows) :] @ products, LEAST_COST)
 
     def describe(self) -> np.ndarray:
         """Center and shape of each cluster in one row."""
@@ -190,6 +201,22 @@ def cost_terms(prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
     return terms
 
 
+class Costs(NamedTuple):
+    """Coefficients of the costs (n_focal, n_terms), where they are zero (n_focal, p), and when rounding counts.
+
+    A cost below ``doubtful`` (n_focal,) has lost six digits or more of that of the origin, which is one of its terms.
+    """
+
+    terms: np.ndarray
+    places: np.ndarray
+    doubtful: np.ndarray
+
+    @classmethod
+    def of(cls, prototypes: Prototypes, criterion: Criterion) -> Costs:
+        terms, places = cost_terms(prototypes, criterion), criterion.average @ prototypes.centers
+        return cls(terms, places, np.maximum(NEAR * terms[:, 0], LEAST_COST))
+
+
 def update_masses(cost: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
     r"""Masses that minimize :math:`\sum_j \mathrm{cost}_{ij}\, m_{ij}^\beta`, and the minimum ([1]_ (A.1)).
 
@@ -225,31 +252,21 @@ def block_masses(
     rows: np.ndarray, prototypes: Prototypes, criterion: Criterion
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Block by block: which rows, their features, costs, masses and least costs."""
-    terms = cost_terms(prototypes, criterion)
-    for block in row_blocks(rows.shape[1], 3 * len(terms) + terms.shape[1]):
+    costs = Costs.of(prototypes, criterion)
+    for block in row_blocks(rows.shape[1], 3 * len(costs.terms) + costs.terms.shape[1]):
         features = prototypes.features(rows[:, block])
-        cost = terms @ features
-        if prototypes.covariances is None:
-            measure_near(cost, terms, features)
-        np.maximum(cost, LEAST_COST, out=cost)
+        cost = costs.terms @ features
+        prototypes.measure_near(cost, rows[:, block], costs)
         yield block, features, cost, *update_masses(cost, criterion.beta)
-
-
-def measure_near(cost: np.ndarray, terms: np.ndarray, features: np.ndarray) -> None:
-    """Costs of rows that are next to a prototype, from differences: of squares only rounding errors would be left."""
-    penalty, middle = terms[:, -1], features[1:-1]
-    sets, near = np.nonzero(cost < NEAR * penalty[:, None] * features[-1])
-    gap = middle[:, near] + (terms[sets, 1:-1] / (2 * penalty[sets, None])).T
-    cost[sets, near] = penalty[sets] * np.einsum("qi,qi->i", gap, gap)
 
 
 def weighted_sums(rows: np.ndarray, weight: np.ndarray | None, prototypes: Prototypes, criterion: Criterion) -> Sums:
     """J and its sums of some rows."""
     if criterion.beta != 2 or (prototypes.covariances is None and len(rows) > MOST_COLUMNS):
         return sums_over(block_masses(rows, prototypes, criterion), weight)
-    terms = cost_terms(prototypes, criterion)
-    sums = np.zeros_like(terms)
-    objective = add_cost_sums(rows, terms, np.empty(0) if weight is None else weight, LEAST_COST, sums)
+    costs = Costs.of(prototypes, criterion)
+    sums = np.zeros_like(costs.terms)
+    objective = add_cost_sums(rows, *costs, np.empty(0) if weight is None else weight, LEAST_COST, sums)
     return Sums(objective, sums)
 
 

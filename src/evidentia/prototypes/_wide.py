@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dtrtri
 
-from evidentia.prototypes._kernel import GUARD, Columns, Criterion, Prototypes, block_masses
+from evidentia.prototypes._kernel import GUARD, LEAST_COST, Columns, Costs, Criterion, Prototypes, block_masses
 from evidentia.rows.passes import add_up
 
 
@@ -76,6 +76,10 @@ class WidePrototypes(Prototypes):
             terms[sets, 0] += np.einsum("jq,jq->j", pulled, away + 2 * center)
             terms[sets, 1 : 1 + len(center)] -= 2 * pulled
         return terms
+
+    def measure_near(self, found: np.ndarray, rows: np.ndarray, costs: Costs) -> None:
+        """The features are made of differences already."""
+        np.maximum(found, LEAST_COST, out=found)
 
 
 class WideSums(NamedTuple):

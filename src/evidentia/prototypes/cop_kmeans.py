@@ -40,16 +40,16 @@ class Groups(NamedTuple):
     of: np.ndarray
     mean: np.ndarray
     weight: np.ndarray
-    apart: dict[int, list[int]]
+    apart: dict[int, np.ndarray]
     inside: float
 
 
 class Assignment(NamedTuple):
-    """Cluster of each group (g,), the means of the clusters, and the group for which none was left, if there is one."""
+    """Centers, the cluster of each group (g,) by them, and the group for which none was left, if there is one."""
 
-    chosen: np.ndarray
     centers: np.ndarray
     order: np.ndarray
+    chosen: np.ndarray
     stuck: int | None
 
 
@@ -59,10 +59,11 @@ def make_groups(table: np.ndarray, weight: np.ndarray, constraints: PairwiseCons
     placing = np.where(total[of] > 0, weight, 1.0)  # objects that weigh nothing have a place all the same
     share = placing / np.bincount(of, placing)[of]
     mean = np.column_stack([np.bincount(of, share * column) for column in table.T])
-    apart: dict[int, list[int]] = {}
-    for a, b in np.unique(np.sort(of[constraints.cannot_link], axis=1), axis=0).tolist():
-        apart.setdefault(a, []).append(b)
-        apart.setdefault(b, []).append(a)
+    parted = np.unique(np.sort(of[constraints.cannot_link], axis=1), axis=0)
+    one, other = np.concatenate([parted, parted[:, ::-1]]).T
+    order = np.argsort(one, kind="stable")
+    numbers, starts = np.unique(one[order], return_index=True)
+    apart = dict(zip(numbers.tolist(), np.split(other[order], starts[1:])))
     inside = float(weight @ np.square(table - mean[of]).sum(axis=1))
     return Groups(of, mean, total, apart, inside)
 
@@ -85,25 +86,20 @@ def assign(groups: Groups, centers: np.ndarray, order: np.ndarray) -> tuple[np.n
     return chosen, None
 
 
-def assignment(groups: Groups, order: np.ndarray, centers: np.ndarray) -> Assignment:
-    """Groups assigned to the centers, and the means of what each center got; a center that got nothing stays."""
-    chosen, stuck = assign(groups, centers, order)
-    if stuck is not None:
-        return Assignment(chosen, centers, order, stuck)
-    size = np.bincount(chosen, groups.weight, minlength=len(centers))
-    sums = np.column_stack(
-        [np.bincount(chosen, groups.weight * column, minlength=len(centers)) for column in groups.mean.T]
-    )
-    means = np.where(size[:, None] > 0, sums / np.where(size > 0, size, 1)[:, None], centers)
-    return Assignment(chosen, means, order, None)
+def assignment(groups: Groups, centers: np.ndarray, order: np.ndarray) -> Assignment:
+    return Assignment(centers, order, *assign(groups, centers, order))
 
 
 def reassign(groups: Groups, state: Assignment) -> tuple[float, Assignment]:
     """Sum of squares of an assignment, and the next one; a start that is stuck stays so, at an infinite sum."""
     if state.stuck is not None:
         return np.inf, state
-    spread = groups.weight @ np.square(groups.mean - state.centers[state.chosen]).sum(axis=1)
-    return float(groups.inside + spread), assignment(groups, state.order, state.centers)
+    chosen, c = state.chosen, len(state.centers)
+    gap = groups.mean - state.centers[chosen]
+    size = np.bincount(chosen, groups.weight, minlength=c)
+    sums = np.column_stack([np.bincount(chosen, groups.weight * column, minlength=c) for column in gap.T])
+    means = state.centers + sums / np.where(size > 0, size, 1)[:, None]  # a center that got nothing stays
+    return float(groups.inside + groups.weight @ np.square(gap).sum(axis=1)), assignment(groups, means, state.order)
 
 
 def is_unchanged(before: Assignment, after: Assignment) -> bool:
@@ -200,7 +196,7 @@ class COPKMeans(_base.IterativeClusterer):
         tied = np.array(sorted(groups.apart), dtype=np.int64)
         best, runs = best_descent(
             partial(reassign, groups),
-            (assignment(groups, rng.permutation(tied), centers) for centers in starts),
+            (assignment(groups, centers, rng.permutation(tied)) for centers in starts),
             name="COPKMeans",
             max_iter=self.max_iter,
             rests=is_unchanged,
@@ -235,7 +231,8 @@ class COPKMeans(_base.IterativeClusterer):
         return [np.asarray(self.init, dtype=float) - offset] * self.n_init  # the order of the choices still differs
 
     def _failure(self, groups: Groups, stuck: int, n_starts: int) -> UnsatisfiedLinks:
-        touched = [(i, j) for i, j in self.constraints_.cannot_link.tolist() if stuck in (groups.of[i], groups.of[j])]
+        links = self.constraints_.cannot_link
+        touched = [(i, j) for i, j in links[(groups.of[links] == stuck).any(axis=1)].tolist()]
         members = np.flatnonzero(groups.of == stuck)[:5].tolist()
         return UnsatisfiedLinks(
             f"COPKMeans failed from all {n_starts} starts: no cluster was left for objects {members}. "

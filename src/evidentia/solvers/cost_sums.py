@@ -6,8 +6,8 @@ The cost of set j is :math:`c_j = \theta_j \cdot \varphi(x)`, its mass with the 
 of rows, and the interpreter is free for other threads meanwhile: as NumPy's many small steps, two threads took longer
 than one.
 
-The number of coefficients tells the features: ``(1, x, |x|²)`` or ``(1, x, x_p x_q for all p <= q)``. With the first,
-:math:`\theta_j = w_j (|v_j|^2, -2 v_j, 1)`, and what is left of the squares where a row is next to :math:`v_j` is
+The number of coefficients tells the features: ``(1, x, |x|²)`` or ``(1, x, x_p x_q for all p <= q)``. The costs are
+squared distances from places :math:`v_j`, and what is left of the products where a row is next to one of them is
 rounding errors: such a cost is found anew from differences.
 """
 
@@ -17,8 +17,6 @@ import numpy as np
 
 from evidentia.solvers.compiling import compiled
 from evidentia.solvers.posterior_sums import ANY_ORDER, BLOCK, INSIDE, LINEAR, add, lines, score
-
-NEAR = 1e-6  # of a row's squared length: a squared distance below it has lost six digits or more
 
 
 @compiled(**INSIDE, **LINEAR)
@@ -44,38 +42,57 @@ def _lay_out(columns: np.ndarray, start: int, count: int, features: np.ndarray) 
 
 
 @compiled(**INSIDE, **LINEAR)
-def _measure_near(terms: np.ndarray, features: np.ndarray, costs: np.ndarray) -> None:
-    """Costs of rows that are next to a prototype, from differences."""
-    at = len(features) - 1
+def _measure_near(
+    terms: np.ndarray,
+    places: np.ndarray,
+    near: np.ndarray,
+    least_cost: float,
+    features: np.ndarray,
+    costs: np.ndarray,
+) -> None:
+    """Costs below those that are near, from differences."""
     for j in range(len(costs)):
-        weight, n_near = terms[j, at], 0
         for i in range(BLOCK):
-            n_near += costs[j, i] < NEAR * weight * features[at, i]
-        if n_near == 0:
-            continue
-        for i in range(BLOCK):
-            if costs[j, i] < NEAR * weight * features[at, i]:
-                total = 0.0
-                for p in range(at):
-                    gap = features[p, i] + terms[j, p] / (2.0 * weight)
-                    total += gap * gap
-                costs[j, i] = weight * total
+            if costs[j, i] < near[j]:
+                costs[j, i] = max(_measure(terms[j], places[j], features[:, i]), least_cost)
 
 
 @compiled(**INSIDE, **LINEAR)
-def _weigh(costs: np.ndarray, least_cost: float, least: np.ndarray) -> None:
-    """Costs become squared masses; ``least`` is what the costs of a row sum up to with these."""
-    least[:] = 0.0
+def _measure(terms: np.ndarray, place: np.ndarray, features: np.ndarray) -> float:
+    total, at = 0.0, len(place)
+    if len(features) == at + 1:
+        for p in range(at):
+            total += (features[p] - place[p]) ** 2
+        return terms[at] * total
+    for p in range(len(place)):
+        for q in range(p, len(place)):
+            total += terms[at] * (features[p] - place[p]) * (features[q] - place[q])
+            at += 1
+    return total
+
+
+@compiled(**INSIDE, **LINEAR)
+def _invert(costs: np.ndarray, near: np.ndarray, total: np.ndarray) -> int:
+    """Costs become their inverses, of which ``total`` is the sum; gives how many were near."""
+    n_near = 0
+    total[:] = 0.0
     for j in range(len(costs)):
         for i in range(BLOCK):
-            costs[j, i] = 1 / (least_cost if costs[j, i] < least_cost else costs[j, i])  # NaN stays NaN
-            least[i] += costs[j, i]
+            n_near += costs[j, i] < near[j]
+            costs[j, i] = 1 / costs[j, i]
+            total[i] += costs[j, i]
+    return n_near
+
+
+@compiled(**INSIDE, **LINEAR)
+def _weigh(inverse: np.ndarray, least: np.ndarray) -> None:
+    """Inverse costs become squared masses, and sums of them what the costs of a row sum up to with these."""
     for i in range(BLOCK):
         least[i] = 1 / least[i]
-    for j in range(len(costs)):
+    for j in range(len(inverse)):
         for i in range(BLOCK):
-            mass = costs[j, i] * least[i]
-            costs[j, i] = mass * mass
+            mass = inverse[j, i] * least[i]
+            inverse[j, i] = mass * mass
 
 
 @compiled(**INSIDE, **ANY_ORDER)
@@ -88,7 +105,13 @@ def _sum(values: np.ndarray, count: int) -> float:
 
 @compiled(nogil=True, **LINEAR)
 def add_cost_sums(
-    columns: np.ndarray, theta: np.ndarray, weight: np.ndarray, least_cost: float, sums: np.ndarray
+    columns: np.ndarray,
+    theta: np.ndarray,
+    places: np.ndarray,
+    near: np.ndarray,
+    weight: np.ndarray,
+    least_cost: float,
+    sums: np.ndarray,
 ) -> float:
     r"""Add :math:`\sum_i w_i m_{ij}^2 \varphi(x_i)` to ``sums``; gives :math:`\sum_{ij} w_i c_{ij} m_{ij}^2`.
 
@@ -98,6 +121,10 @@ def add_cost_sums(
         Rows as columns.
     theta : ndarray of shape (n_focal, n_terms)
         Coefficients of the costs in the features, that of the constant first.
+    places : ndarray of shape (n_focal, n_features)
+        Where the costs that depend on the row are zero.
+    near : ndarray of shape (n_focal,)
+        Costs below it, ``least_cost`` or more, are found from differences.
     weight : ndarray of shape (n_samples,) or (0,)
         Empty: all ones.
     least_cost : float
@@ -112,9 +139,11 @@ def add_cost_sums(
         count = min(BLOCK, n_rows - start)
         _lay_out(columns, start, count, features)
         score(terms, features, costs)
-        if len(features) == len(columns) + 1:
-            _measure_near(terms, features, costs)
-        _weigh(costs, least_cost, least)
+        if _invert(costs, near, least) > 0:
+            score(terms, features, costs)
+            _measure_near(terms, places, near, least_cost, features, costs)
+            _invert(costs, near, least)
+        _weigh(costs, least)
         if len(weight):
             for i in range(count):
                 least[i] *= weight[start + i]

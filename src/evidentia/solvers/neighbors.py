@@ -15,6 +15,7 @@ DEFAULT_FACTOR, DEFAULT_MOST = 3, 100
 ROWS = 1024  # looked up at a time
 ALONE = 4 * ROWS  # below so many rows to look up, further threads gain nothing
 FAR = 100  # ranges of most values from zero: beyond it squares of the values leave few digits to those of differences
+FEW = 64  # rows, that a tree is as quick for
 LOOKED_AT = 1_000  # rows that these are taken from
 SHIFTED = ("euclidean", "l2", "sqeuclidean", "minkowski")  # metrics that scikit-learn computes from such squares
 
@@ -49,7 +50,10 @@ def nearest(
     """
     if isinstance(metric, str) and metric in SHIFTED:
         X, queries = near_zero(X, queries)
-    tool, rows = NearestNeighbors(n_neighbors=n_neighbors, metric=metric).fit(X), X if queries is None else queries
+    # A tree measures differences: two rows are as far from each other as the other way round, to the last bit.
+    by_tree = metric == "euclidean" and len(X) <= FEW
+    tool = NearestNeighbors(n_neighbors=n_neighbors, metric=metric, algorithm="kd_tree" if by_tree else "auto").fit(X)
+    rows = X if queries is None else queries
 
     def look_up(start: int) -> tuple[np.ndarray, np.ndarray]:
         block = rows[start : start + ROWS]
