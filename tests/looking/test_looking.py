@@ -192,10 +192,3 @@ def test_names_of_columns_must_differ_and_a_table_has_two_dimensions():
 
 def test_columns_may_be_called_by_numbers():
     assert [c.name for c in look(pd.DataFrame(RNG.normal(size=(5, 2)))).columns] == ["0", "1"]
-
-
-def test_a_table_is_wide_where_egmm_has_no_full_covariances():
-    from evidentia.looking.table import WIDE
-    from evidentia.mixtures.egmm import WIDEST_FULL
-
-    assert WIDE == WIDEST_FULL

@@ -109,6 +109,7 @@ def test_settings_of_egmm():
         "30 columns are many for 100 rows, but a table with missing values is not reduced.",
     )
     assert egmm_settings(look(table()), "auto") == ({}, "")
+    assert egmm_settings(look(wide.fillna(0.0)), "none")[0] == {"reduce": "pca", "standardize": False}
     assert egmm_settings(look(table()), "standard") == ({}, "")
     assert egmm_settings(look(table()), "none") == ({"standardize": False}, "")
 
@@ -235,6 +236,29 @@ def test_costs_grow_with_rows_starts_and_numbers(monkeypatch):
     many = expected_cost(egmm, np.zeros((200_000, 10)), None)
     assert many.seconds == pytest.approx(0.5 * len(range(2, 11)) + 2e-7 * 2_000_000)
     assert len(fitted) == 6
+
+
+def test_costs_of_categories_have_all_starts_in_the_short_runs_and_grow_with_different_rows(monkeypatch):
+    fitted = []
+
+    def seconds(probe, X, probes):
+        fitted.append((probe.get_params()["n_init"], len(X)))
+        return {size: 1e-4 * X.shape[1] * size for size in probes}
+
+    monkeypatch.setattr("evidentia.looking.cost._seconds", seconds)
+    kind, row, cell = methods.find("latent-class"), 4e-4, 2e-7
+    latent, search = kind(3, n_init=7), kind(cluster_range=(2, 6), n_init=7)
+    different = pd.DataFrame(np.indices((6, 10, 10, 10)).reshape(4, -1).T)  # 6,000 rows of 4 columns
+    repeated = pd.concat([different] * 20)
+    assert expected_cost(latent, different, 3).seconds == pytest.approx(6_000 * row + 24_000 * cell)
+    assert expected_cost(latent, repeated, 3).seconds == pytest.approx(6_000 * row + 480_000 * cell)
+    assert expected_cost(latent, repeated.to_numpy(), 3).seconds == pytest.approx(6_000 * row + 480_000 * cell)
+    wider = pd.concat([different, different.add_prefix("again ")], axis=1)
+    assert expected_cost(latent, wider, 3).seconds == pytest.approx(6_000 * 2 * row + 48_000 * cell)
+    assert expected_cost(search, different, None).seconds == pytest.approx(5 * 6_000 * row + 24_000 * cell)
+    # CatECM does not count equal rows: every row costs something.
+    assert expected_cost(methods.find("catecm")(3, n_init=7), repeated, 3).seconds == pytest.approx(120_000 * row)
+    assert fitted == [(7, 6_000)] * 5 + [(7, 120_000)]
 
 
 @pytest.mark.parametrize(

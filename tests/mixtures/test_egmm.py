@@ -410,7 +410,7 @@ def test_one_cluster_is_one_gaussian():
         ({"prior": "flat"}, "'prior' parameter of EGMM must be 'data' or None or .*Got 'flat'"),
         (
             {"reduce": 1.0},
-            r"'reduce' parameter of EGMM must be 'pca' or a number > 0 and < 1 or an integer >= 1.*Got 1.0",
+            r"'reduce' parameter of EGMM must be one of 'auto', 'pca' or a number > 0 and < 1 or an integer.*Got 1.0",
         ),
         ({"reg_covar": 0}, "'reg_covar' parameter of EGMM must be a number > 0 and <= 1. Got 0"),
         ({"tol": -1.0}, "'tol' parameter of EGMM must be a number >= 0"),
@@ -563,7 +563,8 @@ def test_an_interrupt_before_anything_is_there_ends_the_fit(monkeypatch):
         paper(2, random_state=0).fit(blobs())
 
 
-def test_a_prior_in_other_units_than_the_column_is_refused():
-    X = 1e-60 * np.random.default_rng(0).normal(size=(40, 2))
-    with pytest.raises(ValueError, match=r"'prior' of EGMM is 0\.3 for column 1 of X, whose variance is .*e-12.: "):
-        EGMM(2, prior=[1e-120, 0.3]).fit(X)
+@pytest.mark.parametrize("unit", [1e-60, 1e-6])
+def test_a_prior_in_other_units_than_the_column_is_refused(unit):
+    X = unit * np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.raises(ValueError, match=r"'prior' of EGMM is 0\.3 for column 1 of X, whose variance is .*e-1.*: "):
+        EGMM(2, prior=[unit**2, 0.3]).fit(X)

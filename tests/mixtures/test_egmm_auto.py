@@ -12,6 +12,7 @@ from evidentia import EGMM, FocalSets
 from evidentia.datasets import load
 from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.egmm_problem import few_values
+from evidentia.rows import survey
 
 LIMIT = 1e-3  # of the members of a cluster, as far out as an object that may be in it
 
@@ -257,12 +258,17 @@ def test_columns_on_one_scale_stay_in_it_whatever_their_spreads():
     assert auto.log_likelihood_ != pytest.approx(EGMM(**few, standardize=True).fit(marks).log_likelihood_, abs=0.1)
 
 
-def test_principal_components_are_not_standardized():
-    X = three_groups_in_space() * UNITS
-    with pytest.raises(ValueError, match="standardize the columns before"):
-        EGMM(3, reduce=2, standardize=True).fit(X)
-    few = {"model": ["EII", "VII"], "n_clusters": 3, "reduce": 2, "random_state": 0}
-    assert EGMM(**few).fit(X).log_likelihood_ == EGMM(**few, standardize=False).fit(X).log_likelihood_
+@pytest.mark.parametrize("model", ["VII", ["EII", "VII"]])
+def test_principal_components_are_those_of_standardized_columns_where_units_differ(model):
+    X = three_groups_in_space()
+    few = {"model": model, "n_clusters": 3, "reduce": 2, "random_state": 0}
+    same, scaled = EGMM(**few, standardize=True).fit(X * UNITS), EGMM(**few).fit(X / X.std(axis=0))
+    assert EGMM(**few).fit(X * UNITS).log_likelihood_ == same.log_likelihood_
+    assert same.log_likelihood_ == pytest.approx(scaled.log_likelihood_, rel=1e-9)
+    np.testing.assert_allclose(same.cluster_centers_, scaled.cluster_centers_ * X.std(axis=0) * UNITS, rtol=1e-6)
+    np.testing.assert_allclose(same.predict_partition(X * UNITS).masses, scaled.partition_.masses, atol=1e-9)
+    plain = EGMM(**few, standardize=False).fit(X * UNITS)
+    assert plain.log_likelihood_ != pytest.approx(same.log_likelihood_, abs=0.1)
 
 
 def test_batches_follow_standardized_columns():
@@ -457,7 +463,7 @@ def planted(n=150, d=8, seed=0):
 @pytest.mark.parametrize(("reduce", "width"), [("pca", 2), (0.9, 2), (0.6, 1), (2, 2), (5, 5)])
 def test_principal_components_are_clustered_and_columns_are_shown(reduce, width):
     X, which = planted()
-    model = EGMM(3, reduce=reduce, random_state=0).fit(X)
+    model = EGMM(3, reduce=reduce, standardize=False, random_state=0).fit(X)
     assert model.reduction_.axes.shape == (8, width)
     if width > 1:
         assert adjusted_rand_score(which, model.labels_) == 1
@@ -476,7 +482,7 @@ def test_principal_components_are_clustered_and_columns_are_shown(reduce, width)
 
 def test_reducing_is_clustering_the_principal_components():
     X, _ = planted()
-    inside = EGMM(3, reduce=2, model="VVV", random_state=0).fit(X)
+    inside = EGMM(3, reduce=2, model="VVV", standardize=False, random_state=0).fit(X)
     outside = EGMM(3, model="VVV", random_state=0).fit(PCA(2).fit_transform(X))
     assert inside.log_likelihood_ == pytest.approx(outside.log_likelihood_, rel=1e-9)
     np.testing.assert_allclose(inside.partition_.masses, outside.partition_.masses, atol=1e-6)
@@ -493,10 +499,62 @@ def test_a_start_and_a_prior_for_reduced_columns_are_those_of_the_table():
 def test_reducing_needs_complete_rows():
     X, _ = planted()
     X[3, 2] = np.nan
-    with pytest.raises(
-        ValueError, match=r"EGMM\(reduce=\.\.\.\) needs a table without missing values; fill them first"
-    ):
+    with pytest.raises(ValueError, match=r"EGMM\(reduce='pca'\) needs a table without missing values; fill them first"):
         EGMM(3, reduce="pca").fit(X)
+    model = EGMM(3, reduce=2, random_state=0).fit(planted()[0])
+    with pytest.raises(
+        ValueError, match=r"principal components, which need every column, but some row lacks column 2\. Fill it"
+    ):
+        model.predict_partition(X)
+
+
+def test_a_ridge_is_in_the_units_of_the_table_where_components_are_of_standardized_columns():
+    X, _ = planted()
+    units = np.geomspace(1.0, 500.0, 8)
+    one, two = (
+        EGMM(3, model="EEE", reduce=2, ridge=4.0 * factor**2, random_state=0).fit(X * units * factor)
+        for factor in (1.0, 1 / 64)
+    )
+    np.testing.assert_allclose(two.partition_.masses, one.partition_.masses, atol=1e-9)
+    plain = EGMM(3, model="EEE", reduce=2, random_state=0).fit(X * units)
+    assert one.log_likelihood_ < plain.log_likelihood_ - 1
+
+
+def test_wide_tables_are_reduced_where_the_model_is_chosen():
+    X, which = planted(n=120, d=30)
+    model = EGMM(random_state=0).fit(X)
+    assert model.reduction_.axes.shape == (30, 2)
+    assert adjusted_rand_score(which, model.labels_) == 1
+    asked = EGMM(reduce="pca", random_state=0).fit(X)
+    np.testing.assert_allclose(model.partition_.masses, asked.partition_.masses, atol=1e-12)
+    assert EGMM(3, model="VVI", random_state=0).fit(X).reduction_ is None
+    assert EGMM(3, reduce=None, random_state=0).fit(X).reduction_ is None
+    assert EGMM(3, random_state=0).fit(planted(n=150, d=30)[0]).reduction_ is None
+    holes = X.copy()
+    holes[5, 7] = np.nan
+    assert EGMM(3, random_state=0).fit(holes).reduction_ is None
+
+
+def test_a_row_of_weight_two_counts_as_two_in_a_wide_table():
+    X, _ = planted(n=60, d=20)
+    twice = EGMM(3, random_state=0).fit(np.repeat(X, 2, axis=0))
+    weighted = EGMM(3, random_state=0).fit(X, sample_weight=np.full(60, 2.0))
+    assert twice.reduction_ is None  # 120 rows are enough for 20 columns
+    assert weighted.reduction_ is None
+    X = X[:40]
+    twice = EGMM(3, random_state=0).fit(np.repeat(X, 2, axis=0))
+    weighted = EGMM(3, random_state=0).fit(X, sample_weight=np.full(40, 2.0))
+    assert twice.reduction_.axes.shape == weighted.reduction_.axes.shape == (20, 2)
+    np.testing.assert_allclose(weighted.partition_.masses, twice.partition_.masses[::2], atol=1e-6)
+
+
+def test_no_matrix_of_all_columns_is_made_for_components(monkeypatch):
+    X, which = planted(n=60, d=700)
+    made, moments_of = [], survey.moments_of
+    monkeypatch.setattr(survey, "moments_of", lambda *args: made.append(moments_of(*args)) or made[-1])
+    model = EGMM(3, model="VVV", reduce=2, random_state=0).fit(X)
+    assert adjusted_rand_score(which, model.labels_) == 1
+    assert {moments.squares.shape for moments in made} == {(700,), (2, 2)}
 
 
 def test_redundant_columns_change_nothing():
@@ -536,7 +594,8 @@ def test_redundant_columns_change_nothing():
         ({"model": []}, r"or a list of some of them\. Got \[\]"),
         (
             {"reduce": 0},
-            "'reduce' parameter of EGMM must be 'pca' or a number > 0 and < 1 or an integer >= 1 or None. Got 0",
+            "'reduce' parameter of EGMM must be one of 'auto', 'pca' or a number > 0 and < 1 or an integer >= 1 or "
+            "None. Got 0",
         ),
     ],
 )
@@ -554,7 +613,8 @@ def test_models_that_few_rows_cannot_carry_are_named_with_those_that_can():
     ):
         EGMM(2, model=["VVV", "VVI", "VEE"]).fit(X)
     assert EGMM(2, model="VVV", reduce=3, random_state=0).fit(X).model_ == "VVV"
-    assert set(EGMM(2, random_state=0).fit(X).selection_["model"]) == {name for name in MODELS if name.endswith("I")}
+    carried = set(EGMM(2, reduce=None, random_state=0).fit(X).selection_["model"])
+    assert carried == {name for name in MODELS if name.endswith("I")}
 
 
 @pytest.mark.parametrize("reduce", [None, "pca"])

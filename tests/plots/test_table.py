@@ -1,5 +1,7 @@
 """Which plane a picture shows."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,3 +157,14 @@ def test_the_hull_of_many_points_is_that_of_all_of_them(shape):
     found = convex_hull(np.vstack([points, [[np.nan, 0]]]))
     expected = points[[0, -1]] if shape == "line" else points[ConvexHull(points).vertices]
     assert {tuple(corner) for corner in found} == {tuple(corner) for corner in expected}
+
+
+def test_two_of_many_columns_take_no_square_of_memory():
+    table = np.arange(6_000.0).reshape(2, 3_000)
+    tracemalloc.start()
+    try:
+        plane = choose_plane(table, [str(j) for j in range(3_000)], (2_999, 5))
+        assert tracemalloc.get_traced_memory()[1] < 3_000 * 100  # a matrix of all columns has 72 MB
+    finally:
+        tracemalloc.stop()
+    assert plane.project(table).tolist() == [[2_999, 5], [5_999, 3_005]]

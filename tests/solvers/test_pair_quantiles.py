@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from evidentia.solvers.pair_quantiles import pair_quantiles
+from evidentia.solvers.pair_quantiles import _order_statistics, pair_quantiles
 
 
 def replicated(n, count, seed):
@@ -65,3 +65,12 @@ def test_renumbering_the_classes_of_a_replicate_changes_nothing():
     np.testing.assert_allclose(
         pair_quantiles(posteriors, every_pair(6), 0.05), pair_quantiles(moved, every_pair(6), 0.05), atol=1e-6
     )
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_order_statistics_are_those_of_sorted_numbers_ties_among_them(count):
+    rng = np.random.default_rng(count)
+    for codes in rng.integers(3, 9, size=(300, count)).astype(np.int32):
+        for k in range(count - 1):
+            found = _order_statistics(codes, k, codes.min(), codes.max())
+            assert found == tuple(np.sort(codes)[k : k + 2])

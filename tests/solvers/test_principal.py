@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from evidentia.solvers.principal import independent_columns, principal_components
+from evidentia.solvers import principal
+from evidentia.solvers.principal import independent_columns, is_wide, principal_components, shuffle_columns
 
 
 def planted(n=300, d=12, rank=3, noise=1.0, seed=0):
@@ -14,8 +15,15 @@ def planted(n=300, d=12, rank=3, noise=1.0, seed=0):
     return (rng.normal(size=(n, rank)) * np.linspace(6, 5, rank)) @ axes.T + noise * rng.normal(size=(n, d)) + 5.0
 
 
-def components(X, n_components, weight=None, seed=0):
-    return principal_components(X, weight, n_components, np.random.RandomState(seed))
+def components(X, n_components, weight=None, seed=0, scale=None):
+    weight = np.ones(len(X)) if weight is None else weight
+    return principal_components(X, weight, n_components, np.random.RandomState(seed), scale)
+
+
+def test_a_table_is_wide_by_its_columns_or_by_its_rows_for_each():
+    assert [is_wide(10_000, d) for d in (60, 61)] == [False, True]
+    assert [is_wide(n, 10) for n in (49, 50)] == [True, False]
+    assert not is_wide(3, 2)
 
 
 @pytest.mark.parametrize(("d", "rank"), [(10, 2), (12, 3), (30, 5), (60, 4)])
@@ -73,6 +81,31 @@ def test_weights_count_as_copies():
     np.testing.assert_allclose(weighted.mean, copied.mean)
     np.testing.assert_allclose(weighted.axes, copied.axes, atol=1e-9)
     assert components(X, None, weight).axes.shape[1] == 3
+    rows = [(X, weight), (np.repeat(X, weight, axis=0), np.ones(weight.sum()))]
+    table, copies = (shuffle_columns(*each, np.random.RandomState(4)) for each in rows)
+    np.testing.assert_array_equal(table, copies)
+    np.testing.assert_array_equal(np.sort(copies, axis=0), np.sort(rows[1][0], axis=0))
+    assert abs(np.corrcoef(copies[:, :2].T)[0, 1]) < 0.5 * abs(np.corrcoef(rows[1][0][:, :2].T)[0, 1])
+
+
+def test_a_shuffled_table_has_a_bounded_size(monkeypatch):
+    X = planted(n=120)
+    monkeypatch.setattr(principal, "MOST_SHUFFLED", 500)
+    assert shuffle_columns(X, np.full(120, 1e6), np.random.RandomState(0)).shape == (500, 12)
+    assert shuffle_columns(X, np.full(120, 1e-3), np.random.RandomState(0)).shape == (120, 12)
+    assert components(X, None, np.full(120, 1e6)).axes.shape[1] == 3
+
+
+def test_scaled_columns_have_the_components_of_a_scaled_table():
+    X, units = planted(), np.geomspace(1e-3, 1e4, 12)
+    found, plain = components(X * units, None, scale=units), components(X, None)
+    np.testing.assert_allclose(found.axes, plain.axes, atol=1e-9)
+    np.testing.assert_allclose(found.to(X * units), plain.to(X), atol=1e-7)
+    np.testing.assert_allclose(found.back(plain.to(X)), plain.back(plain.to(X)) * units)
+    within = np.cov(plain.to(X).T)
+    np.testing.assert_allclose(found.covariance_back(within), plain.covariance_back(within) * np.outer(units, units))
+    np.testing.assert_allclose(found.variances_to(units**2 * 7.0), plain.variances_to(np.full(12, 7.0)))
+    assert found.share == pytest.approx(plain.share)
 
 
 def test_signs_do_not_depend_on_the_order_of_the_rows():
@@ -87,16 +120,6 @@ def test_variances_of_columns_become_those_of_components():
     variances = np.linspace(1, 4, 12)
     expected = np.diag(found.axes.T @ np.diag(variances) @ found.axes)
     np.testing.assert_allclose(found.variances_to(variances), expected)
-
-
-def test_covariances_of_columns_become_those_of_what_is_kept():
-    X = planted()
-    found, covariance = components(X, 3), np.cov(X.T)
-    np.testing.assert_allclose(found.covariance_to(covariance), np.cov(found.to(X).T), atol=1e-9)
-    some = independent_columns(np.column_stack([X[:, :2], np.ones(300), X[:, 2:4]]))
-    wide = np.arange(25.0).reshape(5, 5)
-    assert some.covariance_to(wide).tolist() == wide[[0, 1, 3, 4]][:, [0, 1, 3, 4]].tolist()
-    assert some.covariance_to(wide[0]).tolist() == [0, 1, 3, 4]
 
 
 def test_combinations_of_earlier_columns_are_left_out():

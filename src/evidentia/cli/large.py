@@ -20,8 +20,9 @@ from evidentia.files import write_whole
 from evidentia.looking.placing import TableModel
 from evidentia.rows import RowSource, open_rows
 from evidentia.rows.passes import add_up, show_progress
-from evidentia.rows.source import Piece, TransformedRows
-from evidentia.solvers.coordinates import ColumnScales, Moments, coordinates_of, moments_of
+from evidentia.rows.source import TransformedRows
+from evidentia.rows.survey import piece_moments
+from evidentia.solvers.coordinates import ColumnScales, scales_of
 
 SAMPLE = 20_000  # rows of the report
 PLACES = 64  # parts of the source that these are from
@@ -104,13 +105,8 @@ def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
         return None
     if scale not in ("auto", "standard"):
         raise UserError(f"--scale {scale} needs all rows in memory; none and standard do not.")
-    found = coordinates_of(add_up(_variances, rows), kind="diag")
-    assert isinstance(found, ColumnScales)
+    found = scales_of(add_up(piece_moments, rows, False))
     return ColumnScales(found.origin, np.where(found.deviation == 0, 1.0, found.deviation))
-
-
-def _variances(piece: Piece) -> Moments | None:
-    return next((moments_of(used.table, used.weight, mixing=False) for used in piece.without_zero_weights()), None)
 
 
 def _report(out: Path, model: Any, rows: RowSource, scales: Any, notes: Sequence[str], **words: Any) -> Path:

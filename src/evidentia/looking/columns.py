@@ -184,9 +184,9 @@ def take_columns(frame: pd.DataFrame, columns: Sequence[str], categories: Sequen
             f"The table has no {what} {', '.join(missing[:8])}{more}, which {was} clustered. "
             f"It has {', '.join(map(str, frame.columns))}."
         )
-    kinds: dict[str, Any] = {name: "category" if name in categories else float for name in columns}
+    kinds: Any = {name: "category" if name in categories else float for name in columns}
     try:
-        return frame[list(columns)].astype(kinds)
+        return frame[list(columns)].astype(kinds if len(categories) else float)  # all at once, for they may be many
     except (ValueError, TypeError) as error:
         text = [name for name in columns if name not in categories and not is_numeric(frame[name])]
         if not text:

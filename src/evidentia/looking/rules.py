@@ -266,7 +266,7 @@ def egmm_settings(seen: Look, scale: str) -> tuple[dict[str, Any], str]:
     width = f"{len(seen.of_kind()):,} columns are many for {seen.n_rows:,} rows"
     if seen.holes:
         return settings, f"{width}, but a table with missing values is not reduced."
-    return {"reduce": "pca"}, f"{width}: principal components, those that say more than noise."
+    return settings | {"reduce": "pca"}, f"{width}: principal components, those that say more than noise."
 
 
 def sets_rule(cls: Any) -> str:

@@ -21,12 +21,11 @@ from evidentia.looking.columns import (
     is_numeric,
     looks_like_classes,
 )
+from evidentia.solvers.principal import is_wide
 from evidentia.solvers.units import on_one_scale, spread_ratio
 
 SAMPLE = 5_000  # rows that are enough to see which columns depend on others
 MOST_COLUMNS = 500  # beyond, dependence of columns is not looked for
-WIDE = 60  # columns, up to which EGMM tries full covariances: a wider table is reduced
-ROWS_PER_COLUMN = 5  # rows: a table with fewer a column is wide too
 ROUNDING = 1e-8  # what remains of a column that others determine, relative to its spread
 TAILS = 0.01  # share of values far out that makes a long tail
 NAMED = 3  # columns that a sentence names
@@ -73,8 +72,7 @@ class Look:
     @property
     def wide(self) -> bool:
         """Whether there are more columns than a covariance for each cluster can take."""
-        n_columns = len(self.of_kind())
-        return n_columns > WIDE or (n_columns > 2 and self.n_rows < ROWS_PER_COLUMN * n_columns)
+        return is_wide(self.n_rows, len(self.of_kind()))
 
     @property
     def spread_ratio(self) -> float:

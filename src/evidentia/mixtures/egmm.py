@@ -45,20 +45,20 @@ from evidentia.partition import CredalPartition
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.survey import Table, look_through
 from evidentia.rows.tables import any_table
+from evidentia.rows.values import ranges_of
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.callbacks import run_callbacks
-from evidentia.solvers.coordinates import ALL_EQUAL, RANK_TOLERANCE, ColumnScales, Coordinates
+from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, scales_of
 from evidentia.solvers.overlap import is_automatic
-from evidentia.solvers.principal import Independent, Principal, independent_columns, principal_components
+from evidentia.solvers.principal import WIDE, Independent, Principal, independent_columns, is_wide, principal_components
 from evidentia.solvers.starts import START_RULES
 from evidentia.solvers.threads import one_blas_thread
 from evidentia.solvers.units import units_differ
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
-WIDEST_FULL = 60  # columns up to which models that are not diagonal are tried unasked: cost grows with the square
 MANY_ROWS = 50  # from which on few values in a column are no chance
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
-BEYOND = 1e-60  # of a variance that is given: a column that varies less was meant in other units
+BEYOND = 1e-10  # of a variance that is given: a column that varies less was meant in other units, and would be lost
 
 
 class EGMM(StreamingMixture, MixtureClusterer):
@@ -198,17 +198,18 @@ class EGMM(StreamingMixture, MixtureClusterer):
         default="data",
     )
     reduce: Any = param(
-        Choice("pca") | Number(above=0, below=1) | Integer(low=1) | NOTHING,
-        """Cluster principal components of the columns as they are (not scaled): those that hold what columns have in
-        common (``"pca"``: above the level of a table with shuffled columns), a share of variance, or a number of
-        them. Centers and new objects are in the columns of X all the same.""",
-        default=None,
+        Choice("auto", "pca") | Number(above=0, below=1) | Integer(low=1) | NOTHING,
+        """Cluster principal components: those that hold what columns have in common (``"pca"``: above the level of a
+        table with shuffled columns), a share of variance, or a number of them. Centers and new objects are in the
+        columns of X all the same. ``"auto"``: ``"pca"`` where the model is chosen, the table has more than 60 columns,
+        or fewer than five rows a column, and nothing is missing.""",
+        default="auto",
     )
     standardize: Any = param(
         Choice("auto") | BOOLEAN,
-        """Whether EII, VII, EVE, VVE, EEV and VEV, which depend on the units of the columns, are models of columns of
-        unit variance. ``"auto"``: where the model is chosen, and spreads of columns differ more than three times,
-        unless most columns reach both ends of one range, like pixels. Other models are the same either way.""",
+        """Whether what depends on the units of the columns is that of columns of unit variance: principal components,
+        or else EII, VII, EVE, VVE, EEV and VEV. ``"auto"``: where spreads of columns differ more than three times,
+        unless most columns reach both ends of one range, like pixels; not for a model that is named.""",
         default="auto",
     )
     reg_covar: float = param(
@@ -313,14 +314,15 @@ class EGMM(StreamingMixture, MixtureClusterer):
         self._check_prior(table.moments.spread)
         if not self._automatic_sets:
             self._refuse_masses(rows, resolve_focal_sets(self.focal_sets, min(numbers), empty=False))
-        self.reduction_: Principal | Independent | None = self._principal_components(*table.sample, rng)
+        self.reduction_: Principal | Independent | None = self._principal_components(table, rng)
         models = self._models(table.n_rows, self._reduce(table.sample.X[:1]).shape[1])
         if self.reduction_ is None:
             self.reduction_ = self._independent_columns(table.sample.X, models)
-        self._warn_of_few_values(table.sample.X)
-        objects = table.sample.X[table.sample.weight > 0]
+        values = few_values(table.sample.X)
+        if len(table.sample.X) >= MANY_ROWS:
+            self._warn_of_few_values(values)
         rounded = self.prior is not None and table.total >= MANY_ROWS
-        self.resolution_ = resolutions(objects) if rounded else np.zeros(rows.n_features)
+        self.resolution_ = resolutions(values) if rounded else np.zeros(rows.n_features)
         problem = Problem(reduce_table(table, self.reduction_), rng, self, known)
         search = Search(problem, rng)
         found = search.run(numbers, models)
@@ -340,16 +342,18 @@ class EGMM(StreamingMixture, MixtureClusterer):
         return isinstance(self.model, str) and self.model == "auto"
 
     def _mixes_columns(self, d: int) -> bool:
-        """Whether some step needs covariances between columns, a matrix of d × d."""
-        if self.reduce is not None or self._automatic_model:
-            return self.reduce is not None or d <= WIDEST_FULL
+        """Whether a model needs covariances between the columns of the table, a matrix of d × d."""
+        if self.reduce not in (None, "auto"):
+            return False
+        if self._automatic_model:
+            return d <= WIDE
         return not all(model.endswith("I") for model in ([self.model] if isinstance(self.model, str) else self.model))
 
     def _models(self, n: int, d: int) -> list[str]:
         """Models that are asked for and that so many rows can carry."""
         carried = carried_models(n, d)
         if self._automatic_model:
-            return carried if d <= WIDEST_FULL else [model for model in carried if model.endswith("I")]
+            return carried if d <= WIDE else [model for model in carried if model.endswith("I")]
         asked = [self.model] if isinstance(self.model, str) else self.model
         if d > 1 and (beyond := sorted(set(asked) - set(carried), key=MODELS.index)):
             raise ValueError(
@@ -385,38 +389,44 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 f"{variance[column]:g}: variances are in squared units of the columns."
             )
 
-    def standardizes(self, table: Table, scales: ColumnScales) -> bool:
-        """Whether models that depend on units are those of standardized columns."""
-        if not isinstance(self.standardize, str):
-            return bool(self.standardize)
-        if self.reduce is not None or (isinstance(self.model, str) and not self._automatic_model):
+    def standardizes(self, table: Table) -> bool:
+        """Whether models that depend on the units of columns are those of standardized columns."""
+        named = isinstance(self.model, str) and not self._automatic_model
+        if isinstance(self.reduction_, Principal) or (self.standardize == "auto" and named):
             return False
-        objects = table.sample.X[table.sample.weight > 0][:, scales.kept]
-        return units_differ(scales.scale, np.nanmin(objects, axis=0), np.nanmax(objects, axis=0))
+        return self._asks_unit_variance(table)
+
+    def _asks_unit_variance(self, table: Table) -> bool:
+        if self.standardize != "auto":
+            return bool(self.standardize)
+        scales, ranges = scales_of(table.moments), ranges_of(table.sample.X)
+        return units_differ(scales.scale, ranges.low[scales.kept], ranges.high[scales.kept])
 
     def rounding_variances(self) -> np.ndarray:
         """Variances of what rounding took from each value, in the columns that are clustered."""
-        variances = np.square(self.resolution_) / 12  # of a uniform distribution over one step
+        return self.clustered_variances(np.square(self.resolution_) / 12)  # of a uniform distribution over one step
+
+    def clustered_variances(self, variances: np.ndarray) -> np.ndarray:
+        """Variances of the columns that are clustered, from those of the columns of X."""
         return variances if self.reduction_ is None else self.reduction_.variances_to(variances)
 
-    def _principal_components(
-        self, table: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState
-    ) -> Principal | None:
+    def _principal_components(self, table: Table, rng: np.random.RandomState) -> Principal | None:
+        whole, d = (table.moments.observed == table.total).all(), table.rows.n_features
         if self.reduce is None:
             return None
-        if np.isnan(table.sum()):
+        if self.reduce == "auto" and not (
+            whole and self._automatic_model and is_wide(max(table.total, table.n_rows), d)
+        ):
+            return None
+        if not whole:
             raise ValueError(
-                "EGMM(reduce=...) needs a table without missing values; fill them first, or leave reduce=None: EM "
-                "integrates them out."
+                f"EGMM(reduce={self.reduce!r}) needs a table without missing values; fill them first, or give "
+                "reduce=None: EM integrates them out."
             )
-        if self.standardize not in ("auto", False):
-            raise ValueError(
-                "EGMM(reduce=...) clusters principal components of the columns as they are, which 'standardize' cannot "
-                "change: standardize the columns before, or leave standardize='auto'."
-            )
-        if not (table != table[0]).any():
-            raise ValueError(ALL_EQUAL)
-        return principal_components(table, weight, None if self.reduce == "pca" else self.reduce, rng)
+        deviation = scales_of(table.moments).deviation
+        scale = np.where(deviation > 0, deviation, 1) if self._asks_unit_variance(table) else None
+        share = None if self.reduce in ("auto", "pca") else self.reduce
+        return principal_components(*table.sample, share, rng, scale)
 
     def _independent_columns(self, table: np.ndarray, models: list[str]) -> Independent | None:
         """Densities of models that mix columns and of those that do not compare only where none is redundant."""
@@ -427,16 +437,20 @@ class EGMM(StreamingMixture, MixtureClusterer):
         return found if len(found.kept) < table.shape[1] else None
 
     def _reduce(self, table: np.ndarray) -> np.ndarray:
+        if isinstance(self.reduction_, Principal) and np.isnan(table.sum()):
+            column = np.argwhere(np.isnan(table))[0, 1]
+            raise ValueError(
+                "EGMM has clustered principal components, which need every column, but some row lacks column "
+                f"{column}. Fill it, or fit with reduce=None."
+            )
         return table if self.reduction_ is None else self.reduction_.to(table)
 
     # -- what is chosen --------------------------------------------------------------------------------------------
 
-    def _warn_of_few_values(self, table: np.ndarray) -> None:
+    def _warn_of_few_values(self, values: list[np.ndarray | None]) -> None:
         """Say that Gaussians are of little use where half of the columns are categories or grades."""
-        if len(table) < MANY_ROWS:
-            return
-        found = [values for values in few_values(table) if values is None or len(values) > 1]
-        few, varied = sum(values is not None for values in found), len(found)
+        found = [one for one in values if one is None or len(one) > 1]
+        few, varied = sum(one is not None for one in found), len(found)
         if few and 2 * few >= varied:
             warn_user(
                 f"EGMM: {few} of {varied} columns have at most {FEW_VALUES} different values. Gaussian clusters cannot "
@@ -492,8 +506,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
             Y = frame.to(rows_here)
             tool = engine(self.model_, blur=spread_to(self.rounding_variances(), frame, diagonal=diagonal))
             known = None if knowledge is None else knowledge.take(chunk)
-            for state, o, rows in patterns_of(Y, known, parameters, average):
-                found, density = tool.evaluate(Y[rows][:, o], o, state, average)
+            for state, seen, o, rows in patterns_of(Y, known, parameters, average):
+                found, density = tool.evaluate(seen, o, state, average)
                 if self._automatic_sets:
                     self._drop_impossible(found, density, state, o, tool.blur_of(o))
                 masses[chunk][rows], log_density[chunk][rows] = found, density + frame.log_jacobian_of(o)

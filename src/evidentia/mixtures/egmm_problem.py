@@ -28,9 +28,11 @@ from evidentia.mixtures.set_mixture import (
     engine,
 )
 from evidentia.partition import CredalPartition
-from evidentia.rows.source import ArrayRows, Piece, TransformedRows
-from evidentia.rows.survey import Table
-from evidentia.solvers.coordinates import ColumnScales, Coordinates, Moments, coordinates_of, moments_of
+from evidentia.rows.passes import add_up
+from evidentia.rows.source import ArrayRows, Piece, RowSource, TransformedRows
+from evidentia.rows.survey import Table, piece_moments
+from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.coordinates import ColumnScales, Coordinates, coordinates_of, moments_of, scales_of
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
 from evidentia.solvers.principal import Independent, Principal
@@ -78,15 +80,15 @@ def few_values(X: np.ndarray) -> list[np.ndarray | None]:
     return [None if values is None or len(values) > FEW_VALUES else values for values in maybe]
 
 
-def resolutions(X: np.ndarray) -> np.ndarray:
-    """The smallest step between values of each column that has few of them, and zero for the others.
+def resolutions(found: list[np.ndarray | None]) -> np.ndarray:
+    """The smallest step between the few values of each column, and zero for those of more values.
 
     Examples
     --------
-    >>> resolutions(np.array([[0.0, 5.1], [1.0, 4.9], [1.0, 5.2], [0.0, 4.2], [np.nan, 3.0], [3.0, 2.6]]))
+    >>> X = np.array([[0.0, 5.1], [1.0, 4.9], [1.0, 5.2], [0.0, 4.2], [np.nan, 3.0], [3.0, 2.6]])
+    >>> resolutions(few_values(X))
     array([1., 0.])
     """
-    found = few_values(X)
     return np.array([0.0 if values is None or len(values) < 2 else np.diff(values).min() for values in found])
 
 
@@ -183,19 +185,11 @@ def reduce_table(table: Table, reduction: Principal | Independent | None) -> Tab
     if reduction is None:
         return table
     sample = Rows(reduction.to(table.sample.X), table.sample.weight)
+    rows: RowSource = TransformedRows(table.rows, reduction)
     if table.complete:
         assert isinstance(table.rows, ArrayRows)
         rows = ArrayRows(sample.X, table.rows.weight)
-        mixing = table.moments.squares.ndim == 2
-        return Table(rows, table.n_rows, moments_of(rows.table, rows.weight, mixing), sample, True)
-    known = table.moments
-    moments = Moments(
-        known.total,
-        np.full(sample.X.shape[1], known.total),
-        reduction.to(known.mean[None])[0],
-        reduction.covariance_to(known.squares),
-    )
-    return Table(TransformedRows(table.rows, reduction), table.n_rows, moments, sample, False)
+    return Table(rows, table.n_rows, add_up(piece_moments, rows, True), sample, table.complete)
 
 
 class KnownTable(NamedTuple):
@@ -242,6 +236,11 @@ def observe(
     ]
 
 
+def fill_missing(Y: np.ndarray) -> np.ndarray:
+    """Zero for what is missing, in place."""
+    return np.nan_to_num(Y, copy=False) if np.isnan(Y.sum()) else Y
+
+
 class Problem:
     """The table as the models see it: coordinates and patterns of each, of all rows and of samples of them.
 
@@ -251,17 +250,15 @@ class Problem:
 
     def __init__(self, table: Table, rng: np.random.RandomState, settings: EGMM, known: KnownTable | None = None):
         self.table, self.settings, self.total, self.known = table, settings, table.total, known
-        scales = coordinates_of(table.moments, kind="diag")
-        assert isinstance(scales, ColumnScales)
-        self.scales = scales
-        self.standardized = settings.standardizes(table, scales)
+        self.scales = scales = scales_of(table.moments)
+        self.standardized = settings.standardizes(table)
         # Columns of equal spread, as k-means needs them.
-        self.filled = np.nan_to_num(scales.to(table.sample.X), copy=False)
+        self.filled = fill_missing(scales.to(table.sample.X))
         sample = ArrayRows(table.sample.X, table.sample.weight)
         self.rows = {ALL: table.rows, SAMPLE: table.rows if table.complete else sample}
-        self.picked = np.arange(len(table.sample.X))  # rows of the sample for starts and first looks
+        self.picked: Any = slice(None)  # rows of the sample for starts and first looks
         self.few_weight = table.sample.weight
-        if len(self.picked) > START_ROWS:
+        if len(table.sample.X) > START_ROWS:
             some, share = representative_rows(self.filled, table.sample.weight, rng)
             steps = (np.arange(START_ROWS) + 0.5) / START_ROWS
             cumulative = np.cumsum(share)
@@ -299,10 +296,11 @@ class Problem:
 
     def few(self, model: str) -> np.ndarray:
         """A few rows in the coordinates of the model, not to be changed; zero stands for what is missing."""
-        kind = KIND[model]
-        if kind not in self._few:
-            rows = self.table.sample.X[self.picked]
-            self._few[kind] = np.nan_to_num(self.coordinates(model).to(rows), copy=False)
+        kind, coordinates = KIND[model], self.coordinates(model)
+        if kind not in self._few and coordinates is self.scales:
+            self._few[kind] = self.filled[self.picked]
+        elif kind not in self._few:
+            self._few[kind] = fill_missing(coordinates.to(self.table.sample.X[self.picked]))
         return self._few[kind]
 
     def patterns(self, model: str, size: str) -> Patterns:
@@ -338,14 +336,13 @@ class Problem:
                 count, scale = data_prior(model, variances[variances > 0], n_clusters)
                 variances[variances > 0] = scale
             else:
-                given, reduction = np.asarray(settings.prior, dtype=float), settings.reduction_
-                variances = given if reduction is None else reduction.variances_to(given)
+                variances = settings.clustered_variances(np.asarray(settings.prior, dtype=float))
                 count, _ = data_prior(model, variances, 1)
             prior = Prior(count, spread_to(variances, coordinates, diagonal=diagonal))
         ridge: Any = 0.0
         if settings.ridge:
-            ridge = settings.ridge * (coordinates.forward.T @ coordinates.forward)
-            ridge = np.diag(ridge) if diagonal else ridge
+            added = settings.clustered_variances(np.full(settings.n_features_in_, settings.ridge))
+            ridge = spread_to(added, coordinates, diagonal=diagonal)
         floor = Floor(settings.reg_covar, reference if diagonal else np.diag(reference))
         return engine(
             model, prior, floor, ridge, spread_to(settings.rounding_variances(), coordinates, diagonal=diagonal)
@@ -421,6 +418,7 @@ class Problem:
         tool, c = self.engine(model, focal_sets.n_clusters), focal_sets.n_clusters
         Y = self.few(model)
         if start.centers is None:
+            assert start.labels is not None
             labels = start.labels
         else:
             centers = self.coordinates(model).to(start.centers)
@@ -429,9 +427,12 @@ class Problem:
         size = member.sum(axis=0)
         if start.centers is None:
             centers = member.T @ Y / size[:, None]
-        residual = Y - centers[labels]
-        squares = np.square(residual) if tool.diagonal else residual[:, :, None] * residual[:, None, :]
-        scatter = np.tensordot(member.T, squares, axes=1)
+        width = Y.shape[1:] if tool.diagonal else Y.shape[1:] * 2
+        scatter = np.zeros((c, *width))
+        for block in row_blocks(len(Y), int(np.prod(width))):
+            residual = Y[block] - centers[labels[block]]
+            squares = np.square(residual) if tool.diagonal else residual[:, :, None] * residual[:, None, :]
+            scatter += np.tensordot(member[block].T, squares, axes=1)
         weights = np.full(len(focal_sets), 1 / len(focal_sets))
         if model in SHARED:
             return Parameters(weights, centers, tool.constrain(scatter.sum(axis=0) / size.sum())[None])

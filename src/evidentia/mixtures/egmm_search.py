@@ -233,8 +233,8 @@ class Search:
         Y, tool = problem.coordinates(model).to(X), problem.engine(model, len(average))
         posterior = np.empty((len(Y), len(average)))
         knowledge = problem.knowledge(SAMPLE)
-        for state, observed, rows in patterns_of(Y, knowledge, single.best.state, average):
-            posterior[rows] = tool.evaluate(Y[rows][:, observed], observed, state, average)[0]
+        for state, seen, observed, rows in patterns_of(Y, knowledge, single.best.state, average):
+            posterior[rows] = tool.evaluate(seen, observed, state, average)[0]
         family = shared_sets(posterior, weight)
         # For a pair this is the sum of the smaller posterior probabilities.
         return family, weight @ least_committed(posterior, family) / family.card

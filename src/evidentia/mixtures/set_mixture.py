@@ -201,17 +201,23 @@ def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
         yield np.flatnonzero(~row), np.flatnonzero(which.ravel() == pattern)
 
 
+def take_observed(Y: np.ndarray, observed: np.ndarray, rows: Any) -> np.ndarray:
+    """Entries of a pattern of missing ones; complete rows need no copy."""
+    return Y[rows] if len(observed) == Y.shape[1] else Y[rows][:, observed]
+
+
 def patterns_of(
     Y: np.ndarray, knowledge: Knowledge | None, parameters: Parameters, average: np.ndarray
-) -> Iterator[tuple[Parameters, np.ndarray, Any]]:
-    """The parameters, observed columns and rows of every pattern of missing entries and of knowledge."""
+) -> Iterator[tuple[Parameters, np.ndarray, np.ndarray, Any]]:
+    """The parameters, entries, observed columns and rows of every pattern of missing entries and of knowledge."""
     if knowledge is None:
-        yield from ((parameters, *found) for found in missing_patterns(Y))
+        for observed, rows in missing_patterns(Y):
+            yield parameters, take_observed(Y, observed, rows), observed, rows
         return
     for known, at in knowledge.groups():
         state = parameters if known is None else known.weigh(parameters, average)
         for observed, rows in missing_patterns(Y[at]):
-            yield state, observed, at[rows]
+            yield state, take_observed(Y, observed, at[rows]), observed, at[rows]
 
 
 def engine(
@@ -273,11 +279,9 @@ class Engine(ABC):
         part, origin, factor, turn = self._lay_out(X, coordinates)
         patterns = []
         for seen, chosen in missing_patterns(part):
-            rows, count = part, len(part)
-            if not isinstance(chosen, slice):
-                rows, count = part[chosen][:, seen], len(chosen)
+            rows = take_observed(part, seen, chosen)
             blocks = in_blocks(rows, None if origin is None else origin[seen], None if factor is None else factor[seen])
-            patterns.append(Pattern(seen, blocks, count, None if weight is None else weight[chosen], turn))
+            patterns.append(Pattern(seen, blocks, len(rows), None if weight is None else weight[chosen], turn))
         return patterns
 
     def _lay_out(self, X: np.ndarray, coordinates: Coordinates | ColumnScales | None) -> Layout:
@@ -605,7 +609,7 @@ class OwnEngine(Engine):
         """Means of the clusters: generalized least squares, as the precisions of the sets weigh their residuals."""
         size, (c, d) = found.size, previous.shape
         if average.shape == (c, c) and size.all():  # single clusters: each mean is its own
-            return np.linalg.solve(average, found.sum / size[:, None])
+            return np.linalg.inv(average) @ (found.sum / size[:, None])
         residual = found.sum - size[:, None] * (average @ previous)
         pairs = (size[:, None] * average)[:, :, None] * average[:, None, :]
         if self.diagonal:

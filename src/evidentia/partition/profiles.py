@@ -105,6 +105,8 @@ def read_columns(X: Any, feature_names: Sequence[str] | None = None) -> Columns:
     if names is not None and len(names) != shape[1]:
         raise ValueError(f"'feature_names' must name {shape[1]} columns. Got {len(names)} names.")
     names = tuple(map(str, names)) if names is not None else tuple(f"column {j}" for j in range(shape[1]))
+    if frame and all(getattr(kind, "kind", "O") in "biuf" for kind in X.dtypes):  # at once, for they may be many
+        X, frame = X.to_numpy(dtype=float, na_value=np.nan), False
     whole = None if frame else np.asarray(X)
     if whole is not None and whole.dtype.kind in "biuf":
         return Columns(_finite(whole.astype(float)), names)

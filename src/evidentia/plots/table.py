@@ -77,7 +77,9 @@ def choose_plane(table: np.ndarray, names: Sequence[str], columns: Columns) -> P
             raise ValueError(f"'columns' must be two columns, or 'pca'. Got {columns!r}.")
         return principal_plane(table)
     i, j = column_numbers((0, 1) if columns is None else columns, names)
-    return Plane(np.zeros(n_features), np.eye(n_features)[:, [i, j]], (names[i], names[j]))
+    axes = np.zeros((n_features, 2))
+    axes[[i, j], [0, 1]] = 1
+    return Plane(np.zeros(n_features), axes, (names[i], names[j]))
 
 
 def fill_missing(table: np.ndarray) -> np.ndarray:

@@ -105,6 +105,11 @@ def look_through(
     return kept[key][1]
 
 
+def piece_moments(piece: Piece, mixing: bool) -> Moments | None:
+    """Moments of a piece; those of all pieces add up to those of the source."""
+    return next((moments_of(used.table, used.weight, mixing) for used in piece.without_zero_weights()), None)
+
+
 def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
     """At most so many rows of a source that stand for all: every row in its own order, if these are not more.
 

@@ -114,15 +114,35 @@ def _refuse_narrow(ranges: Ranges, who: str, column: Callable[[int], str]) -> No
 def _refuse_far(ranges: Ranges, sample: np.ndarray, who: str, column: Callable[[int], str], share: float) -> None:
     """For a value so far out that doubles do not tell most others in its column apart."""
     few = sample[:: -(-len(sample) // LOOKED_AT)]
-    few = few[~np.isnan(few).any(axis=1)]
-    if not len(few):
+    if not ranges.finite:
+        few = few[~np.isnan(few).any(axis=1)]
+    wide = ranges.high - ranges.low
+    maybe = np.flatnonzero(_may_be_near(few, share * wide))
+    if not len(few) or not len(maybe):
         return
-    low, high = np.quantile(few, TYPICAL, axis=0)
-    typical, wide = high - low, ranges.high - ranges.low
-    for at in np.flatnonzero((typical > 0) & (typical < share * wide))[:1]:
-        far = ranges.high[at] if ranges.high[at] - high[at] > low[at] - ranges.low[at] else ranges.low[at]
+    low, high = np.quantile(few[:, maybe], TYPICAL, axis=0)
+    typical = high - low
+    for which in np.flatnonzero((typical > 0) & (typical < share * wide[maybe]))[:1]:
+        at, above = maybe[which], ranges.high[maybe[which]] - high[which]
+        far = ranges.high[at] if above > low[which] - ranges.low[at] else ranges.low[at]
         raise ValueError(
-            f"X holds {far:g} in column {column(at)}, where most values differ by {typical[at]:.2g} at most: doubles "
-            f"do not carry both through the squares of {who}. If it is a code for 'missing', or a mistake, replace it "
-            "or drop the row; else take logarithms of the column."
+            f"X holds {far:g} in column {column(at)}, where most values differ by {typical[which]:.2g} at most: "
+            f"doubles do not carry both through the squares of {who}. If it is a code for 'missing', or a mistake, "
+            "replace it or drop the row; else take logarithms of the column."
         )
+
+
+def _may_be_near(rows: np.ndarray, apart: np.ndarray) -> np.ndarray:
+    """Columns of which most values may be no further apart than that; quantiles, which take longer, tell.
+
+    If they are, few rows have another value, and so have few pairs of rows: all others are as near.
+
+    Examples
+    --------
+    >>> _may_be_near(np.array([[7.0, 7.0, k] for k in range(19)] + [[7.0, 8.0, 19]]), np.full(3, 0.5))
+    array([ True,  True, False])
+    """
+    half = len(rows) // 2
+    near = np.abs(rows[:half] - rows[half : 2 * half]) <= apart
+    others = (1 - (TYPICAL[1] - TYPICAL[0])) * len(rows) + 2  # and a row at each end, as quantiles lie between rows
+    return np.count_nonzero(near, axis=0) >= half - others

@@ -255,7 +255,9 @@ class Scaling(NamedTuple):
         return cls(mean, 1 / deviation[:, None], deviation[:, None], -float(np.log(deviation).sum()))
 
     def to(self, X: np.ndarray) -> np.ndarray:
-        return (X - self.origin) * self.forward[:, 0]
+        Y = X - self.origin
+        Y *= self.forward[:, 0]
+        return Y
 
     def back(self, Y: np.ndarray) -> np.ndarray:
         return Y * self.backward[:, 0] + self.origin
@@ -342,14 +344,21 @@ class Features(Steps):
         mean = np.average(rows, axis=0, weights=share)
         centered = rows - mean
         if diagonal:
-            return cls(rows, Scaling.to_unit(mean, share @ np.square(centered) / share.sum()), None, objects)
+            squares = np.square(centered, out=centered)
+            return cls(rows, Scaling.to_unit(mean, share @ squares / share.sum()), None, objects)
         return cls(rows, whitening(mean, centered.T @ (share[:, None] * centered) / share.sum()), None, objects)
 
     def _make_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         for start in range(0, self.n, ROWS):
             block = slice(start, min(start + ROWS, self.n))
-            Y = self.frame.to(self.rows[block])
-            yield block, np.hstack([np.ones((len(Y), 1)), Y, Y[:, self.low] * Y[:, self.high]])
+            features = np.empty((block.stop - start, self.width))
+            Y, products = features[:, 1 : 1 + self.d], features[:, 1 + self.d :]
+            features[:, 0], Y[:] = 1, self.frame.to(self.rows[block])
+            if self.side < self.d:
+                np.square(Y, out=products)
+            else:
+                np.multiply(Y[:, self.low], Y[:, self.high], out=products)
+            yield block, features
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """``(rows, features (rows, width))``, the features being (1, y, vech(y y^T)) or (1, y, y²)."""

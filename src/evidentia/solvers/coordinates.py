@@ -244,6 +244,13 @@ def unit_free(X: np.ndarray, weight: np.ndarray | None = None, *, kind: str = "f
     return coordinates_of(moments_of(X, weight, kind in ("full", "rotated")), kind=kind)
 
 
+def scales_of(moments: Moments) -> ColumnScales:
+    """Unit variance for every column of a table of which the moments are known."""
+    found = coordinates_of(moments, kind="diag")
+    assert isinstance(found, ColumnScales)
+    return found
+
+
 def coordinates_of(moments: Moments, *, kind: str) -> Coordinates | ColumnScales:
     """Coordinates fit to a table of which the moments are known; see :func:`unit_free`."""
     mean, spread = moments.mean, moments.spread

@@ -96,8 +96,11 @@ def _principal_scores(centered: np.ndarray, share: np.ndarray) -> tuple[np.ndarr
     """Principal coordinates of centered rows and their variances, smallest first, by the smaller of two matrices."""
     n, d = centered.shape
     root = np.sqrt(share)[:, None]
-    scaled = root * centered
-    variance, axes = np.linalg.eigh(scaled.T @ scaled if d <= n else scaled @ scaled.T)
+    if d <= n:
+        scaled = root * centered
+        variance, axes = np.linalg.eigh(scaled.T @ scaled)
+    else:
+        variance, axes = np.linalg.eigh(root * (centered @ centered.T) * root.T)
     kept = variance > 1e-10 * variance[-1]
     if d <= n:
         return centered @ axes[:, kept], variance[kept]
@@ -146,15 +149,17 @@ def _reduce(matrix):
 
 
 @compiled
-def _squared_length(triangle, gap):
-    """g^T M^-1 g from what :func:`_reduce` leaves of M; ``gap`` is destroyed."""
-    d = len(gap)
-    total = 0.0
+def _squared_lengths(triangle, gaps):
+    """g^T M^-1 g of all columns g, from what :func:`_reduce` leaves of M; ``gaps`` (d, m) are destroyed."""
+    d, m = gaps.shape
+    total, factor = np.zeros(m), np.empty(m)
     for j in range(d):
-        factor = gap[j] / triangle[j, j]
-        total += factor * gap[j]
+        for s in range(m):
+            factor[s] = gaps[j, s] / triangle[j, j]
+            total[s] += factor[s] * gaps[j, s]
         for k in range(j + 1, d):
-            gap[k] -= factor * triangle[j, k]
+            for s in range(m):
+                gaps[k, s] -= factor[s] * triangle[j, k]
     return total
 
 
@@ -187,13 +192,20 @@ def _free_costs(i, first, alive, size, count, mean, scatter, trace, term, spread
     need a determinant of their own, and a whole tree costs about n² d.
     """
     d = mean.shape[1]
-    triangle, joint, gap = np.empty((d, d)), np.empty((d, d)), np.empty(d)
+    triangle, joint, length = np.empty((d, d)), np.empty((d, d)), np.empty(len(size))
     own = 0.0
     if count[i] > d:
         for p in range(d):
             for q in range(p, d):
                 triangle[p, q] = scatter[i, p, q] / size[i]
         own = _reduce(triangle)
+    if own > 0.0:
+        single = np.flatnonzero((count == 1) & alive)
+        gaps = np.empty((d, len(single)))
+        for s in range(len(single)):
+            for p in range(d):
+                gaps[p, s] = mean[i, p] - mean[single[s], p]
+        length[single] = _squared_lengths(triangle, gaps)
     for k in range(first, len(size)):
         if k == i or not alive[k]:
             continue
@@ -202,9 +214,7 @@ def _free_costs(i, first, alive, size, count, mean, scatter, trace, term, spread
         variance = (trace[i] + trace[k] + shrink * _distance(i, k, mean)) / total
         determinant = 0.0
         if count[k] == 1 and own > 0.0:
-            for p in range(d):
-                gap[p] = mean[i, p] - mean[k, p]
-            longer = 1.0 + shrink / size[i] * _squared_length(triangle, gap)
+            longer = 1.0 + shrink / size[i] * length[k]
             determinant = own * longer * (size[i] / total) ** d
         elif count[i] + count[k] > d:
             _join(i, k, size, mean, scatter, joint)
@@ -265,12 +275,11 @@ def _merge_some(steps, free, spread, groups, costs, partner, cheapest, merges, p
             _free_costs(i, first, alive, size, count, mean, scatter, trace, term, spread, costs)
         else:
             _sphere_costs(i, first, alive, size, mean, costs)
-        for k in range(first, i):
-            if alive[k] and costs[k, i] < cheapest[k]:
+        for k in range(first, n):
+            if k < i and alive[k] and costs[k, i] < cheapest[k]:
                 cheapest[k], partner[k] = costs[k, i], i
-        for k in range(first, n):  # whose cheapest partner has changed or gone
-            if k == i or (t >= 0 and alive[k] and (partner[k] == i or partner[k] == j)):
-                cheapest[k] = _look(k, costs, alive, partner)
+            elif k == i or (t >= 0 and alive[k] and (partner[k] == i or partner[k] == j)):
+                cheapest[k] = _look(k, costs, alive, partner)  # its cheapest partner has become dearer, or is gone
 
 
 @compiled

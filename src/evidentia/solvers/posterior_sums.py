@@ -6,7 +6,8 @@ is a line (:func:`laid_out`), and features, scores, exponentials and sums of one
 grows with the number of rows, no step allocates, and the interpreter is free for other threads meanwhile.
 
 The number of coefficients tells the features: ``(x, 1)``, ``(x, x², 1)``, or ``(x, x_p x_q for all p <= q, 1)``. The
-coefficient of the constant comes last, and the constant itself is never multiplied.
+coefficient of the constant comes last, and the constant itself is never multiplied. Features of a wide table are made
+of some columns at a time, once for the scores and once for the sums: all of them would not stay near.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ BLOCK = 128  # rows
 WIDTH = BLOCK + 8  # of a line: at a power of two all lines would compete for the same places of the cache
 TILE = 16  # components at a time, whose scores of a block then stay in the nearest cache
 PER_LINE = 8  # numbers that come from memory together
+COLUMNS = 64  # of a wide table whose features are made at a time, so that they stay near
 AHEAD = 5_500  # numbers between those that are worked on and those asked for: memory answers late
 LANES = 16  # products of sums of exponentials that grow side by side, so that logarithms are few
 LARGEST = 300.0  # decimal exponent that such a product may have
@@ -72,6 +74,48 @@ def laid_out(X: np.ndarray, origin: np.ndarray, factor: np.ndarray) -> np.ndarra
             for p in range(n_columns):
                 blocks[b, p, i] = (X[b * BLOCK + i, p] - origin[p]) * factor[p]
     return blocks
+
+
+@compiled(**INSIDE)
+def _in_parts(values: np.ndarray, n_columns: int, ready: bool) -> np.ndarray:
+    """Coefficients or sums of the features of some columns at a time, (n_parts, n_components, n_terms).
+
+    They are one part, the values themselves, if the table is not wide, its lines are ``ready``, or features are
+    products of columns too. The constant belongs to the first part.
+    """
+    n_terms = values.shape[1] - 1
+    if ready or n_columns <= COLUMNS or n_terms > 2 * n_columns:
+        return values.reshape(1, len(values), n_terms + 1)
+    parts = np.zeros((-(-n_columns // COLUMNS), len(values), n_terms // n_columns * COLUMNS + 1))
+    _copy_parts(values, n_columns, parts, False)
+    return parts
+
+
+@compiled(**INSIDE)
+def _copy_parts(values: np.ndarray, n_columns: int, parts: np.ndarray, back: bool) -> None:
+    """Values into parts, or ``back``; what the last part has of columns of the one before it is left as it is."""
+    for p in range(values.shape[1] - 1):
+        square, column = divmod(p, n_columns)
+        t = column // COLUMNS
+        place = square * COLUMNS + column - min(t * COLUMNS, n_columns - COLUMNS)
+        for j in range(len(values)):
+            if back:
+                values[j, p] = parts[t, j, place]
+            else:
+                parts[t, j, place] = values[j, p]
+    for j in range(len(values)):
+        if back:
+            values[j, -1] = parts[0, j, -1]
+        else:
+            parts[0, j, -1] = values[j, -1]
+
+
+@compiled(**INSIDE)
+def _columns_of(block: np.ndarray, parts: np.ndarray, t: int) -> np.ndarray:
+    """Columns of a part: all, or ``COLUMNS`` of them, the last part those that end with the last column."""
+    width = len(block) if len(parts) == 1 else COLUMNS
+    first = min(t * width, len(block) - width)
+    return block[first : first + width]
 
 
 @compiled(**INSIDE, **LINEAR)
@@ -151,6 +195,21 @@ def _score_fours(
             for i in range(BLOCK):
                 x0, x1, x2, x3 = features[p, i], features[p + 1, i], features[p + 2, i], features[p + 3, i]
                 scores[j, i] += (a0 * x0 + a1 * x1) + (a2 * x2 + a3 * x3)
+
+
+@compiled(**INSIDE, **LINEAR)
+def _score_parts(
+    block: np.ndarray, parts: np.ndarray, features: np.ndarray, lift: bool, scores: np.ndarray, further: np.ndarray
+) -> None:
+    """Scores of a block, from the coefficients of some columns at a time, whose features are made if they are to be."""
+    for t in range(len(parts)):
+        if lift:
+            _lift(_columns_of(block, parts, t), features)
+        score(parts[t], features, further if t else scores)
+        if t:
+            for j in range(len(scores)):
+                for i in range(BLOCK):
+                    scores[j, i] += further[j, i]
 
 
 @compiled(**INSIDE)
@@ -300,17 +359,15 @@ def add_posterior_sums(
     sums : ndarray of shape (n_components, n_terms)
     """
     ready = theta.shape[1] == blocks.shape[1] + 1 and blocks.shape[2] == WIDTH  # lines are the features
-    lifted, scores = lines(0 if ready else theta.shape[1] - 1), lines(len(theta))
+    parts, found = _in_parts(theta, blocks.shape[1], ready), _in_parts(sums, blocks.shape[1], ready)
+    lifted, scores, further = lines(0 if ready else parts.shape[2] - 1), lines(len(theta)), lines(len(theta))
     top, total, products, tops = _aligned(BLOCK), _aligned(BLOCK), np.ones(BLOCK), np.zeros(BLOCK)
     most = max(1, int(LARGEST / math.log10(len(theta) + 1.0)) * LANES // BLOCK)  # blocks between two logarithms
     log_likelihood = 0.0
     for b in range(len(blocks)):
         start, count = b * BLOCK, min(BLOCK, n_rows - b * BLOCK)
-        features = blocks[b]
-        if not ready:
-            _lift(features, lifted)
-            features = lifted
-        score(theta, features, scores)
+        features = blocks[b] if ready else lifted
+        _score_parts(blocks[b], parts, features, not ready, scores, further)
         _exponentials(scores, top, total, blocks, b)
         if len(weight):
             for i in range(count):
@@ -330,7 +387,12 @@ def add_posterior_sums(
         for j in range(len(scores)):
             for i in range(BLOCK):
                 scores[j, i] *= total[i]
-        add(scores, features, sums)
+        for t in range(len(parts)):
+            if len(parts) > 1:
+                _lift(_columns_of(blocks[b], parts, t), lifted)
+            add(scores, features, found[t])
+    if len(parts) > 1:
+        _copy_parts(sums, blocks.shape[1], found, True)
     return log_likelihood + _sum_of(tops) + _logs_of(products)
 
 
@@ -338,14 +400,11 @@ def add_posterior_sums(
 def write_posteriors(blocks: np.ndarray, theta: np.ndarray, posterior: np.ndarray, log_sum: np.ndarray) -> None:
     r"""Posteriors (n_rows, n_components) of the rows, and :math:`\log \sum_j e^{s_{ij}}`; for the rest see above."""
     ready = theta.shape[1] == blocks.shape[1] + 1 and blocks.shape[2] == WIDTH  # lines are the features
-    lifted, scores = lines(0 if ready else theta.shape[1] - 1), lines(len(theta))
+    parts = _in_parts(theta, blocks.shape[1], ready)
+    lifted, scores, further = lines(0 if ready else parts.shape[2] - 1), lines(len(theta)), lines(len(theta))
     top, total = np.empty(BLOCK), np.empty(BLOCK)
     for b in range(len(blocks)):
-        features = blocks[b]
-        if not ready:
-            _lift(features, lifted)
-            features = lifted
-        score(theta, features, scores)
+        _score_parts(blocks[b], parts, blocks[b] if ready else lifted, not ready, scores, further)
         _exponentials(scores, top, total, blocks, b)
         start = b * BLOCK
         for i in range(min(BLOCK, len(posterior) - start)):

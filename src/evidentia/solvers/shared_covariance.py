@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.posterior_sums import add_posterior_sums, laid_out, write_posteriors
+from evidentia.solvers.blocks import BLOCK_BYTES, row_blocks
+from evidentia.solvers.posterior_sums import BLOCK, add_posterior_sums, laid_out, write_posteriors
 
 NEVER = -1e300  # score of a component of weight zero: finite, since an infinity in a product makes NaN on some machines
 
@@ -114,7 +115,9 @@ def posteriors(X: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.
     alive, log_density = _living(coefficients), np.empty(len(X))
     living = np.ascontiguousarray(coefficients[alive])
     masses = np.empty((len(X), len(living)))
-    write_posteriors(in_blocks(X), living, masses, log_density)
+    d = X.shape[1]
+    for rows in row_blocks(len(X), d, max(BLOCK_BYTES, 8 * d * BLOCK)):  # laid out, all would be a second table
+        write_posteriors(in_blocks(X[rows]), living, masses[rows], log_density[rows])
     if len(living) < len(coefficients):
         found = np.zeros((len(X), len(coefficients)))
         found[:, alive] = masses

@@ -18,6 +18,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from evidentia.solvers.blocks import row_blocks
+
 REPRESENTATIVES = 20_000  # enough rows to place centers, whatever the size of the table
 
 
@@ -107,7 +109,9 @@ def kmeans_plus_plus(rows: Rows, draws: np.ndarray) -> np.ndarray:
     chosen = [rows.X[_pick(rows.weight, draws[0])]]
     nearest = np.full(len(rows.X), np.inf)
     for draw in draws[1:]:
-        nearest = np.minimum(nearest, np.square(rows.X - chosen[-1]).sum(axis=1))
+        for block in row_blocks(*rows.X.shape):
+            gap = np.square(rows.X[block] - chosen[-1]).sum(axis=1)
+            nearest[block] = np.minimum(nearest[block], gap)
         chances = nearest * rows.weight
         chosen.append(rows.X[_pick(chances if chances.any() else rows.weight, draw)])
     return np.array(chosen)
