@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -200,7 +201,7 @@ def transplant(path: Path, number: int) -> None:
             for mine in functions:
                 mine.__code__ = codes[key]
     for key, value in changed.__dict__.items():
-        if isinstance(value, int | float | tuple | frozenset | dict) and not key.startswith("__"):
+        if isinstance(value, int | float | tuple | frozenset | dict | np.ndarray) and not key.startswith("__"):
             was = module.__dict__[key]
             for holder in [it for it in sys.modules.values() if getattr(it, "__name__", "").startswith("evidentia")]:
                 if holder.__dict__.get(key) is was:

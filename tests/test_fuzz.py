@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from evidentia.prototypes import FCM
 from fuzz import problem as problems
 from fuzz.__main__ import keep
-from fuzz.laws import EXEMPT, ONE_FIT, TWO_FITS, Broken
+from fuzz.laws import EXEMPT, ONE_FIT, TWO_FITS, Broken, claimed
 from fuzz.problem import ESTIMATORS, UNITS, Case, Problem, TooSlow
 from fuzz.running import Counts, Outcome, check
 from fuzz.settings import DRAWN, FIXED, LEFT, kinds
@@ -49,6 +50,25 @@ def test_a_column_without_a_number_is_drawn_in_silence():
 
 def test_values_that_a_change_of_units_lifts_beyond_doubles_are_refused():
     assert check(Case("secmdd", 102000001510)).word == "refused"
+
+
+def test_strength_of_links_is_told_in_other_units_where_it_has_digits():
+    assert check(Case("cecm", 401000021746)) == ("held", "units", 3)  # else its xi is 1 - 1e-16
+
+
+def test_equal_distances_are_those_of_the_metric():
+    rows = 1e-15 * np.random.default_rng(0).normal(size=(9, 4))  # beside the gamma of soft-DTW they are all equal
+    problem = Problem(ESTIMATORS["bhc"], rows, {"metric": "soft-dtw"}, {})
+    assert "equal distances" in str(claimed("order", problem))
+    assert claimed("order", replace(problem, settings={"metric": "cityblock"})) is None
+
+
+def test_a_constant_beside_one_column_of_categories_is_no_second():
+    rows = np.array([["1", "0"], ["2", "0"], ["1", None], ["2", "0"]], dtype=object)
+    problem = Problem(ESTIMATORS["latent-profile"], rows, {}, {})
+    assert "one column" in str(claimed("copies", problem))
+    rows[0, 1] = "1"
+    assert claimed("copies", problem) is None
 
 
 def test_a_search_that_rounding_moves_a_little_may_be_moved_far():

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import evidentia
 from evidentia import BPEC, CCM, ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering
@@ -118,11 +118,10 @@ def test_what_is_experimental_is_not_at_the_top():
 
 
 def failing(estimator):
-    """What the record says; a metric for each cluster lets rounding show, as it does in Gustafson and Kessel's."""
-    more = GustafsonKessel.method.exceptions if getattr(estimator, "adaptive", False) is True else {}
-    known = {**estimator.method.failing_checks, **more}
+    """What the record says."""
+    known = estimator.method.failing_checks.items()
     given = not isinstance(getattr(estimator, "n_clusters", None), str)  # partial_fit needs it
-    return {check: why for check, why in known.items() if not (given and why.startswith("partial_fit needs"))}
+    return {check: why for check, why in known if not (given and why.startswith("partial_fit needs"))}
 
 
 @parametrize_with_checks(
@@ -131,7 +130,6 @@ def failing(estimator):
         EGMM(cluster_range=(1, 3), n_init=2),
         FCM(),
         NoiseClustering(),
-        GustafsonKessel(),
         ECM(),
         ECM(adaptive=True, n_init=3),
         BeliefHierarchical(),
@@ -147,6 +145,22 @@ def failing(estimator):
 @pytest.mark.filterwarnings("ignore:EGMM with")  # the checks fit a few rows in ten dimensions: EGMM says it collapsed
 @pytest.mark.filterwarnings("ignore:EGMM. the best number of clusters")  # three groups are at the end of the range
 def test_scikit_learn_contract(estimator, check):
+    assert check(estimator) is None
+
+
+def checks_whatever_the_machine():
+    """Those of Gustafson and Kessel's method but for weights: whether its rounding shows there depends on the machine.
+
+    (Weights in few columns: test_prototype_estimators.py.)
+    """
+    for estimator, check in estimator_checks_generator(GustafsonKessel()):
+        if check.func.__name__ not in GustafsonKessel.method.failing_checks:
+            yield pytest.param(estimator, check, id=check.func.__name__)
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(checks_whatever_the_machine()))
+@pytest.mark.filterwarnings("ignore:.*the centers of clusters .* coincide")
+def test_scikit_learn_contract_of_gustafson_and_kessel(estimator, check):
     assert check(estimator) is None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -10,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 from scipy.spatial.distance import pdist
+
+from evidentia.dissimilarities import make_source
 
 from .problem import ESTIMATORS, METRICS, MOVABLE, PER_ROW, PLACES, ROW_NUMBERS, Problem, answer
 from .settings import DRAWN, kinds
@@ -112,7 +115,10 @@ def order(problem: Problem, rng: Generator) -> Two:
 
 def units(problem: Problem, rng: Generator) -> Two:
     """A power of two is exact."""
-    return Two(problem, problem.scaled(2.0 ** int(rng.integers(-60, 61))), np.arange(len(problem.X)), True)
+    factor = 2.0 ** int(rng.integers(-60, 61))
+    if problem.cls.method.name == "cecm":  # the odds of its xi grow with the square, and next to one it has no digits
+        factor = min(factor, 1 / factor)
+    return Two(problem, problem.scaled(factor), np.arange(len(problem.X)), True)
 
 
 def origin(problem: Problem, rng: Generator) -> Two:
@@ -252,24 +258,30 @@ def _gamma_of_kernel(problem: Problem) -> bool:
     return kernel not in ("rbf", "laplacian") or gamma != "scale"
 
 
-def _even_kernel(problem: Problem) -> bool:
-    """Whether a kernel is nearly zero for all rows that differ: each is as far from the others as any."""
+def _alone_by_kernel(problem: Problem) -> bool:
+    """Whether a kernel is nearly zero for three objects and all others: none of them differs from the other two."""
     gamma = problem.settings.get("gamma", "scale")
     if not isinstance(gamma, float):
         return False
-    rows = np.unique(problem.X, axis=0)
+    links, labels = problem.more.get("constraints"), problem.more.get("y", np.empty(0))
+    known = np.flatnonzero(labels >= 0) if links is None else np.unique(links.pairs)
+    rows = np.unique(problem.X[known], axis=0)
     with np.errstate(all="ignore"):
         kernel = np.exp(-gamma * np.square(rows[:, None] - rows).sum(axis=2))
-    return bool(kernel[np.triu_indices(len(kernel), 1)].max(initial=0) < 1e-6)
+    np.fill_diagonal(kernel, 0)
+    return int((kernel.max(axis=1, initial=0) < 1e-8).sum()) > 2
 
 
 def _tied(problem: Problem) -> bool:
-    """Whether some distances between rows are equal but for rounding."""
-    X = problem.X
-    with np.errstate(all="ignore"):
-        if problem.metric != "precomputed":
-            X = np.sqrt(np.square(X[:, None] - X).sum(axis=2))
-        distance = np.sort(X[np.triu_indices(len(X), 1)])
+    """Whether some distances between rows, by the metric, are equal but for rounding."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            source = make_source(problem.X, problem.metric, who="fuzz", contrast=False)
+            distance = source.block(slice(None), slice(None))
+        except ValueError:
+            return False  # the method refuses it too
+        distance = np.sort(distance[np.triu_indices(len(distance), 1)])
         return bool((np.diff(distance) <= 1e-9 * distance.max(initial=0)).any())
 
 
@@ -277,7 +289,7 @@ EXEMPT = (
     Exempt(("order", "units", "origin"), ("cop-kmeans", "bhc", "eknnclus", "bpec"),
            "row numbers or rounding errors choose among equal distances", _tied),
     Exempt(("order",), ("bhc",), "a gamma out of proportion makes all pairs equal", lambda p: "gamma" in p.settings),
-    Exempt(("order",), ("kfda", "kpcca"), "a gamma out of proportion: all pairs are alike", _even_kernel),
+    Exempt(("order",), ("kfda", "kpcca"), "a gamma out of proportion: some objects are alike", _alone_by_kernel),
     Exempt(("order",), ("bpec",), "of two rows that are nearest to each other either may be the peak",
            lambda problem: problem.settings.get("n_neighbors") == 1 or len(problem.X) == 2),
     Exempt(("predicts",), ("cop-kmeans",), "of two centers that are equally near either may be its own", _tied),
@@ -309,7 +321,7 @@ EXEMPT = (
            lambda problem: "constraints" in problem.more),
     Exempt(("units", "origin"), ("latent-class", "latent-profile", "catecm"), "categories have neither"),
     Exempt(("order", "copies"), ("latent-profile",), "many mixtures of one column of categories are as likely",
-           lambda p: p.X.shape[1] == 1),
+           lambda p: sum(len({*column} - {None}) > 1 for column in p.X.T) < 2),
     Exempt(("units",), ("secmdd",), "a variance has another unit than a dissimilarity",
            lambda problem: problem.settings.get("evenness") == "variance"),
     Exempt(("units",), ("evclus", "cevclus", "nnevclus"), "dissimilarities are conflicts as they are",
