@@ -80,9 +80,6 @@ HOW = (
     f"An ARI of 0 stands for an error, or for no end within {LIMIT} s of CPU; the other means are over the answers "
     "that there are. Noise of HDBSCAN is a group of its own in the ARI, and never sure. The time of 'evidentia fit' "
     "includes its report.",
-    "The record of the documentation is of an EGMM that left all columns in their units (standardize=False), and of an "
-    "'evidentia fit' that took EVCLUS for tables of numbers and categories; `python -m reproduction defaults` measures "
-    "today's.",
 )
 COLUMNS = (
     "Sure: the largest mass is on one cluster. Set holds class: clusters are matched with classes so that most objects "
