@@ -384,6 +384,54 @@ def test_the_prior_of_the_data_can_be_given(name):
     assert none.criterion_ == pytest.approx(none.log_likelihood_)
 
 
+def ellipses_far_apart(seed=3):
+    """Two narrow groups side by side, each of its own shape, and two far away; the spread is twenty times a width."""
+    rng = np.random.default_rng(seed)
+    which = np.repeat(np.arange(4), (80, 70, 60, 90))
+    turn = np.array([[0.9, -0.4], [0.4, 0.9]])
+    width = np.array([np.diag([1.0, 3.2]) @ turn, np.diag([1.6, 1.2]), np.diag([0.7, 1.5]), np.diag([2.0, 1.1]) @ turn])
+    place = np.array([[31.0, -72.0], [27.0, -63.0], [-9.0, -75.0], [-58.0, 55.0]])
+    return place[which] + np.einsum("nj,njk->nk", rng.normal(size=(300, 2)), width[which]), which
+
+
+def test_groups_far_apart_have_shapes_of_their_own():
+    X, which = ellipses_far_apart()
+    model = EGMM(random_state=0).fit(X)
+    assert model.n_clusters_ == 4
+    assert adjusted_rand_score(which, model.labels_) > 0.98
+    single = EGMM(4, model="VVV", focal_sets="singletons", random_state=0).fit(X)
+    for k, center in enumerate(single.cluster_centers_):
+        near = X[which == which[np.argmin(np.square(X - center).sum(axis=1))]]
+        assert np.linalg.det(single.covariances_[k]) < 1.6 * np.linalg.det(np.cov(near.T))
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_the_prior_expects_clusters_no_wider_than_those_of_the_start(holes):
+    """By a loop over clusters and columns; the prior of a given variance is the one of the data, so narrowed."""
+    X, which = ellipses_far_apart()
+    weight = np.random.default_rng(0).integers(1, 4, size=len(X)).astype(float)
+    if holes:
+        X[np.arange(0, 300, 7), 0] = np.nan
+    start = np.array([np.nanmean(X[which == k], axis=0) for k in range(4)])
+    mean = np.nansum(weight[:, None] * X, axis=0) / (weight @ ~np.isnan(X))
+    deviation = np.sqrt(np.nansum(weight[:, None] * (X - mean) ** 2, axis=0) / (weight @ ~np.isnan(X)))
+    filled = np.nan_to_num(
+        (X - mean) / deviation
+    )  # the start is that of standardized columns, means for what is missing
+    nearest = np.argmin([np.square(filled - (one - mean) / deviation).sum(axis=1) for one in start], axis=0)
+    within = []
+    for x in X.T:
+        seen, squares = ~np.isnan(x), 0.0
+        for k in range(4):
+            here = seen & (nearest == k)
+            squares += weight[here] @ np.square(x[here] - np.average(x[here], weights=weight[here]))
+        within.append(squares / (weight[seen].sum() - 4))
+    settings = {"n_clusters": 4, "model": "VVI", "focal_sets": "singletons", "init": start}
+    mine = EGMM(**settings).fit(X, sample_weight=weight)
+    given = EGMM(**settings, prior=5 * np.array(within)).fit(X, sample_weight=weight)
+    np.testing.assert_allclose(mine.covariances_, given.covariances_, rtol=1e-6)
+
+
 # -- columns of few values --------------------------------------------------------------------------------------------
 
 FEW = pytest.mark.filterwarnings("ignore:EGMM. .* columns have at most:UserWarning")

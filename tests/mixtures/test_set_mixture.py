@@ -291,6 +291,13 @@ def test_the_prior_is_the_density_of_fraley_and_raftery():
     assert Prior(count, scale).cost(b) - Prior(count, scale).cost(a) == pytest.approx(expected, rel=1e-10)
 
 
+def test_the_prior_is_no_wider_than_what_lies_within_clusters():
+    variances, within = np.array([8.0, 50.0]), np.array([3.0, 0.25])
+    assert data_prior("VVV", variances, 4, within)[1].tolist() == [2.0, 7 * 0.25]  # 2 d + 3 objects
+    assert data_prior("VVI", variances, 4, within)[1].tolist() == [2.0, 5 * 0.25]
+    assert data_prior("VVI", variances, 4, np.array([np.inf, 1.0]))[1].tolist() == [2.0, 5.0]
+
+
 @pytest.mark.parametrize("model", ["EEE", "EII", "EEI", "VVV", "VVI"])
 def test_the_covariances_are_those_of_highest_posterior_density(model):
     """Single clusters: the closed form of Fraley and Raftery's table, (scale + scatter) / (count + size)."""

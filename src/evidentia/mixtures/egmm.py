@@ -193,8 +193,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
     prior: Any = param(
         Choice("data") | NOTHING | Kind("array of n_features positive variances"),
         """Prior of the covariances, which keeps a cluster from collapsing onto a few objects [2]_: made from the
-        variances of the columns, made from variances that are given, or none, which is the paper's maximum. With a
-        prior, columns of few values count as rounded.""",
+        variances of the columns, and no wider than clusters of the start; made from variances that are given; or
+        none, which is the paper's maximum. With a prior, columns of few values count as rounded.""",
         default="data",
     )
     reduce: Any = param(

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 FEW_VALUES = 5  # different ones in a column: it is a category or a grade rather than a measurement
 HEAD = 64  # rows in which most columns of more values show them
+COPIES = 1e-6  # of the variance of a column, within clusters: no more is no width, but values that are equal
 INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
 FEW, SAMPLE, ALL = "few", "sample", "all"  # rows that a step goes over
 KIND = {
@@ -59,15 +60,19 @@ def n_parameters(model: str, n_focal: int, n_clusters: int, n_features: int) -> 
     return n_focal - 1 + n_clusters * n_features + n_covariance_parameters(model, n_clusters, n_features)
 
 
-def data_prior(model: str, variances: np.ndarray, n_clusters: int) -> tuple[float, np.ndarray]:
+def data_prior(
+    model: str, variances: np.ndarray, n_clusters: int, within: np.ndarray | float = np.inf
+) -> tuple[float, np.ndarray]:
     r"""Count and scale of the prior of Fraley & Raftery (2007) for the covariances of a model, in units of the table.
 
     An inverse Wishart density with d + 2 degrees of freedom and the scale :math:`\mathrm{diag}(s^2) / C^{2/d}`; the
     variances of diagonal models have one of dimension one each. The diagonal scale is what keeps columns that
-    are nearly combinations of each other from collapsing.
+    are nearly combinations of each other from collapsing. That scale supposes that clusters share the range of a
+    column out among them: the covariance of highest density, scale / count, is not let exceed what is known to lie
+    `within` clusters.
     """
-    d = len(variances)
-    return (5.0 if model.endswith("I") else 2.0 * d + 3.0), variances / n_clusters ** (2 / d)
+    d, count = len(variances), 5.0 if model.endswith("I") else 2.0 * len(variances) + 3.0
+    return count, np.minimum(variances / n_clusters ** (2 / d), count * within)
 
 
 def few_values(X: np.ndarray) -> list[np.ndarray | None]:
@@ -270,6 +275,7 @@ class Problem:
         self.trees: list[MergeTree] = []
         self._coordinates: dict[str, Coordinates | ColumnScales] = {"diag": scales}
         self._few: dict[str, np.ndarray] = {}
+        self._within: dict[int, np.ndarray] = {}  # by number of clusters, in variances of the columns that are kept
         self._engines: dict[tuple[str, int], Engine] = {}
         self._patterns: dict[tuple[str, bool, int], Patterns] = {}
         self.whole = bool((table.moments.observed == table.total).all())  # nothing is missing
@@ -333,8 +339,9 @@ class Problem:
         if settings.prior is not None:
             variances = np.square(self.scales.deviation)
             if isinstance(settings.prior, str):
-                count, scale = data_prior(model, variances[variances > 0], n_clusters)
-                variances[variances > 0] = scale
+                kept = variances[variances > 0]
+                within = kept * self._within.get(n_clusters, np.inf)
+                count, variances[variances > 0] = data_prior(model, kept, n_clusters, within)
             else:
                 variances = settings.clustered_variances(np.asarray(settings.prior, dtype=float))
                 count, _ = data_prior(model, variances, 1)
@@ -376,6 +383,31 @@ class Problem:
             return
         yield from self._known_centers()
         yield from map(self._renumber, self._plain_starts(n_clusters, init, n_init, rng))
+
+    def narrow_prior(self, n_clusters: int, starts: list[Start]) -> None:
+        """Let the prior expect clusters no wider than those of the tightest start.
+
+        Of clusters far apart the scale of Fraley and Raftery is many times their width. One covariance for all hardly
+        feels it, each of its own does, and so likelihood alone would prefer more clusters of one shape.
+        """
+        if n_clusters == 1:
+            return
+        Y, weight = self.filled[self.picked], self.few_weight
+        seen = np.ones((len(Y), 1))
+        if not self.whole:
+            seen = ~np.isnan(self.table.sample.X[self.picked][:, self.scales.kept])
+        degrees = weight @ seen - n_clusters
+        squares, found = weight @ np.square(Y), []
+        for start in starts:
+            labels = start.labels
+            if start.centers is not None:
+                labels = pairwise_distances_argmin(Y, self.scales.to(start.centers))
+            member = np.eye(n_clusters)[labels] * weight[:, None]
+            size = member.T @ seen
+            found.append(squares - (np.square(member.T @ Y) / np.where(size > 0, size, 1)).sum(axis=0))
+        tightest = min(found, key=lambda one: one.sum())
+        within = tightest / np.where(degrees > 0, degrees, 1)
+        self._within[n_clusters] = np.where((degrees > 0) & (within > COPIES), within, np.inf)
 
     def _known_centers(self) -> Iterator[Start]:
         """Means of the objects that are known, if each cluster has one that is rather there than elsewhere."""

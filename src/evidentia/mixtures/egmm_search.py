@@ -100,6 +100,7 @@ class Search:
             init = np.asarray(init, dtype=float)
             init = init if reduction is None else reduction.to(init)
         starts = list(problem.starts(number, init, settings.n_init, self.rng))
+        problem.narrow_prior(number, starts)
         for model in models:
             states = [problem.begin(model, start, family) for start in starts]
             yield self._look(model, family, states, **limits)
