@@ -60,6 +60,10 @@ def reproduce(
     half: Annotated[
         str | None, typer.Option(metavar="development|judging", help="Only this half of 'defaults', likewise.")
     ] = None,
+    renew: Annotated[
+        bool,
+        typer.Option("--renew", help="With --only-methods: put their cells in place of those in the record of --out."),
+    ] = False,
 ) -> None:
     """Compute the tables and figures of the papers, and set the papers' numbers beside ours."""
     if what == ["list"]:
@@ -69,6 +73,9 @@ def reproduce(
         complain(f"--out {out} is a file. Name a directory; it is made if it is not there.")
         raise typer.Exit(USER_MISTAKE)
     part = Part.read(only, only_methods, half) if only or only_methods or half else None
+    if renew and not (only_methods and not (only or half) and (out / results.RECORD).exists()):
+        complain(f"--renew goes with --only-methods alone, and needs a record in --out {out}.")
+        raise typer.Exit(USER_MISTAKE)
     try:
         exhibits = catalog.find(what)
         if part is not None:
@@ -76,7 +83,7 @@ def reproduce(
     except ValueError as error:
         complain(str(error))
         raise typer.Exit(USER_MISTAKE) from None
-    run(exhibits, quick=quick, out=out, jobs=jobs, seed=seed, fresh=fresh, quiet=quiet, part=part)
+    run(exhibits, quick=quick, out=out, jobs=jobs, seed=seed, fresh=fresh, quiet=quiet, part=part, renew=renew)
 
 
 @dataclass(frozen=True)
@@ -160,8 +167,12 @@ def run(
     fresh: bool,
     quiet: bool,
     part: Part | None = None,
+    renew: bool = False,
 ) -> None:
-    """Compute, print and write; an interruption keeps what is finished. A part of the units is only printed."""
+    """Compute, print and write; an interruption keeps what is finished.
+
+    A part of the units is only printed, unless the record is to be renewed by it.
+    """
     import matplotlib
 
     matplotlib.use("agg")
@@ -201,7 +212,10 @@ def run(
         note(f"{name} was not what had been written, so that its unit was computed again.")
 
     computed = [results.gather(exhibit, plan[exhibit.name], outcomes, quick=quick, seed=seed) for exhibit in chosen]
-    held = computed if part is not None else record(out, [*shown, *computed])
+    if renew:
+        held = results.renew(out, computed)
+    else:
+        held = computed if part is not None else record(out, [*shown, *computed])
     if not quiet:
         for one in computed:
             if part is None or one.cells:
@@ -211,7 +225,7 @@ def run(
     print_failures(computed)
     print_counts(computed)
     typer.echo()
-    if part is None:
+    if part is None or renew:
         labeled("written", f"{write_page(out / 'index.html', held)}  (open it in a browser)")
         labeled("", f"{out / results.RECORD}, every number and unit; a PNG for each figure")
 

@@ -183,6 +183,33 @@ def write(directory: Path, shown: Iterable[ExhibitResult]) -> list[ExhibitResult
     return ordered
 
 
+def renew(directory: Path, computed: Iterable[ExhibitResult]) -> list[ExhibitResult]:
+    """Put what was computed again in place of what the record has, cell by cell; all else stays as it is."""
+    held = {one.name: one for one in read(directory)}
+    return write(directory, [renew_cells(held[one.name], one) if one.name in held else one for one in computed])
+
+
+def renew_cells(old: ExhibitResult, new: ExhibitResult) -> ExhibitResult:
+    """An exhibit with the cells, units and words of those units that were computed again.
+
+    Notes that are made of all units stay, unless all were computed.
+    """
+    fresh = {(cell.row, cell.column): cell for cell in new.cells if cell.ours is not None}  # none: of other methods
+    cells = [fresh.pop((cell.row, cell.column), cell) for cell in old.cells]
+    again = set(new.about["units"]) | {one["unit"] for one in new.about["failures"]}
+    complete = set(old.about["units"]) <= again
+    about = {
+        **old.about,
+        "version": new.about["version"],
+        "notes": new.about["notes"] if complete else old.about["notes"],
+        "failures": [one for one in old.about["failures"] if one["unit"] not in again] + new.about["failures"],
+        "warnings": [text for text in old.about["warnings"] if text.partition(": ")[0] not in again]
+        + new.about["warnings"],
+        "units": {key: unit for key, unit in old.about["units"].items() if key not in again} | new.about["units"],
+    }
+    return replace(old, about=about, cells=[*cells, *fresh.values()], png=new.png if complete else old.png)
+
+
 def record_of(shown: Iterable[ExhibitResult]) -> dict[str, Any]:
     """As JSON holds it; units, which exhibits share, stand once for each paper."""
     exhibits: dict[str, Any] = {}

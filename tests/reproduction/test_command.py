@@ -1,11 +1,12 @@
 """``python -m reproduction``: the list, a run, a second run, what is missing."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
-from reproduction import catalog, cli
+from reproduction import catalog, cli, results
 
 
 @pytest.fixture
@@ -134,6 +135,34 @@ def test_a_part_of_the_units_is_printed_and_not_recorded(run, fake_paper, tmp_pa
     assert "Iris/EGMM: " not in whole  # kept
     assert "Iris/ECM: " in whole
     assert (tmp_path / "record.json").exists()
+
+
+def test_the_cells_of_one_method_are_renewed(run, fake_paper, tmp_path):
+    """A record whose numbers of both methods are others: those of one are computed again, those of the other stay."""
+    command = ("fake.table1", "--out", tmp_path)
+    run(*command)
+    [held] = results.read(tmp_path)
+    other = replace(held, cells=[replace(cell, ours=cell.ours and cell.ours + 1) for cell in held.cells])
+    results.write(tmp_path, [replace(other, about={**other.about, "notes": ["of all units"]})])
+    code, said = run(*command, "--only-methods", "EGMM", "--renew")
+    assert code == 0
+    assert "record.json" in said
+    [now] = results.read(tmp_path)
+    for before, after in zip(held.cells, now.cells, strict=True):
+        if before.column in ("ECM", "EGMM") and before.ours is not None:
+            assert after.ours == pytest.approx(before.ours + (before.column == "ECM")), before
+    assert now.about["units"] == held.about["units"]
+    assert now.about["failures"] == held.about["failures"]
+    assert now.about["notes"] == ["of all units"]
+
+
+@pytest.mark.parametrize("options", [(), ("--only", "Iris/EGMM"), ("--only-methods", "EGMM")])
+def test_what_cannot_be_renewed_is_an_error_of_one_line(run, fake_paper, tmp_path, options):
+    code, said = run("fake.table1", "--out", tmp_path, "--renew", *options)
+    assert (code, said.partition(" --out")[0]) == (
+        2,
+        "error: --renew goes with --only-methods alone, and needs a record in",
+    )
 
 
 @pytest.mark.parametrize(
