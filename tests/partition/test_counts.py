@@ -9,8 +9,14 @@ from evidentia.partition.counts import Counts
 
 def test_one_object_in_one_cluster():
     text = CredalPartition([[1.0]], FocalSets(1, [{0}])).summary().splitlines()
-    assert text[:2] == ["1 objects in 1 cluster", "  1 (100 %) sure of one cluster       {0}: 1"]
-    assert text[-1].endswith("Most doubtful: 0.")
+    assert text[:2] == ["1 object in 1 cluster", "  1 (100 %) sure of one cluster       {0}: 1"]
+    assert text[-1].endswith("1: nothing known).")
+
+
+def test_only_objects_with_some_doubt_are_named_doubtful():
+    masses = [[1.0, 0.0, 0.0], [0.6, 0.3, 0.1], [0.0, 1.0, 0.0]]
+    text = CredalPartition(masses, FocalSets(2, [{0}, {1}, {0, 1}])).summary()
+    assert text.endswith("Most doubtful: 1.")
 
 
 def test_nobody_at_all():

@@ -66,7 +66,7 @@ class Counts(NamedTuple):
             return f"  {totals[kind]:>{len(str(n))}} ({totals[kind] / n:4.0%}) {words}{tail}".replace("%", " %")
 
         lines = [
-            f"{self.n} objects in {n_clusters} cluster{'s' if n_clusters > 1 else ''}",
+            f"{self.n} object{'s' * (self.n != 1)} in {n_clusters} cluster{'s' * (n_clusters > 1)}",
             line("sure", "sure of one cluster  "),
             *(
                 [f"     but {self.n_weakly_sure} of them with less than half of their mass on it"]
@@ -77,11 +77,9 @@ class Counts(NamedTuple):
         ]
         if empty:
             lines.append(line("out", "outliers, in none of them", detail=False))
-        names = [printable(name) for _, name in self.worst]
-        lines.append(
-            f"Nonspecificity {self.nonspecificity / n:.2f} on average (0: every object sure, 1: nothing known). "
-            f"Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}."
-        )
+        lines.append(f"Nonspecificity {self.nonspecificity / n:.2f} on average (0: every object sure, 1: nothing known).")
+        if names := [printable(name) for doubt, name in self.worst if doubt > 0]:
+            lines[-1] += f" Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}."
         return "\n".join(lines)
 
 
