@@ -225,6 +225,15 @@ def test_scores_of_the_cuts_are_correlations_over_weighted_pairs(blobs):
     np.testing.assert_allclose(weighted, agreement(twice, again, np.ones(8)))
 
 
+@pytest.mark.parametrize("far", [1e-322, 1.0, 1e300])
+def test_equal_objects_beside_others_at_the_smallest_distance_of_doubles_have_a_gamma(far):
+    score, gamma = agreement(np.array([0.0, 5e-324, far]), np.array([True, False, False]), np.ones(3))
+    assert np.isfinite(gamma)
+    assert gamma > 0
+    assert np.isfinite(gamma * far)
+    assert 0 <= score <= 1
+
+
 @pytest.mark.parametrize("n_clusters", ["auto", 3, 7])
 @pytest.mark.parametrize("link", ["average", "ward"])
 def test_gamma_is_that_of_the_clusters_of_a_first_tree(n_clusters, link, blobs):

@@ -108,7 +108,7 @@ def agreement(squared: np.ndarray, same: np.ndarray, weight: np.ndarray) -> tupl
         return 0.0, 1.0
     share = np.average(same, weights=weight)
     inside = max(np.average(squared, weights=weight * same), apart.min() / 20)  # equal objects alone: no other in reach
-    gamma = 1 / (2 * inside)
+    gamma = 1 / (2 * max(inside, np.finfo(float).tiny, apart.max() * 1e-290))  # finite, and its products too
     similar = np.exp(-gamma * squared)
     excess = similar - np.average(similar, weights=weight)
     variance = share * (1 - share) * np.average(np.square(excess), weights=weight)
