@@ -354,3 +354,15 @@ def test_all_pairs_hold_the_matrix(X):
 def test_bad_partners_are_refused(partners, words):
     with pytest.raises(ValueError, match=words):
         check_partners("EVCLUS", partners, 5)
+
+
+@pytest.mark.parametrize("metric", ["correlation", "cosine"])
+def test_last_bits_of_a_similarity_next_to_one_are_no_dissimilarity(metric):
+    """Rows that differ by a factor are equal by these metrics, whatever rounding leaves of 1 - 1."""
+    profile = np.random.default_rng(0).normal(size=7)
+    rows = np.linspace(0.3, 1e9, 25)[:, None] * profile
+    source = make_source(np.vstack([rows, profile + 1e-6 * np.arange(7)]), metric, who="me")
+    found = source.block(slice(None), slice(None))
+    assert (found[:25, :25] == 0).all()
+    assert (found[25, :25] > 1e-14).all()
+    assert (np.diag(found) == 0).all()

@@ -17,6 +17,8 @@ from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.neighbors import nearest
 
+FROM_ONE = ("cosine", "correlation")  # differences of a similarity from one, of which rounding leaves some last bits
+LOST = 16 * np.finfo(float).eps
 ALWAYS_DEFINED = ("cityblock", "l1", "manhattan", "euclidean", "l2", "chebyshev", "minkowski", "hamming")
 
 
@@ -102,6 +104,8 @@ class Table:
         if self.metric in PAIRWISE_BOOLEAN_FUNCTIONS:
             one, other = one.astype(bool), other.astype(bool)
         found = pairwise_distances(one, other, metric=self.metric, **self.params)
+        if self.metric in FROM_ONE:
+            found[np.abs(found) < LOST] = 0
         return found if self.metric in ALWAYS_DEFINED else _check_defined(found, one, other, self.metric)
 
 

@@ -77,7 +77,9 @@ class Counts(NamedTuple):
         ]
         if empty:
             lines.append(line("out", "outliers, in none of them", detail=False))
-        lines.append(f"Nonspecificity {self.nonspecificity / n:.2f} on average (0: every object sure, 1: nothing known).")
+        lines.append(
+            f"Nonspecificity {self.nonspecificity / n:.2f} on average (0: every object sure, 1: nothing known)."
+        )
         if names := [printable(name) for doubt, name in self.worst if doubt > 0]:
             lines[-1] += f" Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}."
         return "\n".join(lines)
