@@ -331,3 +331,9 @@ def test_ties_draw_series_together_sets_before_clusters():
     drawn = free.averaged(series[1], [series[1], series[2], series[0]], np.array([1, 0.5, 2]), {})
     np.testing.assert_allclose(both, drawn)
     np.testing.assert_allclose(one, free.averaged(series[0], [series[0], drawn], np.array([1.0, 2]), {}))
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -3e7])
+def test_rows_that_are_all_equal_are_refused(value):
+    with pytest.raises(ValueError, match="All rows of X are equal"):
+        SoftECM(2, beta=100.0).fit(np.full((19, 2), value))

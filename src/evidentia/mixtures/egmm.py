@@ -374,6 +374,13 @@ class EGMM(StreamingMixture, MixtureClusterer):
             )
 
     def _check_prior(self, spread: np.ndarray) -> None:
+        """Variances that are given, as a prior or as a ridge, are in the units of the columns."""
+        variance = np.diag(spread) if spread.ndim == 2 else spread
+        for column in np.flatnonzero((variance > 0) & (self.ridge * BEYOND > variance)):
+            raise ValueError(
+                f"'ridge' of EGMM is {self.ridge:g}, beside which column {column} of X, whose variance is "
+                f"{variance[column]:g}, is lost: it is in squared units of the columns. Take a smaller one, or scale X."
+            )
         if self.prior is None or isinstance(self.prior, str):
             return
         given, n_features = np.asarray(self.prior, dtype=float), len(spread)
@@ -382,7 +389,6 @@ class EGMM(StreamingMixture, MixtureClusterer):
             raise ValueError(f"{expected}. Got an array of shape {given.shape}.")
         for column in np.flatnonzero(~((given > 0) & np.isfinite(given))):
             raise ValueError(f"{expected}. That of column {column} is {given[column]:g}.")
-        variance = np.diag(spread) if spread.ndim == 2 else spread
         for column in np.flatnonzero((variance > 0) & (given * BEYOND > variance)):
             raise ValueError(
                 f"'prior' of EGMM is {given[column]:g} for column {column} of X, whose variance is "

@@ -23,6 +23,7 @@ from evidentia.prototypes._free_prototypes import Members, Points, Space, Warped
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
 from evidentia.prototypes._medoid_base import COPIES, CURE, FAMILIES, RHO_QUANTILE, check_given_objects
 from evidentia.solvers.acceleration import Vectors
+from evidentia.solvers.coordinates import ALL_EQUAL
 from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import kmeans_starts, mixed_starts, spread_starts
 
@@ -222,9 +223,11 @@ class SoftECM(RelationalClusterer):
 
     def _among_points(self, source: Table, tied: Tied, rng: np.random.RandomState) -> Search:
         """Starts and units for points: rows around their mean, whose mean squared distance from it is one."""
+        if (source.rows == source.rows[0]).all():
+            raise ValueError(ALL_EQUAL)
         place = source.rows.mean(axis=0)
         moved = source.rows - place
-        unit = float(np.einsum("ij,ij->i", moved, moved).mean()) or 1.0
+        unit = float(np.einsum("ij,ij->i", moved, moved).mean())
         rows = moved / np.sqrt(unit)
         if self._start_given:
             starts = [rows[np.asarray(self.init)]]
