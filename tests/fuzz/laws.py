@@ -258,6 +258,18 @@ def _gamma_of_kernel(problem: Problem) -> bool:
     return kernel not in ("rbf", "laplacian") or gamma != "scale"
 
 
+def _not_identified(problem: Problem) -> bool:
+    """Whether a mixture of the categories has as many parameters as there are different rows, or has one column."""
+    levels = [len({*column} - {None}) for column in problem.X.T]
+    n_clusters = problem.settings["n_clusters"]
+    if sum(level > 1 for level in levels) < 2:
+        return True
+    if not isinstance(n_clusters, int):
+        n_clusters = max(problem.settings.get("cluster_range", (1, 1)))
+    n_parameters = n_clusters * (1 + sum(level - 1 for level in levels)) - 1
+    return n_parameters >= len({*map(tuple, problem.X)})
+
+
 def _alone_by_kernel(problem: Problem) -> bool:
     """Whether a kernel is nearly zero for three objects and all others: none of them differs from the other two."""
     gamma = problem.settings.get("gamma", "scale")
@@ -320,8 +332,8 @@ EXEMPT = (
     Exempt(("order",), ("cecm", "cfcm"), "linked objects are moved one after the other",
            lambda problem: "constraints" in problem.more),
     Exempt(("units", "origin"), ("latent-class", "latent-profile", "catecm"), "categories have neither"),
-    Exempt(("order", "copies"), ("latent-profile",), "many mixtures of one column of categories are as likely",
-           lambda p: sum(len({*column} - {None}) > 1 for column in p.X.T) < 2),
+    Exempt(("order", "copies"), ("latent-profile",), "many mixtures are as likely: there are fewer different rows than "
+           "parameters, or one column of categories", _not_identified),
     Exempt(("units",), ("secmdd",), "a variance has another unit than a dissimilarity",
            lambda problem: problem.settings.get("evenness") == "variance"),
     Exempt(("units",), ("evclus", "cevclus", "nnevclus"), "dissimilarities are conflicts as they are",

@@ -568,7 +568,5 @@ def test_a_prior_in_other_units_than_the_column_is_refused(unit):
     X = unit * np.random.default_rng(0).normal(size=(40, 2))
     with pytest.raises(ValueError, match=r"'prior' of EGMM is 0\.3 for column 1 of X, whose variance is .*e-1.*: "):
         EGMM(2, prior=[unit**2, 0.3]).fit(X)
-    with pytest.raises(
-        ValueError, match=r"'ridge' of EGMM is 0\.3, beside which column 0 of X, .* is .*e-1"
-    ):
+    with pytest.raises(ValueError, match=r"'ridge' of EGMM is 0\.3, beside which column 0 of X, .* is .*e-1"):
         EGMM(2, model="EEE", ridge=0.3).fit(X)
