@@ -1,10 +1,10 @@
-"""Latent profiles: a mixture for tables of numbers and categories, whose columns are independent within a cluster."""
+"""Latent profiles: a mixture for tables of numbers and categories, told apart by one likelihood."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,12 +17,14 @@ from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
+from evidentia.mixtures.profile_numbers import PatternedNumbers, expected_scatter, log_gaussians, whiten
 from evidentia.rows.categories import Columns
 from evidentia.rows.mixed import Coding, centers_among, read_coding
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, Watch, all_runs, descend
 from evidentia.solvers.overlap import is_automatic, shared_sets, spread_over_sets
+from evidentia.solvers.small_matrices import diagonal_of, inverses
 from evidentia.solvers.starts import START_RULES, representative_rows
 from evidentia.solvers.threads import one_blas_thread
 
@@ -31,18 +33,35 @@ SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
 PATIENCE = 2  # numbers of clusters without a better criterion after which the search ends
 LOOK_ROWS = 5_000  # that tell starts apart
+LOOK_TOL = 1e-3  # gain of an iteration, per object, below which starts of full covariances are told apart
+ROUND_STEPS = 20  # of EM for the covariance of a whole table with gaps
+LARGEST_SHARE = 0.5  # parameters for an object, above which full covariances are not tried
+FULL = ("shared", "own")
 
 
 class Profiles(NamedTuple):
-    """Mixing probabilities (c,), probabilities of all categories (c, width), means and variances of numbers (c, q)."""
+    """Mixing probabilities (c,), probabilities of all categories (c, width), means and variances of numbers (c, q).
+
+    Full covariances are (c, q, q), or (1, q, q) when all clusters share one.
+    """
 
     weights: np.ndarray
     probabilities: np.ndarray
     means: np.ndarray
     variances: np.ndarray
+    covariances: np.ndarray | None = None
 
     def take(self, order: np.ndarray) -> Profiles:
-        return Profiles(*(part[order] for part in self))
+        full = self.covariances
+        return Profiles(*(part[order] for part in self[:4]), full if full is None or len(full) == 1 else full[order])
+
+    def widen(self, kind: str, prior: Prior) -> Profiles:
+        """The same profiles with covariances that are full, though nothing is correlated yet."""
+        variances = np.where(prior.blur > 0, self.variances, prior.scale / prior.objects)  # of nothing, the mode
+        if kind == "shared":
+            variances = np.broadcast_to(self.weights @ variances, variances.shape)
+        full = variances[: 1 if kind == "shared" else None, :, None] * np.eye(variances.shape[1])
+        return self._replace(variances=variances, covariances=full)
 
 
 @dataclass(frozen=True)
@@ -69,6 +88,10 @@ class Rows:
     def take(self, which: np.ndarray, weight: np.ndarray) -> Rows:
         return Rows(self.hot[which], self.numbers[which], self.there[which], weight)
 
+    @cached_property
+    def patterned(self) -> PatternedNumbers:
+        return PatternedNumbers(self.numbers, self.there)
+
     def deviations(self, mean: np.ndarray) -> np.ndarray:
         """Squared differences from a mean, (n, q); 0 where a number is missing."""
         found = self.numbers - mean
@@ -80,16 +103,34 @@ class Rows:
 class Prior:
     """What is known beforehand: pseudo-counts of categories, and a variance of numbers with its degrees of freedom.
 
-    ``blur`` (q,) is the variance of what was rounded away in each column of numbers.
+    ``blur`` (q,) is the variance of what was rounded away in each column of numbers; 0 where a column tells nothing.
     """
 
     alpha: float
     variance: float
     blur: np.ndarray
 
+    @property
+    def n_numbers(self) -> int:
+        return int(np.count_nonzero(self.blur))
+
+    @property
+    def objects(self) -> int:
+        """What the prior of a full covariance adds to the size of a cluster."""
+        return 2 * self.n_numbers + 3
+
+    @property
+    def scale(self) -> float:
+        """What it adds to each square of a scatter."""
+        return float(self.variance ** (1 / max(self.n_numbers, 1)))
+
     def log_density(self, state: Profiles) -> float:
         """Logarithm of the prior density up to a constant, with the pseudo-counts."""
-        spread = (FREEDOM + 2) * np.log(state.variances) + self.variance / state.variances
+        if state.covariances is None:
+            spread = (FREEDOM + 2) * np.log(state.variances) + self.variance / state.variances
+        else:
+            precisions, log_det = inverses(np.ascontiguousarray(state.covariances))
+            spread = self.objects * log_det + self.scale * diagonal_of(precisions).sum(axis=1)
         return float(self.alpha * np.log(state.probabilities).sum() - 0.5 * spread.sum())
 
 
@@ -99,8 +140,12 @@ def log_joint(rows: Rows, state: Profiles, blur: np.ndarray) -> np.ndarray:
     .. math::
         \log \pi_k + \sum_j \log \theta_{kj}(x_{ij})
         - \frac12 \sum_q \Big[ \log 2\pi\sigma_{kq}^2 + \frac{(z_{iq} - \mu_{kq})^2 + h_q^2/12}{\sigma_{kq}^2} \Big]
+
+    or with :func:`~evidentia.mixtures.profile_numbers.log_gaussians` in place of the last sum.
     """
     found = rows.hot @ np.log(state.probabilities).T + np.log(state.weights)
+    if state.covariances is not None:
+        return found + log_gaussians(rows.patterned, state.means, state.covariances, blur)
     found -= 0.5 * rows.there @ (np.log(2 * np.pi * state.variances) + blur / state.variances).T
     for k, (mean, variance) in enumerate(zip(state.means, state.variances)):
         found[:, k] -= 0.5 * rows.deviations(mean) @ (1 / variance)
@@ -120,22 +165,35 @@ def posteriors(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return share / total, (top + np.log(total))[:, 0]
 
 
-def profiles_of(posterior: np.ndarray, rows: Rows, columns: Columns, prior: Prior) -> Profiles:
+def profiles_of(
+    posterior: np.ndarray, rows: Rows, columns: Columns, prior: Prior, before: Profiles | None = None
+) -> Profiles:
     r"""Parameters of highest expected posterior density (M-step).
 
     .. math::
         \theta_{kj}(a) \propto N_{kja} + \alpha, \qquad
         \sigma_{kq}^2 = \frac{\varsigma^2 + \sum_i r_{ik} \big[(z_{iq} - \mu_{kq})^2 + h_q^2/12\big]}{N_{kq} + \nu + 2}
+
+    Full covariances go on from those ``before``, by which missing numbers are expected: with scatters :math:`W_k`,
+
+    .. math:: \Sigma_k = \frac{\lambda I + W_k}{N_k + 2 d + 3}, \qquad \Sigma = \frac{\lambda I + \sum_k W_k}{n + 2 d + 3}
     """
     share = posterior * rows.weight[:, None]
     counts = (rows.hot.T @ share).T + prior.alpha
     if columns.width:
         counts /= np.repeat(np.add.reduceat(counts, columns.offsets, axis=1), columns.sizes, axis=1)
+    size = np.maximum(share.sum(axis=0), np.finfo(float).tiny)  # of a cluster that vanished
+    if before is not None and before.covariances is not None:
+        means, scatter = expected_scatter(rows.patterned, share, before.means, before.covariances, prior.blur)
+        held = size
+        if len(before.covariances) == 1:
+            scatter, held = scatter.sum(axis=0, keepdims=True), size.sum(keepdims=True)
+        full = (scatter + prior.scale * np.eye(means.shape[1])) / (held + prior.objects)[:, None, None]
+        return Profiles(size / size.sum(), counts, means, np.broadcast_to(diagonal_of(full), means.shape), full)
     held = share.T @ rows.there
     means = np.divide(share.T @ rows.numbers, held, out=np.zeros_like(held), where=held > 0)
     scatter = np.stack([share[:, k] @ rows.deviations(mean) for k, mean in enumerate(means)])
     variances = (prior.variance + scatter + held * prior.blur) / (held + FREEDOM + 2)
-    size = np.maximum(share.sum(axis=0), np.finfo(float).tiny)  # of a cluster that vanished
     return Profiles(size / size.sum(), counts, means, variances)
 
 
@@ -165,7 +223,8 @@ def resolution(numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.array([step.min() if len(step) else 0.0 for step in steps])
 
 
-class _Problem(NamedTuple):
+@dataclass(frozen=True)
+class _Problem:
     """The table as the model reads it, some of its rows to tell starts apart, and the steps between numbers."""
 
     coding: Coding
@@ -177,6 +236,28 @@ class _Problem(NamedTuple):
     @property
     def blur(self) -> np.ndarray:
         return self.steps**2 / 12
+
+    @property
+    def total(self) -> float:
+        return float(self.rows.weight.sum())
+
+    def n_parameters(self, n_clusters: int, kind: str) -> int:
+        d = int(np.count_nonzero(self.steps))
+        spread = {"diagonal": n_clusters * d, "shared": d * (d + 1) // 2, "own": n_clusters * d * (d + 1) // 2}
+        return self.coding.columns.n_parameters(n_clusters) + n_clusters * d + spread[kind]
+
+    @cached_property
+    def round(self) -> tuple[Rows, Rows]:
+        """All rows and the few, their numbers uncorrelated over the table: long groups side by side lie apart in it."""
+        prior, one = Prior(1.0, 1.0, self.blur), np.ones((len(self.few.weight), 1))
+        state = profiles_of(one, self.few, self.coding.columns, prior).widen("shared", prior)
+        for _ in range(ROUND_STEPS):
+            state = profiles_of(one, self.few, self.coding.columns, prior, state)
+        rows, few = (
+            replace(part, numbers=whiten(part.patterned, state.means, state.covariances), there=np.ones_like(part.there))
+            for part in (self.rows, self.few)
+        )
+        return rows, few
 
 
 class LatentProfileMixture(MixtureClusterer):
@@ -278,6 +359,13 @@ class LatentProfileMixture(MixtureClusterer):
         hold categories.""",
         default="auto",
     )
+    covariance: str = param(
+        Choice("auto", "diagonal", *FULL),
+        """How numbers vary within a cluster: independently (``"diagonal"``), with one full covariance for all clusters
+        (``"shared"``), or with one for each (``"own"``). ``"auto"`` takes the one of the highest EBIC, among those
+        with no more than half a parameter for an object.""",
+        default="auto",
+    )
     init: str = param(
         Choice(*START_RULES),
         """Starts: k-means solutions of the one-hot coding (``"k-means"``), rows drawn at random (``"random"``), or half
@@ -331,63 +419,88 @@ class LatentProfileMixture(MixtureClusterer):
             few = rows.take(order[::step], share[::step] * weight.sum() / share[::step].sum())
         return _Problem(coding, codes, rows, few, steps)
 
-    def _fit_numbers(self, problem: _Problem, rng: np.random.RandomState) -> Callable[[int], list[Candidate]]:
-        """A fit for each number of clusters, until some have brought nothing better."""
-        highest, waited = -np.inf, 0
+    def _fit_numbers(self, problem: _Problem, rng: np.random.RandomState) -> Callable[[int], Iterator[Candidate]]:
+        """Fits for each number of clusters, those of each kind of covariance until some have brought nothing better."""
+        highest = dict.fromkeys(self._kinds(problem), -np.inf)
+        waited = dict.fromkeys(highest, 0)
 
-        def fit(n_clusters: int) -> list[Candidate]:
-            nonlocal highest, waited
-            if waited >= PATIENCE:
-                return []
-            found = self._fit_number(problem, rng, n_clusters)
-            better = found.criteria["ebic"] > highest and not self._find_flaw(found)
-            highest, waited = (found.criteria["ebic"], 0) if better else (highest, waited + 1)
-            return [found]
+        def fit(n_clusters: int) -> Iterator[Candidate]:
+            kinds = [kind for kind in highest if waited[kind] < PATIENCE and self._tries(problem, n_clusters, kind)]
+            for found in self._fit_number(problem, rng, n_clusters, kinds) if kinds else ():
+                kind = found.settings["covariance"]
+                better = found.criteria["ebic"] > highest[kind] and not self._find_flaw(found)
+                highest[kind], waited[kind] = (found.criteria["ebic"], 0) if better else (highest[kind], waited[kind] + 1)
+                yield found
 
         return fit
 
-    def _fit_number(self, problem: _Problem, rng: np.random.RandomState, n_clusters: int) -> Candidate:
+    def _kinds(self, problem: _Problem) -> tuple[str, ...]:
+        """Covariances to choose from."""
+        if self.covariance != "auto":
+            return (self.covariance,)
+        return ("diagonal", *FULL) if np.count_nonzero(problem.steps) > 1 else ("diagonal",)
+
+    def _tries(self, problem: _Problem, n_clusters: int, kind: str) -> bool:
+        """Whether a choice is one for that many clusters: a single one has no own covariance beside the shared."""
+        if self.covariance != "auto" or kind == "diagonal":
+            return True
+        few = problem.n_parameters(n_clusters, kind) <= LARGEST_SHARE * problem.total
+        return few and not (kind == "own" and n_clusters == 1)
+
+    def _fit_number(
+        self, problem: _Problem, rng: np.random.RandomState, n_clusters: int, kinds: Iterable[str]
+    ) -> Iterator[Candidate]:
         """EM from every start to the rows that tell them apart, and from the best of these to all rows."""
-        columns, total = problem.coding.columns, float(problem.rows.weight.sum())
+        columns, total, who = problem.coding.columns, problem.total, type(self).__name__
         prior = Prior(float(self.alpha), 1 / n_clusters**2, problem.blur)
 
         def step(rows: Rows, state: Profiles) -> tuple[float, Profiles]:
             posterior, log_density = posteriors(log_joint(rows, state, prior.blur))
             cost = -(float(rows.weight @ log_density) + prior.log_density(state)) / total
-            return cost, profiles_of(posterior, rows, columns, prior)
+            return cost, profiles_of(posterior, rows, columns, prior, state)
 
-        def climb(rows: Rows, start: Profiles, watch: Watch | None = None) -> Run:
-            return descend(partial(step, rows), start, max_iter=self.max_iter, tol=self.tol, watch=watch)
+        def climb(rows: Rows, tol: float, start: Profiles, watch: Watch | None = None) -> Run:
+            return descend(partial(step, rows), start, max_iter=self.max_iter, tol=tol, watch=watch)
 
-        starts = (
-            profiles_of(nearness(problem.few, *center), problem.few, columns, prior)
-            for center in centers_among(
-                problem.coding, problem.codes, problem.rows.numbers, problem.rows.weight, n_clusters,
-                rule=self.init, n_starts=self.n_init, rng=rng,
+        def draw(rows: Rows, few: Rows, n_starts: int) -> list[np.ndarray]:
+            centers = centers_among(
+                problem.coding, problem.codes, rows.numbers, rows.weight, n_clusters,
+                rule=self.init, n_starts=n_starts, rng=rng,
+            )  # fmt: skip
+            return [nearness(few, *center) for center in centers]
+
+        def begin(kind: str, posterior: np.ndarray) -> Profiles:
+            state = profiles_of(posterior, problem.few, columns, prior)
+            if kind == "diagonal":
+                return state
+            return profiles_of(posterior, problem.few, columns, prior, state.widen(kind, prior))
+
+        plain = draw(problem.rows, problem.few, self.n_init)
+        mixed = plain[::2] + draw(*problem.round, self.n_init // 2) if set(kinds) & set(FULL) else []
+        for kind in kinds:
+            starts, tol = (plain, self.tol) if kind == "diagonal" else (mixed, max(self.tol, LOOK_TOL))
+            run, first = partial(climb, problem.few, tol), map(partial(begin, kind), starts)
+            runs = all_runs(run, first, name=who, n_starts=len(starts), verbose=self.verbose)
+            best = min(runs, key=lambda run: run.objective)
+            interrupted = runs[-1].interrupted
+            if (problem.few is not problem.rows or tol > self.tol) and not interrupted:
+                best = climb(problem.rows, self.tol, best.state)
+                runs, interrupted = [best], best.interrupted
+            log_density = posteriors(log_joint(problem.rows, best.state, prior.blur))[1]
+            log_likelihood = float(problem.rows.weight @ (log_density - log_units(problem.coding, problem.rows)))
+            n_free = problem.n_parameters(n_clusters, kind)
+            yield Candidate(
+                focal_sets=FocalSets(n_clusters, "singletons", empty=False),
+                best=replace(best, trace=total * best.trace),
+                runs=[replace(run, trace=total * run.trace) for run in runs],
+                log_likelihood=log_likelihood,
+                n_parameters=n_free,
+                n_objects=total,
+                criteria={"ebic": ebic(log_likelihood, n_free, total)},
+                collapsed=bool(best.state.weights.min() * total < SMALLEST_SIZE),
+                interrupted=interrupted,
+                settings={"covariance": kind},
             )
-        )  # fmt: skip
-        who = type(self).__name__
-        runs = all_runs(partial(climb, problem.few), starts, name=who, n_starts=self.n_init, verbose=self.verbose)
-        best = min(runs, key=lambda run: run.objective)
-        interrupted = runs[-1].interrupted
-        if problem.few is not problem.rows and not interrupted:
-            best = climb(problem.rows, best.state)
-            runs, interrupted = [best], best.interrupted
-        log_density = posteriors(log_joint(problem.rows, best.state, prior.blur))[1]
-        log_likelihood = float(problem.rows.weight @ (log_density - log_units(problem.coding, problem.rows)))
-        n_numbers = int(np.count_nonzero(problem.blur))
-        n_free = columns.n_parameters(n_clusters) + 2 * n_clusters * n_numbers
-        return Candidate(
-            focal_sets=FocalSets(n_clusters, "singletons", empty=False),
-            best=replace(best, trace=total * best.trace),
-            runs=[replace(run, trace=total * run.trace) for run in runs],
-            log_likelihood=log_likelihood,
-            n_parameters=n_free,
-            n_objects=total,
-            criteria={"ebic": ebic(log_likelihood, n_free, total)},
-            collapsed=bool(best.state.weights.min() * total < SMALLEST_SIZE),
-            interrupted=interrupted,
-        )
 
     @staticmethod
     def _find_flaw(found: Candidate) -> str:
@@ -418,7 +531,12 @@ class LatentProfileMixture(MixtureClusterer):
             self.focal_sets_ = shared_sets(posterior, problem.rows.weight)
         self.weights_, self.log_likelihood_, self.numeric_ = self._profiles.weights, best.log_likelihood, coding.numeric
         self.means_ = coding.in_units(self._profiles.means)
+        self.covariance_, full = best.settings["covariance"], self._profiles.covariances
         self.variances_ = self._profiles.variances * coding.scale**2
+        if full is None:
+            full = self._profiles.variances[:, :, None] * np.eye(len(coding.scale))
+        self.covariances_ = np.repeat(full, 1 if len(full) > 1 else best.n_clusters, axis=0)
+        self.covariances_ *= np.outer(coding.scale, coding.scale)
         self.probabilities_ = coding.columns.split(self._profiles.probabilities) if coding.categories else []
         self.categories_ = [np.empty(0)] * len(coding.numeric)
         for column, known in zip(np.flatnonzero(~coding.numeric), coding.categories):
