@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
 from evidentia import _base
@@ -17,198 +17,35 @@ from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
-from evidentia.mixtures.profile_numbers import PatternedNumbers, expected_scatter, log_gaussians, whiten
-from evidentia.rows.categories import Columns
+from evidentia.mixtures.profile_model import (
+    FULL,
+    Prior,
+    Profiles,
+    Rows,
+    log_joint,
+    log_units,
+    nearness,
+    posteriors,
+    profiles_of,
+    vectors_of,
+)
+from evidentia.mixtures.profile_numbers import whiten
 from evidentia.rows.mixed import Coding, centers_among, read_coding
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, Watch, all_runs, descend
 from evidentia.solvers.overlap import is_automatic, shared_sets, spread_over_sets
-from evidentia.solvers.small_matrices import diagonal_of, inverses
 from evidentia.solvers.starts import START_RULES, representative_rows
 from evidentia.solvers.threads import one_blas_thread
 
-FREEDOM = 3.0  # of the prior of a variance: the dimension, one, and two (Fraley & Raftery)
 SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
 PATIENCE = 2  # numbers of clusters without a better criterion after which the search ends
 LOOK_ROWS = 5_000  # that tell starts apart
 LOOK_TOL = 1e-3  # gain of an iteration, per object, below which starts of full covariances are told apart
+LOOK_STEPS = 20  # iterations after which they are
 ROUND_STEPS = 20  # of EM for the covariance of a whole table with gaps
 LARGEST_SHARE = 0.5  # parameters for an object, above which full covariances are not tried
-FULL = ("shared", "own")
-
-
-class Profiles(NamedTuple):
-    """Mixing probabilities (c,), probabilities of all categories (c, width), means and variances of numbers (c, q).
-
-    Full covariances are (c, q, q), or (1, q, q) when all clusters share one.
-    """
-
-    weights: np.ndarray
-    probabilities: np.ndarray
-    means: np.ndarray
-    variances: np.ndarray
-    covariances: np.ndarray | None = None
-
-    def take(self, order: np.ndarray) -> Profiles:
-        full = self.covariances
-        return Profiles(*(part[order] for part in self[:4]), full if full is None or len(full) == 1 else full[order])
-
-    def widen(self, kind: str, prior: Prior) -> Profiles:
-        """The same profiles with covariances that are full, though nothing is correlated yet."""
-        variances = np.where(prior.blur > 0, self.variances, prior.scale / prior.objects)  # of nothing, the mode
-        if kind == "shared":
-            variances = np.broadcast_to(self.weights @ variances, variances.shape)
-        full = variances[: 1 if kind == "shared" else None, :, None] * np.eye(variances.shape[1])
-        return self._replace(variances=variances, covariances=full)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows as the model reads them: ones at their categories (n, width), numbers without units and where they are.
-
-    What is missing is 0 in both, (n, q).
-    """
-
-    hot: csr_array
-    numbers: np.ndarray
-    there: np.ndarray
-    weight: np.ndarray
-
-    @classmethod
-    def of(cls, coding: Coding, codes: np.ndarray, numbers: np.ndarray, steps: np.ndarray, weight: np.ndarray) -> Rows:
-        """A column without steps between its values tells nothing: it counts as missing."""
-        known, there = codes >= 0, ~np.isnan(numbers) & (steps > 0)
-        ends = np.append(0, np.cumsum(known.sum(axis=1)))
-        places = (codes + coding.columns.offsets)[known]
-        hot = csr_array((np.ones(len(places)), places, ends), shape=(len(codes), coding.columns.width))
-        return cls(hot, np.where(there, numbers, 0.0), there.astype(float), weight)
-
-    def take(self, which: np.ndarray, weight: np.ndarray) -> Rows:
-        return Rows(self.hot[which], self.numbers[which], self.there[which], weight)
-
-    @cached_property
-    def patterned(self) -> PatternedNumbers:
-        return PatternedNumbers(self.numbers, self.there)
-
-    def deviations(self, mean: np.ndarray) -> np.ndarray:
-        """Squared differences from a mean, (n, q); 0 where a number is missing."""
-        found = self.numbers - mean
-        found *= self.there
-        return np.square(found, out=found)
-
-
-@dataclass(frozen=True)
-class Prior:
-    """What is known beforehand: pseudo-counts of categories, and a variance of numbers with its degrees of freedom.
-
-    ``blur`` (q,) is the variance of what was rounded away in each column of numbers; 0 where a column tells nothing.
-    """
-
-    alpha: float
-    variance: float
-    blur: np.ndarray
-
-    @property
-    def n_numbers(self) -> int:
-        return int(np.count_nonzero(self.blur))
-
-    @property
-    def objects(self) -> int:
-        """What the prior of a full covariance adds to the size of a cluster."""
-        return 2 * self.n_numbers + 3
-
-    @property
-    def scale(self) -> float:
-        """What it adds to each square of a scatter."""
-        return float(self.variance ** (1 / max(self.n_numbers, 1)))
-
-    def log_density(self, state: Profiles) -> float:
-        """Logarithm of the prior density up to a constant, with the pseudo-counts."""
-        if state.covariances is None:
-            spread = (FREEDOM + 2) * np.log(state.variances) + self.variance / state.variances
-        else:
-            precisions, log_det = inverses(np.ascontiguousarray(state.covariances))
-            spread = self.objects * log_det + self.scale * diagonal_of(precisions).sum(axis=1)
-        return float(self.alpha * np.log(state.probabilities).sum() - 0.5 * spread.sum())
-
-
-def log_joint(rows: Rows, state: Profiles, blur: np.ndarray) -> np.ndarray:
-    r"""Logarithms of :math:`\pi_k p(x_i \mid k)`, (n, c), over what is observed.
-
-    .. math::
-        \log \pi_k + \sum_j \log \theta_{kj}(x_{ij})
-        - \frac12 \sum_q \Big[ \log 2\pi\sigma_{kq}^2 + \frac{(z_{iq} - \mu_{kq})^2 + h_q^2/12}{\sigma_{kq}^2} \Big]
-
-    or with :func:`~evidentia.mixtures.profile_numbers.log_gaussians` in place of the last sum.
-    """
-    found = rows.hot @ np.log(state.probabilities).T + np.log(state.weights)
-    if state.covariances is not None:
-        return found + log_gaussians(rows.patterned, state.means, state.covariances, blur)
-    found -= 0.5 * rows.there @ (np.log(2 * np.pi * state.variances) + blur / state.variances).T
-    for k, (mean, variance) in enumerate(zip(state.means, state.variances)):
-        found[:, k] -= 0.5 * rows.deviations(mean) @ (1 / variance)
-    return found
-
-
-def log_units(coding: Coding, rows: Rows) -> np.ndarray:
-    """Logarithm of the volume of a unit in the numbers of each row that are there, (n,)."""
-    return rows.there @ np.log(coding.scale)
-
-
-def posteriors(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Posterior probabilities of the clusters (n, c), and log densities of the rows (n,)."""
-    top = joint.max(axis=1, keepdims=True)
-    share = np.exp(joint - top)
-    total = share.sum(axis=1, keepdims=True)
-    return share / total, (top + np.log(total))[:, 0]
-
-
-def profiles_of(
-    posterior: np.ndarray, rows: Rows, columns: Columns, prior: Prior, before: Profiles | None = None
-) -> Profiles:
-    r"""Parameters of highest expected posterior density (M-step).
-
-    .. math::
-        \theta_{kj}(a) \propto N_{kja} + \alpha, \qquad
-        \sigma_{kq}^2 = \frac{\varsigma^2 + \sum_i r_{ik} \big[(z_{iq} - \mu_{kq})^2 + h_q^2/12\big]}{N_{kq} + \nu + 2}
-
-    Full covariances go on from those ``before``, by which missing numbers are expected: with scatters :math:`W_k`,
-
-    .. math:: \Sigma_k = \frac{\lambda I + W_k}{N_k + 2 d + 3}, \qquad \Sigma = \frac{\lambda I + \sum_k W_k}{n + 2 d + 3}
-    """
-    share = posterior * rows.weight[:, None]
-    counts = (rows.hot.T @ share).T + prior.alpha
-    if columns.width:
-        counts /= np.repeat(np.add.reduceat(counts, columns.offsets, axis=1), columns.sizes, axis=1)
-    size = np.maximum(share.sum(axis=0), np.finfo(float).tiny)  # of a cluster that vanished
-    if before is not None and before.covariances is not None:
-        means, scatter = expected_scatter(rows.patterned, share, before.means, before.covariances, prior.blur)
-        held = size
-        if len(before.covariances) == 1:
-            scatter, held = scatter.sum(axis=0, keepdims=True), size.sum(keepdims=True)
-        full = (scatter + prior.scale * np.eye(means.shape[1])) / (held + prior.objects)[:, None, None]
-        return Profiles(size / size.sum(), counts, means, np.broadcast_to(diagonal_of(full), means.shape), full)
-    held = share.T @ rows.there
-    means = np.divide(share.T @ rows.numbers, held, out=np.zeros_like(held), where=held > 0)
-    scatter = np.stack([share[:, k] @ rows.deviations(mean) for k, mean in enumerate(means)])
-    variances = (prior.variance + scatter + held * prior.blur) / (held + FREEDOM + 2)
-    return Profiles(size / size.sum(), counts, means, variances)
-
-
-def nearness(rows: Rows, weights: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """First posteriors, (n, c), by distances from centers: in mismatches of categories and squared numbers.
-
-    Not the nearest alone: rounding would choose between two that are as near.
-    """
-    far = (
-        np.square(means).sum(axis=1)
-        - 2 * rows.numbers @ means.T
-        + 0.5 * np.square(weights).sum(axis=1)
-        - rows.hot @ weights.T
-    )
-    return posteriors(-far)[0]
 
 
 def resolution(numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -253,11 +90,12 @@ class _Problem:
         state = profiles_of(one, self.few, self.coding.columns, prior).widen("shared", prior)
         for _ in range(ROUND_STEPS):
             state = profiles_of(one, self.few, self.coding.columns, prior, state)
-        rows, few = (
-            replace(part, numbers=whiten(part.patterned, state.means, state.covariances), there=np.ones_like(part.there))
-            for part in (self.rows, self.few)
-        )
-        return rows, few
+        assert state.covariances is not None
+        mean, covariance = state.means[0], state.covariances[0]
+        rows = replace(self.rows, numbers=whiten(self.rows.patterned, mean, covariance))
+        if self.few is self.rows:
+            return rows, rows
+        return rows, replace(self.few, numbers=whiten(self.few.patterned, mean, covariance))
 
 
 class LatentProfileMixture(MixtureClusterer):
@@ -421,15 +259,18 @@ class LatentProfileMixture(MixtureClusterer):
 
     def _fit_numbers(self, problem: _Problem, rng: np.random.RandomState) -> Callable[[int], Iterator[Candidate]]:
         """Fits for each number of clusters, those of each kind of covariance until some have brought nothing better."""
+        rngs = rng, deepcopy(rng)  # numbers drawn for independent numbers are the same whatever else is tried
         highest = dict.fromkeys(self._kinds(problem), -np.inf)
         waited = dict.fromkeys(highest, 0)
 
         def fit(n_clusters: int) -> Iterator[Candidate]:
             kinds = [kind for kind in highest if waited[kind] < PATIENCE and self._tries(problem, n_clusters, kind)]
-            for found in self._fit_number(problem, rng, n_clusters, kinds) if kinds else ():
-                kind = found.settings["covariance"]
-                better = found.criteria["ebic"] > highest[kind] and not self._find_flaw(found)
-                highest[kind], waited[kind] = (found.criteria["ebic"], 0) if better else (highest[kind], waited[kind] + 1)
+            alone = -np.inf  # independent numbers: what is no better with as many clusters seldom is with more
+            for found in self._fit_number(problem, rngs, n_clusters, kinds) if kinds else ():
+                kind, height = found.settings["covariance"], found.criteria["ebic"]
+                better = height > max(highest[kind], alone) and not self._find_flaw(found)
+                highest[kind], waited[kind] = (height, 0) if better else (highest[kind], waited[kind] + 1)
+                alone = height if kind == "diagonal" else alone
                 yield found
 
         return fit
@@ -448,7 +289,7 @@ class LatentProfileMixture(MixtureClusterer):
         return few and not (kind == "own" and n_clusters == 1)
 
     def _fit_number(
-        self, problem: _Problem, rng: np.random.RandomState, n_clusters: int, kinds: Iterable[str]
+        self, problem: _Problem, rngs: tuple[np.random.RandomState, ...], n_clusters: int, kinds: list[str]
     ) -> Iterator[Candidate]:
         """EM from every start to the rows that tell them apart, and from the best of these to all rows."""
         columns, total, who = problem.coding.columns, problem.total, type(self).__name__
@@ -459,10 +300,11 @@ class LatentProfileMixture(MixtureClusterer):
             cost = -(float(rows.weight @ log_density) + prior.log_density(state)) / total
             return cost, profiles_of(posterior, rows, columns, prior, state)
 
-        def climb(rows: Rows, tol: float, start: Profiles, watch: Watch | None = None) -> Run:
-            return descend(partial(step, rows), start, max_iter=self.max_iter, tol=tol, watch=watch)
+        def climb(rows: Rows, tol: float, max_iter: int, start: Profiles, watch: Watch | None = None) -> Run:
+            vectors = None if start.covariances is None else vectors_of(columns)
+            return descend(partial(step, rows), start, max_iter=max_iter, tol=tol, watch=watch, vectors=vectors)
 
-        def draw(rows: Rows, few: Rows, n_starts: int) -> list[np.ndarray]:
+        def draw(rows: Rows, few: Rows, n_starts: int, rng: np.random.RandomState) -> list[np.ndarray]:
             centers = centers_among(
                 problem.coding, problem.codes, rows.numbers, rows.weight, n_clusters,
                 rule=self.init, n_starts=n_starts, rng=rng,
@@ -475,16 +317,17 @@ class LatentProfileMixture(MixtureClusterer):
                 return state
             return profiles_of(posterior, problem.few, columns, prior, state.widen(kind, prior))
 
-        plain = draw(problem.rows, problem.few, self.n_init)
-        mixed = plain[::2] + draw(*problem.round, self.n_init // 2) if set(kinds) & set(FULL) else []
+        plain = draw(problem.rows, problem.few, self.n_init, rngs[0])
+        mixed = plain[::2] + draw(*problem.round, self.n_init // 2, rngs[1]) if set(kinds) & set(FULL) else []
         for kind in kinds:
-            starts, tol = (plain, self.tol) if kind == "diagonal" else (mixed, max(self.tol, LOOK_TOL))
-            run, first = partial(climb, problem.few, tol), map(partial(begin, kind), starts)
+            full, starts = kind != "diagonal", plain if kind == "diagonal" else mixed
+            ends = (max(self.tol, LOOK_TOL), min(self.max_iter, LOOK_STEPS)) if full else (self.tol, self.max_iter)
+            run, first = partial(climb, problem.few, *ends), map(partial(begin, kind), starts)
             runs = all_runs(run, first, name=who, n_starts=len(starts), verbose=self.verbose)
             best = min(runs, key=lambda run: run.objective)
             interrupted = runs[-1].interrupted
-            if (problem.few is not problem.rows or tol > self.tol) and not interrupted:
-                best = climb(problem.rows, self.tol, best.state)
+            if (problem.few is not problem.rows or full) and not interrupted:
+                best = climb(problem.rows, self.tol, self.max_iter, best.state)
                 runs, interrupted = [best], best.interrupted
             log_density = posteriors(log_joint(problem.rows, best.state, prior.blur))[1]
             log_likelihood = float(problem.rows.weight @ (log_density - log_units(problem.coding, problem.rows)))

@@ -11,7 +11,7 @@ has few patterns, and rows of one pattern are taken together by matrix products.
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,34 +22,24 @@ from evidentia.solvers.small_matrices import diagonal_of, inverses
 
 
 class PatternedNumbers:
-    """Numbers (n, q), 0 where they are missing, in pieces of one pattern each.
-
-    ``seen`` (m, q) tells which columns the patterns have; a piece is the number of its pattern, and its rows.
-    """
+    """Numbers (n, q), 0 where they are missing, in pieces of one pattern each; ``seen`` (m, q) are their columns."""
 
     def __init__(self, numbers: np.ndarray, there: np.ndarray):
-        self.numbers, self.there = numbers, there
-
-    @cached_property
-    def _cut(self) -> tuple[np.ndarray, list[tuple[int, Any]]]:
-        n, q = self.numbers.shape
-        seen, pieces = [], []
-        for pattern, (observed, rows) in enumerate(missing_patterns(np.where(self.there > 0, 0.0, np.nan))):
+        n, q = numbers.shape
+        self.shape, seen = (n, q), []
+        self._pieces: list[tuple[int, Any, np.ndarray]] = []
+        for pattern, (observed, rows) in enumerate(missing_patterns(np.where(there > 0, 0.0, np.nan))):
             seen.append(np.isin(np.arange(q), observed))
-            if isinstance(rows, slice):
-                pieces += [(pattern, block) for block in row_blocks(n, q)]
-            else:
-                pieces += [(pattern, rows[block]) for block in row_blocks(len(rows), q)]
-        return np.array(seen).reshape(-1, q), pieces
+            every = range(n)[rows] if isinstance(rows, slice) else rows
+            for block in row_blocks(len(every), q):
+                which = block if isinstance(rows, slice) else rows[block]
+                self._pieces.append((pattern, which, numbers[which]))
+        self.seen = np.array(seen).reshape(-1, q)
 
-    @property
-    def seen(self) -> np.ndarray:
-        return self._cut[0]
-
-    def pieces(self, means: np.ndarray) -> Any:
+    def pieces(self, means: np.ndarray) -> Iterator[tuple[int, Any, np.ndarray]]:
         """The pattern, the rows, and their differences from each mean (c, rows, q), 0 where a number is missing."""
-        for pattern, rows in self._cut[1]:
-            yield pattern, rows, (self.numbers[rows] - means[:, None]) * self.seen[pattern]
+        for pattern, which, numbers in self._pieces:
+            yield pattern, which, (numbers - means[:, None]) * self.seen[pattern]
 
 
 def precisions_of(seen: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -69,7 +59,7 @@ def log_gaussians(rows: PatternedNumbers, means: np.ndarray, covariances: np.nda
     """
     precisions, log_det = precisions_of(rows.seen, covariances)
     level = rows.seen.sum(axis=1)[:, None] * LOG_2PI + log_det + diagonal_of(precisions) @ blur
-    found = np.empty((len(rows.numbers), len(means)))
+    found = np.empty((rows.shape[0], len(means)))
     for pattern, which, off in rows.pieces(means):
         far = np.einsum("kiq,kiq->ik", off @ precisions[pattern], off)
         found[which] = -0.5 * (level[pattern] + far)
@@ -85,15 +75,15 @@ def expected_scatter(
 
     .. math::
         \sum r\, E[x - \mu] = B \sum r (x - \mu), \qquad
-        \sum r\, E[(x - \mu)(x - \mu)^T] = B \sum r \big[(x - \mu)(x - \mu)^T + H\big] B^T + \sum r\, (\Sigma - B \Sigma)
+        \sum r\, E[(x - \mu)(x - \mu)^T] = \sum r \big( B \big[(x - \mu)(x - \mu)^T + H\big] B^T + \Sigma - B \Sigma \big)
     """
     seen, (c, q) = rows.seen, means.shape
     size, first, second = np.zeros((len(seen), c)), np.zeros((len(seen), c, q)), np.zeros((len(seen), c, q, q))
     for pattern, which, off in rows.pieces(means):
-        held = share[which].T[:, :, None] * off
-        size[pattern] += share[which].sum(axis=0)
-        first[pattern] += held.sum(axis=1)
-        second[pattern] += held.swapaxes(1, 2) @ off
+        held = share[which].T
+        size[pattern] += held.sum(axis=1)
+        first[pattern] += (held[:, None] @ off)[:, 0]
+        second[pattern] += (held[:, :, None] * off).swapaxes(1, 2) @ off
     diagonal_of(second)[...] += size[:, :, None] * (seen * blur)[:, None]
     known = seen[:, None, :, None]
     fill = np.where(known, np.eye(q), covariances @ precisions_of(seen, covariances)[0])  # B, free of rounding
@@ -105,11 +95,11 @@ def expected_scatter(
     return means + move, 0.5 * (about + about.swapaxes(1, 2))
 
 
-def whiten(rows: PatternedNumbers, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
-    """Expected numbers (n, q) in coordinates in which the first covariance is the identity, about the first mean."""
-    fill = covariances[0] @ precisions_of(rows.seen, covariances[:1])[0][:, 0]
-    turn = np.linalg.inv(np.linalg.cholesky(covariances[0])).T
-    found = np.empty_like(rows.numbers)
-    for pattern, which, off in rows.pieces(means[:1]):
+def whiten(rows: PatternedNumbers, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+    """Expected numbers (n, q), in coordinates in which the covariance is the identity."""
+    fill = covariance @ precisions_of(rows.seen, covariance[None])[0][:, 0]
+    turn = np.linalg.inv(np.linalg.cholesky(covariance)).T
+    found = np.empty(rows.shape)
+    for pattern, which, off in rows.pieces(mean[None]):
         found[which] = off[0] @ (fill[pattern].T @ turn)
     return found
