@@ -276,10 +276,11 @@ class LatentProfileMixture(MixtureClusterer):
         return fit
 
     def _kinds(self, problem: _Problem) -> tuple[str, ...]:
-        """Covariances to choose from."""
-        if self.covariance != "auto":
+        """Covariances to choose from; without numbers all are the same."""
+        d = np.count_nonzero(problem.steps)
+        if self.covariance != "auto" and d:
             return (self.covariance,)
-        return ("diagonal", *FULL) if np.count_nonzero(problem.steps) > 1 else ("diagonal",)
+        return ("diagonal", *FULL) if d > 1 else ("diagonal",)
 
     def _tries(self, problem: _Problem, n_clusters: int, kind: str) -> bool:
         """Whether a choice is one for that many clusters: a single one has no own covariance beside the shared."""

@@ -33,8 +33,10 @@ class Profiles(NamedTuple):
     covariances: np.ndarray | None = None
 
     def take(self, order: np.ndarray) -> Profiles:
+        weights, probabilities, means, variances = (part[order] for part in self[:4])
         full = self.covariances
-        return Profiles(*(part[order] for part in self[:4]), full if full is None or len(full) == 1 else full[order])
+        own = full if full is None or len(full) == 1 else full[order]
+        return Profiles(weights, probabilities, means, variances, own)
 
     def widen(self, kind: str, prior: Prior) -> Profiles:
         """The same profiles with covariances that are full, though nothing is correlated yet."""
@@ -208,6 +210,7 @@ def vectors_of(columns: Columns) -> Vectors:
         return np.concatenate([part.ravel() for part in logs])
 
     def back(vector: np.ndarray, like: Profiles) -> Profiles | None:
+        assert like.covariances is not None
         parts = (like.weights, like.probabilities, like.means, like.covariances)
         cuts = np.cumsum([part.size for part in parts[:-1]])
         weights, probabilities, means, full = (

@@ -34,7 +34,7 @@ class PatternedNumbers:
             for block in row_blocks(len(every), q):
                 which = block if isinstance(rows, slice) else rows[block]
                 self._pieces.append((pattern, which, numbers[which]))
-        self.seen = np.array(seen).reshape(-1, q)
+        self.seen = np.array(seen)
 
     def pieces(self, means: np.ndarray) -> Iterator[tuple[int, Any, np.ndarray]]:
         """The pattern, the rows, and their differences from each mean (c, rows, q), 0 where a number is missing."""
@@ -75,7 +75,8 @@ def expected_scatter(
 
     .. math::
         \sum r\, E[x - \mu] = B \sum r (x - \mu), \qquad
-        \sum r\, E[(x - \mu)(x - \mu)^T] = \sum r \big( B \big[(x - \mu)(x - \mu)^T + H\big] B^T + \Sigma - B \Sigma \big)
+        \sum r\, E[(x - \mu)(x - \mu)^T]
+        = \sum r \big( B \big[(x - \mu)(x - \mu)^T + H\big] B^T + \Sigma - B \Sigma \big)
     """
     seen, (c, q) = rows.seen, means.shape
     size, first, second = np.zeros((len(seen), c)), np.zeros((len(seen), c, q)), np.zeros((len(seen), c, q, q))
