@@ -43,7 +43,7 @@ SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
 PATIENCE = 2  # numbers of clusters without a better criterion after which the search ends
 LOOK_ROWS = 5_000  # that tell starts apart
 LOOK_TOL = 1e-3  # gain of an iteration, per object, below which starts of full covariances are told apart
-LOOK_STEPS = 20  # iterations after which they are
+LOOK_STEPS = 10  # iterations after which they are
 ROUND_STEPS = 20  # of EM for the covariance of a whole table with gaps
 LARGEST_SHARE = 0.5  # parameters for an object, above which full covariances are not tried
 
@@ -101,13 +101,15 @@ class _Problem:
 class LatentProfileMixture(MixtureClusterer):
     r"""Latent profiles: a mixture for tables of numbers and categories [1]_, [2]_.
 
-    Within a cluster all columns are independent: numbers are Gaussian, and categories have probabilities,
+    Within a cluster numbers z are Gaussian, and categories have probabilities, independent of all else:
 
     .. math::
-        p(x) = \sum_k \pi_k \prod_j \theta_{kj}(x_j) \prod_q N(x_q; \mu_{kq}, \sigma_{kq}^2)
+        p(x) = \sum_k \pi_k\, N(z; \mu_k, \Sigma_k) \prod_j \theta_{kj}(x_j)
 
-    so that a column that tells nothing about the clusters has no say, where a distance would count it like all others.
-    Masses are the least committed ones with the posterior probabilities for pignistic probabilities [4]_.
+    A column that tells nothing about the clusters has no say, where a distance would count it like all others. Numbers
+    may be independent within a cluster too (:math:`\Sigma_k` diagonal), or correlated as sizes are, alike in all
+    clusters or not: what is best is chosen with the number of clusters. Masses are the least committed ones with the
+    posterior probabilities for pignistic probabilities [4]_.
 
     Attributes
     ----------
@@ -121,6 +123,10 @@ class LatentProfileMixture(MixtureClusterer):
         Which columns were read as numbers.
     means_, variances_ : ndarray of shape (n_clusters, n_numbers)
         Of the columns of numbers, in their units.
+    covariances_ : ndarray of shape (n_clusters, n_numbers, n_numbers)
+        Of the columns of numbers, in their units.
+    covariance_ : str
+        ``"diagonal"``, ``"shared"`` or ``"own"``. Without numbers all are the same, and it is ``"diagonal"``.
     criterion_ : float
         What is maximized: the log-likelihood, in standard deviations of the columns, plus the logarithm of the prior
         density up to a constant.
@@ -130,13 +136,15 @@ class LatentProfileMixture(MixtureClusterer):
     Notes
     -----
     A variance has a prior of :math:`\nu = 3` degrees of freedom and scale :math:`\varsigma^2 = s^2 / c^2` for c
-    clusters [3]_, a probability ``alpha`` objects more. A number is known up to the smallest step h between two values
-    of its column: densities are expected ones over a deviation of variance :math:`h^2/12`, and variances hold it. So a
-    cluster whose numbers are all equal has a width, and a likelihood that means something.
+    clusters [3]_, a full covariance of d numbers one of d + 2 degrees and scale :math:`c^{-2/d}` in each :math:`s^2`; a
+    probability has ``alpha`` objects more. A number is known up to the smallest step h between two values of its column:
+    densities are expected ones over a deviation of variance :math:`h^2/12`, and variances hold it. So a cluster whose
+    numbers are all equal has a width, and a likelihood that means something.
 
     What is missing (None, NaN) is left out of the likelihood, which is right when it does not depend on the value. A
     category that only new rows have counts as missing. Results do not depend on units, and weights count as copies.
-    Starts are told apart on 5,000 rows; an iteration costs n p c.
+    Starts are told apart on 5,000 rows; an iteration costs n p c, or :math:`n c d^2` with full covariances, whose starts
+    are half of them in coordinates in which the numbers of the whole table are not correlated.
 
     References
     ----------
@@ -170,7 +178,8 @@ class LatentProfileMixture(MixtureClusterer):
         papers=("Hunt & Jorgensen, *Australian & New Zealand Journal of Statistics* 41, 1999",), guide="categories",
         reads=("table", "categories"), takes=("weights", "missing values"), number=("given", "searched"),
         families=("auto", "singletons"), labels="pignistic", criterion="maximized", quick={"n_init": 2},
-        grows="*n p c*", memory="*n (p + c)*", doubt="sets", limit="columns that repeat each other count twice",
+        grows="*n p c* (*n p² c* with full covariances)", memory="*n (p + c)*", doubt="sets",
+        limit="categories that repeat each other count twice",
     )  # fmt: skip
 
     cluster_range: Any = param(
@@ -201,7 +210,7 @@ class LatentProfileMixture(MixtureClusterer):
         Choice("auto", "diagonal", *FULL),
         """How numbers vary within a cluster: independently (``"diagonal"``), with one full covariance for all clusters
         (``"shared"``), or with one for each (``"own"``). ``"auto"`` takes the one of the highest EBIC, among those
-        with no more than half a parameter for an object.""",
+        full ones that have two numbers or more, and no more than half a parameter for an object.""",
         default="auto",
     )
     init: str = param(
