@@ -107,7 +107,7 @@ def test_complete_numbers_alone_have_a_closed_form():
     assert (prior.objects, prior.scale) == (9, pytest.approx(2 ** (-2 / 3)))
     posterior = rng.dirichlet([1.0, 2.0], size=60)
     plain = profiles_of(posterior, rows, coding.columns, prior)
-    plain = plain._replace(means=plain.means + [[0.3, -0.8, 0.5]])  # where it comes from does not matter
+    plain = plain._replace(means=plain.means + np.array([0.3, -0.8, 0.5]))  # where it comes from does not matter
     means, scatters = [], []
     for share in (posterior * weight[:, None]).T:
         means.append(share @ numbers / share.sum())
