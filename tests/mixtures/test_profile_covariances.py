@@ -10,6 +10,7 @@ from evidentia import LatentProfileMixture, load_model
 from evidentia.mixtures.profile_model import Prior, Profiles, Rows, log_joint, posteriors, profiles_of, vectors_of
 from evidentia.mixtures.profile_numbers import PatternedNumbers, precisions_of, whiten
 from evidentia.rows.mixed import Coding
+from evidentia.selection.search import Selection
 
 KINDS = ["diagonal", "shared", "own"]
 LONG = np.array([[1.0, 0.9, -0.4], [0.9, 1.0, -0.3], [-0.4, -0.3, 0.5]])
@@ -199,6 +200,7 @@ def test_the_covariance_is_chosen(kind, covariances):
     tried = model.selection_.set_index(["covariance", "n_clusters"])["ebic"]
     assert tried.idxmax() == (kind, 2)
     assert ("own", 1) not in tried.index  # which is the shared one
+    assert Selection.of_model(model).table.set_index("n_clusters")["ebic"][2] == model.ebic_
     alone = LatentProfileMixture(covariance="diagonal", random_state=0, n_init=4).fit(X)
     np.testing.assert_array_equal(tried["diagonal"], alone.selection_["ebic"])
 

@@ -125,8 +125,6 @@ class LatentProfileMixture(MixtureClusterer):
         Of the columns of numbers, in their units.
     covariances_ : ndarray of shape (n_clusters, n_numbers, n_numbers)
         Of the columns of numbers, in their units.
-    covariance_ : str
-        ``"diagonal"``, ``"shared"`` or ``"own"``. Without numbers all are the same, and it is ``"diagonal"``.
     criterion_ : float
         What is maximized: the log-likelihood, in standard deviations of the columns, plus the logarithm of the prior
         density up to a constant.
@@ -220,6 +218,11 @@ class LatentProfileMixture(MixtureClusterer):
         default="mixed",
     )
     n_init: int = param(Integer(low=1), "Number of starts.", default=10)
+
+    attributes = {
+        "covariance_": 'str\n``"diagonal"``, ``"shared"`` or ``"own"``. Without numbers all are the same, and it is '
+        '``"diagonal"``.',
+    }
 
     _collapse = "a cluster vanished"
     _cure = "Ask for fewer clusters; weights, if given, count as copies of objects."
