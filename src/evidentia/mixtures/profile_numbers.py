@@ -20,6 +20,8 @@ from evidentia.mixtures.set_mixture import LOG_2PI, missing_patterns
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.small_matrices import diagonal_of, inverses
 
+DIGITS = 9  # of whitened numbers: the others depend on the order of the rows
+
 
 class PatternedNumbers:
     """Numbers (n, q), 0 where they are missing, in pieces of one pattern each; ``seen`` (m, q) are their columns."""
@@ -97,10 +99,10 @@ def expected_scatter(
 
 
 def whiten(rows: PatternedNumbers, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-    """Expected numbers (n, q), in coordinates in which the covariance is the identity."""
+    """Expected numbers (n, q), in coordinates in which the covariance is the identity; equal rows stay equal."""
     fill = covariance @ precisions_of(rows.seen, covariance[None])[0][:, 0]
     turn = np.linalg.inv(np.linalg.cholesky(covariance)).T
     found = np.empty(rows.shape)
     for pattern, which, off in rows.pieces(mean[None]):
         found[which] = off[0] @ (fill[pattern].T @ turn)
-    return found
+    return found.round(DIGITS)
