@@ -130,6 +130,7 @@ def name_file_in_errors(path: str | os.PathLike[str], kind: Format) -> Iterator[
 # Classes that files of earlier versions name by the place where they were.
 MOVED = {
     "evidentia.mixtures.class_em:Columns": "evidentia.rows.categories:Columns",
+    "evidentia.mixtures.latent_profile:Profiles": "evidentia.mixtures.profile_model:Profiles",
     "evidentia.prototypes._mixed_rows:Coding": "evidentia.rows.mixed:Coding",
 }
 

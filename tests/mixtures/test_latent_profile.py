@@ -8,7 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from evidentia import LatentProfileMixture, ParsimoniousGaussianMixture, load_model
 from evidentia.belief import FocalSets
-from evidentia.mixtures.latent_profile import Prior, Profiles, Rows, log_joint, profiles_of, resolution
+from evidentia.mixtures.latent_profile import resolution
+from evidentia.mixtures.profile_model import Prior, Profiles, Rows, log_joint, profiles_of
 from evidentia.rows.mixed import Coding
 from evidentia.solvers.overlap import spread_over_sets
 
@@ -30,6 +31,7 @@ def drawn(n=240, seed=0, noise=0):
 
 
 def fit(X, n_clusters=3, **settings):
+    settings = {"covariance": "diagonal", **settings}
     return LatentProfileMixture(n_clusters, random_state=0, n_init=4, **settings).fit(X)
 
 
@@ -151,7 +153,8 @@ def test_units_origin_order_and_copies_do_not_matter():
     shuffled = fit(X.iloc[order], tol=1e-13)
     np.testing.assert_allclose(shuffled.predict_proba(X), model.predict_proba(X), atol=1e-5)
     weight = np.random.default_rng(1).integers(0, 3, len(X))
-    weighted = LatentProfileMixture(3, random_state=0, n_init=4, tol=1e-13).fit(X, sample_weight=weight)
+    weighted = LatentProfileMixture(3, covariance="diagonal", random_state=0, n_init=4, tol=1e-13)
+    weighted.fit(X, sample_weight=weight)
     copied = fit(X.loc[np.repeat(X.index, weight)], tol=1e-13)
     assert copied.log_likelihood_ == pytest.approx(weighted.log_likelihood_, rel=1e-8)
     np.testing.assert_allclose(copied.predict_proba(X), weighted.predict_proba(X), atol=1e-5)

@@ -165,8 +165,9 @@ def convert_units(scales: ColumnScales | None, model: Any) -> Any:
         return model
     units = UnitChange(scales.origin, scales.deviation, getattr(model, "reduction_", None))
     moved = copy.copy(model)
-    if getattr(model, "cluster_centers_", None) is not None:
-        moved.cluster_centers_ = model.cluster_centers_ * units.factor + units.origin
+    if getattr(model, "cluster_centers_", None) is None:
+        return moved
+    moved.cluster_centers_ = model.cluster_centers_ * units.factor + units.origin
     if hasattr(model, "reduction_"):  # its covariances are computed from what the clusters have, when asked for
         moved.reduction_ = units
     elif getattr(model, "covariances_", None) is not None:

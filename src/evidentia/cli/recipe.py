@@ -76,4 +76,5 @@ def recipe(
 def fixed_by_a_fit(estimator: Any) -> list[str]:
     """Parameters that a fit may find out and further ones are given: the number of clusters, the covariance model."""
     number = ["n_clusters"] * ("given" in estimator.method.number)
-    return number + ["model"] * ("model" in estimator.parameters and "model_" in estimator.attributes)
+    kinds = [name for name in ("model", "covariance") if name in estimator.parameters]
+    return number + [name for name in kinds if f"{name}_" in estimator.attributes]

@@ -1,15 +1,15 @@
-"""Latent profiles: a mixture for tables of numbers and categories, whose columns are independent within a cluster."""
+"""Latent profiles: a mixture for tables of numbers and categories, told apart by one likelihood."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple, Self
+from functools import cached_property, partial
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 
 from evidentia import _base
@@ -17,7 +17,19 @@ from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
-from evidentia.rows.categories import Columns
+from evidentia.mixtures.profile_model import (
+    FULL,
+    Prior,
+    Profiles,
+    Rows,
+    log_joint,
+    log_units,
+    nearness,
+    posteriors,
+    profiles_of,
+    vectors_of,
+)
+from evidentia.mixtures.profile_numbers import whiten
 from evidentia.rows.mixed import Coding, centers_among, read_coding
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
@@ -26,131 +38,14 @@ from evidentia.solvers.overlap import is_automatic, shared_sets, spread_over_set
 from evidentia.solvers.starts import START_RULES, representative_rows
 from evidentia.solvers.threads import one_blas_thread
 
-FREEDOM = 3.0  # of the prior of a variance: the dimension, one, and two (Fraley & Raftery)
 SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
 PATIENCE = 2  # numbers of clusters without a better criterion after which the search ends
 LOOK_ROWS = 5_000  # that tell starts apart
-
-
-class Profiles(NamedTuple):
-    """Mixing probabilities (c,), probabilities of all categories (c, width), means and variances of numbers (c, q)."""
-
-    weights: np.ndarray
-    probabilities: np.ndarray
-    means: np.ndarray
-    variances: np.ndarray
-
-    def take(self, order: np.ndarray) -> Profiles:
-        return Profiles(*(part[order] for part in self))
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows as the model reads them: ones at their categories (n, width), numbers without units and where they are.
-
-    What is missing is 0 in both, (n, q).
-    """
-
-    hot: csr_array
-    numbers: np.ndarray
-    there: np.ndarray
-    weight: np.ndarray
-
-    @classmethod
-    def of(cls, coding: Coding, codes: np.ndarray, numbers: np.ndarray, steps: np.ndarray, weight: np.ndarray) -> Rows:
-        """A column without steps between its values tells nothing: it counts as missing."""
-        known, there = codes >= 0, ~np.isnan(numbers) & (steps > 0)
-        ends = np.append(0, np.cumsum(known.sum(axis=1)))
-        places = (codes + coding.columns.offsets)[known]
-        hot = csr_array((np.ones(len(places)), places, ends), shape=(len(codes), coding.columns.width))
-        return cls(hot, np.where(there, numbers, 0.0), there.astype(float), weight)
-
-    def take(self, which: np.ndarray, weight: np.ndarray) -> Rows:
-        return Rows(self.hot[which], self.numbers[which], self.there[which], weight)
-
-    def deviations(self, mean: np.ndarray) -> np.ndarray:
-        """Squared differences from a mean, (n, q); 0 where a number is missing."""
-        found = self.numbers - mean
-        found *= self.there
-        return np.square(found, out=found)
-
-
-@dataclass(frozen=True)
-class Prior:
-    """What is known beforehand: pseudo-counts of categories, and a variance of numbers with its degrees of freedom.
-
-    ``blur`` (q,) is the variance of what was rounded away in each column of numbers.
-    """
-
-    alpha: float
-    variance: float
-    blur: np.ndarray
-
-    def log_density(self, state: Profiles) -> float:
-        """Logarithm of the prior density up to a constant, with the pseudo-counts."""
-        spread = (FREEDOM + 2) * np.log(state.variances) + self.variance / state.variances
-        return float(self.alpha * np.log(state.probabilities).sum() - 0.5 * spread.sum())
-
-
-def log_joint(rows: Rows, state: Profiles, blur: np.ndarray) -> np.ndarray:
-    r"""Logarithms of :math:`\pi_k p(x_i \mid k)`, (n, c), over what is observed.
-
-    .. math::
-        \log \pi_k + \sum_j \log \theta_{kj}(x_{ij})
-        - \frac12 \sum_q \Big[ \log 2\pi\sigma_{kq}^2 + \frac{(z_{iq} - \mu_{kq})^2 + h_q^2/12}{\sigma_{kq}^2} \Big]
-    """
-    found = rows.hot @ np.log(state.probabilities).T + np.log(state.weights)
-    found -= 0.5 * rows.there @ (np.log(2 * np.pi * state.variances) + blur / state.variances).T
-    for k, (mean, variance) in enumerate(zip(state.means, state.variances)):
-        found[:, k] -= 0.5 * rows.deviations(mean) @ (1 / variance)
-    return found
-
-
-def log_units(coding: Coding, rows: Rows) -> np.ndarray:
-    """Logarithm of the volume of a unit in the numbers of each row that are there, (n,)."""
-    return rows.there @ np.log(coding.scale)
-
-
-def posteriors(joint: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Posterior probabilities of the clusters (n, c), and log densities of the rows (n,)."""
-    top = joint.max(axis=1, keepdims=True)
-    share = np.exp(joint - top)
-    total = share.sum(axis=1, keepdims=True)
-    return share / total, (top + np.log(total))[:, 0]
-
-
-def profiles_of(posterior: np.ndarray, rows: Rows, columns: Columns, prior: Prior) -> Profiles:
-    r"""Parameters of highest expected posterior density (M-step).
-
-    .. math::
-        \theta_{kj}(a) \propto N_{kja} + \alpha, \qquad
-        \sigma_{kq}^2 = \frac{\varsigma^2 + \sum_i r_{ik} \big[(z_{iq} - \mu_{kq})^2 + h_q^2/12\big]}{N_{kq} + \nu + 2}
-    """
-    share = posterior * rows.weight[:, None]
-    counts = (rows.hot.T @ share).T + prior.alpha
-    if columns.width:
-        counts /= np.repeat(np.add.reduceat(counts, columns.offsets, axis=1), columns.sizes, axis=1)
-    held = share.T @ rows.there
-    means = np.divide(share.T @ rows.numbers, held, out=np.zeros_like(held), where=held > 0)
-    scatter = np.stack([share[:, k] @ rows.deviations(mean) for k, mean in enumerate(means)])
-    variances = (prior.variance + scatter + held * prior.blur) / (held + FREEDOM + 2)
-    size = np.maximum(share.sum(axis=0), np.finfo(float).tiny)  # of a cluster that vanished
-    return Profiles(size / size.sum(), counts, means, variances)
-
-
-def nearness(rows: Rows, weights: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """First posteriors, (n, c), by distances from centers: in mismatches of categories and squared numbers.
-
-    Not the nearest alone: rounding would choose between two that are as near.
-    """
-    far = (
-        np.square(means).sum(axis=1)
-        - 2 * rows.numbers @ means.T
-        + 0.5 * np.square(weights).sum(axis=1)
-        - rows.hot @ weights.T
-    )
-    return posteriors(-far)[0]
+LOOK_TOL = 1e-3  # gain of an iteration, per object, below which starts of full covariances are told apart
+LOOK_STEPS = 10  # iterations after which they are
+ROUND_STEPS = 20  # of EM for the covariance of a whole table with gaps
+LARGEST_SHARE = 0.5  # parameters for an object, above which full covariances are not tried
 
 
 def resolution(numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -165,7 +60,8 @@ def resolution(numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return np.array([step.min() if len(step) else 0.0 for step in steps])
 
 
-class _Problem(NamedTuple):
+@dataclass(frozen=True)
+class _Problem:
     """The table as the model reads it, some of its rows to tell starts apart, and the steps between numbers."""
 
     coding: Coding
@@ -178,17 +74,42 @@ class _Problem(NamedTuple):
     def blur(self) -> np.ndarray:
         return self.steps**2 / 12
 
+    @property
+    def total(self) -> float:
+        return float(self.rows.weight.sum())
+
+    def n_parameters(self, n_clusters: int, kind: str) -> int:
+        d = int(np.count_nonzero(self.steps))
+        spread = {"diagonal": n_clusters * d, "shared": d * (d + 1) // 2, "own": n_clusters * d * (d + 1) // 2}
+        return self.coding.columns.n_parameters(n_clusters) + n_clusters * d + spread[kind]
+
+    @cached_property
+    def round(self) -> tuple[Rows, Rows]:
+        """All rows and the few, their numbers uncorrelated over the table: long groups side by side lie apart in it."""
+        prior, one = Prior(1.0, 1.0, self.blur), np.ones((len(self.few.weight), 1))
+        state = profiles_of(one, self.few, self.coding.columns, prior).widen("shared", prior)
+        for _ in range(ROUND_STEPS):
+            state = profiles_of(one, self.few, self.coding.columns, prior, state)
+        assert state.covariances is not None
+        mean, covariance = state.means[0], state.covariances[0]
+        rows = replace(self.rows, numbers=whiten(self.rows.patterned, mean, covariance))
+        if self.few is self.rows:
+            return rows, rows
+        return rows, replace(self.few, numbers=whiten(self.few.patterned, mean, covariance))
+
 
 class LatentProfileMixture(MixtureClusterer):
     r"""Latent profiles: a mixture for tables of numbers and categories [1]_, [2]_.
 
-    Within a cluster all columns are independent: numbers are Gaussian, and categories have probabilities,
+    Within a cluster numbers z are Gaussian, and categories have probabilities, independent of all else:
 
     .. math::
-        p(x) = \sum_k \pi_k \prod_j \theta_{kj}(x_j) \prod_q N(x_q; \mu_{kq}, \sigma_{kq}^2)
+        p(x) = \sum_k \pi_k\, N(z; \mu_k, \Sigma_k) \prod_j \theta_{kj}(x_j)
 
-    so that a column that tells nothing about the clusters has no say, where a distance would count it like all others.
-    Masses are the least committed ones with the posterior probabilities for pignistic probabilities [4]_.
+    A column that tells nothing about the clusters has no say, where a distance would count it like all others. Numbers
+    may be independent within a cluster too (:math:`\Sigma_k` diagonal), or correlated as sizes are, alike in all
+    clusters or not: what is best is chosen with the number of clusters. Masses are the least committed ones with the
+    posterior probabilities for pignistic probabilities [4]_.
 
     Attributes
     ----------
@@ -202,6 +123,8 @@ class LatentProfileMixture(MixtureClusterer):
         Which columns were read as numbers.
     means_, variances_ : ndarray of shape (n_clusters, n_numbers)
         Of the columns of numbers, in their units.
+    covariances_ : ndarray of shape (n_clusters, n_numbers, n_numbers)
+        Of the columns of numbers, in their units.
     criterion_ : float
         What is maximized: the log-likelihood, in standard deviations of the columns, plus the logarithm of the prior
         density up to a constant.
@@ -211,13 +134,15 @@ class LatentProfileMixture(MixtureClusterer):
     Notes
     -----
     A variance has a prior of :math:`\nu = 3` degrees of freedom and scale :math:`\varsigma^2 = s^2 / c^2` for c
-    clusters [3]_, a probability ``alpha`` objects more. A number is known up to the smallest step h between two values
-    of its column: densities are expected ones over a deviation of variance :math:`h^2/12`, and variances hold it. So a
-    cluster whose numbers are all equal has a width, and a likelihood that means something.
+    clusters [3]_, a full covariance of d numbers one of d + 2 degrees and scale :math:`c^{-2/d}` in each :math:`s^2`; a
+    probability has ``alpha`` objects more. A number is known up to the smallest step h between two values of its
+    column: densities are expected ones over a deviation of variance :math:`h^2/12`, and variances hold it. So a cluster
+    whose numbers are all equal has a width, and a likelihood that means something.
 
     What is missing (None, NaN) is left out of the likelihood, which is right when it does not depend on the value. A
     category that only new rows have counts as missing. Results do not depend on units, and weights count as copies.
-    Starts are told apart on 5,000 rows; an iteration costs n p c.
+    Starts are told apart on 5,000 rows; an iteration costs n p c, or :math:`n c d^2` with full covariances. Half of the
+    starts of these are drawn in coordinates in which the numbers of the whole table are not correlated.
 
     References
     ----------
@@ -251,7 +176,8 @@ class LatentProfileMixture(MixtureClusterer):
         papers=("Hunt & Jorgensen, *Australian & New Zealand Journal of Statistics* 41, 1999",), guide="categories",
         reads=("table", "categories"), takes=("weights", "missing values"), number=("given", "searched"),
         families=("auto", "singletons"), labels="pignistic", criterion="maximized", quick={"n_init": 2},
-        grows="*n p c*", memory="*n (p + c)*", doubt="sets", limit="columns that repeat each other count twice",
+        grows="*n p c* (*n p² c* with full covariances)", memory="*n (p + c)*", doubt="sets",
+        limit="categories that repeat each other count twice",
     )  # fmt: skip
 
     cluster_range: Any = param(
@@ -278,6 +204,13 @@ class LatentProfileMixture(MixtureClusterer):
         hold categories.""",
         default="auto",
     )
+    covariance: str = param(
+        Choice("auto", "diagonal", *FULL),
+        """How numbers vary within a cluster: independently (``"diagonal"``), with one full covariance for all clusters
+        (``"shared"``), or with one for each (``"own"``). ``"auto"`` takes the one of the highest EBIC, among those
+        full ones that have two numbers or more, and no more than half a parameter for an object.""",
+        default="auto",
+    )
     init: str = param(
         Choice(*START_RULES),
         """Starts: k-means solutions of the one-hot coding (``"k-means"``), rows drawn at random (``"random"``), or half
@@ -285,6 +218,11 @@ class LatentProfileMixture(MixtureClusterer):
         default="mixed",
     )
     n_init: int = param(Integer(low=1), "Number of starts.", default=10)
+
+    attributes = {
+        "covariance_": 'str\n``"diagonal"``, ``"shared"`` or ``"own"``. Without numbers all are the same, and it is '
+        '``"diagonal"``.',
+    }
 
     _collapse = "a cluster vanished"
     _cure = "Ask for fewer clusters; weights, if given, count as copies of objects."
@@ -331,63 +269,94 @@ class LatentProfileMixture(MixtureClusterer):
             few = rows.take(order[::step], share[::step] * weight.sum() / share[::step].sum())
         return _Problem(coding, codes, rows, few, steps)
 
-    def _fit_numbers(self, problem: _Problem, rng: np.random.RandomState) -> Callable[[int], list[Candidate]]:
-        """A fit for each number of clusters, until some have brought nothing better."""
-        highest, waited = -np.inf, 0
+    def _fit_numbers(self, problem: _Problem, rng: np.random.RandomState) -> Callable[[int], Iterator[Candidate]]:
+        """Fits for each number of clusters, those of each kind of covariance until some have brought nothing better."""
+        rngs = rng, deepcopy(rng)  # numbers drawn for independent numbers are the same whatever else is tried
+        highest = dict.fromkeys(self._kinds(problem), -np.inf)
+        waited = dict.fromkeys(highest, 0)
 
-        def fit(n_clusters: int) -> list[Candidate]:
-            nonlocal highest, waited
-            if waited >= PATIENCE:
-                return []
-            found = self._fit_number(problem, rng, n_clusters)
-            better = found.criteria["ebic"] > highest and not self._find_flaw(found)
-            highest, waited = (found.criteria["ebic"], 0) if better else (highest, waited + 1)
-            return [found]
+        def fit(n_clusters: int) -> Iterator[Candidate]:
+            kinds = [kind for kind in highest if waited[kind] < PATIENCE and self._tries(problem, n_clusters, kind)]
+            alone = -np.inf  # independent numbers: what is no better with as many clusters seldom is with more
+            for found in self._fit_number(problem, rngs, n_clusters, kinds) if kinds else ():
+                kind, height = found.settings["covariance"], found.criteria["ebic"]
+                better = height > max(highest[kind], alone) and not self._find_flaw(found)
+                highest[kind], waited[kind] = (height, 0) if better else (highest[kind], waited[kind] + 1)
+                alone = height if kind == "diagonal" else alone
+                yield found
 
         return fit
 
-    def _fit_number(self, problem: _Problem, rng: np.random.RandomState, n_clusters: int) -> Candidate:
+    def _kinds(self, problem: _Problem) -> tuple[str, ...]:
+        """Covariances to choose from; without numbers all are the same."""
+        d = np.count_nonzero(problem.steps)
+        if self.covariance != "auto" and d:
+            return (self.covariance,)
+        return ("diagonal", *FULL) if d > 1 else ("diagonal",)
+
+    def _tries(self, problem: _Problem, n_clusters: int, kind: str) -> bool:
+        """Whether a choice is one for that many clusters: a single one has no own covariance beside the shared."""
+        if self.covariance != "auto" or kind == "diagonal":
+            return True
+        few = problem.n_parameters(n_clusters, kind) <= LARGEST_SHARE * problem.total
+        return few and not (kind == "own" and n_clusters == 1)
+
+    def _fit_number(
+        self, problem: _Problem, rngs: tuple[np.random.RandomState, ...], n_clusters: int, kinds: list[str]
+    ) -> Iterator[Candidate]:
         """EM from every start to the rows that tell them apart, and from the best of these to all rows."""
-        columns, total = problem.coding.columns, float(problem.rows.weight.sum())
+        columns, total, who = problem.coding.columns, problem.total, type(self).__name__
         prior = Prior(float(self.alpha), 1 / n_clusters**2, problem.blur)
 
         def step(rows: Rows, state: Profiles) -> tuple[float, Profiles]:
             posterior, log_density = posteriors(log_joint(rows, state, prior.blur))
             cost = -(float(rows.weight @ log_density) + prior.log_density(state)) / total
-            return cost, profiles_of(posterior, rows, columns, prior)
+            return cost, profiles_of(posterior, rows, columns, prior, state)
 
-        def climb(rows: Rows, start: Profiles, watch: Watch | None = None) -> Run:
-            return descend(partial(step, rows), start, max_iter=self.max_iter, tol=self.tol, watch=watch)
+        def climb(rows: Rows, tol: float, max_iter: int, start: Profiles, watch: Watch | None = None) -> Run:
+            vectors = None if start.covariances is None else vectors_of(columns)
+            return descend(partial(step, rows), start, max_iter=max_iter, tol=tol, watch=watch, vectors=vectors)
 
-        starts = (
-            profiles_of(nearness(problem.few, *center), problem.few, columns, prior)
-            for center in centers_among(
-                problem.coding, problem.codes, problem.rows.numbers, problem.rows.weight, n_clusters,
-                rule=self.init, n_starts=self.n_init, rng=rng,
+        def draw(rows: Rows, few: Rows, n_starts: int, rng: np.random.RandomState) -> list[np.ndarray]:
+            centers = centers_among(
+                problem.coding, problem.codes, rows.numbers, rows.weight, n_clusters,
+                rule=self.init, n_starts=n_starts, rng=rng,
+            )  # fmt: skip
+            return [nearness(few, *center) for center in centers]
+
+        def begin(kind: str, posterior: np.ndarray) -> Profiles:
+            state = profiles_of(posterior, problem.few, columns, prior)
+            if kind == "diagonal":
+                return state
+            return profiles_of(posterior, problem.few, columns, prior, state.widen(kind, prior))
+
+        plain = draw(problem.rows, problem.few, self.n_init, rngs[0])
+        mixed = plain[::2] + draw(*problem.round, self.n_init // 2, rngs[1]) if set(kinds) & set(FULL) else []
+        for kind in kinds:
+            full, starts = kind != "diagonal", plain if kind == "diagonal" else mixed
+            ends = (max(self.tol, LOOK_TOL), min(self.max_iter, LOOK_STEPS)) if full else (self.tol, self.max_iter)
+            run, first = partial(climb, problem.few, *ends), map(partial(begin, kind), starts)
+            runs = all_runs(run, first, name=who, n_starts=len(starts), verbose=self.verbose)
+            best = min(runs, key=lambda run: run.objective)
+            interrupted = runs[-1].interrupted
+            if (problem.few is not problem.rows or full) and not interrupted:
+                best = climb(problem.rows, self.tol, self.max_iter, best.state)
+                runs, interrupted = [best], best.interrupted
+            log_density = posteriors(log_joint(problem.rows, best.state, prior.blur))[1]
+            log_likelihood = float(problem.rows.weight @ (log_density - log_units(problem.coding, problem.rows)))
+            n_free = problem.n_parameters(n_clusters, kind)
+            yield Candidate(
+                focal_sets=FocalSets(n_clusters, "singletons", empty=False),
+                best=replace(best, trace=total * best.trace),
+                runs=[replace(run, trace=total * run.trace) for run in runs],
+                log_likelihood=log_likelihood,
+                n_parameters=n_free,
+                n_objects=total,
+                criteria={"ebic": ebic(log_likelihood, n_free, total)},
+                collapsed=bool(best.state.weights.min() * total < SMALLEST_SIZE),
+                interrupted=interrupted,
+                settings={"covariance": kind},
             )
-        )  # fmt: skip
-        who = type(self).__name__
-        runs = all_runs(partial(climb, problem.few), starts, name=who, n_starts=self.n_init, verbose=self.verbose)
-        best = min(runs, key=lambda run: run.objective)
-        interrupted = runs[-1].interrupted
-        if problem.few is not problem.rows and not interrupted:
-            best = climb(problem.rows, best.state)
-            runs, interrupted = [best], best.interrupted
-        log_density = posteriors(log_joint(problem.rows, best.state, prior.blur))[1]
-        log_likelihood = float(problem.rows.weight @ (log_density - log_units(problem.coding, problem.rows)))
-        n_numbers = int(np.count_nonzero(problem.blur))
-        n_free = columns.n_parameters(n_clusters) + 2 * n_clusters * n_numbers
-        return Candidate(
-            focal_sets=FocalSets(n_clusters, "singletons", empty=False),
-            best=replace(best, trace=total * best.trace),
-            runs=[replace(run, trace=total * run.trace) for run in runs],
-            log_likelihood=log_likelihood,
-            n_parameters=n_free,
-            n_objects=total,
-            criteria={"ebic": ebic(log_likelihood, n_free, total)},
-            collapsed=bool(best.state.weights.min() * total < SMALLEST_SIZE),
-            interrupted=interrupted,
-        )
 
     @staticmethod
     def _find_flaw(found: Candidate) -> str:
@@ -418,7 +387,12 @@ class LatentProfileMixture(MixtureClusterer):
             self.focal_sets_ = shared_sets(posterior, problem.rows.weight)
         self.weights_, self.log_likelihood_, self.numeric_ = self._profiles.weights, best.log_likelihood, coding.numeric
         self.means_ = coding.in_units(self._profiles.means)
+        self.covariance_, full = best.settings["covariance"], self._profiles.covariances
         self.variances_ = self._profiles.variances * coding.scale**2
+        if full is None:
+            full = self._profiles.variances[:, :, None] * np.eye(len(coding.scale))
+        self.covariances_ = np.repeat(full, 1 if len(full) > 1 else best.n_clusters, axis=0)
+        self.covariances_ *= np.outer(coding.scale, coding.scale)
         self.probabilities_ = coding.columns.split(self._profiles.probabilities) if coding.categories else []
         self.categories_ = [np.empty(0)] * len(coding.numeric)
         for column, known in zip(np.flatnonzero(~coding.numeric), coding.categories):

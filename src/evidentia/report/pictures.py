@@ -83,7 +83,8 @@ def _scatter_pictures(partition: CredalPartition, model: Any, columns: Columns) 
             ),
         )
     ]
-    if view.columns is not None and columns.numeric.all() and getattr(model, "covariances_", None) is not None:
+    shapes = all(getattr(model, name, None) is not None for name in ("cluster_centers_", "covariances_"))
+    if view.columns is not None and columns.numeric.all() and shapes:
         at = view.columns
         found.append(
             _picture(

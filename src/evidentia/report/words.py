@@ -163,7 +163,7 @@ def rejected_starts(model: Any, selection: Any = None) -> list[str]:
         return []
     found: dict[str, dict[str, list[str]]] = {}
     for row in table.to_dict("records"):
-        who = str(row.get("model") or row.get("method") or "")
+        who = str(row.get("model") or row.get("covariance") or row.get("method") or "")
         for note in str(row["note"] or "").split("; "):
             if note not in ("", FIRST_LOOK):
                 found.setdefault(note, {}).setdefault(who, []).append(f"{row['n_clusters']}")

@@ -61,8 +61,9 @@ class Selection:
         tried, name = model.selection_, type(model).__name__
         criterion = model.select_by
         chosen = tried["n_clusters"] == model.n_clusters_
-        if "model" in tried and "model_" in model.attributes:
-            chosen &= tried["model"] == model.model_
+        for kind in ("model", "covariance"):
+            if kind in tried and f"{kind}_" in model.attributes:
+                chosen &= tried[kind] == getattr(model, f"{kind}_")
         # What is above the chosen one was passed over, for the reason in its note.
         above = (tried[criterion] > tried.loc[chosen, criterion].max()) & (tried["note"] != BARELY_BETTER)
         ranked = tried.assign(method=name, aside=np.where(chosen, 0, np.where(above, 2, 1)))
