@@ -7,6 +7,7 @@ from scipy.stats import multivariate_normal
 from sklearn.metrics import adjusted_rand_score
 
 from evidentia import LatentProfileMixture, load_model
+from evidentia.mixtures import latent_profile, profile_numbers
 from evidentia.mixtures.profile_model import Prior, Profiles, Rows, log_joint, posteriors, profiles_of, vectors_of
 from evidentia.mixtures.profile_numbers import PatternedNumbers, precisions_of, whiten
 from evidentia.rows.mixed import Coding
@@ -206,14 +207,32 @@ def test_the_covariance_is_chosen(kind, covariances):
 
 
 def test_what_a_table_cannot_carry_is_not_tried():
-    X, _ = drawn([LONG, TILTED], n=44)
+    X, _ = drawn([LONG, TILTED], n=24)
     tried = LatentProfileMixture(3, random_state=0, n_init=2).fit(X).selection_
-    assert list(tried["covariance"]) == ["diagonal"]  # 26 parameters of the shared one are more than half of 44
+    assert list(tried["covariance"]) == ["diagonal"]  # 26 parameters of the shared one are more than 24 objects
     tried = LatentProfileMixture(2, random_state=0, n_init=2).fit(X).selection_
     assert list(tried["covariance"]) == ["diagonal", "shared"]
     assert fit(X, 3, "own").covariance_ == "own"  # who asks gets it
     one = LatentProfileMixture(2, random_state=0, n_init=2).fit(X[["x", "word", "sign"]].assign(z=2.5))
     assert list(one.selection_["covariance"]) == ["diagonal"]
+
+
+def test_gaps_in_many_combinations_of_columns_leave_independent_numbers(monkeypatch):
+    X, _ = drawn([LONG, TILTED], n=120, gaps=0.1)
+    there = X.select_dtypes("number").notna()
+    n_patterns = len(there.drop_duplicates())
+    assert n_patterns > 2
+    for most, kinds in ((n_patterns, {"diagonal", "shared", "own"}), (n_patterns - 1, {"diagonal"})):
+        monkeypatch.setattr(latent_profile, "MOST_PATTERNS", most)
+        assert set(LatentProfileMixture(2, random_state=0, n_init=2).fit(X).selection_["covariance"]) == kinds
+
+
+@pytest.mark.parametrize("kind", ["shared", "own"])
+def test_patterns_may_be_taken_in_groups(kind, monkeypatch):
+    X, _ = drawn([LONG, TILTED], n=120, gaps=0.1)
+    whole = fit(X, 2, kind)
+    monkeypatch.setattr(profile_numbers, "GROUP", 1)
+    np.testing.assert_allclose(fit(X, 2, kind).covariances_, whole.covariances_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["shared", "own"])

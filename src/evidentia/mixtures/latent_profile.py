@@ -45,7 +45,8 @@ LOOK_ROWS = 5_000  # that tell starts apart
 LOOK_TOL = 1e-3  # gain of an iteration, per object, below which starts of full covariances are told apart
 LOOK_STEPS = 10  # iterations after which they are
 ROUND_STEPS = 20  # of EM for the covariance of a whole table with gaps
-LARGEST_SHARE = 0.5  # parameters for an object, above which full covariances are not tried
+LARGEST_SHARE = 1.0  # parameters for an object, above which full covariances are not tried
+MOST_PATTERNS = 256  # of missing numbers, likewise: an iteration takes them one by one
 
 
 def resolution(numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -77,6 +78,12 @@ class _Problem:
     @property
     def total(self) -> float:
         return float(self.rows.weight.sum())
+
+    @cached_property
+    def n_patterns(self) -> int:
+        """Of missing numbers."""
+        there = self.rows.there
+        return 1 if there.all() else len(np.unique(there, axis=0))
 
     def n_parameters(self, n_clusters: int, kind: str) -> int:
         d = int(np.count_nonzero(self.steps))
@@ -208,7 +215,8 @@ class LatentProfileMixture(MixtureClusterer):
         Choice("auto", "diagonal", *FULL),
         """How numbers vary within a cluster: independently (``"diagonal"``), with one full covariance for all clusters
         (``"shared"``), or with one for each (``"own"``). ``"auto"`` takes the one of the highest EBIC, among those
-        full ones that have two numbers or more, and no more than half a parameter for an object.""",
+        full ones that have two numbers or more and no more parameters than objects; where numbers are missing in
+        more than 256 combinations of columns, independence alone is tried.""",
         default="auto",
     )
     init: str = param(
@@ -292,7 +300,7 @@ class LatentProfileMixture(MixtureClusterer):
         d = np.count_nonzero(problem.steps)
         if self.covariance != "auto" and d:
             return (self.covariance,)
-        return ("diagonal", *FULL) if d > 1 else ("diagonal",)
+        return ("diagonal", *FULL) if d > 1 and problem.n_patterns <= MOST_PATTERNS else ("diagonal",)
 
     def _tries(self, problem: _Problem, n_clusters: int, kind: str) -> bool:
         """Whether a choice is one for that many clusters: a single one has no own covariance beside the shared."""

@@ -12,7 +12,7 @@ has few patterns, and rows of one pattern are taken together by matrix products.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.small_matrices import diagonal_of, inverses
 
 DIGITS = 9  # of whitened numbers: the others depend on the order of the rows
+
+GROUP = 2_000_000  # numbers in the matrices of the patterns that are taken at a time
 
 
 class PatternedNumbers:
@@ -38,10 +40,26 @@ class PatternedNumbers:
                 self._pieces.append((pattern, which, numbers[which]))
         self.seen = np.array(seen)
 
+    def groups(self, n_clusters: int) -> Iterator[Group]:
+        """Patterns so many at a time that a matrix for each of them and each cluster takes little memory."""
+        most = max(1, GROUP // max(1, n_clusters * self.shape[1] ** 2))
+        for begin in range(0, len(self.seen), most):
+            inside = [piece for piece in self._pieces if begin <= piece[0] < begin + most]
+            yield Group(self.seen[begin : begin + most], begin, inside)
+
+
+class Group(NamedTuple):
+    """Some patterns (m, q), the number of the first, and the pieces of all."""
+
+    seen: np.ndarray
+    first: int
+    held: list[tuple[int, Any, np.ndarray]]
+
     def pieces(self, means: np.ndarray) -> Iterator[tuple[int, Any, np.ndarray]]:
         """The pattern, the rows, and their differences from each mean (c, rows, q), 0 where a number is missing."""
-        for pattern, which, numbers in self._pieces:
-            yield pattern, which, (numbers - means[:, None]) * self.seen[pattern]
+        for pattern, which, numbers in self.held:
+            at = pattern - self.first
+            yield at, which, (numbers - means[:, None]) * self.seen[at]
 
 
 def precisions_of(seen: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -59,12 +77,13 @@ def log_gaussians(rows: PatternedNumbers, means: np.ndarray, covariances: np.nda
     .. math::
         -\frac12 \Big[ |o| \log 2\pi + \log |\Sigma_{oo}| + (x - \mu)^T Q (x - \mu) + \mathrm{tr}(Q H) \Big]
     """
-    precisions, log_det = precisions_of(rows.seen, covariances)
-    level = rows.seen.sum(axis=1)[:, None] * LOG_2PI + log_det + diagonal_of(precisions) @ blur
     found = np.empty((rows.shape[0], len(means)))
-    for pattern, which, off in rows.pieces(means):
-        far = np.einsum("kiq,kiq->ik", off @ precisions[pattern], off)
-        found[which] = -0.5 * (level[pattern] + far)
+    for group in rows.groups(len(means)):
+        precisions, log_det = precisions_of(group.seen, covariances)
+        level = group.seen.sum(axis=1)[:, None] * LOG_2PI + log_det + diagonal_of(precisions) @ blur
+        for pattern, which, off in group.pieces(means):
+            far = np.einsum("kiq,kiq->ik", off @ precisions[pattern], off)
+            found[which] = -0.5 * (level[pattern] + far)
     return found
 
 
@@ -80,29 +99,35 @@ def expected_scatter(
         \sum r\, E[(x - \mu)(x - \mu)^T]
         = \sum r \big( B \big[(x - \mu)(x - \mu)^T + H\big] B^T + \Sigma - B \Sigma \big)
     """
-    seen, (c, q) = rows.seen, means.shape
-    size, first, second = np.zeros((len(seen), c)), np.zeros((len(seen), c, q)), np.zeros((len(seen), c, q, q))
-    for pattern, which, off in rows.pieces(means):
-        held = share[which].T
-        size[pattern] += held.sum(axis=1)
-        first[pattern] += (held[:, None] @ off)[:, 0]
-        second[pattern] += (held[:, :, None] * off).swapaxes(1, 2) @ off
-    diagonal_of(second)[...] += size[:, :, None] * (seen * blur)[:, None]
-    known = seen[:, None, :, None]
-    fill = np.where(known, np.eye(q), covariances @ precisions_of(seen, covariances)[0])  # B, free of rounding
-    doubt = np.where(known, 0.0, covariances - fill @ covariances)
-    total = np.maximum(size.sum(axis=0), np.finfo(float).tiny)  # of a cluster that vanished
-    move = (fill @ first[..., None])[..., 0].sum(axis=0) / total[:, None]
-    about = (fill @ second @ fill.swapaxes(2, 3) + size[:, :, None, None] * doubt).sum(axis=0)
+    c, q = means.shape
+    total, move, about = np.zeros(c), np.zeros((c, q)), np.zeros((c, q, q))
+    for group in rows.groups(c):
+        seen = group.seen
+        size, first, second = np.zeros((len(seen), c)), np.zeros((len(seen), c, q)), np.zeros((len(seen), c, q, q))
+        for pattern, which, off in group.pieces(means):
+            held = share[which].T
+            size[pattern] += held.sum(axis=1)
+            first[pattern] += (held[:, None] @ off)[:, 0]
+            second[pattern] += (held[:, :, None] * off).swapaxes(1, 2) @ off
+        diagonal_of(second)[...] += size[:, :, None] * (seen * blur)[:, None]
+        known = seen[:, None, :, None]
+        fill = np.where(known, np.eye(q), covariances @ precisions_of(seen, covariances)[0])  # B, free of rounding
+        doubt = np.where(known, 0.0, covariances - fill @ covariances)
+        total += size.sum(axis=0)
+        move += (fill @ first[..., None])[..., 0].sum(axis=0)
+        about += (fill @ second @ fill.swapaxes(2, 3) + size[:, :, None, None] * doubt).sum(axis=0)
+    total = np.maximum(total, np.finfo(float).tiny)  # of a cluster that vanished
+    move /= total[:, None]
     about -= total[:, None, None] * move[:, :, None] * move[:, None, :]
     return means + move, 0.5 * (about + about.swapaxes(1, 2))
 
 
 def whiten(rows: PatternedNumbers, mean: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """Expected numbers (n, q), in coordinates in which the covariance is the identity; equal rows stay equal."""
-    fill = covariance @ precisions_of(rows.seen, covariance[None])[0][:, 0]
     turn = np.linalg.inv(np.linalg.cholesky(covariance)).T
     found = np.empty(rows.shape)
-    for pattern, which, off in rows.pieces(mean[None]):
-        found[which] = off[0] @ (fill[pattern].T @ turn)
+    for group in rows.groups(1):
+        fill = covariance @ precisions_of(group.seen, covariance[None])[0][:, 0]
+        for pattern, which, off in group.pieces(mean[None]):
+            found[which] = off[0] @ (fill[pattern].T @ turn)
     return found.round(DIGITS)
