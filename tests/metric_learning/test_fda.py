@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from evidentia.datasets import make_circles
 from evidentia.metric_learning import FDA, KFDA, LFDA
@@ -291,3 +291,18 @@ def test_the_number_of_neighbors_is_checked():
 def test_the_scale_of_a_kernel_that_falls_with_distance_has_its_units(kernel):
     one, other = (KFDA(kernel=kernel).fit(unit * IRIS[::5], SPECIES[::5]) for unit in (1.0, 1024.0))
     np.testing.assert_allclose(one.ratios_, other.ratios_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "params"), [("poly", {}), ("polynomial", {"degree": 2, "coef0": 0.5}), ("chi2", {})]
+)
+def test_kernels_that_are_nearly_flat_keep_their_digits(kernel, params):
+    """Up to a constant they are scikit-learn's; with a small gamma they are linear in it, which those are not."""
+    learner = KFDA(kernel=kernel, gamma=0.1, kernel_params=params).fit(IRIS, SPECIES)
+    ours = learner._kernel(IRIS[:7])[0]
+    theirs = pairwise_kernels(IRIS[:7], learner.objects_, metric=kernel, gamma=0.1, filter_params=True, **params)
+    assert np.ptp(theirs - ours) == pytest.approx(0, abs=1e-9)
+    learner.gamma_ = 1e-13
+    small = learner._kernel(IRIS[:7])[0]
+    learner.gamma_ = 1e-14
+    np.testing.assert_allclose(small, 10 * learner._kernel(IRIS[:7])[0], rtol=1e-9)

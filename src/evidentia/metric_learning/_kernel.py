@@ -10,12 +10,13 @@ least of a row, has the digits that tell them apart.
 
 from __future__ import annotations
 
+from math import comb
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import expit
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, additive_chi2_kernel, pairwise_kernels
 
 from evidentia._parameters import NOTHING, Choice, Kind, Number, param
 from evidentia.metric_learning._base import MetricLearner
@@ -24,6 +25,7 @@ from evidentia.solvers.memory import refuse_beyond_memory
 
 NOT_NEGATIVE = ("additive_chi2", "chi2")
 FALLING = {"rbf": "sqeuclidean", "laplacian": "cityblock"}  # kernels exp(-gamma d), and d
+POWERS = ("poly", "polynomial")
 RANK_TOLERANCE = 1e-10  # of the largest eigenvalue: below it, directions are rounding errors
 EPS = np.finfo(float).eps  # of the largest entry of the kernel, for each object: as large are rounding errors
 
@@ -38,6 +40,22 @@ def tanh_above_least(inner: np.ndarray, shift: float) -> np.ndarray:
     """
     least = inner.min(axis=1, keepdims=True)
     return -2 * expit(2 * (inner + shift)) * expit(-2 * (least + shift)) * np.expm1(2 * (least - inner))
+
+
+def power_above_shift(inner: np.ndarray, shift: float, degree: int) -> np.ndarray:
+    r"""``(inner + shift)**degree - shift**degree``, with all digits where `inner` is small.
+
+    .. math:: \sum_{i=1}^{p} \binom{p}{i} s^{p-i} u^i
+
+    Examples
+    --------
+    >>> (2.0**-60 + 1) ** 3 - 1, power_above_shift(np.array([2.0**-60]), 1.0, 3) * 2.0**60
+    (0.0, array([3.]))
+    """
+    found = np.zeros_like(inner)
+    for i in range(degree, 0, -1):
+        found = (found + comb(degree, i) * shift ** (degree - i)) * inner
+    return found
 
 
 class KernelLearner(MetricLearner):
@@ -113,9 +131,13 @@ class KernelLearner(MetricLearner):
                 f"The kernel {self.kernel!r} of {type(self).__name__} needs numbers that are not negative, such as "
                 "counts, but X holds some. Shift the columns, or take another 'kernel'."
             )
-        metric, shift = self.kernel, params.get("coef0", 1)
-        if self.kernel == "sigmoid":
-            metric, params = "poly", {**params, "coef0": 0, "degree": 1}  # what tanh is taken of
+        if self.kernel == "chi2":
+            found = np.expm1(params["gamma"] * additive_chi2_kernel(rows, self.objects_))
+            return found, np.abs(found).max()
+        metric, shift, degree = self.kernel, params.get("coef0", 1), params.get("degree", 3)
+        powers = metric in POWERS and isinstance(degree, int) and degree > 0
+        if self.kernel == "sigmoid" or powers:
+            metric, params = "poly", {**params, "coef0": 0, "degree": 1}  # what tanh, or a power, is taken of
         found = pairwise_kernels(rows, self.objects_, metric=metric, filter_params=True, **params)
         if not np.isfinite(found.sum()):
             raise ValueError(f"The kernel {self.kernel!r} of {type(self).__name__} gave NaN or inf.")
@@ -123,6 +145,10 @@ class KernelLearner(MetricLearner):
             above = tanh_above_least(found, shift)
             slope = 4 * expit(2 * (found + shift)) * expit(-2 * (found + shift))
             return above, np.abs(above).max() + np.abs(found * slope).max()
+        if powers:
+            found = power_above_shift(found, shift, degree)
+            if not np.isfinite(found.sum()):
+                raise ValueError(f"The kernel {self.kernel!r} of {type(self).__name__} gave NaN or inf.")
         return found, np.abs(found).max()
 
     def _publish_map(self, matrix: np.ndarray) -> None:
