@@ -201,7 +201,11 @@ def test_the_covariance_is_chosen(kind, covariances):
     tried = model.selection_.set_index(["covariance", "n_clusters"])["ebic"]
     assert tried.idxmax() == (kind, 2)
     assert ("own", 1) not in tried.index  # which is the shared one
-    assert Selection.of_model(model).table.set_index("n_clusters")["ebic"][2] == model.ebic_
+    selection = Selection.of_model(model)
+    assert selection.table.set_index("n_clusters")["ebic"][2] == model.ebic_
+    assert selection.choice.startswith(
+        f"Best: LatentProfileMixture with 2 clusters, {kind} covariance, by largest EBIC ("
+    )
     alone = LatentProfileMixture(covariance="diagonal", random_state=0, n_init=4).fit(X)
     np.testing.assert_array_equal(tried["diagonal"], alone.selection_["ebic"])
 

@@ -69,7 +69,7 @@ class Selection:
         ranked = tried.assign(method=name, aside=np.where(chosen, 0, np.where(above, 2, 1)))
         ranked = ranked.sort_values(["aside", criterion], ascending=[True, False], kind="stable")
         table = ranked.drop_duplicates("n_clusters").sort_values("n_clusters")
-        columns = ["method", *(c for c in ("n_clusters", "model", criterion, "note") if c in table)]
+        columns = ["method", *(c for c in ("n_clusters", "model", "covariance", criterion, "note") if c in table)]
         return cls(table[columns].reset_index(drop=True), criterion, (name, model.n_clusters_), model)
 
     def plot(self, *, criterion: str | None = None, ax: Any = None, **line: Any) -> Any:
@@ -92,6 +92,7 @@ class Selection:
 
         def row_text(row: Any, *, who: bool) -> str:
             kind = f", {row['model']}" if "model" in ranked else ""
+            kind += f", {row['covariance']} covariance" if "covariance" in ranked else ""
             noun = "cluster" if row["n_clusters"] == 1 else "clusters"
             return f"{row['method'] + ' with ' if who else ''}{row['n_clusters']} {noun}{kind}"
 
