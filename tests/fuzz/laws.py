@@ -261,9 +261,9 @@ def _gamma_of_kernel(problem: Problem) -> bool:
 def _not_identified(problem: Problem) -> bool:
     """Whether a mixture of the categories has as many parameters as there are different rows, or has one column."""
     levels = [len({*column} - {None}) for column in problem.X.T]
-    n_clusters = problem.settings["n_clusters"]
     if sum(level > 1 for level in levels) < 2:
         return True
+    n_clusters = problem.settings["n_clusters"]
     if not isinstance(n_clusters, int):
         n_clusters = max(problem.settings.get("cluster_range", (1, 1)))
     n_parameters = n_clusters * (1 + sum(level - 1 for level in levels)) - 1
