@@ -69,6 +69,8 @@ def test_a_constant_beside_one_column_of_categories_is_no_second():
     assert "one column" in str(claimed("copies", problem))
     rows[0, 1] = "1"
     assert claimed("copies", problem) is None
+    few = Problem(ESTIMATORS["latent-profile"], rows, {"n_clusters": 2}, {})  # 5 parameters, 3 different rows
+    assert "fewer different rows than parameters" in str(claimed("order", few))
 
 
 def test_a_search_that_rounding_moves_a_little_may_be_moved_far():

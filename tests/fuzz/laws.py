@@ -263,7 +263,7 @@ def _not_identified(problem: Problem) -> bool:
     levels = [len({*column} - {None}) for column in problem.X.T]
     if sum(level > 1 for level in levels) < 2:
         return True
-    n_clusters = problem.settings["n_clusters"]
+    n_clusters = problem.settings.get("n_clusters")
     if not isinstance(n_clusters, int):
         n_clusters = max(problem.settings.get("cluster_range", (1, 1)))
     n_parameters = n_clusters * (1 + sum(level - 1 for level in levels)) - 1
