@@ -80,6 +80,8 @@ HOW = (
     f"An ARI of 0 stands for an error, or for no end within {LIMIT} s of CPU; the other means are over the answers "
     "that there are. Noise of HDBSCAN is a group of its own in the ARI, and never sure. The time of 'evidentia fit' "
     "includes its report.",
+    "Rows and columns of a method are of the code that it had when they were computed: where a method changed, its own "
+    "are computed again (`--renew`), and those of the others stay.",
 )
 COLUMNS = (
     "Sure: the largest mass is on one cluster. Set holds class: clusters are matched with classes so that most objects "
