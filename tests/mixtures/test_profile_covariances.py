@@ -106,7 +106,7 @@ def test_complete_numbers_alone_have_a_closed_form():
     weight, blur = rng.uniform(0.5, 2.0, 60), np.array([0.01, 0.02, 0.03])
     rows = Rows.of(coding, np.empty((60, 0), dtype=int), numbers, np.ones(3), weight)
     prior = Prior(alpha=0.1, variance=1 / 4, blur=blur)  # of two clusters
-    assert (prior.objects, prior.scale) == (9, pytest.approx(2 ** (-2 / 3)))
+    assert (prior.objects, prior.level) == (9, pytest.approx(2 ** (-2 / 3)))
     posterior = rng.dirichlet([1.0, 2.0], size=60)
     plain = profiles_of(posterior, rows, coding.columns, prior)
     plain = plain._replace(means=plain.means + np.array([0.3, -0.8, 0.5]))  # where it comes from does not matter
@@ -120,9 +120,9 @@ def test_complete_numbers_alone_have_a_closed_form():
     np.testing.assert_allclose(own.means, means, rtol=1e-12)
     np.testing.assert_allclose(shared.means, means, rtol=1e-12)
     for k in range(2):
-        wanted = (prior.scale * np.eye(3) + scatters[k]) / (size[k] + 9)
+        wanted = (prior.level * np.eye(3) + scatters[k]) / (size[k] + 9)
         np.testing.assert_allclose(own.covariances[k], wanted, rtol=1e-11)
-    wanted = (prior.scale * np.eye(3) + sum(scatters)) / (size.sum() + 9)
+    wanted = (prior.level * np.eye(3) + sum(scatters)) / (size.sum() + 9)
     np.testing.assert_allclose(shared.covariances, wanted[None], rtol=1e-11)
     np.testing.assert_allclose(shared.variances, [np.diag(wanted)] * 2, rtol=1e-11)
 
@@ -132,7 +132,11 @@ def test_one_cluster_has_the_covariance_of_the_table():
     numbers = X[["x", "y", "z"]].to_numpy()
     steps = np.array([np.diff(np.unique(column)).min() for column in numbers.T])
     spread = numbers.std(axis=0)
-    wanted = (np.diag(spread**2) + 80 * np.cov(numbers.T, bias=True) + 80 * np.diag(steps**2 / 12)) / (80 + 9)
+    within = np.cov((numbers / spread).T, bias=True) + np.diag((steps / spread) ** 2 / 12)
+    values, directions = np.linalg.eigh(within)
+    assert 9 * values.min() < 1  # one direction is narrower than the prior would be
+    prior = (directions * np.minimum(1, 9 * values)) @ directions.T
+    wanted = np.outer(spread, spread) * (prior + 80 * within) / (80 + 9)
     for kind in ("shared", "own"):
         model = fit(X, 1, kind)
         np.testing.assert_allclose(model.covariances_[0], wanted, rtol=1e-9)
@@ -208,6 +212,34 @@ def test_the_covariance_is_chosen(kind, covariances):
     )
     alone = LatentProfileMixture(covariance="diagonal", random_state=0, n_init=4).fit(X)
     np.testing.assert_array_equal(tried["diagonal"], alone.selection_["ebic"])
+
+
+@pytest.mark.parametrize("kind", ["shared", "own"])
+def test_the_prior_is_no_wider_than_the_clusters_in_any_direction(kind):
+    """Scatters by hand: narrow in one direction, wide in another, and none at all in the third."""
+    turn, total, prior = (
+        np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0],
+        50.0,
+        Prior(0.1, 0.25, np.ones(3)),
+    )
+    within = (turn * [2e-3, 4.0, 1e-9]) @ turn.T
+    size = total * np.array([0.3, 0.7]) if kind == "own" else np.array([total])
+    full = np.stack([(n * within + prior.scale) / (n + prior.objects) for n in size])
+    state = Profiles(np.array([0.3, 0.7]), np.ones((2, 0)), np.zeros((2, 3)), np.ones((2, 3)), full)
+    found = prior.narrowed(state, total)
+    wanted = [prior.objects * 2e-3, prior.level, prior.level]  # of equal numbers nothing is known
+    np.testing.assert_allclose(found.scale, (turn * wanted) @ turn.T, atol=1e-12)
+
+
+def test_columns_that_nearly_determine_each_other_do_not_make_more_clusters():
+    rng = np.random.default_rng(2)
+    group = rng.integers(3, size=600)
+    X = pd.DataFrame(rng.normal(size=(600, 3)) + 3.0 * rng.normal(size=(3, 3))[group], columns=list("xyz"))
+    X["sum"] = X.sum(axis=1) + 0.02 * rng.normal(size=600) + 0.1 * group
+    X["word"] = np.where(rng.random(600) < 0.2 + 0.3 * group, "yes", "no")
+    model = LatentProfileMixture(random_state=0, n_init=4).fit(X)
+    assert (model.covariance_, model.n_clusters_) == ("shared", 3)
+    assert adjusted_rand_score(group, model.labels_) > 0.9
 
 
 def test_what_a_table_cannot_carry_is_not_tried():

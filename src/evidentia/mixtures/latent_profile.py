@@ -316,14 +316,17 @@ class LatentProfileMixture(MixtureClusterer):
         columns, total, who = problem.coding.columns, problem.total, type(self).__name__
         prior = Prior(float(self.alpha), 1 / n_clusters**2, problem.blur)
 
-        def step(rows: Rows, state: Profiles) -> tuple[float, Profiles]:
+        def step(rows: Rows, prior: Prior, state: Profiles) -> tuple[float, Profiles]:
             posterior, log_density = posteriors(log_joint(rows, state, prior.blur))
             cost = -(float(rows.weight @ log_density) + prior.log_density(state)) / total
             return cost, profiles_of(posterior, rows, columns, prior, state)
 
-        def climb(rows: Rows, tol: float, max_iter: int, start: Profiles, watch: Watch | None = None) -> Run:
+        def climb(
+            rows: Rows, prior: Prior, tol: float, max_iter: int, start: Profiles, watch: Watch | None = None
+        ) -> Run:
             vectors = None if start.covariances is None else vectors_of(columns)
-            return descend(partial(step, rows), start, max_iter=max_iter, tol=tol, watch=watch, vectors=vectors)
+            way = partial(step, rows, prior)
+            return descend(way, start, max_iter=max_iter, tol=tol, watch=watch, vectors=vectors)
 
         def draw(rows: Rows, few: Rows, n_starts: int, rng: np.random.RandomState) -> list[np.ndarray]:
             centers = centers_among(
@@ -343,12 +346,13 @@ class LatentProfileMixture(MixtureClusterer):
         for kind in kinds:
             full, starts = kind != "diagonal", plain if kind == "diagonal" else mixed
             ends = (max(self.tol, LOOK_TOL), min(self.max_iter, LOOK_STEPS)) if full else (self.tol, self.max_iter)
-            run, first = partial(climb, problem.few, *ends), map(partial(begin, kind), starts)
+            run, first = partial(climb, problem.few, prior, *ends), map(partial(begin, kind), starts)
             runs = all_runs(run, first, name=who, n_starts=len(starts), verbose=self.verbose)
             best = min(runs, key=lambda run: run.objective)
             interrupted = runs[-1].interrupted
             if (problem.few is not problem.rows or full) and not interrupted:
-                best = climb(problem.rows, self.tol, self.max_iter, best.state)
+                narrow = prior.narrowed(best.state, float(problem.few.weight.sum())) if full else prior
+                best = climb(problem.rows, narrow, self.tol, self.max_iter, best.state)
                 runs, interrupted = [best], best.interrupted
             log_density = posteriors(log_joint(problem.rows, best.state, prior.blur))[1]
             log_likelihood = float(problem.rows.weight @ (log_density - log_units(problem.coding, problem.rows)))

@@ -2,7 +2,7 @@ r"""Latent profiles as equations: the density of rows of numbers and categories,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from evidentia.solvers.small_matrices import diagonal_of, inverses
 
 FREEDOM = 3.0  # of the prior of a variance: the dimension, one, and two (Fraley & Raftery)
 FULL = ("shared", "own")
+COPIES = 1e-6  # of a variance, within clusters: no more is no width, but numbers that are equal
 
 
 class Profiles(NamedTuple):
@@ -40,7 +41,7 @@ class Profiles(NamedTuple):
 
     def widen(self, kind: str, prior: Prior) -> Profiles:
         """The same profiles with covariances that are full, though nothing is correlated yet."""
-        variances = np.where(prior.blur > 0, self.variances, prior.scale / prior.objects)  # of nothing, the mode
+        variances = np.where(prior.blur > 0, self.variances, prior.level / prior.objects)  # of nothing, the mode
         if kind == "shared":
             variances = np.broadcast_to(self.weights @ variances, variances.shape)
         full = variances[: 1 if kind == "shared" else None, :, None] * np.eye(variances.shape[1])
@@ -87,11 +88,13 @@ class Prior:
     """What is known beforehand: pseudo-counts of categories, and a variance of numbers with its degrees of freedom.
 
     ``blur`` (q,) is the variance of what was rounded away in each column of numbers; 0 where a column tells nothing.
+    ``narrow`` (q, q) is what is added to scatters where clusters are known to be narrow in some directions.
     """
 
     alpha: float
     variance: float
     blur: np.ndarray
+    narrow: np.ndarray | None = None
 
     @property
     def n_numbers(self) -> int:
@@ -103,9 +106,28 @@ class Prior:
         return 2 * self.n_numbers + 3
 
     @property
-    def scale(self) -> float:
-        """What it adds to each square of a scatter."""
+    def level(self) -> float:
+        """What it adds to each square of a scatter, if nothing else is known."""
         return float(self.variance ** (1 / max(self.n_numbers, 1)))
+
+    @property
+    def scale(self) -> np.ndarray:
+        """What it adds to a scatter, (q, q)."""
+        return self.level * np.eye(len(self.blur)) if self.narrow is None else self.narrow
+
+    def narrowed(self, state: Profiles, total: float) -> Prior:
+        """No wider, in any direction, than what lies within the clusters of a fit under this prior.
+
+        Columns that nearly determine each other are narrow in a direction that no column has. A prior that is wider
+        than the clusters there would make them overlap, and more of them likelier than there are.
+        """
+        full = state.covariances
+        assert full is not None
+        size = total * (state.weights if len(full) > 1 else np.ones(1))
+        scatter = full * (size + self.objects)[:, None, None] - self.scale
+        values, directions = np.linalg.eigh(scatter.sum(axis=0) / total)
+        most = np.where(values > COPIES, np.minimum(self.level, self.objects * values), self.level)
+        return replace(self, narrow=(directions * most) @ directions.T)
 
     def log_density(self, state: Profiles) -> float:
         """Logarithm of the prior density up to a constant, with the pseudo-counts."""
@@ -113,7 +135,7 @@ class Prior:
             spread = (FREEDOM + 2) * np.log(state.variances) + self.variance / state.variances
         else:
             precisions, log_det = inverses(np.ascontiguousarray(state.covariances))
-            spread = self.objects * log_det + self.scale * diagonal_of(precisions).sum(axis=1)
+            spread = self.objects * log_det + (self.scale * precisions).sum(axis=(1, 2))
         return float(self.alpha * np.log(state.probabilities).sum() - 0.5 * spread.sum())
 
 
@@ -181,8 +203,8 @@ def profiles_of(
     Full covariances go on from those ``before``, by which missing numbers are expected: with scatters :math:`W_k`,
 
     .. math::
-        \Sigma_k = \frac{\lambda I + W_k}{N_k + 2 d + 3}, \qquad
-        \Sigma = \frac{\lambda I + \sum_k W_k}{n + 2 d + 3}
+        \Sigma_k = \frac{\Lambda + W_k}{N_k + 2 d + 3}, \qquad
+        \Sigma = \frac{\Lambda + \sum_k W_k}{n + 2 d + 3}
     """
     share = posterior * rows.weight[:, None]
     counts = within_columns((rows.hot.T @ share).T + prior.alpha, columns)
@@ -192,7 +214,7 @@ def profiles_of(
         held = size
         if len(before.covariances) == 1:
             scatter, held = scatter.sum(axis=0, keepdims=True), size.sum(keepdims=True)
-        full = (scatter + prior.scale * np.eye(means.shape[1])) / (held + prior.objects)[:, None, None]
+        full = (scatter + prior.scale) / (held + prior.objects)[:, None, None]
         return Profiles(size / size.sum(), counts, means, np.broadcast_to(diagonal_of(full), means.shape), full)
     held = share.T @ rows.there
     means = np.divide(share.T @ rows.numbers, held, out=np.zeros_like(held), where=held > 0)
