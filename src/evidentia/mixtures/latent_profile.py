@@ -141,10 +141,11 @@ class LatentProfileMixture(MixtureClusterer):
     Notes
     -----
     A variance has a prior of :math:`\nu = 3` degrees of freedom and scale :math:`\varsigma^2 = s^2 / c^2` for c
-    clusters [3]_, a full covariance of d numbers one of d + 2 degrees and scale :math:`c^{-2/d}` in each :math:`s^2`; a
-    probability has ``alpha`` objects more. A number is known up to the smallest step h between two values of its
-    column: densities are expected ones over a deviation of variance :math:`h^2/12`, and variances hold it. So a cluster
-    whose numbers are all equal has a width, and a likelihood that means something.
+    clusters [3]_, a full covariance of d numbers one of d + 2 degrees and scale :math:`c^{-2/d}` in each :math:`s^2`,
+    which is no wider in any direction than the clusters of a first look; a probability has ``alpha`` objects more. A
+    number is known up to the smallest step h between two values of its column: densities are expected ones over a
+    deviation of variance :math:`h^2/12`, and variances hold it. So a cluster whose numbers are all equal has a width,
+    and a likelihood that means something.
 
     What is missing (None, NaN) is left out of the likelihood, which is right when it does not depend on the value. A
     category that only new rows have counts as missing. Results do not depend on units, and weights count as copies.
