@@ -366,3 +366,9 @@ def test_last_bits_of_a_similarity_next_to_one_are_no_dissimilarity(metric):
     assert (found[:25, :25] == 0).all()
     assert (found[25, :25] > 1e-14).all()
     assert (np.diag(found) == 0).all()
+
+
+def test_a_covariance_beyond_doubles_is_refused():
+    """Its inverse would not come to an end."""
+    with pytest.raises(ValueError, match=r"me finds no covariance of X: .* Scale X"):
+        make_source(np.array([[1e300, 1.0], [-1e300, 2.0], [3.0, 5.0]]), "mahalanobis", who="me")

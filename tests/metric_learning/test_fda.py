@@ -306,3 +306,12 @@ def test_kernels_that_are_nearly_flat_keep_their_digits(kernel, params):
     small = learner._kernel(IRIS[:7])[0]
     learner.gamma_ = 1e-14
     np.testing.assert_allclose(small, 10 * learner._kernel(IRIS[:7])[0], rtol=1e-9)
+
+
+def test_the_cosine_of_rows_that_are_nearly_parallel_keeps_its_digits():
+    learner = KFDA(kernel="cosine").fit(IRIS, SPECIES)
+    ours = learner._kernel(IRIS[:7])[0]
+    np.testing.assert_allclose(ours, pairwise_kernels(IRIS[:7], learner.objects_, metric="cosine") - 1, atol=1e-12)
+    for angle in (1e-6, 1e-9):
+        learner.objects_ = np.array([[np.cos(angle), np.sin(angle)]])
+        assert learner._kernel(np.array([[3.0, 0.0]]))[0][0, 0] == pytest.approx(-(angle**2) / 2, rel=1e-6)

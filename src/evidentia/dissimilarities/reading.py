@@ -77,8 +77,12 @@ def _table(rows: np.ndarray, metric: str, params: dict[str, Any], who: str) -> T
     """Rows and a named metric, whose arguments are those of all rows."""
     if metric == "seuclidean":
         params.setdefault("V", np.square(deviations(rows, ddof=1)))
-    if metric == "mahalanobis":
-        params.setdefault("VI", np.linalg.pinv(np.atleast_2d(np.cov(rows.T))))
+    if metric == "mahalanobis" and "VI" not in params:
+        with np.errstate(over="ignore", invalid="ignore"):
+            covariance = np.atleast_2d(np.cov(rows.T))
+        if not np.isfinite(covariance).all():
+            raise ValueError(f"{who} finds no covariance of X: squares of its values are beyond doubles. Scale X.")
+        params["VI"] = np.linalg.pinv(covariance)
     table = Table(rows, metric, params)
     try:
         table.block(slice(2), slice(2))

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, additive_chi2_kernel, pairwise_kernels
+from sklearn.preprocessing import normalize
 
 from evidentia._parameters import NOTHING, Choice, Kind, Number, param
 from evidentia.metric_learning._base import MetricLearner
@@ -123,6 +124,9 @@ class KernelLearner(MetricLearner):
         params = dict(self.kernel_params or {})
         if not callable(self.kernel):
             params = {"gamma": self.gamma_, **params}
+        if self.kernel == "cosine":  # the cosine less one is half the squared distance of rows of length one
+            found = -0.5 * cdist(normalize(rows), normalize(self.objects_), "sqeuclidean")
+            return found, np.abs(found).max()
         if self.kernel in FALLING:
             found = np.expm1(-params["gamma"] * cdist(rows, self.objects_, FALLING[self.kernel]))
             return found, np.abs(found).max()
