@@ -311,7 +311,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
             table = known.table
         numbers = self._numbers(table.n_rows)
         self._check_init(numbers, rows.n_features)
-        self._check_prior(table.moments.spread)
+        self._check_given_variances(table.moments.spread)
         if not self._automatic_sets:
             self._refuse_masses(rows, resolve_focal_sets(self.focal_sets, min(numbers), empty=False))
         self.reduction_: Principal | Independent | None = self._principal_components(table, rng)
@@ -373,7 +373,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 f"cluster. Got an array of shape {given.shape}."
             )
 
-    def _check_prior(self, spread: np.ndarray) -> None:
+    def _check_given_variances(self, spread: np.ndarray) -> None:
         """Variances that are given, as a prior or as a ridge, are in the units of the columns."""
         variance = np.diag(spread) if spread.ndim == 2 else spread
         for column in np.flatnonzero((variance > 0) & (self.ridge * BEYOND > variance)):

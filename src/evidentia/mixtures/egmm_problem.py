@@ -16,6 +16,7 @@ from evidentia.belief import FocalSets
 from evidentia.mixtures.covariance_models import n_covariance_parameters
 from evidentia.mixtures.parsimonious import START_ROWS
 from evidentia.mixtures.set_mixture import (
+    COPIES,
     SHARED,
     Engine,
     Floor,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
 FEW_VALUES = 5  # different ones in a column: it is a category or a grade rather than a measurement
 HEAD = 64  # rows in which most columns of more values show them
-COPIES = 1e-6  # of the variance of a column, within clusters: no more is no width, but values that are equal
 INNERMOST = 0.1  # share of the objects of a cluster that are its very middle
 FEW, SAMPLE, ALL = "few", "sample", "all"  # rows that a step goes over
 KIND = {

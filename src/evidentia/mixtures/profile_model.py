@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from evidentia.mixtures.profile_numbers import PatternedNumbers, expected_scatter, log_gaussians
-from evidentia.mixtures.set_mixture import LATE
+from evidentia.mixtures.set_mixture import COPIES, LATE
 from evidentia.rows.categories import Columns
 from evidentia.rows.mixed import Coding
 from evidentia.solvers.acceleration import Vectors, exponentials, logarithms
@@ -18,7 +18,6 @@ from evidentia.solvers.small_matrices import diagonal_of, inverses
 
 FREEDOM = 3.0  # of the prior of a variance: the dimension, one, and two (Fraley & Raftery)
 FULL = ("shared", "own")
-COPIES = 1e-6  # of a variance, within clusters: no more is no width, but numbers that are equal
 
 
 class Profiles(NamedTuple):

@@ -21,7 +21,6 @@ from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.small_matrices import diagonal_of, inverses
 
 DIGITS = 9  # of whitened numbers: the others depend on the order of the rows
-
 GROUP = 2_000_000  # numbers in the matrices of the patterns that are taken at a time
 
 

@@ -40,6 +40,7 @@ from evidentia.solvers.small_matrices import inverses
 SHARED = ("EII", "EEI", "EEE")
 ROTATED = ("EVE", "VVE", "EEV", "VEV")  # orientations are shared, or shapes are while orientations differ
 LATE = 1e-4  # gain of an iteration, per object, below which the next ones are guessed
+COPIES = 1e-6  # of a variance, within clusters: no more is no width, but values that are equal
 NOTHING_LEFT = 1e-14  # of all objects: a cluster that holds less says nothing about its covariance
 SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 LOG_2PI = float(np.log(2 * np.pi))
