@@ -390,7 +390,7 @@ class Problem:
         Of clusters far apart the scale of Fraley and Raftery is many times their width. One covariance for all hardly
         feels it, each of its own does, and so likelihood alone would prefer more clusters of one shape.
         """
-        if n_clusters == 1:
+        if n_clusters == 1 or not isinstance(self.settings.prior, str):  # one that is given, or none, stays
             return
         Y, weight = self.filled[self.picked], self.few_weight
         seen = np.ones((len(Y), 1))
