@@ -1,13 +1,17 @@
-"""Names and other words of the user's data, where programs read them that would take them for orders.
+"""Names and other text of the user's data, made safe for the programs that read it.
 
 Spreadsheet programs run a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, terminals obey escape codes,
-and a line break inside a name makes one line look like two.
+browsers run markup, a line break inside a name makes one line look like two, and some characters reverse the order in
+which a line is shown. :func:`guard` is for CSV files, :func:`printable` for a line of text or code, :func:`escape` for
+HTML.
 """
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -49,7 +53,12 @@ def unguard_table(frame: Any) -> Any:
     return _map_index(frame, unguard)
 
 
-def _map_index(frame: Any, change: Any) -> Any:
+def printable_table(frame: Any) -> Any:
+    """A table to show: names of rows and columns, and text, as :func:`printable` has them."""
+    return _map_index(frame, lambda cell: printable(cell) if isinstance(cell, str) else cell)
+
+
+def _map_index(frame: Any, change: Callable[[Any], Any]) -> Any:
     changed = frame.copy(deep=False)
     for at, dtype in enumerate(frame.dtypes):
         if dtype.kind not in "biufMm":
@@ -60,7 +69,9 @@ def _map_index(frame: Any, change: Any) -> Any:
 
 
 def printable(text: str) -> str:
-    r"""Text for one line of a terminal: what would steer it is spelled out.
+    r"""Text for one line of a terminal, a page or a script: controls are spelled out.
+
+    Controls are escape codes, ends of lines, halves of letters, and characters that reverse the order of a line.
 
     Examples
     --------
@@ -72,3 +83,15 @@ def printable(text: str) -> str:
     return "".join(
         c.encode("unicode_escape").decode() if c in TURNING or unicodedata.category(c) in UNSHOWN else c for c in text
     )
+
+
+def escape(text: str) -> str:
+    r"""Text as HTML that shows it: markup is escaped, and each line is :func:`printable`.
+
+    Examples
+    --------
+    >>> print(escape("<b>a\u202e</b>\nb"))
+    &lt;b&gt;a\u202e&lt;/b&gt;
+    b
+    """
+    return html.escape("\n".join(map(printable, text.split("\n"))))

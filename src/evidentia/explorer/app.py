@@ -19,7 +19,7 @@ from evidentia.explorer.comparing import Compare
 from evidentia.explorer.notebook import OURS
 from evidentia.explorer.objects import Details, Map, Table
 from evidentia.explorer.page import Hub, Maker, Page, zip_files
-from evidentia.explorer.parts import WIDTH, Range, button, heading, side_by_side, text, to_html
+from evidentia.explorer.parts import WIDTH, Range, button, heading, options, side_by_side, text, to_html
 from evidentia.explorer.peaks import Numbers, Peaks, Tree
 from evidentia.explorer.recipe import script
 from evidentia.explorer.state import Exploration
@@ -55,8 +55,9 @@ class TablePage(Page):
         self.parameters = pn.widgets.TextInput(label="its settings, as n_init=5, alpha=2", width=280)
         self.known = text("", width=WIDTH, styles={"font-size": "11px"})
         self.method.param.watch(self._on_method, "value")
-        columns = [str(name) for name in self.exploration.table.columns]
-        self.columns = pn.widgets.MultiSelect(label="columns to cluster", options=columns, width=280, size=6)
+        self.columns = pn.widgets.MultiSelect(
+            label="columns to cluster", options=options(self.exploration.table.columns), width=280, size=6
+        )
         self.sure = Range(label="how sure you are", start=0.05, value=1, width=280)
         self.label = pn.widgets.TextInput(label="label for the selected", width=135)
         self.groups = text("", width=WIDTH)
@@ -192,12 +193,16 @@ class TablePage(Page):
         exploration = self.exploration
         return {
             "script": ("again.py", lambda: script(exploration).encode()),
-            "masses": ("masses.csv", lambda: guard_table(exploration.partition_.to_pandas()).to_csv().encode()),
+            "masses": ("masses.csv", self._masses),
             "partition": ("partition.npz", lambda: saved(exploration.partition_.save, "partition.npz")),
             "model": ("model.npz", lambda: saved(exploration.model_.save, "model.npz")),
             "pictures": ("pictures.zip", self._pictures),
             "interactive page": ("partition.html", self._interactive),
         }
+
+    def _masses(self) -> bytes:
+        table = guard_table(self.exploration.partition_.to_pandas())
+        return table.to_csv().encode("utf-8", "backslashreplace")  # halves of letters have no bytes
 
     def _numbers(self) -> Any:
         numbers = self.exploration.table[list(self.exploration.choice().columns)].select_dtypes("number")

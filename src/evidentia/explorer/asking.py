@@ -12,7 +12,7 @@ import panel as pn
 
 from evidentia.constraints.active import RULES
 from evidentia.explorer.page import Page
-from evidentia.explorer.parts import Html, button, text, to_html
+from evidentia.explorer.parts import Html, button, table_html, text, to_html
 from evidentia.explorer.tabs import CELLS, Tab
 
 ANSWERS = {"same": "Yes, together", "different": "No, apart", "don't know": "Don't know"}
@@ -95,7 +95,7 @@ class Questions(Tab):
         cells = [list(map(str, rows.columns)), *([str(cell) for cell in row] for row in rows.to_numpy()), gaps]
         side_by_side = pd.DataFrame(dict(enumerate(cells)))
         side_by_side.columns = ["column", *names, "difference"]
-        self.table.object = side_by_side.to_html(index=False, border=0, justify="left")  # every cell is escaped
+        self.table.object = table_html(side_by_side)
         self.page.select(np.array(pair))
         return f"Do {first} and {second} belong together? So far, with probability {question.probability:.2f}."
 

@@ -9,6 +9,7 @@ import panel as pn
 from bokeh.models import LassoSelectTool
 from bokeh.plotting import figure
 
+from evidentia._names import printable
 from evidentia.belief import FocalSets
 from evidentia.explorer.figures import FADED, PLOT, Points, by_mark, mark_letters, name_figure, remove_grid
 from evidentia.explorer.parts import button, text, to_html
@@ -46,7 +47,7 @@ class Compare(Points, Tab):
 
     def redraw(self) -> None:
         exploration = self.page.exploration
-        steps = {f"{at + 1}. {step.words}"[:80]: at for at, step in enumerate(exploration.steps)
+        steps = {printable(f"{at + 1}. {step.words}")[:80]: at for at, step in enumerate(exploration.steps)
                  if step.partition is not None and at != exploration.at}  # fmt: skip
         value = self.other.value if self.other.value in steps.values() else next(reversed(steps.values()), None)
         with self.page.ignore_events():

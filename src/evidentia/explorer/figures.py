@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bokeh.models import CategoricalMarkerMapper, ColumnDataSource
 
+from evidentia._names import printable
 from evidentia.plots.looks import Looks
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def remove_grid(figure_: Any) -> Any:
 
 def name_figure(figure_: Any, words: str) -> None:
     """Words for those who do not see a figure; its tools stay within reach, which those of an image would not."""
-    figure_.html_attributes = {"role": "figure", "aria-label": words}
+    figure_.html_attributes = {"role": "figure", "aria-label": printable(words)}
 
 
 def by_mark(field: str) -> dict[str, Any]:

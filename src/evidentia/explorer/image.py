@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +13,7 @@ from bokeh.models import ColumnDataSource, FreehandDrawTool, Range1d
 from bokeh.plotting import figure
 
 from evidentia import methods
+from evidentia._names import escape
 from evidentia.explorer.asking import Asking
 from evidentia.explorer.figures import name_figure, remove_grid
 from evidentia.explorer.page import Hub, Maker, Page, zip_files

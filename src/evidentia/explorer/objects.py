@@ -22,9 +22,10 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
+from evidentia._names import printable, printable_table
 from evidentia.belief.focal import format_mask
 from evidentia.explorer.figures import FADED, PLOT, SYMBOLS, Points, by_mark, mark_letters, name_figure, remove_grid
-from evidentia.explorer.parts import WIDTH, Html, Range, choices, text, to_html
+from evidentia.explorer.parts import WIDTH, Html, Range, choices, options, text, to_html
 from evidentia.partition.profiles import read_columns
 from evidentia.plots.looks import Looks, choose_drawn, column_shades, looks, pack_colors
 from evidentia.plots.palette import set_style
@@ -57,9 +58,9 @@ class Map(Points):
         table = page.exploration.table
         self.numbers = [str(name) for name in table.columns if pd.api.types.is_numeric_dtype(table[name])]
         places = [*self.numbers, *([FIRST, SECOND] if len(self.numbers) != 1 else [])]
-        self.x = pn.widgets.Select(label="across", options=places, width=135)
-        self.y = pn.widgets.Select(label="up", options=places, width=135)
-        self.color = pn.widgets.Select(label="color by", options=[BY_SET, *map(str, table.columns)], width=280)
+        self.x = pn.widgets.Select(label="across", options=options(places), width=135)
+        self.y = pn.widgets.Select(label="up", options=options(places), width=135)
+        self.color = pn.widgets.Select(label="color by", options=options([BY_SET, *table.columns]), width=280)
         self.rule = choices("which sets are drawn", list(RULES), width=280)
         self.caution = Range(label="how cautious the choice is", value=0.5, width=280, disabled=True)
         self.words = text(RULES[LARGEST], width=WIDTH)
@@ -140,7 +141,7 @@ class Map(Points):
             xy = self.coordinates()
             if not np.array_equal(drawn.objects, self.objects):
                 self.objects, self.xy = drawn.objects, np.empty((0, 2))
-                new["name"] = [partition.name(i) for i in self.objects.tolist()]
+                new["name"] = [printable(partition.name(i)) for i in self.objects.tolist()]
             if not np.array_equal(xy, self.xy):
                 self.xy = xy
                 new |= {"x": xy[self.objects, 0], "y": xy[self.objects, 1]}
@@ -155,7 +156,7 @@ class Map(Points):
             self.show_selection(page.selection)
         self._tell(look)
         names = partition.focal_sets.names(partition.cluster_names)
-        tips = [(f"mass of {names[at]}", f"@m{k}{{0.00}}") for k, at in enumerate(top)]
+        tips = [(f"mass of {printable(names[at])}", f"@m{k}{{0.00}}") for k, at in enumerate(top)]
         self.hover.tooltips = [("object", "@name"), ("doubt", "@doubt{0.00}"), *tips]
         corners = partition_plot_data(partition, self.xy)
         self.hulls.data = hull_columns(corners.lower, corners.upper)
@@ -184,7 +185,7 @@ class Map(Points):
         """Sets that were hidden stay so."""
         masks = look.masks.tolist()
         hidden = set(self.legend.options.values() if self.legend.options else ()) - set(self.legend.value)
-        labels = [f"{label}: {count:,}" for label, count in zip(look.labels, look.counts)]
+        labels = [f"{printable(label)}: {count:,}" for label, count in zip(look.labels, look.counts)]
         shown = [mask for mask in masks if mask not in hidden]
         self.legend.param.update(options=dict(zip(labels, masks)), value=shown)
         lines = [
@@ -212,8 +213,8 @@ class Map(Points):
     def _name_axes(self) -> None:
         """As text: Bokeh would take a name with dollars for mathematics."""
         for axis, words in zip((self.figure.xaxis[0], self.figure.yaxis[0]), self.axis_names()):
-            if axis.axis_label is None or axis.axis_label.text != words:
-                axis.axis_label = PlainText(text=words)
+            if axis.axis_label is None or axis.axis_label.text != printable(words):
+                axis.axis_label = PlainText(text=printable(words))
 
     def _on_change(self, event: Any) -> None:
         """A control of the map was used: nothing is fitted."""
@@ -282,7 +283,7 @@ class Details:
             "color": colors * n,
         }
         self.figure.y_range.update(start=-0.6, end=max(n, 4) - 0.4)
-        self.names.data = {"y": y, "name": [partition.name(i)[:18] for i in shown]}
+        self.names.data = {"y": y, "name": [printable(partition.name(i))[:18] for i in shown]}
         self.title.object = to_html(words + more)
         name_figure(self.figure, f"Masses as bars. {words}{more}: {', '.join(self.names.data['name'])}.")
         if n:
@@ -301,15 +302,19 @@ class Table:
 
     def __init__(self, page: TablePage):
         self.page = page
-        shown = page.exploration.table.iloc[:, :SHOWN_COLUMNS].reset_index(drop=True)
+        shown = printable_table(page.exploration.table.iloc[:, :SHOWN_COLUMNS].reset_index(drop=True))
+        fields = [f"column {at}" for at in range(shown.shape[1])]  # two columns may look the same
+        clash = {name: f"{name} (column)" for name in ("object", "set", "doubt", "moved")}
+        titles = {field: str(clash.get(name, name)) for field, name in zip(fields, shown.columns)}
+        shown.columns = fields
         numbers = shown.select_dtypes("number").columns
-        clash = {name: f"{name} (column)" for name in shown.columns if name in ("object", "set", "doubt", "moved")}
-        self.columns = shown.assign(**{str(name): shown[name].round(4) for name in numbers}).rename(columns=clash)
+        self.columns = shown.assign(**{name: shown[name].round(4) for name in numbers})
         rows = self._rows("", np.nan, "")
         self.widget = pn.widgets.Tabulator(
-            rows, editors=dict.fromkeys(rows.columns), pagination="remote", page_size=12, disabled=True,
+            rows, titles=titles, editors=dict.fromkeys(rows.columns), pagination="remote", page_size=12, disabled=True,
             selectable="checkbox", show_index=False, sizing_mode="stretch_width", layout="fit_data",
-            configuration={"columnDefaults": {"headerSortTristate": True}}, stylesheets=[COMPACT],
+            configuration={"columnDefaults": {"headerSortTristate": True, "titleFormatter": "plaintext"}},
+            stylesheets=[COMPACT],
             header_filters={"object": {"type": "input", "func": "like", "placeholder": "search"},
                             "set": {"type": "input", "func": "like", "placeholder": "find"}},
         )  # fmt: skip
@@ -317,13 +322,15 @@ class Table:
 
     def _rows(self, sets: Any, doubt: Any, moved: Any) -> pd.DataFrame:
         """With the same columns always: the browser fails where they change before it has built the table."""
-        first = pd.DataFrame({"object": self.page.exploration.names}).assign(set=sets, doubt=doubt, moved=moved)
+        first = pd.DataFrame({"object": list(map(printable, self.page.exploration.names))}).assign(
+            set=sets, doubt=doubt, moved=moved
+        )
         return pd.concat([first, self.columns], axis=1)
 
     def redraw(self) -> None:
         exploration = self.page.exploration
         partition = exploration.partition_
-        names = {mask: format_mask(mask, partition.cluster_names) for mask in partition.set_counts}
+        names = {mask: printable(format_mask(mask, partition.cluster_names)) for mask in partition.set_counts}
         sets = [names[mask] for mask in partition.hard_masks.tolist()]
         moved = np.isin(np.arange(len(partition)), exploration.step.moved)
         with self.page.ignore_events():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from html import escape
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import panel as pn
 import param
+
+from evidentia._names import escape, printable, printable_table
 
 INK, FAINT = "#1b1b1b", "#6b6b6b"
 BANNERS = {"alert": ("#8a0000", "#fdecea"), "busy": ("#5c3d00", "#fff4dc"), "status": (INK, "#eef4f8")}
@@ -34,7 +35,7 @@ class Html(pn.pane.HTML):
 
 
 def text(words: str, *, pre: bool = False, **look: Any) -> Html:
-    """Words as they are, whatever they hold."""
+    """Words as text, whatever they hold."""
     return Html(to_html(words, pre=pre), margin=look.pop("margin", (0, 10)), **look)
 
 
@@ -45,6 +46,18 @@ def to_html(words: str, *, pre: bool = False) -> str:
     parts = [("pre;overflow-x:auto" if part.startswith(" ") else "pre-wrap", part) for part in words.split("\n\n")]
     look = "font-size:11px;margin:0 0 9px;white-space"
     return "".join(f'<pre style="{look}:{wrap}" tabindex="0">{escape(part)}</pre>' for wrap, part in parts)
+
+
+def table_html(frame: Any) -> str:
+    """A table as HTML that shows its names and cells as text."""
+    return printable_table(frame).to_html(index=False, border=0, justify="left")  # which escapes them
+
+
+def options(names: Iterable[Any]) -> dict[str, str]:
+    """Names to choose from, as a page shows them; as they are where two would look the same."""
+    given = list(map(str, names))
+    shown = dict(zip(map(printable, given), given))
+    return shown if len(shown) == len(given) else dict(zip(given, given))
 
 
 def heading(words: str) -> Html:

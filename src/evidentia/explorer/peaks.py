@@ -11,6 +11,7 @@ import panel as pn
 from bokeh.models import BoxSelectTool, ColumnDataSource, PointDrawTool, TapTool
 from bokeh.plotting import figure
 
+from evidentia._names import printable
 from evidentia.explorer.figures import FADED, PLOT, Points, name_figure, remove_grid
 from evidentia.explorer.parts import Range, button, text
 from evidentia.explorer.tabs import Tab
@@ -101,7 +102,7 @@ class Peaks(Points, Computed):
 
     def _show(self, found: Any) -> None:
         self.objects = np.argsort(-found.score, kind="stable")[:LEAVES]
-        names = [self.page.exploration.names[i] for i in self.objects]
+        names = [printable(self.page.exploration.names[i]) for i in self.objects]
         self.source.data = {"x": found.belief[self.objects], "y": found.delta[self.objects], "name": names}
         with self.page.ignore_events():
             self.show_selection(self.page.selection)

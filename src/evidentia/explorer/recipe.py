@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evidentia._names import printable
 from evidentia.constraints import Statement
 from evidentia.explorer.segments import ImageExploration, ImageSettings
 from evidentia.explorer.state import Exploration
@@ -34,7 +35,7 @@ def script(exploration: Exploration) -> str:
     before: Step | None = None
     prepared = None
     for number, step in enumerate(exploration.path, start=1):
-        lines += ["", *(f"# {line}" for line in f"{number}. {step.words}".splitlines())]
+        lines += ["", f"# {number}. {step.words}"]
         chosen, estimator = exploration.choice(step.settings), exploration.estimator(step.settings)
         left_out = [name for name in map(str, table.columns) if name not in (*chosen.columns, *origin.beside)]
         needed, preparing = preparing_lines(
@@ -56,7 +57,8 @@ def script(exploration: Exploration) -> str:
         before = step
     lines += ["", "print(partition)", 'partition.save("partition.npz")']
     ours = [line for line in imports if "evidentia" in line]
-    return "\n".join([HEAD, "", *(line for line in imports if line not in ours), "", *sorted(ours), "", *lines, ""])
+    others = [line for line in imports if line not in ours]
+    return _join([HEAD, "", *others, "", *sorted(ours), "", *lines])
 
 
 def _fitting_lines(step: Step, before: Step | None, estimator: Any, imports: dict[str, None]) -> Iterator[str]:
@@ -121,7 +123,12 @@ def image_script(exploration: ImageExploration) -> str:
         else:
             lines.append(f"exploration.set({_changes(before.settings, step.settings)})")
         before = step
-    return "\n".join([*lines, "", 'write_segmentation(exploration.segmentation_, "segmentation")', ""])
+    return _join([*lines, "", 'write_segmentation(exploration.segmentation_, "segmentation")'])
+
+
+def _join(lines: list[str]) -> str:
+    """A script of these lines; names in comments, as ``repr`` does in code, cannot end a line or reverse its order."""
+    return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _changes(before: ImageSettings, after: ImageSettings) -> str:

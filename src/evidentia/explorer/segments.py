@@ -10,15 +10,17 @@ import base64
 import hashlib
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from evidentia.constraints.answers import parse_answer
-from evidentia.explorer.folder import Folder
+from evidentia.explorer.folder import STEPS, Folder
 from evidentia.explorer.history import History
+from evidentia.explorer.parsing import make
 from evidentia.images import Image, Segmentation, segment
 from evidentia.images.reading import size_text
 from evidentia.images.regions import find_open_pair
@@ -60,6 +62,21 @@ class ImageSettings:
     seed: int = 0
 
 
+class PackedAnswer(NamedTuple):
+    """A :class:`RegionAnswer` as the list of steps on disk holds it."""
+
+    first: str
+    second: str
+    word: Literal["same", "different", "unknown"]
+
+
+# What the list of steps on disk holds of a step.
+LISTED: Mapping[str, Any] = MappingProxyType({
+    "words": str, "settings": ImageSettings, "notes": tuple[str, ...], "strokes": tuple[Stroke, ...],
+    "answers": tuple[PackedAnswer, ...],
+})  # fmt: skip
+
+
 @dataclass(eq=False)
 class ImageStep:
     """What was done in words, with which settings, all that had been drawn and answered by then, and what came of it.
@@ -75,10 +92,16 @@ class ImageStep:
     segmentation: Segmentation | None = None
 
     @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> ImageStep:
-        strokes = tuple(Stroke(pen, tuple(map(tuple, points)), *rest) for pen, points, *rest in given["strokes"])
-        answers = tuple(RegionAnswer(_unpack(a), _unpack(b), word) for a, b, word in given["answers"])
-        return cls(given["words"], ImageSettings(**given["settings"]), strokes, answers, tuple(given["notes"]))
+    def from_dict(cls, given: Mapping[str, Any], where: str, n_pixels: int) -> ImageStep:
+        """A step as the list on disk holds it, of an image of so many pixels; an error says where it is not one."""
+        step = make(cls, LISTED, given, where)
+        try:
+            if any(not 0 <= one.pen < len(PENS) for one in step.strokes):
+                raise ValueError(f"there are the pens 0 to {len(PENS) - 1}.")
+            answers = [RegionAnswer(_unpack(a, n_pixels), _unpack(b, n_pixels), word) for a, b, word in step.answers]
+        except (ValueError, zlib.error) as error:
+            raise ValueError(f"{where}: {error}") from None
+        return replace(step, answers=tuple(answers))
 
     def to_dict(self) -> dict[str, Any]:
         """What the list of steps on disk holds."""
@@ -127,8 +150,11 @@ class ImageExploration(History[ImageStep]):
         words = size_text(self.image.shape)
         self.folder = None if folder is None else Folder(folder, "image", self.fingerprint, words)
         if self.folder is not None and (found := self.folder.read()) is not None:
-            self.steps, self.at = [ImageStep.from_dict(one) for one in found["steps"]], found["at"]
-            self.folder.write(self.at, found["steps"])
+            with self.folder.checking(STEPS):
+                size = self.image.channels[0].size
+                steps = [ImageStep.from_dict(one, f"steps[{at}]", size) for at, one in enumerate(found.steps)]
+            self.steps, self.at = steps, found.at
+            self.folder.write(self.at, found.steps)
 
     # -- how it stands ------------------------------------------------------------------------------------------------
 
@@ -279,5 +305,11 @@ def _pack(pixels: np.ndarray) -> str:
     return base64.b64encode(zlib.compress(steps.tobytes())).decode("ascii")
 
 
-def _unpack(text: str) -> np.ndarray:
-    return np.cumsum(np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<u4").astype(np.int64))
+def _unpack(text: str, n_pixels: int) -> np.ndarray:
+    """Positions that were packed; no more is unpacked than an image has pixels."""
+    packed = base64.b64decode(text, validate=True)
+    steps = np.frombuffer(zlib.decompressobj().decompress(packed, 4 * n_pixels), dtype="<u4").astype(np.int64)
+    found = np.cumsum(steps)
+    if not len(found) or found[-1] >= n_pixels:
+        raise ValueError("a region is not in the image.")
+    return found

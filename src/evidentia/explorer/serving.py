@@ -2,7 +2,8 @@
 
 A random token is the first part of every address. Whoever does not know it, which is everyone but the reader of a file
 that only the user can read, gets 404, whatever is asked. The Host must be the one that is served, too, so that no other
-web page can make the browser ask under a name of its own; and the websocket must come from the page itself.
+web page can make the browser ask under a name of its own; and the Origin of a request, which a websocket must have,
+must be that of the page itself.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ FIRST_PORT, PORTS = 5006, 100
 NAME = "/explore"
 LOGS = ("tornado.application", "tornado.general", "tornado.access", "bokeh", "panel")
 NEEDED = "The explorer needs Panel and Bokeh: pip install 'evidentia[explorer]'."
-POLICY = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; form-action 'none'; frame-ancestors 'none'"
+# Bokeh needs inline scripts and eval, Panel scripts that it makes itself (blob:). Scripts in attributes are forbidden:
+# markup that is put into a page can run no others.
+POLICY = (
+    "default-src 'none'; script-src 'self' blob: 'unsafe-inline' 'unsafe-eval'; script-src-attr 'none'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 REDIRECT = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>evidentia explorer</title>
 <meta name="referrer" content="no-referrer">
@@ -149,7 +156,7 @@ class Server:
 
 
 def restrict_access(application: Any, prefix: str, hosts: list[str]) -> None:
-    """Let a Tornado application answer 404 to all that does not begin with the prefix, or is meant for another host."""
+    """Let a Tornado application answer those alone who know the prefix, ask this host, and come from no other page."""
     from tornado.web import ErrorHandler, OutputTransform
 
     class Private(OutputTransform):
@@ -158,6 +165,8 @@ def restrict_access(application: Any, prefix: str, hosts: list[str]) -> None:
         def transform_first_chunk(self, status: int, headers: Any, chunk: bytes, finishing: bool) -> Any:
             headers["Referrer-Policy"] = "no-referrer"
             headers["X-Frame-Options"] = "DENY"
+            headers["X-Content-Type-Options"] = "nosniff"
+            headers["Cache-Control"] = "no-store"
             headers["Content-Security-Policy"] = POLICY
             headers["Cross-Origin-Resource-Policy"] = "same-origin"
             headers.pop("Access-Control-Allow-Origin", None)
@@ -168,9 +177,12 @@ def restrict_access(application: Any, prefix: str, hosts: list[str]) -> None:
     def find_inside(request: Any, **more: Any) -> Any:
         secret = f"{prefix}/".encode()
         inside = secrets.compare_digest(request.path.encode()[: len(secret)], secret)
-        if inside and not request.path.startswith(f"{prefix}/components/") and request.host in hosts:
-            return find(request, **more)
-        return application.get_handler_delegate(request, ErrorHandler, {"status_code": 404})
+        if not inside or request.path.startswith(f"{prefix}/components/") or request.host not in hosts:
+            return application.get_handler_delegate(request, ErrorHandler, {"status_code": 404})
+        origin, own = request.headers.get("Origin"), f"http://{request.host}"
+        if origin != own and (origin is not None or "Upgrade" in request.headers):
+            return application.get_handler_delegate(request, ErrorHandler, {"status_code": 403})
+        return find(request, **more)
 
     application.find_handler = find_inside
     application.add_transform(Private)

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidentia import methods
+from evidentia._names import printable_table
 from evidentia.constraints import ActiveSession, Contradiction, PairwiseConstraints, Question, Statement
 from evidentia.constraints.active import refit, start_from
 from evidentia.constraints.answers import Answer, parse_answer
 from evidentia.constraints.statements import as_answers, check_objects
-from evidentia.explorer.folder import TableFolder
+from evidentia.explorer.folder import ARCHIVE, STEPS, TableFolder
 from evidentia.explorer.history import History
 from evidentia.explorer.steps import NOTHING, Origin, Settings, Step
 from evidentia.looking import Choice, choose
@@ -108,8 +109,9 @@ class Exploration(History[Step]):
         """What tells this table from another."""
         from pandas.util import hash_pandas_object
 
-        digest = hashlib.sha256("\n".join(map(str, self.table.columns)).encode())
-        digest.update(np.ascontiguousarray(hash_pandas_object(self.table, index=True)).tobytes())
+        table = printable_table(self.table)  # without halves of letters, which have no bytes
+        digest = hashlib.sha256("\n".join(map(str, table.columns)).encode())
+        digest.update(np.ascontiguousarray(hash_pandas_object(table, index=True)).tobytes())
         return digest.hexdigest()[:16]
 
     def choice(self, settings: Settings | None = None) -> Choice:
@@ -123,9 +125,7 @@ class Exploration(History[Step]):
     def _prepare(self, settings: Settings) -> tuple[Choice, pd.DataFrame]:
         key = settings.method, settings.columns, settings.scale
         if key not in self._choices:
-            gone = [name for name in settings.columns if name not in self.table]
-            if gone or not settings.columns:
-                raise ValueError(f"The table has no column {gone[0]!r}." if gone else "Choose at least one column.")
+            self._check_columns(settings)
             frame = self.table[list(settings.columns)]
             chosen = choose(frame, method=settings.method, scale=settings.scale, keep=settings.columns, square=False)
             self._choices = {**dict(list(self._choices.items())[-3:]), key: (chosen, chosen.prepare(frame))}
@@ -139,6 +139,13 @@ class Exploration(History[Step]):
         seed = {"random_state": settings.seed} if "random_state" in cls.parameters else {}
         number = number_settings(cls, settings.clusters)
         return cls(**{**seed, **chosen.settings, **number, **settings.parameters})
+
+    def _find_method(self, settings: Settings) -> Any:
+        """The class of the method; settings that it does not have are an error."""
+        cls = methods.find(self.choice(settings).method)
+        for name in set(settings.parameters) - set(cls.parameters):
+            raise ValueError(f"{cls.__name__} has no setting {name!r}. It has: {', '.join(cls.parameters)}.")
+        return cls
 
     # -- how it stands ------------------------------------------------------------------------------------------------
 
@@ -216,9 +223,7 @@ class Exploration(History[Step]):
         settings = replace(self.settings, **{"cut": None, **changes})
         if settings == self.settings:
             raise ValueError("Nothing was changed: these are the settings at hand.")
-        cls = methods.find(self.choice(settings).method)
-        for name in set(settings.parameters) - set(cls.parameters):
-            raise ValueError(f"{cls.__name__} has no setting {name!r}. It has: {', '.join(cls.parameters)}.")
+        cls = self._find_method(settings)
         if settings.clusters is not None and "given" not in cls.method.number:
             settings = replace(settings, clusters=None)
         if self.step.statements and "links" in cls.method.takes and not isinstance(settings.clusters, int):
@@ -466,17 +471,42 @@ class Exploration(History[Step]):
         found = folder.read()
         if found is None:
             return
-        for one in found["steps"]:
-            step = Step.from_dict(one)
+        with folder.checking(STEPS):
+            steps = [Step.from_dict(one, f"steps[{at}]") for at, one in enumerate(found.steps)]
+            self._check_steps(steps, found.at)
+        for step in steps:
             if step.file:
                 step.partition, step.moved, step.start = folder.fetch(step.file)
-            self.steps.append(step)
-        self.at = found["at"]
+        self.steps, self.at = steps, found.at
         answers = folder.new_answers()
         if answers is None:
             self._keep(self.steps, self.at)
         else:
             self._take_answers(answers, folder.answers.name)
+
+    def _check_steps(self, steps: Sequence[Step], at: int) -> None:
+        """Refuse steps that are not about this table, or that cannot have been made."""
+        for number, step in enumerate(steps):
+            where = f"steps[{number}]"
+            if step.file and not ARCHIVE.fullmatch(step.file):
+                raise ValueError(f"{where}.file: {step.file!r} is not the name of a step.")
+            if number == 0 and step.began == "kept":
+                raise ValueError(f"{where}.began: there is no step before the first one.")
+            try:
+                for statement in step.statements:
+                    check_objects(statement, self.rows)
+                self._check_columns(step.settings)
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from None
+        if not steps[at].file:
+            raise ValueError(f"steps[{at}].file: the present step has no file.")
+        as_answers(steps[at].statements, self.rows)
+        self._find_method(steps[at].settings)
+
+    def _check_columns(self, settings: Settings) -> None:
+        gone = [name for name in settings.columns if name not in self.table]
+        if gone or not settings.columns:
+            raise ValueError(f"The table has no column {gone[0]!r}." if gone else "Choose at least one column.")
 
     def _take_answers(self, answers: Sequence[Answer], name: str) -> None:
         """A step for what ``evidentia ask``, or an editor, did to the file of answers."""

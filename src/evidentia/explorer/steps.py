@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from evidentia.constraints import Statement
+from evidentia.explorer.parsing import make
 from evidentia.looking.numbers import Clusters
 from evidentia.partition import CredalPartition
 
@@ -58,14 +59,15 @@ class Settings:
     cut: int | None = None
     seed: int = 0
 
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Settings:
-        """Settings as JSON has kept them."""
-        kept: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
-        return cls(**kept)
-
     def to_dict(self) -> dict[str, Any]:
         return asdict(replace(self, parameters=dict(self.parameters)))
+
+
+# What the list of steps on disk holds of a step.
+LISTED: Mapping[str, Any] = MappingProxyType({
+    "words": str, "settings": Settings, "statements": tuple[Statement, ...], "notes": tuple[str, ...], "file": str,
+    "began": Literal["fresh", "centers", "shapes", "masses", "kept"], "n_clusters": int,
+})  # fmt: skip
 
 
 @dataclass
@@ -104,13 +106,11 @@ class Step:
 
     def to_dict(self) -> dict[str, Any]:
         """What the list of steps on disk holds."""
-        listed = {name: getattr(self, name) for name in ("words", "began", "notes", "file", "n_clusters")}
         said = [asdict(one) for one in self.statements]
+        listed = {name: getattr(self, name) for name in LISTED}
         return {**listed, "settings": self.settings.to_dict(), "statements": said}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Step:
-        """A step as that list holds it, without its partition."""
-        said = tuple(Statement(**one) for one in given["statements"])
-        settings, notes = Settings.from_dict(given["settings"]), tuple(given["notes"])
-        return cls(**{**given, "settings": settings, "statements": said, "notes": notes})
+    def from_dict(cls, given: Mapping[str, Any], where: str = "step") -> Step:
+        """A step as that list holds it, without its partition; an error says where it is not one."""
+        return make(cls, LISTED, given, where)

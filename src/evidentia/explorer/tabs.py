@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import panel as pn
 
-from evidentia.explorer.parts import choices, text, to_html
+from evidentia._names import printable
+from evidentia.explorer.parts import choices, table_html, text, to_html
 from evidentia.partition.profiles import column_separations, read_columns
 
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ class Columns(Tab):
         columns = read_columns(exploration.table[list(exploration.choice().columns)])
         share = column_separations(exploration.partition_, columns)
         order = np.argsort(-share, kind="stable")[:TELLING]
-        width = max(len(columns.names[j]) for j in order)
-        lines = [f"{columns.names[j]:<{width}} {share[j]:4.0%} {'█' * round(20 * share[j])}" for j in order]
+        names = {j: printable(columns.names[j]) for j in order}
+        width = max(map(len, names.values()))
+        lines = [f"{name:<{width}} {share[j]:4.0%} {'█' * round(20 * share[j])}" for j, name in names.items()]
         self.bars.object = to_html("\n".join(lines), pre=True)
 
     def view(self) -> Any:
@@ -78,7 +80,7 @@ class Log(Tab):
         broken, chains = exploration.broken_links(), exploration.contradictions()
         if len(broken):
             parts += [f"<h3>Links that are not respected: {len(broken):,} of {len(exploration.constraints_):,}</h3>",
-                      broken.head(LISTED).round(3).to_html(index=False, border=0, justify="left")]  # fmt: skip
+                      table_html(broken.head(LISTED).round(3))]  # fmt: skip
         if chains:
             lines = [f"<li>{to_html(f'{chain_words(one)} ({one.certainty:.0%} sure)')}</li>" for one in chains[:LISTED]]
             parts.append(f"<h3>What contradicts itself</h3><ul>{''.join(lines)}</ul>")

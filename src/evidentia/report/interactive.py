@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from evidentia._names import escape
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import Columns, column_separations, read_columns, row_names

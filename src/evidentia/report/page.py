@@ -7,7 +7,6 @@ import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import evidentia
+from evidentia._names import escape
 from evidentia.belief.focal import format_mask
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition

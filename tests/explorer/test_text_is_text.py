@@ -1,0 +1,127 @@
+"""Names, cells, labels and file names that are markup stay text in every view of the explorer, in a real browser."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evidentia._names import TURNING, printable
+from evidentia.explorer.app import TABS
+from explorer.driving import Driver
+from explorer.served import Served
+from hostile import PAYLOADS, check_unhurt, hostile, unshown, watch, words
+
+FILE = "<img class=hurt src=f onerror=hurt=14>"
+ID, KIND = "id " + PAYLOADS[1], "kind " + PAYLOADS[0]
+NAMES = hostile("n", 2 * len(PAYLOADS))
+COLUMNS = hostile("c", len(PAYLOADS) // 2, each=2)
+LEVELS = hostile("l", 4, each=len(PAYLOADS) // 4)
+LABEL = " ".join(["label", *(one for one in PAYLOADS if one.isprintable())])  # what a field takes
+BUTTONS = {
+    "Questions": ["Yes, together", "Don't know"],
+    "Tree": ["Build the tree (method bhc)"],
+    "Compare": ["Select what differs"],
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """Two groups; rows, columns, categories and the file have payloads for names."""
+    rng, group = np.random.default_rng(0), np.arange(len(NAMES)) % 2
+    numbers = 8 * group[:, None] + rng.normal(size=(len(NAMES), len(COLUMNS)))
+    table = pd.DataFrame({ID: NAMES, KIND: np.array(LEVELS)[2 * group + rng.integers(0, 2, len(NAMES))]})
+    path = tmp_path_factory.mktemp("hostile") / f"{FILE}.parquet"
+    pd.concat([table, pd.DataFrame(numbers, columns=COLUMNS)], axis=1).to_parquet(path)
+    with Served(path, "--id", ID, "--method", "cecm", "--clusters", 2, "--port", 5956) as found:
+        yield found
+
+
+def choose_each(driver, label):
+    """Take each option of a list in turn."""
+    box = driver.page.get_by_label(label, exact=True)
+    for at in range(box.locator("option").count()):
+        if box.evaluate("box => box.selectedIndex") != at:
+            box.select_option(index=at)
+            driver.wait()
+
+
+def hover(driver, row):
+    """Point at an object of the map until its name is told."""
+    (place,) = driver.places("map", [[driver.data("map", "x")[row], driver.data("map", "y")[row]]])
+    driver.page.mouse.move(place[0] - 40, place[1] - 40)
+    driver.page.mouse.move(*place, steps=8)
+    driver.sees("mass of")
+
+
+def test_every_view_of_a_table_shows_text(served, page, new_page, tmp_path):
+    watch(page)
+    driver = Driver(page, served)
+    assert FILE in page.title()
+    for label in ("color by", "across", "up"):
+        choose_each(driver, label)
+    assert unshown(page, [*COLUMNS, KIND]) == []
+    titles = page.locator(".tabulator-col-title").all_inner_texts()
+    assert [name for name in map(printable, [KIND, *COLUMNS]) if name not in titles] == []
+    assert unshown(page, LEVELS) == []
+    assert names_in_table(page) == set(map(printable, NAMES))
+    for row in range(2):
+        page.locator(".tabulator-row input[type=checkbox]").nth(row).click()
+        driver.wait()
+    driver.click("Name as group A")
+    driver.click("Belong together")
+    page.get_by_label("label for the selected").fill(LABEL)
+    page.get_by_label("label for the selected").press("Tab")
+    driver.click("Give label")
+    assert repr(LABEL) in driver.status
+    hover(driver, 5)
+    for view in TABS:
+        driver.tab(view)
+        page.screenshot(path=f"/tmp/hx/{view}.png")
+        check_unhurt(page)
+        for button in BUTTONS.get(view, ()):
+            driver.click(button)
+            check_unhurt(page)
+    assert repr(LABEL) in "\n".join(words(page))
+    for path in downloads(page, tmp_path):
+        check_file(path, new_page)
+    check_unhurt(page)
+
+
+def names_in_table(page):
+    """What stands in the column of names, on all pages of the table."""
+    found = set()
+    while True:
+        page.wait_for_timeout(300)
+        found |= set(page.locator(".tabulator-cell[tabulator-field=object]").all_inner_texts())
+        following = page.get_by_role("button", name="Next Page")
+        if following.is_disabled():
+            page.get_by_role("button", name="First Page").click()
+            page.wait_for_timeout(300)
+            return found
+        following.click()
+
+
+def downloads(page, folder):
+    """The files of all buttons that give one."""
+    found = []
+    for link in page.locator("a[download]").all():
+        with page.expect_download() as started:
+            link.click()
+        found.append(folder / started.value.suggested_filename)
+        started.value.save_as(found[-1])
+    return found
+
+
+def check_file(path, new_page):
+    """A script compiles and holds nothing that steers a terminal; a page shows text."""
+    assert path.stat().st_size > 0
+    if path.suffix == ".py":
+        code = path.read_text(encoding="utf-8")
+        compile(code, str(path), "exec")
+        assert [c for c in code if c in TURNING or (c < " " and c != "\n") or "\x7f" <= c < "\xa0"] == []
+    if path.suffix == ".html":
+        other = new_page()
+        watch(other)
+        other.goto(path.as_uri())
+        other.wait_for_selector("body[data-ready]")
+        assert unshown(other, [name[:40] for name in NAMES if name.isprintable()]) == []
+        check_unhurt(other)
