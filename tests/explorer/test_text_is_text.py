@@ -3,14 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
+from evidentia import CredalPartition, FocalSets
 from evidentia._names import TURNING, printable
 from evidentia.explorer.app import TABS
+from evidentia.report import write_interactive, write_report
 from explorer.driving import Driver
 from explorer.served import Served
 from hostile import PAYLOADS, check_unhurt, hostile, unshown, watch, words
 
-FILE = "<img class=hurt src=f onerror=hurt=14>"
+FILE = "<img class=hurt src=f onerror=hurt=15> &lt;b class=hurt&gt; ${hurt=16} $$x$$ \u202e \x1b \udcff"
 ID, KIND = "id " + PAYLOADS[1], "kind " + PAYLOADS[0]
 NAMES = hostile("n", 2 * len(PAYLOADS))
 COLUMNS = hostile("c", len(PAYLOADS) // 2, each=2)
@@ -55,7 +58,7 @@ def hover(driver, row):
 def test_every_view_of_a_table_shows_text(served, page, new_page, tmp_path):
     watch(page)
     driver = Driver(page, served)
-    assert FILE in page.title()
+    assert printable(FILE) in page.title()
     for label in ("color by", "across", "up"):
         choose_each(driver, label)
     assert unshown(page, [*COLUMNS, KIND]) == []
@@ -75,7 +78,6 @@ def test_every_view_of_a_table_shows_text(served, page, new_page, tmp_path):
     hover(driver, 5)
     for view in TABS:
         driver.tab(view)
-        page.screenshot(path=f"/tmp/hx/{view}.png")
         check_unhurt(page)
         for button in BUTTONS.get(view, ()):
             driver.click(button)
@@ -84,6 +86,55 @@ def test_every_view_of_a_table_shows_text(served, page, new_page, tmp_path):
     for path in downloads(page, tmp_path):
         check_file(path, new_page)
     check_unhurt(page)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """A report and an interactive page of a partition whose names are payloads, and what they should show."""
+    rng, group = np.random.default_rng(0), np.arange(len(NAMES)) % 2
+    clusters = hostile("g", 2)
+    masses = 0.8 * np.eye(4)[group + 1] + 0.2 * rng.dirichlet(np.ones(4), len(NAMES))
+    partition = CredalPartition(masses, FocalSets(2), object_names=NAMES, cluster_names=clusters)
+    X = pd.DataFrame(group[:, None] + rng.normal(size=(len(NAMES), 3)), columns=COLUMNS[:3]).assign(
+        **{KIND: np.array(LEVELS)[2 * group + rng.integers(0, 2, len(NAMES))]}
+    )
+    folder, title = tmp_path_factory.mktemp("told"), " ".join(PAYLOADS)
+    write_interactive(folder / "interactive.html", partition=partition, X=X, title=title)
+    write_report(
+        folder / "report.html", partition=partition, X=X, title=title, settings={PAYLOADS[0]: title}, notes=[title],
+        remark=title, command=title, code=title,
+    )  # fmt: skip
+    doubtful = [NAMES[row] for row in partition.most_doubtful(5)]
+    return folder, [title, *clusters, *X.columns, *doubtful]
+
+
+@pytest.mark.filterwarnings("ignore:constrained_layout")  # names that long leave no room in a picture
+@pytest.mark.parametrize(("name", "letters"), [("report.html", None), ("interactive.html", 20)])  # shortened there
+def test_every_part_of_a_page_to_keep_shows_text(told, page, name, letters):
+    folder, shown = told
+    watch(page)
+    page.goto((folder / name).as_uri())
+    page.wait_for_load_state()
+    for part in page.locator("summary, th button").all():
+        part.click()
+    for option in page.locator("#color option").all():
+        page.locator("#color").select_option(option.get_attribute("value"))
+    assert unshown(page, [printable(one)[:letters] for one in shown]) == []
+    check_unhurt(page)
+
+
+def test_the_page_of_an_image_shows_text(page, tmp_path):
+    watch(page)
+    level = np.repeat([40, 200], 12) + np.random.default_rng(0).normal(0, 8, (3, 24, 24))
+    picture = np.clip(level, 0, 255).astype(np.uint8).transpose(1, 2, 0)
+    Image.fromarray(picture).save(path := tmp_path / f"{FILE}.png")
+    with Served(path, "--clusters", 2, "--port", 6056) as served:
+        driver = Driver(page, served)
+        assert unshown(page, [f"{path.name} {channel}" for channel in ("red", "green", "blue")]) == []
+        for found in downloads(page, tmp_path):
+            check_file(found, None)
+        driver.click("Ask")
+        check_unhurt(page)
 
 
 def names_in_table(page):

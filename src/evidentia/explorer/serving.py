@@ -21,6 +21,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from evidentia._names import printable
+
 FIRST_PORT, PORTS = 5006, 100
 NAME = "/explore"
 LOGS = ("tornado.application", "tornado.general", "tornado.access", "bokeh", "panel")
@@ -91,7 +93,7 @@ class Server:
     """
 
     def __init__(self, make: Callable[[], Any], *, host: str = "127.0.0.1", port: int = FIRST_PORT, title: str = ""):
-        self.make, self.host, self.title = make, host, title
+        self.make, self.host, self.title = make, host, printable(title)
         self.prefix = "/" + secrets.token_urlsafe(24)
         self.server, self.port = self._bound(port)
         self._close = ExitStack()

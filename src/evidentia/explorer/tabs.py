@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TELLING = 10  # columns that are shown
 LISTED = 100  # links that are listed
-CELLS = "td, th { padding: 2px 16px 2px 0; }"
+CELLS = "td, th { padding: 2px 16px 2px 0; overflow-wrap: anywhere; }"
 
 
 def chain_words(found: Contradiction) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia._names import escape
+from evidentia._names import escape, printable
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import Columns, column_separations, read_columns, row_names
@@ -88,14 +89,20 @@ def write_interactive(
     >>> "<h1>2 objects in 2 clusters</h1>" in page
     True
     """
-    columns = None if X is None else read_columns(X, feature_names)
+    columns = None if X is None else printable_columns(read_columns(X, feature_names))
     if columns is not None and len(columns.values) != len(partition):
         raise ValueError(
             f"'X' must have a row for each of the {len(partition)} objects. Got {len(columns.values)} rows."
         )
     names = partition.object_names or (None if X is None else row_names(X)) or range(len(partition))
-    page = render(partition, columns, [str(name) for name in names], title)
+    page = render(partition, columns, [printable(str(name)) for name in names], title)
     return write_whole(path, page)
+
+
+def printable_columns(columns: Columns) -> Columns:
+    """Columns with names and categories that are :func:`~evidentia._names.printable`."""
+    levels = {j: tuple(map(printable, labels)) for j, labels in columns.levels.items()}
+    return replace(columns, names=tuple(map(printable, columns.names)), levels=levels)
 
 
 def render(partition: CredalPartition, columns: Columns | None, names: Sequence[str], title: str | None) -> str:
@@ -187,7 +194,7 @@ def describe_sets(partition: CredalPartition) -> list[dict[str, str]]:
     """Name and colors of every focal set."""
     masks, c = partition.focal_sets.masks.tolist(), partition.n_clusters
     styles = [set_style(mask, c) for mask in masks]
-    labels = legend_labels(masks, c, partition.cluster_names)
+    labels = map(printable, legend_labels(masks, c, partition.cluster_names))
     return [{"name": label, "fill": style.color, "edge": style.edge} for label, style in zip(labels, styles)]
 
 
