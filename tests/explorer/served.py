@@ -1,5 +1,7 @@
 """A server in a process of its own, as a person starts it; a warning in it is an error."""
 
+import base64
+import http.client
 import os
 import re
 import signal
@@ -46,3 +48,26 @@ class Served:
     def __exit__(self, *what):
         if self.process.poll() is None:
             self.kill()
+
+
+def get(served, path, headers=None, method="GET"):
+    """The answer to a request, and its content; a header of None is not sent."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+    sent = {"Host": f"127.0.0.1:{served.port}"} | (headers or {})
+    connection.putrequest(method, path, skip_host=True)
+    for name, value in sent.items():
+        if value is not None:
+            connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = b"" if answer.status == 101 else answer.read()
+    connection.close()
+    return answer, body
+
+
+def knock(served, path, headers, token="token"):
+    """The status of the handshake of a websocket."""
+    key = base64.b64encode(os.urandom(16)).decode()
+    shaken = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Key": key, "Sec-WebSocket-Version": "13",
+              "Sec-WebSocket-Protocol": f"bokeh, {token}"}  # fmt: skip
+    return get(served, path, shaken | headers)[0].status

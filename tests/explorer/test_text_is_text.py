@@ -115,7 +115,7 @@ def test_every_part_of_a_page_to_keep_shows_text(told, page, name, letters):
     watch(page)
     page.goto((folder / name).as_uri())
     page.wait_for_load_state()
-    for part in page.locator("summary, th button").all():
+    for part in page.locator("summary, thead button").all():
         part.click()
     for option in page.locator("#color option").all():
         page.locator("#color").select_option(option.get_attribute("value"))

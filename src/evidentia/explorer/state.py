@@ -125,7 +125,9 @@ class Exploration(History[Step]):
     def _prepare(self, settings: Settings) -> tuple[Choice, pd.DataFrame]:
         key = settings.method, settings.columns, settings.scale
         if key not in self._choices:
-            self._check_columns(settings)
+            gone = [name for name in settings.columns if name not in self.table]
+            if gone or not settings.columns:
+                raise ValueError(f"The table has no column {gone[0]!r}." if gone else "Choose at least one column.")
             frame = self.table[list(settings.columns)]
             chosen = choose(frame, method=settings.method, scale=settings.scale, keep=settings.columns, square=False)
             self._choices = {**dict(list(self._choices.items())[-3:]), key: (chosen, chosen.prepare(frame))}
@@ -135,7 +137,7 @@ class Exploration(History[Step]):
         """The method with its settings, unfitted."""
         settings = settings or self.settings
         chosen = self.choice(settings)
-        cls = methods.find(chosen.method)
+        cls = self._find_method(settings)
         seed = {"random_state": settings.seed} if "random_state" in cls.parameters else {}
         number = number_settings(cls, settings.clusters)
         return cls(**{**seed, **chosen.settings, **number, **settings.parameters})
@@ -495,18 +497,13 @@ class Exploration(History[Step]):
             try:
                 for statement in step.statements:
                     check_objects(statement, self.rows)
-                self._check_columns(step.settings)
+                if number == 0 or step.settings != steps[number - 1].settings:
+                    self.estimator(step.settings)
             except ValueError as error:
                 raise ValueError(f"{where}: {error}") from None
         if not steps[at].file:
             raise ValueError(f"steps[{at}].file: the present step has no file.")
         as_answers(steps[at].statements, self.rows)
-        self._find_method(steps[at].settings)
-
-    def _check_columns(self, settings: Settings) -> None:
-        gone = [name for name in settings.columns if name not in self.table]
-        if gone or not settings.columns:
-            raise ValueError(f"The table has no column {gone[0]!r}." if gone else "Choose at least one column.")
 
     def _take_answers(self, answers: Sequence[Answer], name: str) -> None:
         """A step for what ``evidentia ask``, or an editor, did to the file of answers."""
