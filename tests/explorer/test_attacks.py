@@ -31,8 +31,9 @@ NOWHERE = [  # paths that are not those of the page
     "{prefix}/static/extensions/this/x.js", "{prefix}/static/extensions/os/x.js", "{prefix}/static/", "{prefix}/panel",
 ]  # fmt: skip
 HOSTS = [
-    "evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:80", "[::1]:{port}", "", "127.0.0.1:{port}.evil.example",
-    "localhost.evil.example:{port}", "127.0.0.1.nip.io:{port}", "127.0.0.1:{port}@evil.example", "0.0.0.0:{port}", None,
+    "evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:80", "[::1]:{port}", "", "0.0.0.0:{port}", None,
+    "127.0.0.1:{port}.evil.example", "localhost.evil.example:{port}", "127.0.0.1.nip.io:{port}",
+    "127.0.0.1:{port}@evil.example",
 ]  # fmt: skip
 ORIGINS = [
     "http://evil.example", "http://evil.example:{port}", "http://127.0.0.1:8000", "http://127.0.0.1", "null", "",
@@ -145,7 +146,7 @@ def drawn(tmp_path_factory):
 
 
 IMAGE = np.kron(np.array([[0.0, 1.0], [2.0, 3.0]]), np.ones((6, 6))) + np.arange(12) / 100
-WRONG = (None, True, -1, 10**30, 0.5, "nope", "../nope.npz", [], ["nope"], {}, {"nope": 1})
+WRONG = (None, True, -1, "../nope.npz", ["nope"], {"nope": 1})
 
 
 def places(value, at=()):
@@ -183,7 +184,8 @@ def test_a_list_of_steps_that_is_wrong_anywhere_is_a_sentence_or_an_exploration(
             if said is not None and at[0] not in ("of", "version", "format"):  # another table, or a newer evidentia
                 assert str(path) in said, (at, new)
                 assert CURE in said, (at, new)
-            shutil.copytree(request.getfixturevalue(kind), folder, dirs_exist_ok=True)
+            if said is None:  # it was taken up, and written anew
+                shutil.copytree(request.getfixturevalue(kind), folder, dirs_exist_ok=True)
     assert refused > 100
 
 

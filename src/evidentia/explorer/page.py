@@ -217,7 +217,6 @@ def start_page(page: Page) -> pn.Column:
         page._finish("", None)
 
     if page.document is not None:
-        page.document.template_variables["app_favicon"] = "data:,"  # else the browser asks for one at the root
         if page.exploration.at < 0:
             pn.state.onload(page.begin)
         pn.state.on_session_destroyed(lambda context: hub.pages.remove(page) if page in hub.pages else None)

@@ -107,7 +107,7 @@ class Server:
             origins = [f"{name}:{port}" for name in sorted(names)]
             try:
                 server = get_server(
-                    {NAME: self.make},
+                    {NAME: self._open},
                     port=port,
                     address=self.host,
                     prefix=self.prefix,
@@ -128,6 +128,15 @@ class Server:
                 logging.getLogger(name).addFilter(SecretFilter(self.prefix.strip("/")))
             return server, port
         raise ValueError(f"All ports from {first} to {first + PORTS - 1} are taken. Name another one by --port.")
+
+    def _open(self) -> Any:
+        """An empty page, which is filled once a browser shows it: a request alone builds nothing."""
+        import panel as pn
+
+        shown = pn.Column(sizing_mode="stretch_width")
+        pn.state.curdoc.template_variables["app_favicon"] = "data:,"  # else the browser asks for one at the root
+        pn.state.onload(lambda: shown.append(self.make()))
+        return shown
 
     @property
     def url(self) -> str:

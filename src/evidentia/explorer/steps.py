@@ -13,6 +13,7 @@ import numpy as np
 from evidentia.constraints import Statement
 from evidentia.explorer.parsing import make
 from evidentia.looking.numbers import Clusters
+from evidentia.looking.rules import SCALERS
 from evidentia.partition import CredalPartition
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -58,6 +59,10 @@ class Settings:
     parameters: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     cut: int | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.scale not in (known := ("auto", "none", *SCALERS)):
+            raise ValueError(f"A scale is one of {', '.join(map(repr, known))}. Got {self.scale!r}.")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(replace(self, parameters=dict(self.parameters)))
