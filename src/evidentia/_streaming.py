@@ -63,7 +63,7 @@ class StreamingMixin:
         if not STEP.accepts(kappa):
             raise ValueError(f"'kappa' of partial_fit of {who} must lie above 0.5 and not above 1. Got {kappa!r}.")
         table = self._check_table(X, reset=not begun)
-        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table)))
+        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table), X))
         if not begun and len(table) < FIRST_ROWS * self.n_clusters:
             raise ValueError(
                 f"The first call of partial_fit of {who} finds the clusters, and {len(table)} rows are too few for "

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from evidentia.partition.profiles import row_names
+from evidentia._objects import row_names
 from evidentia.rows.tables import as_table, is_annotated
 
 SHOWN = 5  # names in a message
