@@ -346,7 +346,7 @@ class PairwiseConstraints:
         cls, rows: np.ndarray, must: np.ndarray, certainty: Any, names: tuple[str, ...] | None
     ) -> PairwiseConstraints:
         """Return links between rows, by the names of those rows if they have any."""
-        if names is None:
+        if names is None or not len(rows):
             return cls(rows, must, certainty)
         linked, pairs = np.unique(rows, return_inverse=True)
         return cls(pairs.reshape(-1, 2), must, certainty, tuple(names[i] for i in linked))
