@@ -149,7 +149,12 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         return self._as_precise(X, self._predict_in_memory(X).pignistic)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Masses of each new row, shape (n_samples, n_focal); ``set_output`` makes a table with the sets as names."""
+        """Return the masses of each new row, shape (n_samples, n_focal); ``set_output`` makes a table of them.
+
+        ``fit_transform(X)`` is ``fit(X).transform(X)``, as scikit-learn requires: rows are placed as if they were new.
+        The masses of the fit are ``partition_.masses``. They differ where the fit used more than the row itself: links,
+        knowledge, or the dissimilarities of all objects at once (EVCLUS, CEVCLUS, BeliefHierarchical).
+        """
         return self._as_precise(X, self._predict_in_memory(X).masses)
 
     def _as_precise(self, X: Any, found: np.ndarray) -> np.ndarray:

@@ -38,6 +38,9 @@ class StreamingMixin:
         ``partition_`` and ``labels_`` are of the last batch; criteria and what was tried stay those of the first.
         ``fit`` begins anew, and so does the first call after it. A saved model goes on where it was.
 
+        Batches must be mixed: of rows sorted by their groups, the first batch has one group, and the clusters found in
+        it cannot follow the groups to come. No warning is given then; shuffle the rows first.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
