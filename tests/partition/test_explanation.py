@@ -375,7 +375,9 @@ def test_bad_input_is_a_sentence(ages, arguments, options, words):
 
 def test_rows_of_another_table_are_refused(ages):
     partition, frame = ages
-    with pytest.raises(ValueError, match="must have the same objects, but only the partition has 'Al' and only 'X' has '"):
+    with pytest.raises(
+        ValueError, match="must have the same objects, but only the partition has 'Al' and only 'X' has '"
+    ):
         partition.explain(0, frame.rename({"Al": "Alf"}))
     with pytest.raises(TypeError, match="An object is given by its number or its name"):
         partition.explain(1.5, frame)

@@ -139,5 +139,3 @@ def test_what_is_no_number_is_a_category_and_infinity_is_missing():
         [[1, 0], [2, 1]],
     )
     assert read_columns(frame, ["p", "q", "r", "s"]).names == ("p", "q", "r", "s")
-
-
