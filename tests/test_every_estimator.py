@@ -149,3 +149,20 @@ def test_probabilities_and_masses_of_new_rows_as_scikit_learn_asks_for_them(name
     frame = model.set_output(transform="pandas").transform(X[:5])
     assert frame.columns.tolist() == names
     np.testing.assert_array_equal(frame, placed.masses)
+
+
+# Objects that are placed as if they were new know less than those that were fitted, as the docstring of transform says.
+PLACED_ANEW = {"EVCLUS", "CEVCLUS", "BeliefHierarchical"}
+
+
+@pytest.mark.parametrize("name", [name for name in CLUSTERERS if EXPORTED[name].method.reads != ("categories",)])
+def test_fit_transform_gives_the_masses_of_the_fit_where_no_exception_is_documented(name):
+    X = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([[0], [5]], 15, axis=0)
+    model = build(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        masses = model.fit_transform(X)
+    same = np.allclose(masses, model.partition_.masses, atol=1e-6)
+    assert same != (name in PLACED_ANEW)
+    assert (name in model.transform.__doc__) == (name in PLACED_ANEW)

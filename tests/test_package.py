@@ -19,7 +19,7 @@ SOURCE = Path(evidentia.__file__).parent
 
 # Lower layers first; a module may import from its own layer and from those before it.
 LAYERS = [
-    {"_warnings", "_names", "files"},
+    {"_warnings", "_names", "_objects", "files"},
     {"_archive"},
     {"belief", "solvers"},
     {"rows"},

@@ -17,13 +17,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia import methods
+from evidentia._objects import align_objects, row_names
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Check, Choice, Integer, Kind, Number, ParameterBase, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS, TOO_MANY
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
-from evidentia.partition.profiles import row_names
 from evidentia.rows import as_rows
 from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
 from evidentia.rows.dask import is_collection
@@ -149,7 +149,12 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         return self._as_precise(X, self._predict_in_memory(X).pignistic)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Masses of each new row, shape (n_samples, n_focal); ``set_output`` makes a table with the sets as names."""
+        """Return the masses of each new row, shape (n_samples, n_focal); ``set_output`` makes a table of them.
+
+        ``fit_transform(X)`` is ``fit(X).transform(X)``, as scikit-learn requires: rows are placed as if they were new.
+        The masses of the fit are ``partition_.masses``. They differ where the fit used more than the row itself: links,
+        knowledge, or the dissimilarities of all objects at once (EVCLUS, CEVCLUS, BeliefHierarchical).
+        """
         return self._as_precise(X, self._predict_in_memory(X).masses)
 
     def _as_precise(self, X: Any, found: np.ndarray) -> np.ndarray:
@@ -178,9 +183,9 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
                 table = table.astype(np.float64) if len(table) <= SKETCH_ROWS else table
             else:
                 table = self._check_table(X, reset=True)
-            return ArrayRows(table, check_weight(self, sample_weight, len(table)))
+            return ArrayRows(table, check_weight(self, sample_weight, len(table), X))
         if isinstance(lazy, SparseRows):
-            lazy = SparseRows(lazy.matrix, check_weight(self, sample_weight, lazy.matrix.shape[0]))
+            lazy = SparseRows(lazy.matrix, check_weight(self, sample_weight, lazy.matrix.shape[0], X))
         elif sample_weight is not None:
             raise TypeError(
                 f"{type(self).__name__} takes the weights of rows that are not in memory from one of their columns: "
@@ -547,12 +552,15 @@ def check_single_clusters(estimator: BaseEstimator, focal_sets: FocalSets, reaso
         )
 
 
-def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int) -> np.ndarray | None:
-    """Weights of the rows as doubles, None when all are one."""
+def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int, X: Any) -> np.ndarray | None:
+    """Return the weights of the rows as doubles, in the order of X; None when all are one.
+
+    A Series is joined with a table by the names in their indexes.
+    """
     if sample_weight is None:
         return None
     who = type(estimator).__name__
-    given = fill_masked(sample_weight, who, "sample_weight")
+    given = fill_masked(align_objects(X, sample_weight, ("X", f"'sample_weight' of {who}")), who, "sample_weight")
     try:
         weight = np.asarray(given, dtype=float)
     except (ValueError, TypeError) as error:

@@ -38,6 +38,9 @@ class StreamingMixin:
         ``partition_`` and ``labels_`` are of the last batch; criteria and what was tried stay those of the first.
         ``fit`` begins anew, and so does the first call after it. A saved model goes on where it was.
 
+        Batches must be mixed: of rows sorted by their groups, the first batch has one group, and the clusters found in
+        it cannot follow the groups to come. No warning is given then; shuffle the rows first.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -63,7 +66,7 @@ class StreamingMixin:
         if not STEP.accepts(kappa):
             raise ValueError(f"'kappa' of partial_fit of {who} must lie above 0.5 and not above 1. Got {kappa!r}.")
         table = self._check_table(X, reset=not begun)
-        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table)))
+        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table), X))
         if not begun and len(table) < FIRST_ROWS * self.n_clusters:
             raise ValueError(
                 f"The first call of partial_fit of {who} finds the clusters, and {len(table)} rows are too few for "

@@ -53,7 +53,7 @@ def test_what_cannot_be_fused_is_refused_in_a_sentence(run, two, tmp_path):
     strange = saved(tmp_path / "c.npz", TRUTH, "tuvwxyq")
     code, said = run("fuse", two[0], strange)
     assert code == 2
-    assert "only one has z; the other way round, only one has q" in said
+    assert "only partition a has 'z' and only partition c has 'q'" in said
 
 
 def test_an_ensemble_of_fits(run, table, tmp_path):

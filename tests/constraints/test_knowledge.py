@@ -65,11 +65,14 @@ def test_what_cannot_be_meant_is_refused(given, kind, words):
     assert words in str(error.value)
 
 
-def test_objects_of_another_order_are_refused():
+def test_knowledge_whose_objects_have_names_is_joined_by_them():
     X = pd.DataFrame(ROWS[:2], index=["a", "b"])
-    given = CredalPartition([[1.0], [1.0]], FocalSets(2, [{0}]), object_names=["b", "a"])
-    with pytest.raises(ValueError, match="Object 0 is 'b' there and 'a' in X"):
-        read_knowledge(given, X, 2, "EGMM")
+    given = CredalPartition([[0.9, 0.1], [0.2, 0.8]], FocalSets(2, [{0}, {1}]), object_names=["b", "a"])
+    assert read_knowledge(given, X, 2, "EGMM").masses.tolist() == [[0.2, 0.8], [0.9, 0.1]]
+    numbers = pd.Series([1, -1], index=["b", "a"])
+    assert read_knowledge(numbers, X, 2, "EGMM").contour.tolist() == [[1, 1], [0, 1]]
+    with pytest.raises(ValueError, match="only X has 'b' and only 'knowledge' of EGMM has 'c'"):
+        read_knowledge(numbers.rename({"b": "c"}), X, 2, "EGMM")
 
 
 def test_links_of_mass_functions_by_hand():

@@ -89,7 +89,7 @@ def test_many_mistakes_are_counted():
         [7, -1, 3, 7, 3, -1],
         ["x", None, "y", "x", "y", None],
         [1.0, np.nan, 2.0, 1.0, 2.0, np.nan],
-        pd.Series(["x", None, "y", "x", "y", None], index=list("abcdef")),
+        pd.Series(["x", None, "y", "x", "y", None]),
     ],
     ids=["int", "str", "nan", "series"],
 )
@@ -102,6 +102,22 @@ def test_labels_link_all_known_pairs(labels):
 
 def test_labels_none_of_which_is_known_give_no_links():
     assert len(PairwiseConstraints.from_labels([-1, -1])) == 0
+    none = PairwiseConstraints.from_labels(pd.Series([-1, -1], index=["a", "b"]))
+    assert len(none.for_table(np.zeros((2, 1)))) == 0
+
+
+def test_labels_of_named_objects_give_links_by_name():
+    truth = pd.Series(["x", "y", None, "x"], index=list("abcd"))
+    other = pd.DataFrame({"u": range(3)}, index=list("dab"))  # of the objects that are linked, in another order
+    for links in (
+        PairwiseConstraints.from_labels(truth),
+        PairwiseConstraints.sample(truth, 3, random_state=0),
+        PairwiseConstraints.from_knowledge(pd.Series([0, 1, -1, 0], index=list("abcd"))),
+    ):
+        found = {(frozenset(link[:2]), link[2]) for link in links}
+        assert found == {(frozenset("ad"), True), (frozenset("ab"), False), (frozenset("bd"), False)}
+        rows = {(frozenset(link[:2]), link[2]) for link in links.for_table(other)}
+        assert rows == {(frozenset([0, 1]), True), (frozenset([1, 2]), False), (frozenset([0, 2]), False)}
 
 
 def test_spanning_links_say_the_same_with_fewer():

@@ -92,7 +92,7 @@ def test_table_has_a_row_per_object(partition):
 def test_anndata_gets_columns(partition):
     import anndata
 
-    adata = anndata.AnnData(np.zeros((5, 2)))
+    adata = anndata.AnnData(np.zeros((5, 2)), obs=pd.DataFrame(index=list("abcde")))
     partition.to_anndata(adata)
     assert adata.obs["evidentia_set"].tolist()[1] == "{green,blue}"
     np.testing.assert_allclose(adata.obs["evidentia_outlier"], MASSES[:, 0])
@@ -100,6 +100,24 @@ def test_anndata_gets_columns(partition):
     assert adata.uns["evidentia"]["focal_sets"][1] == "{red}"
     with pytest.raises(ValueError, match="has 4 observations, the partition 5"):
         partition.to_anndata(anndata.AnnData(np.zeros((4, 2))))
+
+
+def test_anndata_in_another_order_gets_what_belongs_to_its_observations(partition):
+    import anndata
+
+    adata = anndata.AnnData(np.zeros((5, 2)), obs=pd.DataFrame(index=list("edcba")))
+    partition.to_anndata(adata)
+    np.testing.assert_array_equal(adata.obsm["evidentia_masses"], MASSES[::-1])
+    assert adata.obs["evidentia_set"].tolist() == partition.to_pandas()["set"].tolist()[::-1]
+    with pytest.raises(ValueError, match=r"of the AnnData object have names, such as 'e', and those of the partition"):
+        partition.name_objects(None).to_anndata(adata)
+    partition.name_objects(None).to_anndata(anndata.AnnData(np.zeros((5, 2))))  # whose names are "0" to "4"
+
+
+def test_names_that_files_do_not_keep_are_refused():
+    for what in ("object_names", "cluster_names"):
+        with pytest.raises(ValueError, match=rf"'{what}' must not end in NUL characters, .* Got 'a\\x00'"):
+            CredalPartition([[1, 0], [0, 1]], FocalSets(2, [{0}, {1}]), **{what: ["a\0", "a"]})
 
 
 def test_it_cannot_be_changed_nor_be_wrong(partition):
@@ -162,7 +180,7 @@ def test_combine_is_dempsters_rule_object_by_object():
 def test_refined_frames_fuse_as_in_the_brain_image():
     """T1 knows fluid from the rest, T2 knows lesion from the rest; fused, the three are told apart."""
     t1 = CredalPartition([[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]], FocalSets(2, [{0}, {1}, {0, 1}]), object_names=["p", "q"])
-    t2 = CredalPartition([[0.1, 0.9, 0.0], [0.6, 0.3, 0.1]], FocalSets(2, [{0}, {1}, {0, 1}]))
+    t2 = CredalPartition([[0.6, 0.3, 0.1], [0.1, 0.9, 0.0]], FocalSets(2, [{0}, {1}, {0, 1}]), object_names=["q", "p"])
     names = ["fluid", "tissue", "lesion"]
     fused = t1.refine([{0}, {1, 2}], cluster_names=names).combine(t2.refine([{2}, {0, 1}]))
     assert fused.cluster_names == tuple(names)

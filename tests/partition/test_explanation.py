@@ -306,10 +306,9 @@ def test_frames_and_dicts(ages):
         told.to_frame("rows")
 
 
-def test_names_of_rows_serve_when_the_partition_has_none(ages):
+def test_objects_without_names_are_found_by_number(ages):
     partition, frame = ages
-    nameless = CredalPartition(partition.masses, PAIR)
-    assert nameless.explain("Una", frame).object == "Una"
+    nameless = partition.name_objects(None)
     assert nameless.explain("9", frame.to_numpy()).index == 9
     assert nameless.explain(np.int64(-1), frame.to_numpy()).index == 9
 
@@ -376,8 +375,10 @@ def test_bad_input_is_a_sentence(ages, arguments, options, words):
 
 def test_rows_of_another_table_are_refused(ages):
     partition, frame = ages
-    with pytest.raises(ValueError, match="row 0 is 'Una', object 0 is 'Al'"):
-        partition.explain(0, frame.iloc[::-1])
+    with pytest.raises(
+        ValueError, match="must have the same objects, but only the partition has 'Al' and only 'X' has '"
+    ):
+        partition.explain(0, frame.rename({"Al": "Alf"}))
     with pytest.raises(TypeError, match="An object is given by its number or its name"):
         partition.explain(1.5, frame)
     with pytest.raises(TypeError, match="Got True"):

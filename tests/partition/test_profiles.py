@@ -14,7 +14,6 @@ from evidentia.partition.profiles import (
     possible_weights,
     profile,
     read_columns,
-    row_names,
     sure_weights,
 )
 
@@ -140,10 +139,3 @@ def test_what_is_no_number_is_a_category_and_infinity_is_missing():
         [[1, 0], [2, 1]],
     )
     assert read_columns(frame, ["p", "q", "r", "s"]).names == ("p", "q", "r", "s")
-
-
-def test_names_of_rows_are_those_that_somebody_gave():
-    assert row_names(pd.DataFrame({"x": [1, 2]})) is None
-    assert row_names(pd.DataFrame({"x": [1, 2]}, index=[7, "b"])) == ("7", "b")
-    assert row_names([[1], [2]]) is None
-    assert row_names(np.ones((2, 2))) is None

@@ -262,7 +262,7 @@ def test_text_of_many_rows_has_six_decimals_of_masses_and_all_of_the_table(
         monkeypatch.setattr(results, "find_spec", lambda name: None)
     X, selection = fitted
     X = (X + 1 / 3).set_axis([f'"{i}", é' for i in range(len(X))], axis=0)
-    partition = CredalPartition(selection.estimator_.partition_.masses, selection.estimator_.focal_sets_)
+    partition = selection.estimator_.partition_.name_objects(X.index)
     files = write_results(tmp_path, partition=partition, X=X, tables="csv" if by_pyarrow else "auto")
     assert [file.name for file in files[1:3]] == ["masses.csv", "table.csv"]
     masses = pd.read_csv(tmp_path / "masses.csv", index_col=0, float_precision="round_trip")

@@ -116,3 +116,12 @@ def test_conflict_by_hand():
     assert not conflict_between_views([first, first]).any()
     with pytest.raises(ValueError, match="needs at least one partition"):
         conflict_between_views([])
+
+
+def test_a_table_with_names_and_one_without_are_refused():
+    named = pd.DataFrame({"x": [1.0, 2.0]}, index=["ann", "bob"])
+    with pytest.raises(
+        ValueError, match="The objects of view 'a' of me have names, such as 'ann', and those of view 'b'"
+    ):
+        read_views({"a": named, "b": named.reset_index(drop=True)}, who="me")
+    assert read_views({"a": named, "b": named.to_numpy()}, who="me").object_names == ("ann", "bob")

@@ -1,8 +1,9 @@
 """Two opinions made one, one opinion weakened or sharpened, and the frame refined or coarsened.
 
-Every function takes and gives :class:`MassFunctions`. The rules that combine two batches do so row by row; a
-single row on either side is combined with every row of the other. The batches may have different focal sets
-over the same clusters; the result has the focal sets that can arise from them, by size and then by mask.
+Every function takes and gives :class:`MassFunctions`. The rules that combine two batches do so row by row; a single row
+on either side is combined with every row of the other. Partitions whose objects have names are joined by them, in the
+order of the first one. The batches may have different focal sets over the same clusters; the result has the focal sets
+that can arise from them, by size and then by mask.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import reduce
 
 import numpy as np
 
+from evidentia._objects import align_objects
 from evidentia.belief import transforms
 from evidentia.belief.focal import MAX_CLUSTERS, FocalSets, Subset, canonical_order, to_mask
 from evidentia.belief.mass import MassFunctions
@@ -128,7 +130,7 @@ def cautious(a: MassFunctions, b: MassFunctions) -> MassFunctions:
     >>> cautious(a, a).masses.round(6), conjunctive(a, a).masses.round(6)
     (array([[0.6, 0.4]]), array([[0.84, 0.16]]))
     """
-    n_samples, n_clusters = _common_shape(a, b)
+    b, n_samples, n_clusters = _check_pair(a, b)
     for side, m in (("first", a), ("second", b)):
         at = m.focal_sets.omega_index
         dogmatic = np.arange(len(m)) if at is None else np.flatnonzero(m.masses[:, at] == 0)
@@ -310,7 +312,7 @@ def _combine(
     With many focal sets the transforms ``forward`` and ``back``, under which the rule is a product of
     columns, are cheaper than the table of all pairs.
     """
-    n_samples, n_clusters = _common_shape(a, b)
+    b, n_samples, n_clusters = _check_pair(a, b)
     n_pairs = len(a.focal_sets) * len(b.focal_sets)
     if transforms.power_set_is_cheaper(n_clusters, n_pairs):
         width = 1 << n_clusters
@@ -362,7 +364,8 @@ def _row_blocks(
         yield rows, (x if len(x) == 1 else x[rows]), (y if len(y) == 1 else y[rows])
 
 
-def _common_shape(a: MassFunctions, b: MassFunctions) -> tuple[int, int]:
+def _check_pair(a: MassFunctions, b: MassFunctions) -> tuple[MassFunctions, int, int]:
+    """Return the second with its objects in the order of the first, the number of rows and that of clusters."""
     if a.n_clusters != b.n_clusters:
         raise ValueError(
             f"Only mass functions over the same clusters can be combined. Got {a.n_clusters} and "
@@ -370,7 +373,8 @@ def _common_shape(a: MassFunctions, b: MassFunctions) -> tuple[int, int]:
         )
     if len(a) != len(b) and 1 not in (len(a), len(b)):
         raise ValueError(f"Both sides need as many rows, or one of them a single row. Got {len(a)} and {len(b)}.")
-    return (len(a) if len(b) == 1 else len(b)), a.n_clusters
+    b = align_objects(a, b) if len(a) == len(b) else b
+    return b, (len(a) if len(b) == 1 else len(b)), a.n_clusters
 
 
 def _rows(rows: np.ndarray) -> str:

@@ -2,7 +2,7 @@ r"""Any number of opinions made one, and how far they contradict each other.
 
 The rules for two of :mod:`evidentia.belief.combination` are applied one after the other, and conflict is shared out at
 the end, so that the order does not matter. Two rules speak of all at once: the average, and the average with doubt in
-the place of contradiction.
+the place of contradiction. Partitions whose objects have names are joined by them, in the order of the first one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import reduce
 
 import numpy as np
 
+from evidentia._objects import align_all
 from evidentia.belief import combination, transforms
 from evidentia.belief.focal import FocalSets, canonical_order
 from evidentia.belief.mass import MassFunctions
@@ -33,6 +34,7 @@ def average(many: Sequence[MassFunctions]) -> MassFunctions:
     >>> average([a, b]).masses
     array([[0.5, 0.5]])
     """
+    many = align_all(many)
     family = common_family(many)
     total = np.zeros((len(many[0]), len(family)))
     for m in many:
@@ -65,6 +67,7 @@ def hedge(many: Sequence[MassFunctions], aside: int = 0) -> MassFunctions:
     >>> hedge([a, b]).focal_sets, hedge([a, b]).masses       # s = 1
     (FocalSets(2 clusters: {0}, {1}, {0,1}), array([[0., 0., 1.]]))
     """
+    many = align_all(many)
     mean, n_pairs = average(many), len(many) * (len(many) - 1)
     family = mean.focal_sets
     plain = (family.masks != 0) & (family.masks & aside == 0)
@@ -105,6 +108,7 @@ def mean_conflict(many: Sequence[MassFunctions]) -> tuple[np.ndarray, np.ndarray
     >>> mean_conflict([a, b])[0]
     array([0.5])
     """
+    many = align_all(many)
     family, k = common_family(many), len(many)
     by_object, between = np.empty(len(many[0])), np.zeros((k, k))
     step = max(1, combination.BLOCK // (k * len(family)))
@@ -163,6 +167,7 @@ def combine_many(many: Sequence[MassFunctions], rule: str = "dempster", *, aside
     ValueError
         If the sets that can arise are more than 4096: nothing is combined then.
     """
+    many = align_all(many)
     n_sets = count_sets([m.focal_sets for m in many], check_rule(rule))
     if n_sets > MOST_SETS:
         raise ValueError(

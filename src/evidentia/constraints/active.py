@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from evidentia import methods
+from evidentia._objects import align_objects
 from evidentia.constraints import questions
 from evidentia.constraints.answers import Answer, parse_answer, read_answers, write_answers
 from evidentia.constraints.building import known_labels
@@ -410,7 +411,8 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
     session : ActiveSession
         Goes on from where it is, and is changed.
     truth : array-like of shape (n_samples,)
-        Labels. About objects whose label is None, NaN or ``unknown`` the oracle says "don't know".
+        Labels; a Series is joined with the table of the session by the names in its index. About objects whose label
+        is None, NaN or ``unknown`` the oracle says "don't know".
     n_questions : int
         It stops earlier when no question is left.
 
@@ -435,6 +437,7 @@ def ask_oracle(session: ActiveSession, truth: Any, n_questions: int, *, unknown:
     import pandas as pd
     from sklearn.metrics import rand_score
 
+    truth = align_objects(session.X, truth, ("the table of the session", "'truth'"))
     if len(truth) != len(session.names):
         raise ValueError(f"The truth has {len(truth)} labels for {len(session.names)} objects.")
     objects, labels = known_labels(truth, unknown)

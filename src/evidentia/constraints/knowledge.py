@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from evidentia._objects import align_objects, row_names
 from evidentia.belief.focal import FocalSets, canonical_order
 from evidentia.belief.mass import MassFunctions
 from evidentia.partition import CredalPartition
-from evidentia.partition.profiles import row_names
 
 UNKNOWN = -1
 FORMS = (
@@ -29,7 +29,7 @@ def read_knowledge(knowledge: Any, X: Any, n_clusters: int, who: str, name: str 
         numbers one of which is right, or -1, None or NaN where nothing is known; or a table of bool (n_samples,
         n_clusters), in which a row without any True says nothing.
     X : array-like
-        The table of the objects, or an array of as many rows. If both have names of objects, these must agree.
+        The table of the objects, or an array of as many rows. Knowledge whose objects have names is joined by them.
     n_clusters : int
     who, name : str
         Who asks, and by which name, for messages.
@@ -42,7 +42,7 @@ def read_knowledge(knowledge: Any, X: Any, n_clusters: int, who: str, name: str 
            [0, 0, 1],
            [0, 1, 0]])
     """
-    n = len(X)
+    n, knowledge = len(X), align_objects(X, knowledge, ("X", f"'{name}' of {who}"))
     if isinstance(knowledge, MassFunctions):
         return _check_masses(knowledge, X, n_clusters, who, name)
     if not isinstance(knowledge, Collection | np.ndarray) or isinstance(knowledge, str | dict):
@@ -98,13 +98,6 @@ def _check_masses(masses: MassFunctions, X: Any, n_clusters: int, who: str, name
             f"'{name}' of {who} must hold a mass function over {n_clusters} clusters for each of {len(X)} objects. Got "
             f"{len(masses)} over {masses.n_clusters} clusters."
         )
-    names, others = getattr(masses, "object_names", None), row_names(X)
-    if names is not None and others is not None and list(names) != list(others):
-        at = next(i for i, (one, other) in enumerate(zip(names, others)) if one != other)
-        raise ValueError(
-            f"'{name}' of {who} must have the objects in the order of X. Object {at} is {names[at]!r} there and "
-            f"{others[at]!r} in X."
-        )
     lost = np.flatnonzero(masses.empty > 1 - 1e-9)
     if lost.size:
         raise ValueError(
@@ -112,4 +105,4 @@ def _check_masses(masses: MassFunctions, X: Any, n_clusters: int, who: str, name
             f"({lost.size} such objects). Give it the set of all clusters if nothing is known of it."
         )
     plain = masses if masses.focal_sets.empty_index is None else masses.normalize()
-    return CredalPartition(plain.masses, plain.focal_sets, object_names=names)
+    return CredalPartition(plain.masses, plain.focal_sets, object_names=row_names(masses))

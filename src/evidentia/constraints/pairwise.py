@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
+from evidentia._objects import row_names
 from evidentia.constraints import building, files
 from evidentia.constraints.chains import (
     Contradiction,
@@ -233,7 +234,8 @@ class PairwiseConstraints:
         Parameters
         ----------
         labels : array-like of shape (n_samples,)
-            None, NaN and ``unknown`` mark objects whose label is not known.
+            None, NaN and ``unknown`` mark objects whose label is not known. The links of a Series whose index names
+            the objects are by name.
         links, certainty
             As in :meth:`from_groups`.
 
@@ -244,7 +246,8 @@ class PairwiseConstraints:
         """
         known, label = building.known_labels(labels, unknown)
         groups = [known[label == k] for k in range(label.max(initial=-1) + 1)]
-        return cls.from_groups(groups, links=links, certainty=certainty)
+        found = cls.from_groups(groups, links=links, certainty=certainty)
+        return cls._by_name(found.pairs, found.must, found.certainty, row_names(labels))
 
     @classmethod
     def from_knowledge(
@@ -284,7 +287,8 @@ class PairwiseConstraints:
         certainty = np.maximum(found.same, found.different)
         certainty[certainty > 1 - 1e-12] = 1
         kept = certainty >= least
-        return cls(pairs[kept], (found.same >= found.different)[kept], certainty[kept], known.object_names)
+        same = (found.same >= found.different)[kept]
+        return cls._by_name(pairs[kept], same, certainty[kept], row_names(knowledge))
 
     @classmethod
     def from_statements(cls, statements: Iterable[Statement]) -> PairwiseConstraints:
@@ -314,7 +318,8 @@ class PairwiseConstraints:
         Parameters
         ----------
         truth : array-like of shape (n_samples,)
-            Labels; objects whose label is None, NaN or ``unknown`` are not drawn.
+            Labels; objects whose label is None, NaN or ``unknown`` are not drawn. The links of a Series whose index
+            names the objects are by name.
         n_links : int
             Number of different pairs; all sets of as many pairs are equally likely.
         random_state : int, RandomState or None
@@ -333,7 +338,18 @@ class PairwiseConstraints:
             )
         building.refuse_many_links(n_links, "Draw fewer links.")
         pairs = building.random_pairs(len(known), n_links, check_random_state(random_state))
-        return cls(known[pairs], label[pairs[:, 0]] == label[pairs[:, 1]], certainty)
+        same = label[pairs[:, 0]] == label[pairs[:, 1]]
+        return cls._by_name(known[pairs], same, certainty, row_names(truth))
+
+    @classmethod
+    def _by_name(
+        cls, rows: np.ndarray, must: np.ndarray, certainty: Any, names: tuple[str, ...] | None
+    ) -> PairwiseConstraints:
+        """Return links between rows, by the names of those rows if they have any."""
+        if names is None or not len(rows):
+            return cls(rows, must, certainty)
+        linked, pairs = np.unique(rows, return_inverse=True)
+        return cls(pairs.reshape(-1, 2), must, certainty, tuple(names[i] for i in linked))
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], *, by: str = "auto") -> PairwiseConstraints:

@@ -10,6 +10,7 @@ from bokeh.models import LassoSelectTool
 from bokeh.plotting import figure
 
 from evidentia._names import printable
+from evidentia._objects import align_objects
 from evidentia.belief import FocalSets
 from evidentia.explorer.figures import FADED, PLOT, Points, by_mark, mark_letters, name_figure, remove_grid
 from evidentia.explorer.parts import button, text, to_html
@@ -107,7 +108,7 @@ def number_alike(there: CredalPartition, here: CredalPartition) -> CredalPartiti
     >>> number_alike(two, three).labels()
     array([1, 1, 1, 2])
     """
-    counts = there.n_clusters, here.n_clusters
+    there, counts = align_objects(here, there), (there.n_clusters, here.n_clusters)
     numbers = match_labels(there.labels(), here.labels(), counts)
     sets = FocalSets(max(counts), (there.focal_sets.member.astype(np.int64) @ (1 << numbers)).tolist())
     return CredalPartition(there.masses, sets, label_rule=there.label_rule, copy=False)

@@ -444,12 +444,10 @@ class Exploration(History[Step]):
 
     def _renumber(self, partition: CredalPartition, before: CredalPartition | None) -> CredalPartition:
         """The partition with clusters numbered as they were, so that their colors stay, and with names."""
+        partition = partition.name_objects(self.names)
         if before is not None and before.n_clusters == partition.n_clusters:
             partition = partition.align(before)
-        if partition.object_names == self.names:
-            return partition
-        kept = {name: getattr(partition, name) for name in ("cluster_names", "no_answer", "label_rule")}
-        return CredalPartition(partition.masses, partition.focal_sets, object_names=self.names, **kept, copy=False)
+        return partition
 
     def _keep(self, steps: list[Step], at: int) -> None:
         step = steps[at]

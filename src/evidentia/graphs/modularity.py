@@ -30,6 +30,7 @@ def modularity(graph: Any, partition: Any, *, view: str = "pignistic", weight: s
     ----------
     graph : graph of NetworkX, or symmetric matrix of weights
     partition : CredalPartition, or array of labels of shape (n_nodes,)
+        Joined with the nodes by their names, where both have names.
     view : {"pignistic", "plausibility"}
         Which probabilities a partition gives.
     weight : str
@@ -49,6 +50,7 @@ def modularity(graph: Any, partition: Any, *, view: str = "pignistic", weight: s
     0.357...
     """
     found = read_graph(graph, weight=weight)
+    partition = found.arrange(partition)
     if isinstance(partition, CredalPartition):
         shares = partition.fuzzy(view)
     else:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csgraph, csr_array, issparse
 
+from evidentia._objects import can_have_names, match_names, row_names
+
 SHOWN = 5
 
 
@@ -42,6 +44,13 @@ class Graph:
     def name(self, i: int) -> str:
         """Name of node ``i``, its number when it has none."""
         return str(i) if self.names is None else self.names[i]
+
+    def arrange(self, partition: Any) -> Any:
+        """Return a partition or labels of the nodes in their order, joined by the names that both have."""
+        if self.names is None or not can_have_names(partition):
+            return partition
+        at = match_names(self.names, row_names(partition), ("the graph", "the partition"))
+        return partition if at is None else partition.iloc[at] if hasattr(partition, "iloc") else partition[at]
 
     def __repr__(self) -> str:
         return f"Graph({len(self)} nodes, {len(self.edges)} edges)"

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
+from evidentia._objects import row_names
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, param
 from evidentia.belief import FocalSets, MassFunctions
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
@@ -26,7 +27,6 @@ from evidentia.hierarchy._places import Places, group_means, group_rows, joussel
 from evidentia.hierarchy._tree import BeliefTree
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
-from evidentia.partition.profiles import row_names
 from evidentia.rows.tables import any_table
 from evidentia.rows.values import LARGEST
 from evidentia.solvers.blocks import row_blocks

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from evidentia._objects import align_objects
+
 
 def learn_metric(
     metric_learner: Any, X: Any, constraints: Any = None, labels: Any = None
@@ -47,6 +49,6 @@ def learn_metric(
         raise TypeError(
             f"'metric_learner' must be a transformer such as PCCA() or LSI(), or None. Got {metric_learner!r}."
         )
-    learner = clone(metric_learner)
+    learner, labels = clone(metric_learner), align_objects(X, labels, ("X", "'labels'"))
     known = {"constraints": constraints} if has_fit_parameter(learner, "constraints") else {}
     return learner, np.asarray(learner.fit(X, labels, **known).transform(X), dtype=float)

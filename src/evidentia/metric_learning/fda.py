@@ -10,6 +10,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
 from evidentia._base import check_table
+from evidentia._objects import align_objects
 from evidentia._parameters import Integer, Number, param
 from evidentia.methods import Method
 from evidentia.metric_learning._base import WIDTH, MetricLearner, read_labels
@@ -167,6 +168,7 @@ class FDA(MetricLearner):
         """
         self.check_parameters()
         table = check_table(self, X)
+        y = align_objects(X, y, ("X", f"'y' of {type(self).__name__}"))
         known, label, self.classes_ = read_labels(self, y, len(table))
         rows, forward = self._enter(table, known)
         between, within = self._scatters(rows, label)

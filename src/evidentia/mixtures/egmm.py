@@ -281,7 +281,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 "'knowledge' of EGMM numbers the clusters, so that their number must be given: EGMM(n_clusters=...)."
             )
         table = self._check_table(X, reset=True)
-        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table)))
+        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table), X))
         partition = read_knowledge(knowledge, X, self.n_clusters, "EGMM")
         if not self._automatic_sets:
             self._check_possible(partition, resolve_focal_sets(self.focal_sets, self.n_clusters, empty=False))

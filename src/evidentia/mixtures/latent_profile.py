@@ -253,7 +253,7 @@ class LatentProfileMixture(MixtureClusterer):
         """
         self.check_parameters()
         table = self._check_table(X, reset=True)
-        weight = _base.check_weight(self, sample_weight, len(table))
+        weight = _base.check_weight(self, sample_weight, len(table), X)
         weight = np.ones(len(table)) if weight is None else weight
         names, rng = getattr(self, "feature_names_in_", None), check_random_state(self.random_state)
         coding, codes = read_coding(table, self.numbers, weight, names, type(self).__name__)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia import _base
+from evidentia._objects import align_objects, row_names
 from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -37,7 +38,6 @@ from evidentia.neural.starts import StartMasses, solve_without_network
 from evidentia.neural.streaming import Stream
 from evidentia.neural.training import Schedule
 from evidentia.partition import CredalPartition
-from evidentia.partition.profiles import row_names
 from evidentia.relational._base import given_masses
 from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
 from evidentia.relational.pairs import wanted_conflict
@@ -323,6 +323,9 @@ class NNEVCLUS(_base.IterativeClusterer):
         """Train on the checked numbers ``table`` of X, and then on all rows if these are only a sample of them."""
         torch, device = load_torch(), check_device(self.device)
         self._input_shape: tuple[int, ...] = table.shape[1:]
+        labels = align_objects(X, labels, ("X", "'labels' of NNEVCLUS"))
+        called = ("X", "'dissimilarities' of NNEVCLUS")
+        dissimilarities = align_objects(X, dissimilarities, called, square=True)
         self._check_together(len(table), labels, dissimilarities)
         n_rows = len(table) if all_rows is None else all_rows.n_rows
         optimizer = choose_optimizer(self.optimizer, n_rows, self.n_pairs)

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from evidentia._objects import align_objects
 from evidentia.belief import transforms
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.partition.credal import CredalPartition
@@ -75,7 +76,7 @@ def match_labels(labels: np.ndarray, others: np.ndarray, counts: tuple[int, int]
 
 
 def moved_objects(before: CredalPartition, after: CredalPartition) -> np.ndarray:
-    """Numbers of the objects that left the cluster they were in, whatever its number is now.
+    """Numbers in ``before`` of the objects that left the cluster they were in, whatever its number is now.
 
     Clusters are matched so that as many objects as possible stay; those of a cluster without a match have moved.
 
@@ -87,7 +88,7 @@ def moved_objects(before: CredalPartition, after: CredalPartition) -> np.ndarray
     >>> moved_objects(before, CredalPartition(np.eye(2)[[1, 1, 1, 0, 0]], family))
     array([2])
     """
-    old, new = before.labels(), after.labels()
+    old, new = before.labels(), align_objects(before, after).labels()
     return np.flatnonzero(match_labels(old, new, (before.n_clusters, after.n_clusters))[old] != new)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidentia._archive import name_file_in_errors
+from evidentia._objects import align_objects, match_names
 from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions
@@ -50,6 +51,8 @@ class CredalPartition(MassFunctions):
         Non-negative, each row summing to one.
     focal_sets : FocalSets
     object_names, cluster_names : sequence of str, optional
+        Two partitions of objects that have names are compared and combined by these, in the order of the first; names
+        against no names are refused, see :meth:`name_objects`.
     no_answer : str, optional
         Why the masses are no answer and what to try, of a fit that collapsed for instance: the summary says this and
         calls nobody sure.
@@ -96,7 +99,7 @@ class CredalPartition(MassFunctions):
         ):
             if names is not None and len(names) != count:
                 raise ValueError(f"'{what}' must hold {count} names. Got {len(names)}.")
-            self.__dict__[what] = None if names is None else tuple(map(str, names))
+            self.__dict__[what] = None if names is None else _check_names(names, what)
         self.__dict__.update(no_answer=no_answer, label_rule=label_rule)
 
     def _like(self, masses: np.ndarray, focal_sets: FocalSets, **changed: Any) -> CredalPartition:
@@ -217,8 +220,30 @@ class CredalPartition(MassFunctions):
         size = np.round(self.pignistic.sum(axis=0), 9)
         return np.lexsort([self.pignistic.argmax(axis=0), -size])
 
+    def name_objects(self, names: Sequence[Any] | None) -> CredalPartition:
+        """Return the partition with other names of objects, or with none: their order stays.
+
+        Partitions with names are compared and combined by them, and refused when only one of two has names. Where you
+        know that both are in the same order, give both the same names, or none.
+
+        Parameters
+        ----------
+        names : sequence of str, or None
+            A name for each object; None leaves numbers only.
+
+        Examples
+        --------
+        >>> partition = CredalPartition([[1, 0], [0, 1]], FocalSets(2, [{0}, {1}])).name_objects(["Ann", "Bo"])
+        >>> partition.object_names, partition.name_objects(None).object_names
+        (('Ann', 'Bo'), None)
+        """
+        return self._like(self.masses, self.focal_sets, object_names=names)
+
     def align(self, other: CredalPartition) -> CredalPartition:
-        """Clusters renumbered to agree as well as they can with those of ``other``, a partition of the same objects."""
+        """Renumber the clusters so that they agree as well as they can with those of ``other``.
+
+        Both are partitions of the same objects. Those that have names are matched by them, in any order.
+        """
         if len(other) != len(self) or other.n_clusters != self.n_clusters:
             raise ValueError(
                 f"Only partitions of the same objects into as many clusters can be aligned. Got {len(self)} objects in "
@@ -226,7 +251,7 @@ class CredalPartition(MassFunctions):
             )
         from scipy.optimize import linear_sum_assignment
 
-        overlap = other.pignistic.T @ self.pignistic
+        overlap = align_objects(self, other).pignistic.T @ self.pignistic
         return self.relabel(linear_sum_assignment(overlap, maximize=True)[1])
 
     def refine(
@@ -245,10 +270,12 @@ class CredalPartition(MassFunctions):
         """Fuse two partitions of the same objects over the same clusters.
 
         Cluster ``k`` must mean the same thing in both: :meth:`align` them first when they were found independently,
-        or :meth:`refine` both to a common frame when their clusters differ.
+        or :meth:`refine` both to a common frame when their clusters differ. Objects that have names are matched by
+        them, and the result has the order of this partition.
 
         Parameters
         ----------
+        other : CredalPartition
         rule : {"dempster", "conjunctive", "yager", "disjunctive", "cautious"}
 
         Examples
@@ -359,8 +386,9 @@ class CredalPartition(MassFunctions):
         i : int or str
             The object, by number or by name.
         X : array-like of shape (n_samples, n_features), optional
-            The table that was clustered, in units you know. A DataFrame gives names to columns and objects, and may
-            hold columns of categories; missing values are left out. Without it there are clusters only.
+            The table that was clustered, in units you know. A DataFrame gives names to columns, and may hold columns of
+            categories; its rows are joined with the objects by the names in its index, those of an array are in the
+            order of the objects. Missing values are left out. Without X there are clusters only.
         feature_names : sequence of str, optional
             Names of the columns of X.
         dissimilarities : array-like of shape (n_samples, n_samples), optional
@@ -466,9 +494,15 @@ class CredalPartition(MassFunctions):
         )
 
     def to_anndata(self, adata: Any, *, key: str = "evidentia") -> None:
-        """Write the partition into an AnnData object: columns of ``obs``, masses in ``obsm``, focal sets in ``uns``."""
+        """Write the partition into an AnnData object: columns of ``obs``, masses in ``obsm``, focal sets in ``uns``.
+
+        Objects are matched with the observations by their names.
+        """
         if adata.n_obs != len(self):
             raise ValueError(f"The AnnData object has {adata.n_obs} observations, the partition {len(self)}.")
+        names, called = tuple(map(str, adata.obs_names)), ("the AnnData object", "the partition")
+        if (at := match_names(names, self.object_names, called)) is not None:
+            return self[at].to_anndata(adata, key=key)
         table = self.to_pandas()
         for column in ("cluster", "set"):
             adata.obs[f"{key}_{column}"] = table[column].astype(str).astype("category").to_numpy()
@@ -529,3 +563,11 @@ class CredalPartition(MassFunctions):
             f"CredalPartition({len(self)} objects, {self.n_clusters} clusters, {len(self.focal_sets)} focal sets: "
             f"{sure} sure, {len(self) - sure - out} torn, {out} outliers)"
         )
+
+
+def _check_names(names: Sequence[Any], what: str) -> tuple[str, ...]:
+    """Return names as text; refuse those that a file cannot hold."""
+    found = tuple(map(str, names))
+    if bad := next((name for name in found if name.endswith("\0")), None):
+        raise ValueError(f"{what!r} must not end in NUL characters, which files do not keep. Got {bad!r}: strip them.")
+    return found

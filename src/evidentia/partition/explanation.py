@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evidentia._names import printable
+from evidentia._objects import align_objects
 from evidentia.belief.focal import format_mask
-from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns, row_names
+from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns
 from evidentia.solvers.blocks import row_blocks
 
 if TYPE_CHECKING:
@@ -190,13 +191,13 @@ class Explainer:
     ):
         if X is not None and dissimilarities is not None:
             raise ValueError("Give the table 'X' or the 'dissimilarities', not both: one of them says what is near.")
-        for what, given in (("X", X), ("dissimilarities", dissimilarities)):
-            _check_rows(partition, what, given)
+        X = _read_rows(partition, "X", X)
+        dissimilarities = _read_rows(partition, "dissimilarities", dissimilarities)
         spoken = tuple(map(printable, partition.cluster_names or ()))
         if spoken != (partition.cluster_names or ()):
             partition = partition._like(partition.masses, partition.focal_sets, cluster_names=spoken)
         self.partition = partition
-        self.names = partition.object_names or row_names(X) or row_names(dissimilarities)
+        self.names = partition.object_names
         self.distances = None if dissimilarities is None else _square(partition, dissimilarities)
         self.columns: Columns | None = None if X is None else read_columns(X, feature_names)
         if self.columns is not None:
@@ -494,20 +495,15 @@ def tipping_level(profiles: Profiles, j: int, a: int, b: int, aim: float) -> tup
 # -- checks -----------------------------------------------------------------------------------------------------------
 
 
-def _check_rows(partition: CredalPartition, what: str, given: Any) -> None:
+def _read_rows(partition: CredalPartition, what: str, given: Any) -> Any:
+    """Return the rows in the order of the objects."""
     if given is None:
-        return
-    n = len(given) if hasattr(given, "__len__") else 0
+        return None
+    found = align_objects(partition, given, ("the partition", repr(what)), square=what == "dissimilarities")
+    n = len(found) if hasattr(found, "__len__") else 0
     if n != len(partition):
         raise ValueError(f"'{what}' must have a row for each of the {len(partition)} objects. Got {n} rows.")
-    names = row_names(given)
-    if names is None or partition.object_names is None or names == partition.object_names:
-        return
-    at = next(i for i, (a, b) in enumerate(zip(names, partition.object_names)) if a != b)
-    raise ValueError(
-        f"The rows of '{what}' are not the objects of the partition: row {at} is {names[at]!r}, object {at} is "
-        f"{partition.object_names[at]!r}. Give what was clustered, in the same order."
-    )
+    return found
 
 
 def _square(partition: CredalPartition, dissimilarities: Any) -> np.ndarray:

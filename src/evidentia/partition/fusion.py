@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evidentia._objects import align_all, can_have_names, row_names
 from evidentia.belief.combination import discount as weaken
 from evidentia.belief.focal import MAX_CLUSTERS, FocalSets, canonical_order
 from evidentia.belief.mass import MassFunctions
@@ -101,10 +102,9 @@ class Fusion:
 
     def place(self, partitions: Sequence[Any]) -> CredalPartition:
         """Other objects, from what each of the same models says about them, in the order of the partitions fused."""
-        found = [as_partition(one) for one in partitions]
-        if len(found) != len(self.names):
-            raise ValueError(f"{len(self.names)} partitions were fused. Got {len(found)} of the new objects.")
-        _check_same_objects(found, self.names)
+        if len(partitions) != len(self.names):
+            raise ValueError(f"{len(self.names)} partitions were fused. Got {len(partitions)} of the new objects.")
+        found = _in_one_order(partitions, self.names)
         for name, called, one in zip(self.names, self.clusters, found):
             if one.n_clusters != len(called):
                 raise ValueError(f"Partition {name} was fused with {len(called)} clusters. Got {one.n_clusters}.")
@@ -156,7 +156,9 @@ def fuse(
     partitions : sequence or dict of partitions
         Credal partitions (whole, the largest masses only, or lazy ones), fitted models, or arrays with a label for each
         object: these are sure, None and NaN are ignorant, and the number -1 is an outlier. Keys of a dict name them.
-        Objects that have names are brought into the order of the first partition.
+        Objects that have names, as in an index of pandas that is not 0 to n-1 in this order, are brought into the order
+        of the first partition. Names against no names are refused; arrays and lists, which cannot have any, are taken
+        in the order of the others.
     rule : {"dempster", "conjunctive", "yager", "disjunctive", "cautious", "average", "hedge"}
         ``"dempster"``: all are right and independent; conflict is shared out, and an object about which they contradict
         each other wholly is left to all clusters. ``"conjunctive"``: conflict stays on the empty set; ``"yager"``: it
@@ -231,7 +233,6 @@ def _of_labels(labels: Any) -> CredalPartition:
     """Sure of the label; ignorant where there is none; an outlier at -1."""
     import pandas as pd
 
-    index = getattr(labels, "index", None)
     values = np.asarray(labels, dtype=object) if isinstance(labels, list | tuple) else np.asarray(labels)
     if values.ndim != 1 or not len(values):
         raise TypeError(
@@ -251,11 +252,10 @@ def _of_labels(labels: Any) -> CredalPartition:
     position = {value: family.index({k}) for k, value in enumerate(called)}
     at = column.map(position).to_numpy(dtype=float, na_value=-1).astype(int)
     at[missing], at[outlier] = family.omega_index, family.empty_index
-    named = None if index is None or callable(index) or isinstance(index, pd.RangeIndex) else index.astype(str)
     return CredalPartition(
         np.eye(len(family))[at],
         family,
-        object_names=named,
+        object_names=row_names(labels),
         cluster_names=None if numeric else [str(value) for value in called],
         copy=False,
     )
@@ -265,52 +265,27 @@ def _read(partitions: Any) -> tuple[tuple[str, ...], list[CredalPartition]]:
     """Names and partitions, the objects of all in the order of the first."""
     named = isinstance(partitions, Mapping)
     names = tuple(map(str, partitions)) if named else tuple(map(str, range(len(partitions))))
-    found = [as_partition(one) for one in (partitions.values() if named else partitions)]
-    if len(found) < 2:
-        raise ValueError(f"Fusion needs two partitions or more. Got {len(found)}.")
+    if len(partitions) < 2:
+        raise ValueError(f"Fusion needs two partitions or more. Got {len(partitions)}.")
+    found = _in_one_order(list(partitions.values()) if named else partitions, names)
     for name, one in zip(names, found):
         if one.no_answer is not None:
             raise ValueError(f"Partition {name} is no answer, leave it out: {one.no_answer}")
-    return names, _check_same_objects(found, names)
+    return names, found
 
 
-def _check_same_objects(found: list[CredalPartition], names: Sequence[str]) -> list[CredalPartition]:
-    """The partitions with the objects in one order, or a sentence that says which objects differ."""
-    for name, one in zip(names, found):
-        if len(one) != len(found[0]):
+def _in_one_order(given: Sequence[Any], names: Sequence[str]) -> list[CredalPartition]:
+    """Return the partitions with the same objects in the same order, those of the first that can have names."""
+    called = [f"partition {name}" for name in names]
+    read = [as_partition(one) if hasattr(one, "partition_") or can_have_names(one) else one for one in given]
+    partitions = [as_partition(one) for one in align_all(read, called)]
+    for name, one in zip(names, partitions):
+        if len(one) != len(partitions[0]):
             raise ValueError(
-                f"Only partitions of the same objects can be fused. Partition {names[0]} has {len(found[0])} objects, "
-                f"partition {name} has {len(one)}{_differing(found[0], one)}"
+                f"Only partitions of the same objects can be fused. Partition {names[0]} has {len(partitions[0])} "
+                f"objects, partition {name} has {len(one)}."
             )
-    leader = next((one for one in found if one.object_names is not None), found[0])
-    return [_in_order(one, leader, name, names[found.index(leader)]) for name, one in zip(names, found)]
-
-
-def _in_order(one: CredalPartition, leader: CredalPartition, name: str, first: str) -> CredalPartition:
-    theirs, ours = one.object_names, leader.object_names
-    if theirs is None or ours is None or theirs == ours:
-        return one
-    if set(theirs) != set(ours) or len(set(ours)) < len(ours):
-        raise ValueError(
-            f"The objects of partitions {first} and {name} have different names"
-            f"{_differing(leader, one) or ', or the same name twice.'}"
-        )
-    place = {called: i for i, called in enumerate(theirs)}
-    return one[[place[called] for called in ours]]
-
-
-def _differing(a: CredalPartition, b: CredalPartition) -> str:
-    """Which names only one of two partitions has."""
-    if a.object_names is None or b.object_names is None:
-        return "."
-    parts = []
-    for ours, theirs in ((a, b), (b, a)):
-        known = set(theirs.object_names or ())
-        alone = [name for name in ours.object_names or () if name not in known]
-        if alone:
-            more = f" and {len(alone) - SHOWN} more" if len(alone) > SHOWN else ""
-            parts.append(f"only one has {', '.join(alone[:SHOWN])}{more}")
-    return f": {'; the other way round, '.join(parts)}." if parts else ""
+    return partitions
 
 
 def _rates(discount: Any, count: int) -> tuple[float, ...]:

@@ -39,6 +39,8 @@ class LazyPartition:
         As of :class:`CredalPartition`.
     """
 
+    object_names = None  # rows that are read when they are needed have numbers
+
     def __init__(
         self,
         rows: RowSource,

@@ -77,14 +77,6 @@ class Columns:
         return np.hstack(parts) if parts else self.values, np.array(origin, dtype=int)
 
 
-def row_names(X: Any) -> tuple[str, ...] | None:
-    """Names of the objects when X is a DataFrame whose index says something."""
-    index = getattr(X, "index", None)
-    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
-        return None
-    return tuple(str(name) for name in index)
-
-
 def read_columns(X: Any, feature_names: Sequence[str] | None = None) -> Columns:
     """Columns of a table: what is no number is a category; infinite entries count as missing.
 

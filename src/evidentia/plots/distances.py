@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from evidentia._objects import align_objects
 from evidentia.plots._ink import new_axes, pyplot
 from evidentia.plots.table import to_table
 
@@ -50,6 +51,9 @@ def distance_plot_data(before: Any, after: Any = None, *, labels: Any = None) ->
            [0.25, 0.  , 0.75],
            [1.  , 0.75, 0.  ]]))
     """
+    square = len(np.shape(after)) == 2 and np.shape(after)[0] == np.shape(after)[1]
+    after = align_objects(before, after, ("'before'", "'after'"), square=square)
+    labels = align_objects(before, labels, ("'before'", "'labels'"))
     tables = [to_table(found) for found in (before, after) if found is not None]
     n = len(tables[0])
     if len(tables[-1]) != n:

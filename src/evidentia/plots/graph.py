@@ -53,6 +53,7 @@ def graph_plot_data(
     ([[0, 1], [1, 2]], [1])
     """
     found = read_graph(graph, weight=weight)
+    partition = found.arrange(partition)
     if len(found) != len(partition):
         raise ValueError(f"The graph has {len(found)} nodes, but the partition has {len(partition)} objects.")
     if layout is None:
@@ -95,7 +96,7 @@ def plot_graph(
     Parameters
     ----------
     partition : CredalPartition
-        Of the nodes, in their order.
+        Of the nodes, joined with them by their names, or in their order if the nodes have none.
     graph : graph of NetworkX, or symmetric matrix of weights
     layout : dict or array-like of shape (n_nodes, 2), optional
         Places of the nodes; without, NetworkX lets springs pull them together.
@@ -108,6 +109,7 @@ def plot_graph(
     """
     if names not in NAMES:
         raise ValueError(f"'names' must be one of {', '.join(map(repr, NAMES))}. Got {names!r}.")
+    partition = read_graph(graph, weight=weight).arrange(partition)
     data = graph_plot_data(partition, graph, layout=layout, weight=weight, random_state=random_state)
     shown = {**partition.set_counts}
     ax = new_axes(ax, figsize=(5.8 + 0.9 * legend_columns(len(shown)), 5.0))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evidentia._objects import align_objects
 from evidentia.plots._ink import drawing, name_axes
 from evidentia.plots.palette import set_style
 from evidentia.plots.partition import plot_partition
@@ -50,10 +51,12 @@ def medoid_plot_data(model: Any, X: Any, *, columns: Columns = None) -> MedoidPl
     """
     if not hasattr(model, "medoid_indices_"):
         raise ValueError(f"{type(model).__name__} has no medoid_indices_: fit it first, or it has no medoids.")
-    table = to_table(X)
+    precomputed = isinstance(model.metric, str) and model.metric == "precomputed"
+    square = precomputed and np.shape(X) == (len(model.partition_),) * 2
+    table = to_table(align_objects(model.partition_, X, ("the partition", "'X'"), square=square))
     if len(table) != len(model.partition_):
         raise ValueError(f"'X' must have a row for each of the {len(model.partition_)} objects. Got {len(table)} rows.")
-    if isinstance(model.metric, str) and model.metric == "precomputed" and table.shape == (len(table), len(table)):
+    if square:
         table, names = principal_coordinates(table), ["first principal coordinate", "second principal coordinate"]
     else:
         names = column_names(X, None, table.shape[1])

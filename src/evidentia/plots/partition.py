@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evidentia._objects import align_objects
 from evidentia.partition import CredalPartition
 from evidentia.plots._ink import count, drawing, legend_columns, name_axes, new_axes, set_legend
 from evidentia.plots.hull import convex_hull
@@ -76,7 +77,7 @@ def partition_plot_data(
     >>> [len(corners) for corners in data.lower], [len(corners) for corners in data.upper]
     ([2, 0], [3, 1])
     """
-    table = to_table(X)
+    table = to_table(align_objects(partition, X, ("the partition", "'X'")))
     if len(table) != len(partition):
         raise ValueError(f"'X' must have a row for each of the {len(partition)} objects. Got {len(table)} rows.")
     names = column_names(X, feature_names, table.shape[1])

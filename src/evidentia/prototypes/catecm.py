@@ -357,7 +357,7 @@ class CatECM(_base.IterativeClusterer):
         self.check_parameters()
         table = self._check_table(X, reset=True)
         _base.check_enough_rows(self, len(table), self.n_clusters)
-        weight = _base.check_weight(self, sample_weight, len(table))
+        weight = _base.check_weight(self, sample_weight, len(table), X)
         weight = np.ones(len(table)) if weight is None else weight
         coding, codes = self._read(table, weight)
         shares = category_shares(codes, coding.columns, weight)

@@ -185,7 +185,7 @@ class COPKMeans(_base.IterativeClusterer):
         self.check_parameters()
         self.constraints_ = resolve_constraints(self, constraints, X).check(soft=True)
         table = self._check_table(X, reset=True)
-        weight = _base.check_weight(self, sample_weight, len(table))
+        weight = _base.check_weight(self, sample_weight, len(table), X)
         weight = np.ones(len(table)) if weight is None else weight
         self._check_start(table, weight)
         offset = common_offset(table)  # rounding in the mean of a constant may be more than all other differences

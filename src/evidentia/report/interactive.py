@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia._names import escape, printable
+from evidentia._objects import align_objects
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
-from evidentia.partition.profiles import Columns, column_separations, read_columns, row_names
+from evidentia.partition.profiles import Columns, column_separations, read_columns
 from evidentia.plots._ink import legend_labels
 from evidentia.plots.looks import MISSING, Looks, choose_drawn, column_shades, looks, number_palette
 from evidentia.plots.palette import set_style
@@ -89,12 +90,13 @@ def write_interactive(
     >>> "<h1>2 objects in 2 clusters</h1>" in page
     True
     """
+    X = align_objects(partition, X, ("the partition", "'X'"))
     columns = None if X is None else printable_columns(read_columns(X, feature_names))
     if columns is not None and len(columns.values) != len(partition):
         raise ValueError(
             f"'X' must have a row for each of the {len(partition)} objects. Got {len(columns.values)} rows."
         )
-    names = partition.object_names or (None if X is None else row_names(X)) or range(len(partition))
+    names = partition.object_names or range(len(partition))
     page = render(partition, columns, [printable(str(name)) for name in names], title)
     return write_whole(path, page)
 

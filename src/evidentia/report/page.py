@@ -17,6 +17,7 @@ import numpy as np
 
 import evidentia
 from evidentia._names import escape
+from evidentia._objects import align_objects
 from evidentia.belief.focal import format_mask
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
@@ -97,6 +98,7 @@ def write_report(
     >>> "1 of 2 objects (50 %) is surely in one cluster" in page
     True
     """
+    X = align_objects(partition, X, ("the partition", "'X'"))
     given: dict[str, Any] = {"model": model, "X": X, "feature_names": feature_names, "selection": selection}
     pictures = draw(partition, **given)
     about: dict[str, Any] = {

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from evidentia._names import guard_table, unguard_table
+from evidentia._objects import align_objects
 from evidentia.files import whole_file, write_whole
 from evidentia.partition import CredalPartition
-from evidentia.partition.profiles import read_columns, row_names
+from evidentia.partition.profiles import read_columns
 from evidentia.report.page import render
 from evidentia.report.pictures import draw
 
@@ -131,6 +132,7 @@ def write_results(
     ...     [file.name for file in write_results(directory, partition=partition)]
     ['report.html', 'masses.csv', 'partition.npz', 'masses.png']
     """
+    X = align_objects(partition, X, ("the partition", "'X'"))
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     archive = partition.save(directory / "partition.npz")
@@ -138,7 +140,7 @@ def write_results(
     masses = partition.to_pandas().rename_axis(heading)
     written = [_replace_table(masses, directory / f"masses.{kind}", decimals=DECIMALS), archive]
     if X is not None:
-        names = partition.object_names or row_names(X) or range(len(partition))
+        names = partition.object_names or range(len(partition))
         table = read_columns(X, feature_names).to_frame(names, heading)
         written.insert(1, _replace_table(table, directory / f"table.{kind}"))
     pictures = draw(partition, model=model, X=X, feature_names=feature_names, selection=selection)

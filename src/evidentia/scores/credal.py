@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from evidentia._objects import align_objects
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.relational import PairFactors, RelationalMasses, triangle_tiles
 from evidentia.rows.source import same_rows
@@ -75,7 +76,9 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
     p, q : CredalPartition, LazyPartition or array-like of shape (n_samples,)
         Partitions into any number of clusters; labels are certain masses, each distinct value a cluster. Conflict alone
         is made of sums over objects, so that a :class:`~evidentia.partition.LazyPartition` is compared by conflict: in
-        one pass if both are of the same source, else with the rows of both in the same order.
+        one pass if both are of the same source, else with the rows of both in the same order. Objects with names, in a
+        partition or in the index of a Series, are joined by them; names against no names are refused. Arrays and lists,
+        which cannot have any, are taken in the order of the other.
     measure : {"conflict", "jousselme", "belief"}
 
     Examples
@@ -88,6 +91,7 @@ def credal_rand_index(p: Any, q: Any, *, measure: str = "conflict") -> float:
     measures = ("conflict", *_DISTANCES)
     if measure not in measures:
         raise ValueError(f"'measure' must be one of {', '.join(map(repr, measures))}. Got {measure!r}.")
+    q = align_objects(p, q, ("'p'", "'q'"))
     if measure == "conflict":
         sums = _sums_of_two(p, q)
         _check_pairs(sums.n, "p")
@@ -112,6 +116,8 @@ def credal_scores(partition: CredalPartition, truth: Any) -> pd.Series:
     ----------
     partition : CredalPartition
     truth : array-like of shape (n_samples,) or CredalPartition
+        A Series is joined with the partition by the names in its index, an array or a list is in the order of the
+        partition.
 
     Examples
     --------
@@ -124,6 +130,7 @@ def credal_scores(partition: CredalPartition, truth: Any) -> pd.Series:
     belief                 0.783
     dtype: float64
     """
+    truth = align_objects(partition, truth, ("'partition'", "'truth'"))
     return pd.Series(
         {
             "consistency": credal_rand_index(partition, truth, measure="conflict"),

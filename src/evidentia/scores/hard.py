@@ -1,7 +1,8 @@
 """Hard partitions against a truth: what scikit-learn lacks, and one table with the usual scores.
 
 The labels of a cluster or class carry no meaning: only who is together with whom counts. Every distinct value is a
-cluster; -1 is one too, so leave rejected objects out if they should not count.
+cluster; -1 is one too, so leave rejected objects out if they should not count. Two Series are joined by the names in
+their indexes; an array or a list is in the order of the other.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import pandas as pd
 from sklearn import metrics
 from sklearn.metrics.cluster import contingency_matrix, pair_confusion_matrix
 
+from evidentia._objects import match_objects
 from evidentia.scores._labels import check_same_objects, encode
 
 
@@ -118,9 +120,10 @@ def hard_scores(labels: Any, truth: Any) -> pd.Series:
 
 
 def _encode_both(labels: Any, truth: Any) -> tuple[np.ndarray, np.ndarray]:
-    labels, truth = encode(labels, "labels"), encode(truth, "truth")
-    check_same_objects(len(labels), len(truth))
-    return labels, truth
+    clusters, classes = encode(labels, "labels"), encode(truth, "truth")
+    at = match_objects(labels, truth, ("'labels'", "'truth'"))
+    check_same_objects(len(clusters), len(classes))
+    return clusters, classes if at is None else classes[at]
 
 
 def _share(right: int, wrong: int) -> float:

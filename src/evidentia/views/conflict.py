@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evidentia._objects import align_all
 from evidentia.partition import CredalPartition
 
 
@@ -24,6 +25,7 @@ def conflict_between_views(partitions: Sequence[CredalPartition]) -> np.ndarray:
     Parameters
     ----------
     partitions : sequence of CredalPartition
+        Objects that have names are joined by them, in the order of the first partition.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def conflict_between_views(partitions: Sequence[CredalPartition]) -> np.ndarray:
     array([0.  , 0.75, 0.  ])
     """
     least = None
-    for partition in partitions:
+    for partition in align_all(partitions):
         empty = partition.focal_sets.empty_index
         none = np.zeros(len(partition)) if empty is None else partition.masses[:, empty]
         plausible = np.column_stack([partition.contour, none])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from evidentia.partition.profiles import row_names
+from evidentia._objects import can_have_names, match_names, row_names
 from evidentia.rows.tables import as_table, is_annotated
 
 SHOWN = 5  # names in a message
@@ -193,6 +193,10 @@ def _in_one_order(parts: dict[str, Any], who: str, matrices: bool) -> tuple[list
     given = [one for one in names.values() if one is not None]
     if len(given) == len(parts) and any(one != given[0] for one in given):
         return _join(parts, names, who, matrices)
+    named = next((view for view in parts if names[view] is not None), None)
+    for view, table in parts.items():
+        if named is not None and names[view] is None and can_have_names(table):
+            match_names(names[named], None, (f"view {named!r} of {who}", f"view {view!r}"))
     sizes = {view: len(table) for view, table in parts.items()}
     if len(set(sizes.values())) > 1:
         shown = ", ".join(f"{view!r} has {size}" for view, size in sizes.items())

@@ -195,7 +195,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         self.n_features_in_ = sum(table.shape[1] for table in given)
         n = len(views)
         check_given_objects(self, n, *START_RULES)
-        weight = _base.check_weight(self, sample_weight, n)
+        weight = _base.check_weight(self, sample_weight, n, views)
         weight = np.ones(n) if weight is None else weight
         self._refuse_unseen(given)
         self._scales = [self._scale(name, table, weight) for name, table in zip(views.names, given)]
