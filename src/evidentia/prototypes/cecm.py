@@ -116,8 +116,8 @@ class CECM(ConstrainedClusterer):
     rho: Any = param(
         RHO,
         """Distance of every object to the empty set, in the units of X. ``"auto"`` is ten times the largest distance of
-        an object from the mean, larger than any distance between two objects: no outliers. With ``adaptive`` it is
-        measured in scaled columns.""",
+        an object from the mean, larger than any distance between two objects: no outliers. With ``adaptive``,
+        ``"auto"`` measures that distance in scaled columns; a number is in the units of X there too.""",
         default="auto",
     )
     adaptive: bool = param(
