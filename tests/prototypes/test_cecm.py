@@ -321,7 +321,7 @@ def test_links_may_have_their_full_strength_from_the_first_step(kind, adaptive, 
 def test_the_algorithm_of_the_paper_step_by_step():
     """From given centers: masses by a general solver, centers by another one, and so on; no other start, no ramp."""
     X = np.array([[0.0, 0], [1, 0.3], [0.2, 1], [3, 2.8], [4, 3], [3.4, 4]])
-    links, start = PairwiseConstraints.from_links([(1, 3)], [(0, 2)]), X[:2]
+    links, start = PairwiseConstraints.from_links([(1, 3), (0, 4)], [(0, 2)]), X[[1, 4]]
     settings = {"rho": 6.0, "xi": 0.6, "init": start, "gradual": False, "tol": 0.0}
     carrier = CECM(2, rho=6.0, init=start).fit(X)  # of centers for the slow criterion
     carrier.constraints_, carrier.cluster_centers_ = links, start
