@@ -208,7 +208,7 @@ def _import(module: str, names: list[str]) -> str:
 def sources_table() -> str:
     """Methods that were not compared with their article, and what their formulas were taken from."""
     found = [cls for cls in own().values() if cls.method.sources]
-    lines = [f"| {{class}}`~{cls.__module__.rpartition('.')[0]}.{cls.__name__}` | {cls.method.sources} |" for cls in found]
+    lines = [f"| {{class}}`~evidentia.{family(cls)}.{cls.__name__}` | {cls.method.sources} |" for cls in found]
     return "\n".join(["| method | its formulas were taken from |", "|---|---|", *lines])
 
 

@@ -331,7 +331,9 @@ def test_nnevclus_of_the_paper(three_groups):
     assert [tuple(layer.shape) for layer in model.network_.module.parameters()] == [(12, 2), (12,), (8, 12), (8,)]
     assert model.start_criteria_.shape == (5,)
     assert model.delta0_ == pytest.approx(np.quantile(pdist(three_groups), 0.9))
-    assert model.criterion_ == pytest.approx(np.square(model.shepard_.conflict - model.shepard_.wanted).mean(), rel=1e-4)
+    assert model.criterion_ == pytest.approx(
+        np.square(model.shepard_.conflict - model.shepard_.wanted).mean(), rel=1e-4
+    )
 
 
 def test_what_was_not_compared_with_its_article_is_marked_everywhere():

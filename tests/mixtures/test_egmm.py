@@ -104,7 +104,11 @@ def test_the_start_is_that_of_the_paper():
     Distances are those of columns of unit variance, so that c-means begins the same in other units.
     """
     rng = np.random.default_rng(0)
-    groups = rng.normal(size=(40, 2)), 3 * rng.normal(size=(15, 2)) + [9, 0], rng.normal(size=(25, 2)) * [1, 0.3] + [0, 8]
+    groups = (
+        rng.normal(size=(40, 2)),
+        3 * rng.normal(size=(15, 2)) + [9, 0],
+        rng.normal(size=(25, 2)) * [1, 0.3] + [0, 8],
+    )
     X = np.vstack(groups)
     X /= X.std(axis=0)
     found = KMeans(3, n_init=1, random_state=0).fit(X)

@@ -25,9 +25,9 @@ class BCM(CredalMeans):
 
     Notes
     -----
-    *From a source* (the abstract; no program was found): the cost of a set mixes
-    distances to its centers with distances between them, and has no barycenter; an object far from clusters that are
-    near to each other is torn, one in the middle is not.
+    *From a source* (the abstract; no program was found): the cost of a set mixes distances to its centers with
+    distances between them, and has no barycenter; an object far from clusters that are near to each other is torn, one
+    in the middle is not.
 
     *Derived* from the criterion: masses and centers, each at their optimum for given others.
 

@@ -206,10 +206,10 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         criterion=None, grows='*n²* in all (`"product"`: *n³*)', memory="*n²*", doubt="sets of the tree, outliers",
         limit="no way back from a merge; many columns leave most objects torn",
         as_in_paper='BeliefHierarchical(c, linkage="average", alpha=0.95, gamma=gamma)',
-        differs="That is its first way; the link may be another one, and `linkage=\"product\"` is its second way. The "
+        differs='That is its first way; the link may be another one, and `linkage="product"` is its second way. The '
         "paper leaves alpha and gamma open. Its masses may sum to more than one; here the masses of each cluster are "
-        "scaled where they do. The paper cuts where the BetP index reaches some value t: "
-        "`scipy.cluster.hierarchy.fcluster(model.linkage_, t, \"distance\")`.",
+        "scaled where they do. The paper looks for a cut in the dendrogram of the BetP index; at a value t it is "
+        '`scipy.cluster.hierarchy.fcluster(model.linkage_, t, "distance")`.',
     )  # fmt: skip
 
     n_clusters: Any = param(

@@ -218,10 +218,10 @@ class BootGMM(_base.IterativeClusterer):
         grows="*n² B c* once, then *n² f*; *n k* with `n_pairs`", memory="*n²* or *n k*", doubt="sets, calibrated",
         limit="the mixture must be right",
         as_in_paper='BootGMM(c, model="bic", boot_tol=1e-5)',
-        differs='With `BootGMM("bic", model="bic", boot_tol=1e-5)` the number of clusters is found as in the paper. The '
-        "masses begin at the posteriors of the mixture, where the paper draws them at random: the criterion is the same, "
-        "its minimum may be another. The paper's EM of a replicate (mclust) ends when the log-likelihood rises by less "
-        "than 1e-5 of itself; for n objects of log-likelihood L that is `boot_tol=1e-5*abs(L)/n`.",
+        differs='With `BootGMM("bic", model="bic", boot_tol=1e-5)` the number of clusters is found as in the paper. '
+        "The masses begin at the posteriors of the mixture, where the paper draws them at random: the criterion is the "
+        "same, its minimum may be another. The paper's EM of a replicate (mclust) ends when the log-likelihood rises "
+        "by less than 1e-5 of itself; for n objects of log-likelihood L that is `boot_tol=1e-5*abs(L)/n`.",
         exceptions={"check_transformer_n_iter": "its masses may render the intervals before any iteration"},
     )  # fmt: skip
 

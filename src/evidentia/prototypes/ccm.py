@@ -23,8 +23,9 @@ class CCM(CredalMeans):
 
     Notes
     -----
-    *From sources* (the abstract, and a public program by others whose centers solve the system below): the sum over the centers and the divisor :math:`|A| + \gamma`, :math:`\bar v_A` in the third term, no
-    penalty :math:`|A|^\alpha`, the empty set for outliers, gamma 1, beta 2, a bound :math:`T_c` on the size of sets.
+    *From sources* (the abstract, and a public program by others whose centers solve the system below): the sum over the
+    centers and the divisor :math:`|A| + \gamma`, :math:`\bar v_A` in the third term, no penalty
+    :math:`|A|^\alpha`, the empty set for outliers, gamma 1, beta 2, a bound :math:`T_c` on the size of sets.
 
     *Derived* from the criterion: masses, and centers by :math:`H V = B`, where for sets of a > 1 clusters
 

@@ -180,6 +180,6 @@ class ECM(StreamingMeans, EvidentialMeans):
         grows="*n p f* (*n p² f* with a metric per cluster)", memory="*n f*", doubt="sets, outliers",
         limit="`alpha`, `beta`, `rho` are yours to choose",
         as_in_paper='ECM(c, focal_sets="full", rho=10, init="random", n_init=1)',
-        differs="The paper leaves `rho`, its delta, to the user; articles that compare with ECM take 10 or 5. From four "
-        "clusters on some of them take `focal_sets=\"near-pairs\"`. `adaptive=True` is the metric of the second paper.",
+        differs="The paper leaves `rho`, its delta, to the user; articles that compare with ECM take 10 or 5. From "
+        'four clusters on some take `focal_sets="near-pairs"`. `adaptive=True` is the metric of the second paper.',
     )  # fmt: skip

@@ -131,7 +131,8 @@ class MECM(MedoidClusterer):
 
     Notes
     -----
-    *From a source* (a public program by others, where it does not contradict itself): J, the form of :math:`d_{iA}`, and :math:`\rho_{iA}`, divided by what lies between the medoids. There gamma is 0.5.
+    *From a source* (a public program by others, where it does not contradict itself): J, the form of
+    :math:`d_{iA}`, and :math:`\rho_{iA}`, divided by what lies between the medoids. There gamma is 0.5.
 
     *Derived* from the criterion: the masses.
 

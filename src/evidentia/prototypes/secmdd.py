@@ -68,10 +68,9 @@ class SECMdd(MedoidClusterer):
 
     Notes
     -----
-    *From sources* (two public programs by others, and that of the authors of :class:`MECMdd`, the method for several
-    matrices): J, :math:`d_{iA}`, ``"auto"`` of rho, and the steps: :math:`\bar v_A` by the variance and
-    :math:`v_k` by the single cluster alone, that is ``evenness="variance", medoid_masses="single"``, with alpha 1 and
-    gamma 0.5.
+    *From sources* (two public programs by others, and that of the authors of :class:`~evidentia.views.MECMdd`): J,
+    :math:`d_{iA}`, ``"auto"`` of rho, and the steps: :math:`\bar v_A` by the variance and :math:`v_k` by the single
+    cluster alone, that is ``evenness="variance", medoid_masses="single"``, with alpha 1 and gamma 0.5.
 
     *Derived* from the criterion: the masses, and ``medoid_masses="all"``, which minimizes J for given masses and
     :math:`\bar v_A`.
