@@ -93,7 +93,8 @@ class ActiveSession:
     -----
     After an answer the estimator is fitted again when something asks for it: once from its own starts and, where it
     can be given a start, once from the solution at hand. The solution with the lower criterion is kept: links
-    change which minimum is the best one, and a descent from the old one often stays beside it.
+    change which minimum is the best one, and a descent from the old one often stays beside it. With a metric learner
+    there are its own starts only, since the metric changes with the answers.
 
     References
     ----------
