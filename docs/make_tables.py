@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from textwrap import wrap
+from textwrap import fill, wrap
 from typing import Any
 
 from evidentia import methods
@@ -49,6 +49,7 @@ Averaging over models and numbers of clusters
    :members: number_support, merge_share, split_share, shares, akaike, measure_optimism
 """
 }
+UNSEEN = f"; [{methods.NOT_COMPARED}](density.md#what-rests-on-what)"
 HEADINGS = {
     "mixtures": "Mixtures",
     "prototypes": "Methods with centers",
@@ -83,7 +84,7 @@ def readme_table() -> str:
     rows = [
         (
             [f"`{'experimental.' * (family(cls) == 'experimental')}{cls.__name__}`"],
-            (cls.method.title, "; ".join(cls.method.papers)),
+            (cls.method.line, "; ".join(cls.method.papers)),
         )
         for cls in own().values()
     ]
@@ -111,7 +112,7 @@ def _families(cls: Any) -> str:
 
 def cost_table() -> str:
     rows = [
-        ([f"[{cls.__name__}]({m.guide}.md)"], (m.grows, m.memory, m.doubt, m.limit))
+        ([f"[{cls.__name__}]({m.guide}.md)"], (m.grows, m.memory, m.doubt, m.limit + UNSEEN * bool(m.sources)))
         for cls in own().values()
         if not (m := cls.method).learner
     ]
@@ -139,7 +140,7 @@ def api_page(families: tuple[str, ...], title: str) -> str:
 
 def _title(package: Any, name: str) -> str:
     """What a method is, in the words of its record; their single backquotes are double ones in these pages."""
-    return re.sub("`+", "``", getattr(package, name).method.title)
+    return re.sub("`+", "``", getattr(package, name).method.line)
 
 
 def exports() -> str:
@@ -204,6 +205,18 @@ def _import(module: str, names: list[str]) -> str:
     return "\n".join([f"    from {module} import (", *(f"        {name}," for name in names), "    )"])
 
 
+def sources_table() -> str:
+    """Methods that were not compared with their article, and what their formulas were taken from."""
+    found = [cls for cls in own().values() if cls.method.sources]
+    lines = [f"| {{class}}`~evidentia.{family(cls)}.{cls.__name__}` | {cls.method.sources} |" for cls in found]
+    return "\n".join(["| method | its formulas were taken from |", "|---|---|", *lines])
+
+
+def in_paper(method: methods.Method) -> str:
+    """How to get the method of the paper."""
+    return f"With `c` clusters:\n\n```python\n{method.as_in_paper}\n```\n\n{fill(method.differs, 120)}"
+
+
 def between(mark: str, comment: str = "<!-- {} -->") -> Callable[[str, str], str]:
     """Replace what stands between two marks."""
     begin, end = comment.format(f"{mark}: written by docs/make_tables.py"), comment.format(f"end of {mark}")
@@ -223,10 +236,14 @@ def pages() -> dict[Path, str]:
     text = which.read_text(encoding="utf-8")
     for mark, table in (("abilities", ability_table()), ("costs", cost_table())):
         text = between(mark)(text, table)
+    density = ROOT / "docs/guide/density.md"
+    guides = {ROOT / f"docs/guide/{m.guide}.md": in_paper(m) for cls in own().values() if (m := cls.method).as_in_paper}
     clusterers = tuple(name for name in methods.FAMILIES if name != "metric_learning")
     return {
         readme: between("methods")(readme.read_text(encoding="utf-8"), readme_table()),
         which: text,
+        density: between("sources")(density.read_text(encoding="utf-8"), sources_table()),
+        **{page: between("paper")(page.read_text(encoding="utf-8"), block) for page, block in guides.items()},
         ROOT / "docs/api/estimators.rst": api_page(clusterers, "Estimators"),
         ROOT / "docs/api/metric_learning.rst": api_page(("metric_learning",), "Metric learning"),
         init: between("exports", "# {}")(init.read_text(encoding="utf-8"), exports()),

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import fcluster
+from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator, parametrize_with_checks
 from typer.testing import CliRunner
 
@@ -18,6 +21,7 @@ from evidentia._base import EvidentialClusterer, check_weight
 from evidentia._parameters import Either, Integer, Number, param
 from evidentia.belief import FocalSets
 from evidentia.cli import app
+from evidentia.constraints import PairwiseConstraints
 from evidentia.images import segment
 from evidentia.methods import Method
 
@@ -239,6 +243,118 @@ def test_a_new_method_is_entered_in_the_folder_of_its_family(script):
 def test_what_is_written_about_the_methods_is_up_to_date(script):
     for path, text in script.pages().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: run python docs/make_tables.py"
+
+
+# -- articles ----------------------------------------------------------------------------------------------------------
+
+PAPER_METHODS = {name: cls for name, cls in CLASSES.items() if cls.method.as_in_paper}
+
+
+def in_paper(name, **names):
+    """The call of the record, as a user would type it, with the names that it uses."""
+    cls = CLASSES[name]
+    model = eval(cls.method.as_in_paper, {cls.__name__: cls, **names})
+    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+
+
+@pytest.fixture(scope="module")
+def three_groups():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(45, 2)) + 6 * np.repeat([[0, 0], [1, 0], [0, 1]], 15, axis=0)
+
+
+def test_the_methods_of_the_papers_say_how_to_get_them():
+    assert set(PAPER_METHODS) == {"bootgmm", "egmm", "ecm", "cecm", "nnevclus", "bhc"}
+    for cls in PAPER_METHODS.values():
+        assert cls.method.differs
+        assert f"\n    {cls.method.as_in_paper}\n" in inspect.getdoc(cls)
+        page = (ROOT / f"docs/guide/{cls.method.guide}.md").read_text(encoding="utf-8")
+        assert f"\n{cls.method.as_in_paper}\n" in page
+    for name in set(PAPER_METHODS) - {"ecm"}:  # others may follow, such as a seed
+        examples = inspect.getdoc(CLASSES[name]).partition("\nExamples\n")[2]
+        assert CLASSES[name].method.as_in_paper[:-1] in examples
+
+
+def test_egmm_of_the_paper(three_groups):
+    model = in_paper("egmm", c=3).fit(three_groups)
+    assert len(model.focal_sets_) == 7  # all sets but the empty one
+    assert (model.covariances_ == model.covariances_[0]).all()
+    assert model.start_criteria_.shape == (1,)
+    assert (np.diff(model.criterion_trace_) >= 0).all()
+    assert model.criterion_ == model.log_likelihood_  # there is no prior
+    assert adjusted_rand_score(np.repeat(range(3), 15), model.labels_) == 1
+
+
+def test_bootgmm_of_the_paper(three_groups):
+    model = in_paper("bootgmm", c=3)
+    assert model.n_boot == 1000
+    model.set_params(n_boot=30).fit(three_groups)
+    best = model.selection_.sort_values("bic").iloc[-1]
+    assert len(model.selection_) == 14
+    assert (best["model"], best["n_clusters"]) == (model.mixture_.model_, 3)
+    assert set(map(len, model.focal_sets_)) == {1, 2}
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_cecm_of_the_paper(three_groups, adaptive):
+    links = PairwiseConstraints.from_links([(0, 1), (16, 17)], [(0, 16), (1, 40)])
+    model = in_paper("cecm", c=3).set_params(adaptive=adaptive).fit(three_groups, constraints=links)
+    assert len(model.focal_sets_) == 8
+    assert model.start_criteria_.shape == (1,)
+    assert (np.diff(model.criterion_trace_) <= 1e-12).all()
+    assert model.rho_ > pdist(three_groups).max()  # no outliers
+
+
+def test_ecm_of_the_paper(three_groups):
+    model = in_paper("ecm", c=3).fit(three_groups)
+    assert (len(model.focal_sets_), model.rho_) == (8, 10)
+    assert model.start_criteria_.shape == (1,)
+
+
+def test_bhc_of_the_paper(three_groups):
+    model = in_paper("bhc", c=3, gamma=0.05).fit(three_groups)
+    squared = squareform(pdist(three_groups, "sqeuclidean"))
+    belief = 0.95 * np.exp(-0.05 * squared) * (1 - np.eye(45))
+    belief *= np.minimum(1, 0.95 / belief.sum(axis=1, keepdims=True))
+    betp = belief + (1 - belief.sum(axis=1, keepdims=True)) / 44  # (8) and the pignistic probability
+    product = np.triu(betp * betp.T, 1)
+    assert set(model.linkage_[0, :2]) == set(np.unravel_index(product.argmax(), product.shape))  # (9)
+    cut = fcluster(model.linkage_, model.linkage_[-3:-1, 2].mean(), "distance")  # at a BetP index
+    assert adjusted_rand_score(cut, model.labels_) == 1 == adjusted_rand_score(np.repeat(range(3), 15), cut)
+
+
+def test_nnevclus_of_the_paper(three_groups):
+    pytest.importorskip("torch")
+    family = FocalSets(3, "pairs")
+    assert sorted(map(len, family)) == [0, 1, 1, 1, 2, 2, 2, 3]
+    model = in_paper("nnevclus", c=3, f=len(family)).fit(three_groups)
+    assert [tuple(layer.shape) for layer in model.network_.module.parameters()] == [(12, 2), (12,), (8, 12), (8,)]
+    assert model.start_criteria_.shape == (5,)
+    assert model.delta0_ == pytest.approx(np.quantile(pdist(three_groups), 0.9))
+    assert model.criterion_ == pytest.approx(
+        np.square(model.shepard_.conflict - model.shepard_.wanted).mean(), rel=1e-4
+    )
+
+
+def test_what_was_not_compared_with_its_article_is_marked_everywhere():
+    marked = {cls for cls in CLASSES.values() if cls.method.sources}
+    assert {cls for cls in CLASSES.values() if ".experimental." in cls.__module__} < marked
+    helped = " ".join(CliRunner().invoke(app, ["fit", "--help"], terminal_width=200).output.split())
+    table = (ROOT / "docs/guide/density.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    which = (ROOT / "docs/guide/which-method.md").read_text(encoding="utf-8").splitlines()
+    for cls in CLASSES.values():
+        found = cls in marked
+        warning = inspect.getdoc(cls).partition("\nWarnings\n")[2]
+        assert found == ("not compared with the article. They were taken from" in warning), cls
+        row = next(line for line in readme if re.search(rf"^\| .*`(experimental\.)?{cls.__name__}`", line))
+        assert found == ("not compared with its article" in row), cls
+        if not cls.method.learner:
+            row = next(line for line in which if re.match(rf"\| .*\[{cls.__name__}\]\(", line))
+            assert found == ("not compared with its article" in row), cls
+        if found:
+            assert f"{cls.__name__}` | {cls.method.sources} |" in table
+            assert f"{cls.method.title} (not compared with its article)" in helped
 
 
 # -- parameters --------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
         if "method" in vars(cls):
             methods.register(cls)
             said = (cls.__doc__ or "").replace(RULE, f'``"{cls.method.labels}"``')
-            cls.__doc__ = said.replace(WAY, cls.method.criterion or WAY)
+            cls.__doc__ = cls.method.complete(said.replace(WAY, cls.method.criterion or WAY))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to one ``.npz`` file, which :func:`evidentia.load_model` reads; no pickle.

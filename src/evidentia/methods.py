@@ -16,11 +16,15 @@ from __future__ import annotations
 
 import difflib
 import pkgutil
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from textwrap import fill
 from types import MappingProxyType
 from typing import Any
+
+from evidentia._docstrings import join_sections, section, split_sections
 
 __all__ = ["Method", "all_methods", "clusterers", "find", "record", "register"]
 
@@ -30,6 +34,8 @@ WEIGHT_CHECKS = tuple(f"check_sample_weight_equivalence_on_{kind}_data" for kind
 READS = ("table", "dissimilarities", "categories", "mass functions", "views", "views of dissimilarities")
 TAKES = ("links", "labels", "weights", "missing values", "rows beyond memory")
 NUMBER = ("given", "searched", "found")
+NOT_COMPARED = "not compared with its article"
+WIDTH = 110
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +74,12 @@ class Method:
         In what form a result says what is not known.
     limit : str
         What to know before taking it.
+    sources : str
+        What its formulas were taken from, where they were not compared with the article; empty otherwise.
+    as_in_paper : str
+        The call that makes the method of its paper, with c clusters, or what comes nearest to it.
+    differs : str
+        What of the paper is left open by that call, or different.
     learner : bool
         Whether it learns a metric and makes no partition.
     quick : dict
@@ -91,6 +103,9 @@ class Method:
     memory: str = ""
     doubt: str = ""
     limit: str = ""
+    sources: str = ""
+    as_in_paper: str = ""
+    differs: str = ""
     learner: bool = False
     quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     exceptions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -104,6 +119,33 @@ class Method:
     def reads_views(self) -> bool:
         """Whether X is several tables or matrices, so that what is made for one of them does not apply."""
         return bool({"views", "views of dissimilarities"} & set(self.reads))
+
+    @property
+    def line(self) -> str:
+        """The title, with a mark where the formulas were not compared with the article."""
+        return f"{self.title} ({NOT_COMPARED})" if self.sources else self.title
+
+    def complete(self, doc: str) -> str:
+        """The docstring of a class with what its record says of articles: a warning, and how to get the paper's method.
+
+        >>> print(Method(name="x", title="x", papers=(), guide="x", sources="the abstract").complete("What it does."))
+        What it does.
+        <BLANKLINE>
+        Warnings
+        --------
+        The formulas were not compared with the article. They were taken from the abstract.
+        """
+        head, sections = split_sections(doc)
+        said: dict[str, str] = {}
+        if self.sources:
+            text = f"The formulas were not compared with the article. They were taken from {self.sources}."
+            said["Warnings"] = section("Warnings", [fill(text, WIDTH)])
+        if self.as_in_paper:
+            words = fill(re.sub("`+", "``", self.differs), WIDTH)
+            paper = f"*The paper's method*, with c clusters::\n\n    {self.as_in_paper}\n\n{words}"
+            notes = sections.get("Notes", section("Notes", [])).split("\n", 2)
+            said["Notes"] = "\n".join([*notes[:2], "\n\n".join([paper, *notes[2:]])])
+        return join_sections(head, {**said, **sections, **said})
 
     @property
     def failing_checks(self) -> dict[str, str]:

@@ -10,15 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
 from sklearn.metrics import rand_score
+from sklearn.preprocessing import FunctionTransformer
 
-from evidentia import CECM, ECM, CredalPartition, FocalSets
+from evidentia import CECM, ECM, CredalPartition, FocalSets, methods
 from evidentia._parameters import ANYTHING, ParameterBase, param
 from evidentia.constraints import ActiveSession, ContradictoryLinks, PairwiseConstraints, ask_oracle, questions
 from evidentia.constraints.answers import Answer, read_answers, write_answers
 from evidentia.datasets import load
 from evidentia.methods import Method
+from evidentia.metric_learning import KPCCA, PCCA, learn_metric
 
 LINE = np.array([[0.0], [0.5], [4.9], [9.0], [10.0], [5.2]])
 
@@ -92,6 +96,43 @@ def test_nearest_is_measured_in_the_metric_of_the_cluster():
     assert questions.surest_objects(model, table).tolist() == [0, 1]
     without = SimpleNamespace(partition_=partition_of([0.3, 0.1, 0.2, 0.6, 0.5, 0.4]), attributes={})
     assert questions.surest_objects(without, table).tolist() == [1, 5]
+
+
+class Wavering(TransformerMixin, BaseEstimator):
+    """Keeps one column for an odd number of links, and both for an even one."""
+
+    def fit(self, X, y=None, constraints=None):
+        self.width_ = 2 - len(constraints) % 2
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)[:, : self.width_]
+
+
+FROM_LINKS = [cls for cls in methods.all_methods().values() if cls.method.learner and "links" in cls.method.takes]
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+@pytest.mark.parametrize("learner", [*(cls() for cls in FROM_LINKS), PCCA(1), KPCCA(1), PCA(1), Wavering()])
+def test_with_a_learned_metric_the_question_is_that_of_the_transformed_rows(learner, adaptive, corners):
+    said = [(0, 10, "same"), (20, 30, "same"), (3, 25, "different")]
+    model = CECM(2, adaptive=adaptive, n_init=2, random_state=0)
+    session = ActiveSession(clone(model).set_params(metric_learner=learner), corners, answers=said)
+    fitted, rows = learn_metric(learner, corners, session.links)
+    assert fitted is not None
+    assert session.ask() == ActiveSession(model, rows, answers=said).ask()
+    session.answer("different")
+    assert session.ask() not in (None, session.answers[-1][:2])  # another metric was learned, perhaps of another width
+
+
+def test_the_object_nearest_to_a_center_is_sought_in_the_learned_space():
+    """One column is noise of a large spread, which the learned metric leaves out."""
+    table = np.c_[np.arange(6.0), 1e3 * np.array([0.0, 4, 1, 5, 2, 3])]
+    learner = FunctionTransformer(lambda X: X[:, :1]).fit(table)
+    model = SimpleNamespace(
+        cluster_centers_=np.array([[1.1], [3.9]]), metric_learner_=learner, attributes={"cluster_centers_": ""}
+    )
+    assert questions.surest_objects(model, table).tolist() == [1, 4]
 
 
 def test_the_paper_s_rule_needs_sets_of_two_clusters():

@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import check_grad
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.mixture import GaussianMixture
@@ -38,6 +39,13 @@ def blobs(n=90, seed=0):
     which = rng.choice(3, size=n, p=[0.5, 0.3, 0.2])
     shape = np.array([[1.0, 0.4, 0.0], [0.0, 0.7, 0.1], [0.0, 0.0, 0.5]])
     return centers[which] + rng.normal(size=(n, 3)) @ shape
+
+
+def average_covariance(X, centers):
+    """The start of section 3.4: the average of the clusters' covariances, of the rows nearest to each center."""
+    labels = pairwise_distances_argmin(X / X.std(axis=0), centers / X.std(axis=0))
+    residual = X - centers[labels]
+    return np.mean([residual[labels == k].T @ residual[labels == k] / sum(labels == k) for k in set(labels)], axis=0)
 
 
 def plain_em(X, weights, centers, covariance, focal, n_iter):
@@ -79,19 +87,38 @@ def test_em_follows_the_papers_formulas_iteration_by_iteration(family):
     focal = family if isinstance(family, str) else FocalSets(3, family)
     with pytest.warns(ConvergenceWarning, match="max_iter=7"):
         model = paper(3, focal_sets=focal, init=start, max_iter=7, tol=0).fit(X)
-    labels = np.linalg.norm(
-        (X[:, None] - start) @ np.linalg.inv(np.linalg.cholesky(np.cov(X.T, bias=True))).T, axis=2
-    ).argmin(axis=1)
-    residual = X - start[labels]
     f = len(model.focal_sets_)
     trace, (weights, centers, covariance, masses) = plain_em(
-        X, np.full(f, 1 / f), start, residual.T @ residual / len(X), model.focal_sets_, 7
+        X, np.full(f, 1 / f), start, average_covariance(X, start), model.focal_sets_, 7
     )
     np.testing.assert_allclose(model.criterion_trace_, trace, rtol=1e-9)
     np.testing.assert_allclose(model.weights_, weights, atol=1e-9)
     np.testing.assert_allclose(model.cluster_centers_, centers, rtol=1e-8)
     np.testing.assert_allclose(model.covariances_, np.tile(covariance, (3, 1, 1)), rtol=1e-8)
     np.testing.assert_allclose(model.partition_.masses, masses, atol=1e-9)
+
+
+def test_the_start_is_that_of_the_paper():
+    """The means of the clusters of c-means and the average of their covariances, of which the largest does not decide.
+
+    Distances are those of columns of unit variance, so that c-means begins the same in other units.
+    """
+    rng = np.random.default_rng(0)
+    groups = (
+        rng.normal(size=(40, 2)),
+        3 * rng.normal(size=(15, 2)) + [9, 0],
+        rng.normal(size=(25, 2)) * [1, 0.3] + [0, 8],
+    )
+    X = np.vstack(groups)
+    X /= X.std(axis=0)
+    found = KMeans(3, n_init=1, random_state=0).fit(X)
+    covariance = np.mean([np.cov(X[found.labels_ == k].T, bias=True) for k in range(3)], axis=0)
+    means = [found.cluster_centers_[list(A)].mean(axis=0) for A in FocalSets(3, "full", empty=False)]
+    densities = [multivariate_normal(mean, covariance).pdf(X) for mean in means]
+    expected = np.log(np.mean(densities, axis=0)).sum()
+    for unit in (np.ones(2), np.array([1.0, 50.0])):
+        model = paper(3, init=found.cluster_centers_ * unit).fit(X * unit)
+        assert model.criterion_trace_[0] + len(X) * np.log(unit).sum() == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_maximum_is_stationary():
@@ -451,9 +478,7 @@ def test_single_clusters_are_the_gaussian_mixture_with_one_covariance():
 
     with pytest.warns(ConvergenceWarning):
         first = paper(3, focal_sets="singletons", init=start, tol=0, max_iter=1).fit(X)
-    whitened = X @ np.linalg.inv(np.linalg.cholesky(np.cov(X.T, bias=True))).T
-    residual = X - start[pairwise_distances_argmin(whitened, whitened[[3, 20, 40]])]
-    within = residual.T @ residual / len(X)
+    within = average_covariance(X, start)
     theirs = GaussianMixture(
         3,
         covariance_type="tied",
@@ -507,8 +532,7 @@ def test_rows_of_weight_zero_are_no_objects_to_cluster():
 def test_the_ridge_is_in_the_first_e_step_too():
     X = np.random.default_rng(5).normal(size=(40, 2)) * [0.2, 3.0] + np.repeat([[0, 0], [6, 20]], 20, axis=0)
     centers, ridge = np.array([[0.1, 0.3], [5.9, 19.5]]), 0.3
-    residual = X - centers[np.square(X[:, None] - centers).sum(2).argmin(1)]
-    covariance = residual.T @ residual / len(X) + ridge * np.eye(2)
+    covariance = average_covariance(X, centers) + ridge * np.eye(2)
     means = np.vstack([centers, centers.mean(axis=0)])
     densities = [multivariate_normal(mean, covariance).pdf(X) for mean in means]
     with warnings.catch_warnings():

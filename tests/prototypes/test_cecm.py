@@ -304,6 +304,56 @@ def test_a_list_of_sets_or_no_links_leave_given_centers_alone(blobs, soft_links)
     assert len(CECM(3, init=start).fit(X).start_criteria_) == 1
 
 
+@ADAPTIVE
+@pytest.mark.parametrize("kind", [CECM, CFCM])
+def test_links_may_have_their_full_strength_from_the_first_step(kind, adaptive, blobs, soft_links):
+    X, centers = blobs[0], blobs[0][[3, 4, 5]]
+    model = kind(3, adaptive=adaptive, init=centers, gradual=False)
+    found = model.fit(X, constraints=soft_links)
+    assert found.start_criteria_.shape == (1,)
+    longer = clone(model).set_params(n_init=7, random_state=1).fit(X, constraints=soft_links)
+    np.testing.assert_array_equal(longer.criterion_trace_, found.criterion_trace_)  # there is one start, not by chance
+    searched = clone(model).set_params(init="random", n_init=4, random_state=0).fit(X, constraints=soft_links)
+    assert searched.start_criteria_.shape == (4,)
+    assert (np.diff(found.criterion_trace_) <= 1e-12 * found.criterion_trace_[0]).all()
+
+
+def test_the_algorithm_of_the_paper_step_by_step():
+    """From given centers: masses by a general solver, centers by another one, and so on; no other start, no ramp."""
+    X = np.array([[0.0, 0], [1, 0.3], [0.2, 1], [3, 2.8], [4, 3], [3.4, 4]])
+    links, start = PairwiseConstraints.from_links([(1, 3), (0, 4)], [(0, 2)]), X[[1, 4]]
+    settings = {"rho": 6.0, "xi": 0.6, "init": start, "gradual": False, "tol": 0.0}
+    carrier = CECM(2, rho=6.0, init=start).fit(X)  # of centers for the slow criterion
+    carrier.constraints_, carrier.cluster_centers_ = links, start
+    masses, rows = np.full(24, 0.25), np.kron(np.eye(6), np.ones(4))
+
+    def value(masses):
+        return slow_criterion(carrier, X, masses.reshape(6, 4), 1.0, 0.6, np.ones(6))
+
+    def value_of_centers(flat):
+        carrier.cluster_centers_ = flat.reshape(2, 2)
+        return value(masses)
+
+    trace = []
+    for _ in range(3):
+        found = minimize(
+            value,
+            masses,
+            bounds=[(0, 1)] * 24,
+            constraints={"type": "eq", "fun": lambda flat: rows @ flat - 1, "jac": lambda flat: rows},
+            method="SLSQP",
+            options={"maxiter": 500, "ftol": 1e-13},
+        )
+        masses = found.x
+        trace.append(found.fun)
+        centers = minimize(value_of_centers, carrier.cluster_centers_.ravel(), tol=1e-10).x
+        carrier.cluster_centers_ = centers.reshape(2, 2)
+    model = CECM(2, **settings, max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model.fit(X, constraints=links)
+    np.testing.assert_allclose(model.criterion_trace_[:3], trace, rtol=1e-5)
+
+
 def test_a_stronger_will_breaks_fewer_links(blobs):
     X, truth = blobs
     wrong = np.random.default_rng(0).permutation(truth)  # links that contradict the geometry

@@ -128,11 +128,11 @@ class MethodCommand(TyperCommand):
         methods = {name: cls for name, cls in clusterers().items() if self.offers(cls)}
         asked = ctx.meta["method"]
         if asked in methods:
-            with formatter.section(f"Options of {asked}, {methods[asked].method.title}"):
+            with formatter.section(f"Options of {asked}, {methods[asked].method.line}"):
                 formatter.write_dl(list(_meanings(methods[asked])))
             return
         with formatter.section("Methods"):
-            formatter.write_dl([(name, cls.method.title) for name, cls in methods.items()])
+            formatter.write_dl([(name, cls.method.line) for name, cls in methods.items()])
         with formatter.section(
             "Options of the methods, with their defaults; --method NAME --help tells what they mean"
         ):

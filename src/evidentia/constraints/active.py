@@ -94,7 +94,8 @@ class ActiveSession:
     -----
     After an answer the estimator is fitted again when something asks for it: once from its own starts and, where it
     can be given a start, once from the solution at hand. The solution with the lower criterion is kept: links
-    change which minimum is the best one, and a descent from the old one often stays beside it.
+    change which minimum is the best one, and a descent from the old one often stays beside it. With a metric learner
+    there are its own starts only, since the metric changes with the answers.
 
     References
     ----------
@@ -286,7 +287,7 @@ class ActiveSession:
 
     def _rank_pairs(self, rule: str) -> Iterator[questions.Pair]:
         choose = questions.boundary_pairs if rule == "boundary" else questions.uncertain_pairs
-        return choose(self.model, np.asarray(self.X, dtype=float))
+        return choose(self.model, self.X)
 
     def _candidates(self, known: questions.KnownPairs) -> list[questions.Pair]:
         ranked = ((pair for pair in self._rank_pairs(rule) if pair not in known) for rule in RULES[:2])
@@ -486,11 +487,16 @@ def _fit(estimator: Any, X: Any, links: PairwiseConstraints, start: Any = None) 
 
 
 def start_from(model: Any) -> Any:
-    """From what a model of the same kind can go on: centers, with covariances when there are, or masses; else None."""
+    """From what a model of the same kind can go on: centers, with covariances when there are, or masses; else None.
+
+    A metric that was learned changes with the links, and centers in its space mean nothing in the next one.
+    """
     if "init" not in model.parameters or model.method.criterion is None:
         return None
     if "cluster_centers_" not in model.attributes:
         return model.partition_
+    if getattr(model, "metric_learner_", None) is not None:
+        return None
     covariances = model.covariances_ if "covariances_" in model.attributes else None
     return model.cluster_centers_ if covariances is None else (model.cluster_centers_, covariances)
 

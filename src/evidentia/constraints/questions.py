@@ -47,17 +47,22 @@ def probability_same(partition: CredalPartition, pairs: Any) -> np.ndarray:
     return np.einsum("ik,ik->i", partition.pignistic[first], partition.pignistic[second])
 
 
-def surest_objects(model: Any, table: np.ndarray) -> np.ndarray:
-    """For each cluster the object nearest to its center in its metric; the likeliest one when there are no centers."""
+def surest_objects(model: Any, X: Any) -> np.ndarray:
+    """For each cluster the object nearest to its center in its metric; the likeliest one when there are no centers.
+
+    Where the model has learned a metric, its centers are in the space of the transformed rows, and so are distances.
+    """
     if "cluster_centers_" not in model.attributes:
         return model.partition_.pignistic.argmax(axis=0)
+    learner = getattr(model, "metric_learner_", None)
+    table = np.asarray(X if learner is None else learner.transform(X), dtype=float)
     apart = table - model.cluster_centers_[:, None, :]
     metrics = model.cluster_metrics_ if "cluster_metrics_" in model.attributes else None
     shaped = apart if metrics is None else apart @ metrics
     return np.einsum("kip,kip->ki", shaped, apart).argmin(axis=1)
 
 
-def boundary_pairs(model: Any, table: np.ndarray) -> Iterator[Pair]:
+def boundary_pairs(model: Any, X: Any) -> Iterator[Pair]:
     """The rule of Antoine et al. (2012): a torn object, and the object nearest to a center of one of its clusters.
 
     First objects come in the order of their largest mass on a set of two clusters. Of the two, the cluster that the
@@ -70,7 +75,7 @@ def boundary_pairs(model: Any, table: np.ndarray) -> Iterator[Pair]:
             "The rule 'boundary' looks at sets of two clusters, and the focal sets have none. Choose focal_sets='full' "
             "or 'pairs', or another rule."
         )
-    sure = surest_objects(model, table)
+    sure = surest_objects(model, X)
     masses = partition.masses[:, twos]
     for i in np.argsort(-masses.max(axis=1), kind="stable").tolist():
         clusters = np.flatnonzero(partition.focal_sets.member[twos[masses[i].argmax()]])
@@ -79,7 +84,7 @@ def boundary_pairs(model: Any, table: np.ndarray) -> Iterator[Pair]:
                 yield i, int(sure[k])
 
 
-def uncertain_pairs(model: Any, table: np.ndarray) -> Iterator[Pair]:
+def uncertain_pairs(model: Any, X: Any) -> Iterator[Pair]:
     """Pairs by the mass that says neither "same" nor "different", among the most doubtful objects."""
     partition = model.partition_
     pool = np.sort(partition.most_doubtful(POOL))

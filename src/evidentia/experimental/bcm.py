@@ -11,7 +11,7 @@ from evidentia.prototypes._credal_means import FAMILIES, CredalMeans, SetCosts, 
 
 
 class BCM(CredalMeans):
-    r"""Belief c-means [1]_: torn between clusters that are nearer to each other than to the object; experimental.
+    r"""Belief c-means [1]_: torn between clusters that are nearer to each other than to the object.
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} m_i(A)^{\beta} D_{iA}^2
@@ -25,9 +25,9 @@ class BCM(CredalMeans):
 
     Notes
     -----
-    *From a source* (the abstract; the article could not be read, and no program was found): the cost of a set mixes
-    distances to its centers with distances between them, and has no barycenter; an object far from clusters that are
-    near to each other is torn, one in the middle is not.
+    *From a source* (the abstract; no program was found): the cost of a set mixes distances to its centers with
+    distances between them, and has no barycenter; an object far from clusters that are near to each other is torn, one
+    in the middle is not.
 
     *Derived* from the criterion: masses and centers, each at their optimum for given others.
 
@@ -37,7 +37,7 @@ class BCM(CredalMeans):
     References
     ----------
     .. [1] Z. Liu, J. Dezert, G. Mercier, Q. Pan. Belief c-means: an extension of fuzzy c-means algorithm in belief
-       functions framework. Pattern Recognition Letters 33(3):291-300, 2012.
+       functions framework. Pattern Recognition Letters 33(3):291-300, 2012. hal-01058024.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class BCM(CredalMeans):
         papers=("Liu et al., *Pattern Recognition Letters* 33, 2012",), guide="density",
         takes=("weights", "rows beyond memory"),
         families=FAMILIES, empty_set=True, grows="*n p f*", memory="*n f*", doubt="sets, outliers",
-        limit="halfway between two is not torn; [experimental](density.md#what-rests-on-what)",
+        limit="halfway between two is not torn", sources="its abstract and memory",
     )  # fmt: skip
 
     gamma: float = param(

@@ -52,7 +52,7 @@ def cluster_weights(dissimilarity: np.ndarray, weight: np.ndarray, psi: float) -
 
 
 class WECMdd(MedoidClusterer):
-    r"""Evidential c-medoids in which every object represents each cluster by a weight [1]_; experimental.
+    r"""Evidential c-medoids in which every object represents each cluster by a weight [1]_.
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} |A|^{\alpha} m_i(A)^{\beta} d_{iA}
@@ -72,8 +72,8 @@ class WECMdd(MedoidClusterer):
 
     Notes
     -----
-    *From a source* (the abstract; the article could not be read, and no program was found): each object has a weight in
-    each cluster, and several may represent one.
+    *From a source* (the abstract; no program was found): each object has a weight in each cluster, and several may
+    represent one.
 
     *Derived* from the criterion: the masses, and the weights for given masses and :math:`\bar v_A`.
 
@@ -87,7 +87,7 @@ class WECMdd(MedoidClusterer):
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z. Liu. ECMdd: evidential c-medoids clustering with multiple prototypes.
-       Pattern Recognition 60:239-257, 2016.
+       Pattern Recognition 60:239-257, 2016. arXiv:1606.01113.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class WECMdd(MedoidClusterer):
         name="wecmdd", title="evidential c-medoids: every object stands for each cluster by a weight",
         papers=("Zhou et al., *Pattern Recognition* 60, 2016",), guide="density", reads=("table", "dissimilarities"),
         families=FAMILIES, empty_set=True, grows="*n² c*", memory="*n²*", doubt="sets, outliers",
-        limit="[experimental](density.md#what-rests-on-what)", quick={"n_init": 3},
+        limit="clusters may coincide", sources="its abstract and memory", quick={"n_init": 3},
     )  # fmt: skip
 
     psi: float = param(

@@ -139,6 +139,11 @@ def communities(
     -------
     Communities
 
+    Notes
+    -----
+    The formulas of MECM were not compared with its article. Which nodes lie between communities depends on them; the
+    communities themselves are found with single communities only, as by medoids of any kind.
+
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z.-G. Liu. Median evidential c-means algorithm and its application to community

@@ -187,6 +187,16 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     array([0, 0, 0, 1, 1, 1, 2])
     >>> model.partition_.outliers(), model.betp_index_[-2:].round(2)
     (array([6]), array([1., 2.]))
+
+    The method of the paper, and its tree cut between two values of the BetP index:
+
+    >>> from scipy.cluster.hierarchy import fcluster
+    >>> c, gamma = 3, 1.0
+    >>> paper = BeliefHierarchical(c, linkage="average", alpha=0.95, gamma=gamma).fit(X)
+    >>> paper.linkage_[-3:, 2].round(2)
+    array([0.96, 1.  , 2.  ])
+    >>> fcluster(paper.linkage_, 0.98, "distance").tolist(), paper.labels_.tolist()
+    ([1, 1, 1, 2, 2, 2, 3], [0, 0, 0, 1, 1, 1, 2])
     """
 
     method = Method(
@@ -195,6 +205,11 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         reads=("table", "dissimilarities", "mass functions"), number=("given", "found"), empty_set=True,
         criterion=None, grows='*n²* in all (`"product"`: *n³*)', memory="*n²*", doubt="sets of the tree, outliers",
         limit="no way back from a merge; many columns leave most objects torn",
+        as_in_paper='BeliefHierarchical(c, linkage="average", alpha=0.95, gamma=gamma)',
+        differs='That is its first way; the link may be another one, and `linkage="product"` is its second way. The '
+        "paper leaves alpha and gamma open. Its masses may sum to more than one; here the masses of each cluster are "
+        "scaled where they do. The paper looks for a cut in the dendrogram of the BetP index; at a value t it is "
+        '`scipy.cluster.hierarchy.fcluster(model.linkage_, t, "distance")`.',
     )  # fmt: skip
 
     n_clusters: Any = param(
@@ -230,7 +245,9 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     n_groups: Any = param(
         Integer(low=2) | NOTHING,
         """Merge this many groups of objects, each at its mean and with its weight, instead of the objects (K_init in
-        the paper). For large data.""",
+        the paper). For large data. With ``"ward"`` the tree above the groups is that of their objects. With the other
+        links it is not: the distance of two groups is that of their means, in place of the least, largest or mean
+        distance of their objects, and ``"product"`` counts each object of a group as one at its mean.""",
         default=None,
     )
     grouping: str = param(

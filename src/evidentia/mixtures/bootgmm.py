@@ -200,6 +200,13 @@ class BootGMM(_base.IterativeClusterer):
     >>> model = BootGMM(3, model="EII", n_boot=100, random_state=0).fit(X)
     >>> model.partition_.n_clusters, len(model.intervals_.lower)
     (3, 1770)
+
+    The method of the paper, with fewer replicates: the covariance model is chosen once.
+
+    >>> c = 3
+    >>> paper = BootGMM(c, model="bic", boot_tol=1e-5, n_boot=100, random_state=0).fit(X)
+    >>> paper.bootstrap_.n_drawn, paper.mixture_.model_, paper.focal_sets_.names()
+    (100, 'EII', ['{0}', '{1}', '{2}', '{0,1}', '{0,2}', '{1,2}'])
     """
 
     method = Method(
@@ -210,6 +217,11 @@ class BootGMM(_base.IterativeClusterer):
         quick={"n_clusters": 2, "n_boot": 20, "model": "EII"},
         grows="*n² B c* once, then *n² f*; *n k* with `n_pairs`", memory="*n²* or *n k*", doubt="sets, calibrated",
         limit="the mixture must be right",
+        as_in_paper='BootGMM(c, model="bic", boot_tol=1e-5)',
+        differs='With `BootGMM("bic", model="bic", boot_tol=1e-5)` the number of clusters is found as in the paper. '
+        "The masses begin at the posteriors of the mixture, where the paper draws them at random: the criterion is the "
+        "same, its minimum may be another. The paper's EM of a replicate (mclust) ends when the log-likelihood rises "
+        "by less than 1e-5 of itself; for n objects of log-likelihood L that is `boot_tol=1e-5*abs(L)/n`.",
         exceptions={"check_transformer_n_iter": "its masses may render the intervals before any iteration"},
     )  # fmt: skip
 

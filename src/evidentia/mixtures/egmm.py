@@ -70,9 +70,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         \bar\Sigma_A = \frac{1}{|A|} \sum_{k \in A} \Sigma_k, \qquad
         m_i(A) = \frac{\pi_A N(x_i; \bar\mu_A, \bar\Sigma_A)}{p(x_i)}
 
-    There is no empty set: an object far from everything gets its mass by the relative densities. The model of the
-    paper, one covariance and all sets, is
-    ``EGMM(n_clusters, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=10)``.
+    There is no empty set: an object far from everything gets its mass by the relative densities.
 
     Attributes
     ----------
@@ -149,11 +147,18 @@ class EGMM(StreamingMixture, MixtureClusterer):
     Two groups and one object halfway between them.
 
     >>> from evidentia.datasets import make_diamond
-    >>> paper = EGMM(n_clusters=2, model="EEE", focal_sets="full", prior=None, init="k-means", random_state=0)
-    >>> model = paper.fit(make_diamond().data)
+    >>> model = EGMM(n_clusters=2, random_state=0).fit(make_diamond().data)
     >>> model.partition_.sets()[5]
     array([ True,  True])
-    >>> round(model.ebic_, 1)
+
+    The method of the paper, for each number of clusters:
+
+    >>> def paper(c):
+    ...     return EGMM(c, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=1, random_state=0)
+    >>> models = [paper(c).fit(make_diamond().data) for c in (2, 3)]
+    >>> [len(model.focal_sets_) for model in models], max(models, key=lambda model: model.ebic_).n_clusters_
+    ([3, 7], 2)
+    >>> round(models[0].ebic_, 1)
     -55.9
     """
 
@@ -163,6 +168,11 @@ class EGMM(StreamingMixture, MixtureClusterer):
         takes=("weights", "missing values", "rows beyond memory"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
         quick={"model": "EEI"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
+        as_in_paper='EGMM(c, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=1)',
+        differs="c-means sees columns of unit variance, so that the result does not depend on their units. For other "
+        "starts give centers as `init`; the first covariance is the average of those of the clusters, as in the paper. "
+        "To find the number of clusters, fit each c of the range and keep the model of the largest `ebic_` among those "
+        "with `collapsed_` False. The program of the authors also needs `ridge=0.01, tol=1e-3/n` for n objects.",
         exceptions=dict.fromkeys(
             ("check_n_features_in_after_fitting", "check_fit_score_takes_y", "check_estimators_partial_fit_n_features"),
             "partial_fit needs the number of clusters, which is left open by default",

@@ -446,7 +446,11 @@ class Problem:
                 yield Start(centers=self.scales.back(centers))
 
     def begin(self, model: str, start: Start, focal_sets: FocalSets) -> Parameters:
-        """Means and covariances within the clusters of the sample; all sets are equally probable (section 3.4)."""
+        """Means and covariances within the clusters of the sample; all sets are equally probable (section 3.4).
+
+        One covariance for all begins at the average of those of the clusters where means were given, as in the paper,
+        and at that of all objects about their means where labels were.
+        """
         tool, c = self.engine(model, focal_sets.n_clusters), focal_sets.n_clusters
         Y = self.few(model)
         if start.centers is None:
@@ -454,7 +458,7 @@ class Problem:
             labels = start.labels
         else:
             centers = self.coordinates(model).to(start.centers)
-            labels = pairwise_distances_argmin(Y, centers)
+            labels = pairwise_distances_argmin(self.filled[self.picked], self.scales.to(start.centers))
         member = np.eye(c)[labels] * self.few_weight[:, None]
         size = member.sum(axis=0)
         if start.centers is None:
@@ -467,7 +471,10 @@ class Problem:
             scatter += np.tensordot(member[block].T, squares, axes=1)
         weights = np.full(len(focal_sets), 1 / len(focal_sets))
         if model in SHARED:
-            return Parameters(weights, centers, tool.constrain(scatter.sum(axis=0) / size.sum())[None])
+            within = scatter.sum(axis=0) / size.sum()
+            if start.centers is not None:
+                within = (scatter[size > 0] / size[size > 0].reshape(-1, *[1] * len(width))).mean(axis=0)
+            return Parameters(weights, centers, tool.constrain(within)[None])
         # A cluster of few rows has no shape of its own yet: as much of the whole as one object is mixed in.
         assert tool.floor is not None
         scatter = scatter + tool.floor.reference

@@ -139,6 +139,13 @@ class NNEVCLUS(_base.IterativeClusterer):
     >>> new = model.predict_partition([[0, 0], [6, 0], [300, -200]])
     >>> new.labels(), new.outliers()
     (array([0, 1, ...]), array([2]))
+
+    The method of the paper: 1.5 hidden units for each focal set, five random starts.
+
+    >>> c, f = 2, len(FocalSets(2, "pairs"))
+    >>> paper = NNEVCLUS(c, focal_sets="pairs", hidden=int(1.5 * f), delta0=0.9, init="random", random_state=0).fit(X)
+    >>> [tuple(layer.shape) for layer in paper.network_.module.parameters()][:2], len(paper.start_criteria_)
+    ([(6, 2), (6,)], 5)
     """
 
     method = Method(
@@ -149,6 +156,12 @@ class NNEVCLUS(_base.IterativeClusterer):
         families=("pairs", "full", "simple", "singletons", "near-pairs"), empty_set=True,
         quick={"hidden": 5, "n_init": 1, "max_iter": 20}, grows="*n² f* or *n b f* (batches of *b*)",
         memory="*n²* or *b²*", doubt="sets, outliers", limit="needs PyTorch; local minima, so several starts",
+        as_in_paper='NNEVCLUS(c, focal_sets="pairs", hidden=int(1.5 * f), delta0=0.9, init="random")',
+        differs='There are f focal sets. From five clusters on the paper takes `focal_sets="simple"` and a smaller '
+        "`delta0` (0.5, 0.2 or 0.1). Up to 1,000 objects it minimizes the loss on all pairs by a gradient method with "
+        "a step size for each weight; here L-BFGS minimizes the same loss. Beyond, it is "
+        '`optimizer="rmsprop", learning_rate=0.001, batch_size=n//30` for n objects. Outliers need `outliers=True` and '
+        'the `svm_gamma` of the data; `init="belief-peaks"` makes its variant NN-EVCLUS-bp.',
     )  # fmt: skip
 
     given_again = ("module", "metric_learner")

@@ -21,7 +21,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state
 
-from evidentia._parameters import Integer, param
+from evidentia._parameters import BOOLEAN, Integer, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
@@ -209,25 +209,31 @@ class ConstrainedClusterer(PrototypeClusterer):
     steps while its links grow from weak to full strength, and the centers have found their places before. How weak they
     begin changes from start to start. Centers that the user gives are tried in each of these ways and at full strength,
     beside the starts of a search; a pair of centers and covariances, the end of another fit, at full strength alone.
+    With ``gradual=False`` every start is at full strength, and centers that are given are the only one.
     """
 
     beta = 2.0  # what makes the criterion quadratic in the masses
     n_init: int = param(
         Integer(low=1),
-        """Number of starts; the one with the best criterion is kept. Each first takes 24 steps in which the links
-        grow to full strength: the first from a ten-thousandth of it, the next from a hundredth, then from a tenth, and
-        so on in turn.""",
+        "Number of starts; the one with the best criterion is kept.",
         default=10,
+    )
+    gradual: bool = param(
+        BOOLEAN,
+        """Whether links grow to full strength in the first 24 steps of a start: in the first start from a
+        ten-thousandth of it, in the next from a hundredth, then from a tenth, and so on in turn. With False they have
+        it from the first step on, and an array for ``init`` makes one start.""",
+        default=True,
     )
     init: Any = param(
         INIT,
         f"""{INIT_DOC}
-        An array keeps its order of clusters, and is one place for four starts: at once with links of full strength, and
-        with links that grow in each of three ways; with ``adaptive`` for three more, in which the centers are held
-        while their metrics are learned. ``n_init`` starts of ``"mixed"`` go with it, so that it ends no higher than a
-        search, but not with a list of focal sets. To go on from a model when links were added, give its
-        ``cluster_centers_``, with ``adaptive`` ``(cluster_centers_, covariances_)``; the pair makes one start, with
-        links of full strength.""",
+        An array keeps its order of clusters. With ``gradual=False`` it makes one start. With ``gradual=True`` it makes
+        four: one in which links have full strength at once, and three in which they grow, each in its own way; with
+        ``adaptive`` three more, in which the centers are held while their metrics are learned. ``n_init`` starts of
+        ``"mixed"`` are added, unless ``focal_sets`` is a list, so that the result is no worse than that of a search.
+        To go on from a fitted model when links were added, give its ``cluster_centers_``, with ``adaptive``
+        ``(cluster_centers_, covariances_)``; the pair makes one start, in which links have full strength at once.""",
         default="mixed",
     )
 
@@ -325,6 +331,8 @@ class ConstrainedClusterer(PrototypeClusterer):
         Given covariances say that the start is the end of another fit: it is taken as it is. Centers alone may be the
         end of one, too, of which they do not tell the metrics: they are held while these are learned.
         """
+        if not self.gradual:
+            return [(start, AT_ONCE) for start in starts]
         if not self._start_given:
             return list(zip(starts, cycle(map(Way, RAMPS))))
         if self._given_start()[1] is not None:
@@ -340,8 +348,8 @@ class ConstrainedClusterer(PrototypeClusterer):
         fit, given back, may come to a higher one. A list of sets gives each number a part that the search cannot know.
         """
         starts = super()._starts(objects, rng)
-        alone = self._start_given and self._given_start()[1] is None
-        if not alone or not len(self.constraints_) or not isinstance(self.focal_sets, str):
+        among_others = self.gradual and self._start_given and self._given_start()[1] is None
+        if not among_others or not len(self.constraints_) or not isinstance(self.focal_sets, str):
             return starts
         rng = check_random_state(0) if self.random_state is None else rng  # what is given is no matter of chance
         drawn = START_RULES["mixed"](objects.rows.T, self.n_clusters, self.n_init, rng, objects.weight)

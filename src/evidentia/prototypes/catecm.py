@@ -254,10 +254,12 @@ class CatECM(_base.IterativeClusterer):
     below four to one. Sets that take part in the search would draw their clusters together if alpha were as low, all of
     them to the most frequent categories when there is a set of many; so there it is 0.
 
-    ``form="published"`` is what the authors' program computes [1]_: :math:`|A|^{\alpha} (d_{iA} / |A|)^2` in place of
-    :math:`|A|^{\alpha} d_{iA}`, :math:`\rho^2` in place of :math:`\rho`, and categories chosen by the masses of single
-    clusters alone. That choice does not minimize J. A step that would raise it is taken back here and ends the start,
-    often before it is at rest; the double division by :math:`|A|` moves much mass to sets; numbers have no place in it.
+    ``form="published"`` is what the program of its first author computes; the article [1]_ was not compared. It is
+    :math:`|A|^{\alpha} (d_{iA} / |A|)^2` in place of :math:`|A|^{\alpha} d_{iA}`, :math:`\rho^2` in place of
+    :math:`\rho`, and categories chosen by the masses of single clusters alone. That choice does not minimize J. A step
+    that would raise it is taken back here and ends the start, often before it is at rest; the double division by
+    :math:`|A|` moves much mass to sets; numbers have no place in it. The default form, each step of which minimizes J,
+    is our guess of what was meant. Automatic sets, columns of numbers and missing categories are ours.
 
     An iteration costs two sparse products, n p c, and n f powers for f focal sets.
 

@@ -23,9 +23,9 @@ class CCM(CredalMeans):
 
     Notes
     -----
-    *From sources* (the abstract, and a public program by others whose centers solve the system below; the article could
-    not be read): the sum over the centers and the divisor :math:`|A| + \gamma`, :math:`\bar v_A` in the third term, no
-    penalty :math:`|A|^\alpha`, the empty set for outliers, gamma 1, beta 2, a bound :math:`T_c` on the size of sets.
+    *From sources* (the abstract, and a public program by others whose centers solve the system below): the sum over the
+    centers and the divisor :math:`|A| + \gamma`, :math:`\bar v_A` in the third term, no penalty
+    :math:`|A|^\alpha`, the empty set for outliers, gamma 1, beta 2, a bound :math:`T_c` on the size of sets.
 
     *Derived* from the criterion: masses, and centers by :math:`H V = B`, where for sets of a > 1 clusters
 
@@ -62,6 +62,7 @@ class CCM(CredalMeans):
         takes=("weights", "rows beyond memory"),
         families=FAMILIES, empty_set=True, grows="*n p f*", memory="*n f*", doubt="sets, outliers",
         limit="for three and more clusters their barycenter, not the article's point",
+        sources="its abstract and a program by others",
     )  # fmt: skip
 
     gamma: float = param(

@@ -92,6 +92,13 @@ class CECM(ConstrainedClusterer):
     >>> links = PairwiseConstraints.from_links(must_link=[(0, 50), (25, 75)], cannot_link=[(0, 25)])
     >>> model.fit(X, constraints=links).labels_[[10, 35, 60, 85]]
     array([0, 1, 0, 1])
+
+    Algorithm 1 of the paper: one start, in which links have their full strength at once.
+
+    >>> c = 2
+    >>> paper = CECM(c, gradual=False, init="random", n_init=1, random_state=0).fit(X, constraints=links)
+    >>> len(paper.start_criteria_), bool((np.diff(paper.criterion_trace_) <= 0).all())
+    (1, True)
     """
 
     method = Method(
@@ -101,6 +108,10 @@ class CECM(ConstrainedClusterer):
         families=("full", "pairs", "simple", "singletons"), empty_set=True, labels="pignistic",
         grows="as ECM, plus *f* a link, *f²* a linked object", memory="*n f*",
         doubt="sets; outliers with a `rho` of yours", limit="`xi` depends on units; links make local minima",
+        as_in_paper='CECM(c, gradual=False, init="random", n_init=1)',
+        differs="That is its Algorithm 1; `adaptive=True` makes it Algorithm 2. The masses of linked objects come from "
+        "quadratic programs for one object at a time, the paper's from one for all: both are local minima, perhaps "
+        "different ones. A start ends when J falls by no more than `tol` of itself, the paper's when the centers rest.",
     )  # fmt: skip
 
     given_again = ("metric_learner",)
@@ -116,8 +127,8 @@ class CECM(ConstrainedClusterer):
     rho: Any = param(
         RHO,
         """Distance of every object to the empty set, in the units of X. ``"auto"`` is ten times the largest distance of
-        an object from the mean, larger than any distance between two objects: no outliers. With ``adaptive`` it is
-        measured in scaled columns.""",
+        an object from the mean, larger than any distance between two objects: no outliers. With ``adaptive``,
+        ``"auto"`` measures that distance in scaled columns; a number is in the units of X there too.""",
         default="auto",
     )
     adaptive: bool = param(

@@ -131,8 +131,8 @@ class MECM(MedoidClusterer):
 
     Notes
     -----
-    *From a source* (a public program by others, where it does not contradict itself; the article could not be read): J,
-    the form of :math:`d_{iA}`, and :math:`\rho_{iA}`, divided by what lies between the medoids. There gamma is 0.5.
+    *From a source* (a public program by others, where it does not contradict itself): J, the form of
+    :math:`d_{iA}`, and :math:`\rho_{iA}`, divided by what lies between the medoids. There gamma is 0.5.
 
     *Derived* from the criterion: the masses.
 
@@ -146,7 +146,7 @@ class MECM(MedoidClusterer):
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z. Liu. Median evidential c-means algorithm and its application to community
-       detection. Knowledge-Based Systems 74:69-88, 2015.
+       detection. Knowledge-Based Systems 74:69-88, 2015. arXiv:1501.01460.
 
     Examples
     --------
@@ -162,7 +162,8 @@ class MECM(MedoidClusterer):
         papers=("Zhou et al., *Knowledge-Based Systems* 74, 2015",), guide="density",
         reads=("table", "dissimilarities"), families=FAMILIES, empty_set=True, grows="*n² f*", memory="*n²*",
         doubt="sets, outliers",
-        limit="local minima, so many starts; parts [from memory](density.md#what-rests-on-what)", quick={"n_init": 3},
+        limit="local minima, so many starts", quick={"n_init": 3},
+        sources="its abstract, a program by others and memory",
     )  # fmt: skip
 
     gamma: float = param(

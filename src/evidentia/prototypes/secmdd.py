@@ -68,10 +68,9 @@ class SECMdd(MedoidClusterer):
 
     Notes
     -----
-    *From sources* (two public programs by others, and one by authors of the article for several matrices; the article
-    could not be read): J, :math:`d_{iA}`, ``"auto"`` of rho, and the steps: :math:`\bar v_A` by the variance and
-    :math:`v_k` by the single cluster alone, that is ``evenness="variance", medoid_masses="single"``, with alpha 1 and
-    gamma 0.5.
+    *From sources* (two public programs by others, and that of the authors of :class:`~evidentia.views.MECMdd`): J,
+    :math:`d_{iA}`, ``"auto"`` of rho, and the steps: :math:`\bar v_A` by the variance and :math:`v_k` by the single
+    cluster alone, that is ``evenness="variance", medoid_masses="single"``, with alpha 1 and gamma 0.5.
 
     *Derived* from the criterion: the masses, and ``medoid_masses="all"``, which minimizes J for given masses and
     :math:`\bar v_A`.
@@ -86,7 +85,7 @@ class SECMdd(MedoidClusterer):
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z. Liu. ECMdd: evidential c-medoids clustering with multiple prototypes.
-       Pattern Recognition 60:239-257, 2016.
+       Pattern Recognition 60:239-257, 2016. arXiv:1606.01113; an earlier form is arXiv:1507.04091.
 
     Examples
     --------
@@ -101,6 +100,7 @@ class SECMdd(MedoidClusterer):
         papers=("Zhou et al., *Pattern Recognition* 60, 2016",), guide="density", reads=("table", "dissimilarities"),
         families=FAMILIES, empty_set=True, grows="*n² c*", memory="*n²*", doubt="sets, outliers",
         limit="local minima, so many starts", quick={"n_init": 3},
+        sources="its abstract and programs by others",
     )  # fmt: skip
 
     alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=0.5)

@@ -139,8 +139,11 @@ class SoftECM(RelationalClusterer):
     come to one point from a coupling of about 0.1 on, with ``beta=2`` from 0.05 on; on the standardized Wine data, of
     more columns, with ``beta=2`` from 0.01 on.
 
-    The authors find prototypes by gradient steps on soft-DTW (``gamma=0.1``), which may be negative, and stop by
-    another sum than J. Its divergence is not, and steps here never raise J.
+    *Published and ours.* J, with a free prototype for each set, and the masses are those of the authors' program; the
+    article was not compared beyond its abstract. The authors find prototypes by gradient steps on soft-DTW
+    (``gamma=0.1``), which may be negative, and stop by another sum than J. Its divergence is not, and steps here never
+    raise J. The exact steps for points, exchanged objects for other dissimilarities, barycenter averaging for series,
+    and ``coupling`` as a share of n are ours; the program has no dissimilarity for mixed columns.
 
     References
     ----------

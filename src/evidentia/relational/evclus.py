@@ -160,7 +160,9 @@ class EVCLUS(RelationalClusterer):
     n_pairs: Any = param(
         Integer(low=2) | NOTHING,
         """Partners drawn at random for each object (k-EVCLUS); 100 to 500 serve some thousand objects. Time and memory
-        then grow with ``n * n_pairs``. Without it all pairs count.""",
+        then grow with ``n * n_pairs``. Without it all pairs count. In [2]_ every object draws its own partners, and a
+        pair that is drawn from both sides counts twice. Here partnership is mutual, a few objects that are grouped at
+        random have the same partners, and each pair counts once; ``fit(X, partners=...)`` takes independent draws.""",
         default=None,
     )
     delta0: Any = param(

@@ -67,11 +67,12 @@ def all_pairs(source: Source) -> Pairs:
 
 
 def random_pairs(source: Source, n_pairs: int, rng: np.random.RandomState) -> Pairs:
-    """About ``n_pairs`` partners drawn at random for each object: :math:`J(i)` of loss (7), n × k numbers.
+    """About ``n_pairs`` partners drawn at random for each object, n × k numbers.
 
     Objects are put into small groups at random, and groups, on a circle, are partners at some random distances: the
     partnership is mutual, every object has as many partners, and a group's objects share theirs, so that most of a
-    sweep is products of matrices. Each object's partners are a random subset of the others, as in the paper.
+    sweep is products of matrices. Each pair counts once. In loss (7) the sets :math:`J(i)` are independent draws and
+    ordered pairs count, so that a pair may count twice: :func:`listed_pairs` does that with partners that are given.
     """
     n = len(source)
     size = max(1, n_pairs // PARTNER_GROUPS)

@@ -97,6 +97,11 @@ class MECMdd(SeveralViews, SECMdd):
     may raise J again: such a step is not taken. :math:`\bar v_A` is chosen by the mean of the matrices, without
     weights, as in the authors' programs; these differ in :math:`d_l(i, A)`, and ``gamma=0`` is the other form.
 
+    *Published and ours.* Masses, weights, medoids and :math:`\bar v_A` are those of the authors' two programs, one of
+    which has a mistake in the choice of the medoids; the article was not compared. Dividing by the mean,
+    :math:`u = (V \lambda)^s`, ``rho`` in units of the means, starts and a bound on the iterations are ours, and so are
+    the choices that :class:`~evidentia.SECMdd` makes for evenness and for the masses that choose a medoid.
+
     Every object is in every matrix; one that is absent is refused.
 
     References

@@ -96,7 +96,8 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
     masses are those of the other views, as if the weights were renormalized over them; in :math:`F_h` it costs
     what the others cost there on average at the start, so that a view gains no weight by what it lacks.
 
-    *Published and ours.* J, the masses, weights and centers are those of the authors' program. All views start from the
+    *Published and ours.* J, the masses, weights and centers are those of the authors' program; the article was not
+    compared. All views start from the
     same objects (the program starts each by itself, so that cluster 0 of one may be cluster 1 of another). Scaling,
     ``lam`` and ``rho`` in units of the views, absent objects and the entropy counted from equal weights are ours. Every
     step is exact, so J never rises.

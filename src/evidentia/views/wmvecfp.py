@@ -31,6 +31,11 @@ class WMVECFP(WMVEC):
     the column; :math:`\gamma` is ``gamma`` times :math:`n / V`, so that it grows with the number of objects as
     :math:`\lambda` does, see :class:`WMVEC`, which has all else too.
 
+    *Published and ours.* The distances, the masses, the centers and the form of both kinds of weights are those of the
+    authors' program; the article was not compared. That program has other powers of :math:`r_h` in the sum by which it
+    stops; here every step minimizes the J above. Standardized columns, weight zero for constant ones, ``gamma`` in
+    units of n / V, and entropies counted from equal weights are ours, as is all that :class:`WMVEC` says is.
+
     References
     ----------
     .. [1] Z. Liu, H. Huang, S. Letchmunan, M. Deveci. Adaptive weighted multi-view evidential clustering with feature
