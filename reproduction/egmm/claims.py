@@ -63,7 +63,7 @@ def quickest(tables: Tables) -> list[Case]:
 
 def less_doubt(tables: Tables) -> list[Case]:
     places = {"T1": "egmm.figure9", "T2": "egmm.figure10", "fused": "egmm.figure11"}
-    torn = {name: tables[place][name]["torn"].ours or 0.0 for name, place in places.items()}
+    torn = {name: tables[place][name]["on several clusters"].ours or 0.0 for name, place in places.items()}
     return [
         Case(name, torn["fused"] < torn[name], f"{torn['fused']:.2%} of the pixels after, {torn[name]:.2%} before")
         for name in ("T1", "T2")
@@ -79,7 +79,7 @@ def best_on_images(tables: Tables) -> list[Case]:
 
 
 def sees_doubt(tables: Tables) -> list[Case]:
-    table = {name: row["torn"].ours or 0.0 for name, row in tables["egmm.figure4"].items()}
+    table = {name: row["on several clusters"].ours or 0.0 for name, row in tables["egmm.figure4"].items()}
     words = f"EGMM {100 * table['EGMM']:.1f} % of the objects, bootGMM {100 * table['bootGMM']:.1f} %"
     return [Case("Two-class", table["EGMM"] > table["bootGMM"], words)]
 

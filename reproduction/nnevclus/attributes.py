@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import adjusted_rand_score
 
-from evidentia import BPEC, CCM, ECM, EVCLUS, NNEVCLUS, BootGMM, CredalPartition, SECMdd
+from evidentia import BPEC, CCM, ECM, EVCLUS, NNEVCLUS, BootGMM, CredalPartition, FocalSets, SECMdd
 from evidentia.datasets import load
 from evidentia.experimental import WECMdd
 from evidentia.prototypes import belief_peaks
@@ -150,7 +150,10 @@ def focal_family(n_clusters: int) -> str:
 
 
 def build(method: str, X: np.ndarray, n_clusters: int, n_init: int, seed: int) -> BaseEstimator:
-    """The method with the paper's settings: rho = 5 on z-scored columns, five starts, delta_0 by `quantile`."""
+    """The method with the paper's settings: rho = 5 on z-scored columns, five starts, delta_0 by `quantile`.
+
+    A network has 1.5 hidden units for each focal set.
+    """
     c, many = n_clusters, len(X) > 1000
     drawn: dict[str, Any] = {"n_init": n_init, "random_state": seed}
     near: dict[str, Any] = {"focal_sets": "pairs" if c <= 3 else "near-pairs", "rho": 5.0}
@@ -162,7 +165,8 @@ def build(method: str, X: np.ndarray, n_clusters: int, n_init: int, seed: int) -
     if method.startswith("NN-EVCLUS"):
         start = "belief-peaks" if method.endswith("-bp") else "random"
         del relational["n_pairs"]
-        return NNEVCLUS(c, **relational, init=start, **drawn)
+        hidden = int(1.5 * len(FocalSets(c, relational["focal_sets"])))
+        return NNEVCLUS(c, **relational, hidden=hidden, init=start, **drawn)
     if method.endswith("-bp"):
         peaks = belief_peaks(X).choose(c)
         drawn |= {"init": X[peaks], "n_init": 1}
