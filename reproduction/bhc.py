@@ -241,9 +241,9 @@ OTHER_TREE = (
 )
 NOT_VOTES = "the paper's line is not of the votes: its share of pairs of one class is that of Iris"
 OTHER_TREE_2 = (
-    "the paper's line is not of one tree with its line of F_c = 3: recall rises there from 0.8177 to 0.8190, and a split "
-    "cannot bring pairs of one class together. The three measures fit two clusters of three classes of 50 in one way "
-    "only: 28 and 122 objects, 27 of the 28 of one class"
+    "the paper's line is not of one tree with its line of F_c = 3: recall rises there from 0.8177 to 0.8190, and a "
+    "split cannot bring pairs of one class together. The three measures fit two clusters of three classes of 50 in "
+    "one way only: 28 and 122 objects, 27 of the 28 of one class"
 )
 OTHER_GROUPS = "the paper's is one run of k-means, within two deviations of ours over starts"
 
@@ -336,7 +336,13 @@ def table_2_units(quick: bool, seed: int) -> list[Unit]:
 
 def table_2_cells(results: Results) -> list[Cell]:
     return [
-        *line_cells("iris_uci/product/10 groups/alpha 0.95/gamma mean", TABLE_2, results, name="Iris, ", reasons={("BHC", 2): OTHER_TREE_2}),
+        *line_cells(
+            "iris_uci/product/10 groups/alpha 0.95/gamma mean",
+            TABLE_2,
+            results,
+            name="Iris, ",
+            reasons={("BHC", 2): OTHER_TREE_2},
+        ),
         *line_cells(VOTES_KEY, TABLE_2, results, name="votes, ", incomparable=NOT_VOTES),
     ]
 
@@ -741,14 +747,15 @@ CLAIMS = [
     Claim("Figure 3", "The index of BHC rises at each level of the votes' tree.", ("bhc.figure3",), rises),
     Claim(
         "Table 1",
-        "With two clusters precision is low and recall is high, with five or six it is the other way round (here: which "
-        "of the two is the higher one).",
+        "With two clusters precision is low and recall is high, with five or six it is the other way round (here: "
+        "which of the two is the higher one).",
         ("bhc.table1",),
         partial(precision_low, name="bhc.table1", low=("F_c = 2",), high=("F_c = 5", "F_c = 6")),
     ),
     Claim(
         "Table 2",
-        "With two and three clusters of the votes precision is low and recall is high (here: precision is the lower one).",
+        "With two and three clusters of the votes precision is low and recall is high (here: precision is the lower "
+        "one).",
         ("bhc.table2",),
         partial(precision_low, name="bhc.table2", low=("votes, F_c = 2", "votes, F_c = 3")),
     ),

@@ -148,8 +148,8 @@ CLAIMS = [
     ),
     Claim(
         "Tables 2 to 4",
-        f"Confidence intervals and belief-plausibility intervals have similar coverage (here: to {NEAR:g}, when the model "
-        "is right).",
+        f"Confidence intervals and belief-plausibility intervals have similar coverage (here: to {NEAR:g}, when the "
+        "model is right).",
         EVERY,
         similar_coverage,
     ),

@@ -181,7 +181,11 @@ def less_doubt(tables: Tables) -> list[Case]:
     places = {**IMAGES, "fused": "egmm.figure11"}
     shares = {name: tables[place][name]["on several clusters"].ours or 0.0 for name, place in places.items()}
     return [
-        Case(name, shares["fused"] < shares[name], f"{shares['fused']:.2%} of the pixels after, {shares[name]:.2%} before")
+        Case(
+            name,
+            shares["fused"] < shares[name],
+            f"{shares['fused']:.2%} of the pixels after, {shares[name]:.2%} before",
+        )
         for name in IMAGES
     ]
 

@@ -108,8 +108,8 @@ MANY_MAXIMA = {
     "Its number could not be explained.",
 }
 ONE_START = (
-    "Ours is the likeliest of three starts. With one k-means start, 0.01 added to the covariance and EM ended as in the "
-    "authors' program, "
+    "Ours is the likeliest of three starts. With one k-means start, 0.01 added to the covariance and EM ended as in "
+    "the authors' program, "
 )
 EBIC_REASONS: dict[str, dict[int, str]] = {
     "Diamond": MANY_MAXIMA,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 
 from reproduction.claims import Case, Claim, Tables, alike, best, value_text
 from reproduction.exhibit import Cell
@@ -79,7 +80,9 @@ def on_heart(tables: Tables, suffix: str = SHOWN) -> list[Case]:
 
 def letters_dominated(tables: Tables) -> list[Case]:
     known = points_of(tables, "Letters4p1")
-    words = ", ".join(f"{method} {known[method][0]:.2f} at {known[method][1]:.2f}" for method in ("NN-EVCLUS", "Bootclus"))
+    words = ", ".join(
+        f"{method} {known[method][0]:.2f} at {known[method][1]:.2f}" for method in ("NN-EVCLUS", "Bootclus")
+    )
     return [Case("Letters4p1", dominates(known["NN-EVCLUS"], known["Bootclus"]), words)]
 
 
@@ -115,7 +118,9 @@ def second_best(tables: Tables) -> list[Case]:
         scores = scores_of(tables, data)
         own = highest(scores, OWN)
         above = [method for method, score in scores.items() if method not in OWN and score > scores[own]]
-        cases.append(Case(data, above == ["Bootclus"], f"{own} {scores[own]:.3f}, above it {', '.join(above) or 'none'}"))
+        cases.append(
+            Case(data, above == ["Bootclus"], f"{own} {scores[own]:.3f}, above it {', '.join(above) or 'none'}")
+        )
     return cases
 
 
@@ -158,7 +163,7 @@ def slower(tables: Tables) -> list[Case]:
 
 
 def peaks_found(tables: Tables) -> list[Case]:
-    cell = tables["nnevclus.figure7"]["belief peaks"]["centres before the widest gap"]
+    cell = tables["nnevclus.figure7"]["belief peaks"]["centers before the widest gap"]
     return [Case("fourclass", cell.ours == 4, value_text(cell))]
 
 
@@ -176,7 +181,9 @@ def predicted(tables: Tables) -> list[Case]:
     far = row["far objects among them"].ours or 0.0
     return [
         Case(
-            "clusters", (new.ours or 0.0) >= (fitted.ours or 0.0) - SIMILAR, f"{value_text(new)}, fitted {value_text(fitted)}"
+            "clusters",
+            (new.ours or 0.0) >= (fitted.ours or 0.0) - SIMILAR,
+            f"{value_text(new)}, fitted {value_text(fitted)}",
         ),
         Case("outliers", far == 1, f"{far:.0%} of the far objects"),
     ]
@@ -200,7 +207,7 @@ def sizes(tables: Tables) -> list[Case]:
     return [
         Case(
             "training loss falls with the units",
-            all(later <= (1 + FLAT) * earlier for earlier, later in zip(falling, falling[1:])),
+            all(later <= (1 + FLAT) * earlier for earlier, later in pairwise(falling)),
             f"{falling[0]:.3g} to {falling[-1]:.3g}",
         ),
         Case(
@@ -210,7 +217,7 @@ def sizes(tables: Tables) -> list[Case]:
         ),
         Case(
             "training loss rises with the penalty",
-            all(later >= (1 - FLAT) * earlier for earlier, later in zip(rising, rising[1:])) and rising[-1] > rising[0],
+            all(later >= (1 - FLAT) * earlier for earlier, later in pairwise(rising)) and rising[-1] > rising[0],
             f"{rising[0]:.3g} to {rising[-1]:.3g}",
         ),
         Case(f"loss of new objects is lowest at {BEST_PENALTY:g}", lowest == BEST_PENALTY, f"lowest at {lowest:g}"),
@@ -310,7 +317,12 @@ def separated(tables: Tables) -> list[Case]:
 
 
 CLAIMS = [
-    Claim("Figure 7", "The four centers are clearly visible in the graph of δ and Bel.", ("nnevclus.figure7",), peaks_found),
+    Claim(
+        "Figure 7",
+        "The four centers are clearly visible in the graph of δ and Bel.",
+        ("nnevclus.figure7",),
+        peaks_found,
+    ),
     Claim(
         "Figure 9",
         "The network's loss is similar to that of EVCLUS (here: above it by no more than the paper's numbers are).",
@@ -326,8 +338,8 @@ CLAIMS = [
     ),
     Claim(
         "Figure 14",
-        f"The training loss falls with the hidden units and the loss of new objects is flat from {PLATEAU} of them on; the "
-        f"training loss rises with the penalty and the loss of new objects is lowest at {BEST_PENALTY:g}.",
+        f"The training loss falls with the hidden units and the loss of new objects is flat from {PLATEAU} of them "
+        f"on; the training loss rises with the penalty and the loss of new objects is lowest at {BEST_PENALTY:g}.",
         ("nnevclus.figure14",),
         sizes,
     ),
@@ -341,8 +353,8 @@ CLAIMS = [
     ),
     Claim(
         "Figure 23d",
-        "On Heart Bootclus and EVCLUS dominate both ECMdd, NN-EVCLUS-bp dominates CCM, and Bootclus, EVCLUS, both networks "
-        "and CCM-bp are not dominated.",
+        "On Heart Bootclus and EVCLUS dominate both ECMdd, NN-EVCLUS-bp dominates CCM, and Bootclus, EVCLUS, both "
+        "networks and CCM-bp are not dominated.",
         (FIGURES,),
         on_heart,
     ),
@@ -395,8 +407,8 @@ CLAIMS = [
     ),
     Claim(
         "Table 3",
-        "NN-EVCLUS from random weights is as good as EVCLUS or better on most data sets, except with many clusters (here: "
-        f"on six of the eleven others, to {SIMILAR:g}).",
+        "NN-EVCLUS from random weights is as good as EVCLUS or better on most data sets, except with many clusters "
+        f"(here: on six of the eleven others, to {SIMILAR:g}).",
         (SCORES,),
         as_good_as_evclus,
         needed=MOST_REAL,

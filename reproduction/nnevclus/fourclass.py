@@ -443,10 +443,7 @@ EXHIBITS = [
         size_units,
         size_cells,
         draw_sizes,
-        words=(
-            "The paper shows curves without numbers: the loss of new objects is flat from 45 hidden units on and "
-            "smallest for a penalty of 1e-5.",
-        ),
+        words=("The paper shows curves without numbers.",),
         data=DATA,
         minutes=(0.5, 4),
     ),
