@@ -69,7 +69,7 @@ METHODS = ("CECM-Mah", "CECM-Eucl", "CFCM-Mah", "CFCM-Eucl", "COP", "DML-FCM")
 def fitted(method: str, data: Table, links: PairwiseConstraints, seed: int) -> Any:
     """A model, or None when COP-KMEANS finds no partition that obeys the links."""
     family, _, metric = method.partition("-")
-    common = {"n_init": STARTS, "random_state": seed}
+    common: dict[str, Any] = {"n_init": STARTS, "random_state": seed}
     if family == "COP":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # going round in circles is counted

@@ -25,8 +25,8 @@ PAPER_LOSS = {"EVCLUS": 4.75, "NN-EVCLUS": 5.64}  # in thousandths
 LOSS_REASONS = {
     "EVCLUS": "It depends on the pairs that are drawn: twelve starts with 100 partners for each object have 4.27 to "
     "4.64, and with all pairs it is 4.80.",
-    "NN-EVCLUS": "Our quasi-Newton steps go further than the paper's gradient steps: the best of four single starts has "
-    "5.82 after 100 iterations, 5.38 after 200, 5.12 after 400 and 5.08 at the end.",
+    "NN-EVCLUS": "Our quasi-Newton steps go further than the paper's gradient steps: the best of four single starts "
+    "has 5.82 after 100 iterations, 5.38 after 200, 5.12 after 400 and 5.08 at the end.",
 }
 SVM = {"nu": 0.2, "gamma": 0.2}
 CENTERS = np.array([[0, 0], [0, 4], [4, 0], [4, 4]])
