@@ -112,6 +112,30 @@ def best(name: str, own: Mapping[str, Cell], others: Mapping[str, Cell], *, lowe
     return Case(name, above(others[second], own[first]) if lowest else above(own[first], others[second]), words)
 
 
+def joined(name: str, parts: Sequence[Case]) -> Case:
+    """One case of several that must all hold.
+
+    >>> joined("Iris", [Case("10 links", True, "0.9 against 0.8"), Case("20 links", None, "0.9 against 0.9")]).holds
+    >>> joined("Iris", [Case("10 links", True, "0.9 against 0.8"), Case("20 links", False, "0.8 against 0.9")]).words
+    '10 links 0.9 against 0.8, 20 links 0.8 against 0.9'
+    """
+    holds = False if any(part.holds is False for part in parts) else True if all(part.holds for part in parts) else None
+    return Case(name, holds, ", ".join(f"{part.name} {part.words}" for part in parts))
+
+
+def alike(name: str, first: tuple[str, Cell], second: tuple[str, Cell], *, tolerance: float) -> Case:
+    """Whether two means differ by no more than a tolerance, or than two standard errors.
+
+    >>> alike("Wine", ("CECM", Cell("Wine", "CECM", 0.95)), ("CFCM", Cell("Wine", "CFCM", 0.9)), tolerance=0.02)
+    Case(name='Wine', holds=False, words='CECM 0.95, CFCM 0.9')
+    """
+    words = ", ".join(f"{method} {value_text(cell)}" for method, cell in (first, second))
+    (_, one), (_, other) = first, second
+    if one.ours is None or other.ours is None:
+        return Case(name, None, words)
+    return Case(name, abs(one.ours - other.ours) <= max(tolerance, 2 * math.hypot(one.error, other.error)), words)
+
+
 def extreme(cells: Mapping[str, Cell], lowest: bool) -> str | None:
     """The method of the highest number, or of the lowest."""
     there = {name: cell.ours for name, cell in cells.items() if cell.ours is not None}

@@ -7,6 +7,7 @@ the code has now. The pages hold numbers: pictures stay beside the run, or the h
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -99,14 +100,17 @@ def overview(shown: Sequence[ExhibitResult], papers: Sequence[str]) -> str:
 
 
 def digests(computed: Sequence[ExhibitResult]) -> str:
-    """How many units can be told from changed ones, in a sentence."""
+    """Say how many units can be told from changed ones, and of which papers the others are."""
     units = {(one.paper, key): kept for one in computed for key, (_, kept, _) in one.about["units"].items()}
-    without = sum(kept is None for kept in units.values())
+    without = Counter(paper for (paper, _), kept in units.items() if kept is None)
     if not without:
         return f"All {len(units):,} units carry a digest."
+    where = ", ".join(
+        f"{count:,} of the {sum(of == paper for of, _ in units):,} of {paper}" for paper, count in without.items()
+    )
     return (
-        f"{len(units) - without:,} of {len(units):,} units carry a digest; the others are of an earlier run with the "
-        "same settings, before files had one."
+        f"{len(units) - without.total():,} of {len(units):,} units carry a digest. The others ({where}) are of an "
+        "earlier run with the same settings, before files had one."
     )
 
 

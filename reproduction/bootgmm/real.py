@@ -377,6 +377,10 @@ STANDARDIZED = (
 EVCLUS_WORDS = "k-EVCLUS, k = 50, on standardized attributes; means over seeds of the partners and of the start."
 
 
+ONE_BOOTSTRAP = (
+    "The paper's is one bootstrap. Of our ten one has the paper's three virginica on {ve,vi}, three have two and six "
+    "have one. EM of the replicates stopped as by mclust is no cause: five such bootstraps have 1, 1, 2, 3 and 1."
+)
 ONE_RUN = (
     "the paper's is one draw of the partners: of 200 draws of ours 35 are within two objects of each of its counts. "
     "They have 1 to 9 versicolor on {ve,vi} (mean 4.6; the paper's 8 or more in 2 draws) and 15 to 21 objects on a "
@@ -452,7 +456,9 @@ EXHIBITS = [
         "bootgmm.table6",
         "Iris: classes against sets of BootGMM",
         bootgmm_units("iris"),
-        lambda results: count_cells(printed.TABLE_6, runs_of("iris/BootGMM", results)),
+        lambda results: count_cells(
+            printed.TABLE_6, runs_of("iris/BootGMM", results), reasons=dict.fromkeys(("{vi}", "{ve,vi}"), ONE_BOOTSTRAP)
+        ),
         notes=iris_notes,
         words=(LIMIT,),
         data=IRIS,

@@ -211,8 +211,8 @@ def brain_notes(results: Results) -> list[str]:
 def draw_brain(results: Results) -> Figure:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(13, 3.2), layout="constrained")
-    axes = figure.subplots(1, 5)
+    figure = Figure(figsize=(15.6, 3.2), layout="constrained")
+    axes = figure.subplots(1, 6)
     if "brain/0" not in results:
         return figure
     found = results["brain/0"]
@@ -221,6 +221,7 @@ def draw_brain(results: Results) -> Figure:
         "regions": (found["regions"], "viridis"),
         "ECM: sets": (found["sets"]["ECM"], "viridis"),
         "CECM: sets": (found["sets"][brain.name_of(brain.RADII[-1])], "viridis"),
+        "ECM: pignistic": (found["labels"]["ECM"], "viridis"),
         "CECM: pignistic": (found["labels"][brain.name_of(brain.RADII[-1])], "viridis"),
     }
     for ax, (title, (picture, colors)) in zip(axes, pictures.items()):

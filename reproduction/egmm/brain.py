@@ -98,7 +98,7 @@ def score_cells(results: Results) -> list[Cell]:
 
 def contrast_cells(contrast: str, results: Results) -> list[Cell]:
     found = results.get("brain/EGMM", {})
-    cells = [Cell(contrast, "torn", torn(found["sets"][contrast]) if found else None)]
+    cells = [Cell(contrast, "on several clusters", torn(found["sets"][contrast]) if found else None)]
     if contrast in MEANING:
         count = found["clusters"][contrast] if found else None
         cells.append(Cell(contrast, "clusters by EBIC", count, paper=2, better="equal", incomparable=OTHER_IMAGE))

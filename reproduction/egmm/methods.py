@@ -156,7 +156,7 @@ FITS: dict[str, Callable[..., Any]] = {
 }
 INDICES: dict[str, Callable[[Any, np.ndarray], float]] = {  # of a fit, to be maximized
     "FCM": lambda model, X: CRITERIA["mpc"].evaluate(model),
-    "ECM": lambda model, X: -CRITERIA["nonspecificity"].evaluate(model),
+    "ECM": lambda model, X: -CRITERIA["normalized_nonspecificity"].evaluate(model),
     "GMM": lambda model, X: -model.bic(X),
     "CGMM": lambda model, X: -model.bic(X),
     "EGMM": lambda model, X: model.ebic_,

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAPER_LOSS = {"EVCLUS": 4.75, "NN-EVCLUS": 5.64}  # in thousandths
+LOSS_REASONS = {
+    "EVCLUS": "It depends on the pairs that are drawn: twelve starts with 100 partners for each object have 4.27 to "
+    "4.64, and with all pairs it is 4.80.",
+    "NN-EVCLUS": "Our quasi-Newton steps go further than the paper's gradient steps: the best of four single starts "
+    "has 5.82 after 100 iterations, 5.38 after 200, 5.12 after 400 and 5.08 at the end.",
+}
 SVM = {"nu": 0.2, "gamma": 0.2}
 CENTERS = np.array([[0, 0], [0, 4], [4, 0], [4, 4]])
 FAR = 5.0  # from all centers: one in 250 objects of these Student distributions
@@ -104,6 +110,7 @@ def loss_cell(method: str, found: Result) -> Cell:
         thousandths(found, "loss"),
         paper=PAPER_LOSS[method],
         better="lower",
+        reason=LOSS_REASONS[method],
         rival=method == "EVCLUS",
     )
 
@@ -443,10 +450,7 @@ EXHIBITS = [
         size_units,
         size_cells,
         draw_sizes,
-        words=(
-            "The paper shows curves without numbers: the loss of new objects is flat from 45 hidden units on and "
-            "smallest for a penalty of 1e-5.",
-        ),
+        words=("The paper shows curves without numbers.",),
         data=DATA,
         minutes=(0.5, 4),
     ),

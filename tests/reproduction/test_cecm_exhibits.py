@@ -208,3 +208,12 @@ def test_two_regions_find_the_lesions():
     cells = {(c.row, c.column): c.ours for c in small.brain_cells(found)}
     assert cells["CECM, disc of radius 6", "Dice"] > cells["ECM", "Dice"]
     assert small.draw_brain(found).axes[0].get_title() == "slice"
+
+
+def test_figure_19_shows_the_pignistic_partitions_of_both_methods():
+    found = brain.segmented(64, [6], seed=0)
+    figure = small.draw_brain({"brain/0": found})
+    shown = {ax.get_title(): ax.images[0].get_array() for ax in figure.axes}
+    name = brain.name_of(brain.RADII[-1])
+    np.testing.assert_array_equal(shown["ECM: pignistic"], found["labels"]["ECM"])
+    np.testing.assert_array_equal(shown["CECM: pignistic"], found["labels"][name])

@@ -2,10 +2,11 @@
 
 import re
 
-from reproduction import pages
+from reproduction import catalog, pages
 from reproduction.exhibit import Cell, Exhibit
+from reproduction.page import OUTSIDE, place
 from reproduction.pages import DOCS
-from reproduction.results import find_absent, gather, read, write
+from reproduction.results import count_decided, find_absent, gather, read, write
 
 
 def test_a_run_becomes_an_overview_and_a_page_for_each_paper(fake_paper, outcomes, tmp_path):
@@ -50,6 +51,43 @@ def test_the_pages_are_those_of_the_record_beside_them():
     for path, text in written.items():
         assert (DOCS / path).read_text(encoding="utf-8") == text, "run 'python -m reproduction.pages'"
     assert {f"results/{path.name}" for path in results.glob("*.md")} == {path for path in written if "/" in path}
+
+
+def test_every_cell_of_a_papers_own_method_that_is_not_within_has_a_reason():
+    silent = [
+        f"{one.name}: {place(cell)} is {cell.verdict}"
+        for one in read(DOCS / "results")
+        for cell in one.cells
+        if cell.verdict in OUTSIDE and not cell.rival and not cell.reason
+    ]
+    assert not silent, f"not looked into: {silent}"
+
+
+def test_every_claim_has_a_verdict():
+    decided = [(paper, one) for paper, found in count_decided(read(DOCS / "results")).items() for one in found]
+    assert decided
+    assert not [f"{paper}, {one.claim.place}" for paper, one in decided if one.finding == "not computed"]
+    texts = [(paper, one.claim.place, one.claim.text) for paper, one in decided]
+    assert len(set(texts)) == len(texts)  # and each counts once
+
+
+def test_cells_of_the_record_are_those_of_the_code():
+    """But for cells that only results bring forth, which an exhibit without results does not have."""
+    frames = {one.name: one for paper in catalog.PAPERS for one in paper.exhibits if paper.claims}
+    for one in read(DOCS / "results"):
+        made = frames[one.name].cells({}) if one.name in frames and frames[one.name].cells else []
+        known = {(cell.row, cell.column) for cell in made}
+        rows = {row for row, _ in known}
+        assert not {(c.row, c.column) for c in one.cells if c.row in rows} - known, (
+            f"{one.name} has labels of an older run"
+        )
+
+
+def test_units_without_a_digest_are_counted_by_paper(fake_paper, outcomes):
+    exhibit = fake_paper.EXHIBITS[0]
+    shown = gather(exhibit, exhibit.units(True, 0), outcomes, quick=False, seed=7)
+    shown.about["units"].update({key: [unit[0], None, unit[2]] for key, unit in list(shown.about["units"].items())[:3]})
+    assert pages.digests([shown]).startswith("1 of 4 units carry a digest. The others (3 of the 4 of fake) are of")
 
 
 def test_the_guide_shows_the_coverage_of_the_record():

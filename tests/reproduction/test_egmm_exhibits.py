@@ -5,8 +5,10 @@ import pandas as pd
 import pytest
 from scipy.stats import friedmanchisquare
 
+from evidentia import CredalPartition, FocalSets
 from reproduction.catalog import PAPERS, shown_places
-from reproduction.egmm import EXHIBITS, brain, clustering, methods, paper, ranks, simulated
+from reproduction.egmm import EXHIBITS, brain, claims, clustering, methods, paper, ranks, simulated
+from reproduction.exhibit import Cell
 
 TABLES = {
     "unknown NMI": (paper.UNKNOWN["NMI"], paper.UNKNOWN_RANKS["NMI"]),
@@ -183,3 +185,49 @@ def test_diagram_shows_every_method():
     shown = " ".join(text.get_text() for text in ax.texts)
     assert all(name in shown for name in clustering.KNOWN_METHODS)
     plt.close("all")
+
+
+def test_each_index_can_be_computed_of_its_own_method():
+    X, _ = methods.table("Iris")
+    assert set(methods.INDICES) <= set(methods.FITS)
+    for method, index in methods.INDICES.items():
+        assert np.isfinite(index(methods.FITS[method](X, 2, 0), X))
+
+
+def test_figures_4_and_5_show_contours_of_the_truth_and_hulls_of_the_sets():
+    results = {f"pictures/{name}": None for name in ("Two-class", "Four-class")}
+    for name, n_clusters in (("Two-class", 2), ("Four-class", 4)):
+        data = simulated.drawn(name, 0)
+        sets = FocalSets(n_clusters, "pairs", empty=False)
+        masses = np.zeros((len(data.data), len(sets)))
+        masses[np.arange(len(masses)), [sets.index((k,)) for k in data.target]] = 1
+        masses[:20] = 0
+        masses[:20, sets.index((0, 1))] = 1
+        kept = simulated.kept(CredalPartition(masses, sets), [])
+        methods_shown = ("ECM", "bootGMM", "EGMM") if n_clusters == 2 else ("EGMM",)
+        results[f"pictures/{name}"] = {**dict.fromkeys(methods_shown, kept), "seed": 0}
+    truth, *panels = simulated.draw_two_class(results).axes
+    assert len(truth.patches) == 2 * 2 * 2  # two lines for each class, each filled
+    assert [len(ax.patches) for ax in panels] == [2 * 3] * 3  # two clusters and the set of both, filled and outlined
+    truth, hulls, lower, _ = simulated.draw_four_class(results).axes
+    assert (len(truth.patches), len(hulls.patches), len(lower.patches)) == (2 * 4 * 2, 2 * 5, 2 * 4)
+
+
+def test_the_true_distributions_are_a_row_beside_the_methods():
+    partition = CredalPartition(np.tile([1.0, 0, 0], (800, 1)), FocalSets(2, "full", empty=False))
+    results = {"pictures/Two-class": {"EGMM": simulated.kept(partition, []), "seed": 0}}
+    cells = {(cell.row, cell.column): cell.ours for cell in simulated.partition_cells("Two-class", results)}
+    assert cells["EGMM", "ARI"] == cells["EGMM", "on several clusters"] == 0
+    assert 0.7 < cells["true distributions", "ARI"] < 0.8
+
+
+def test_ebic_of_two_numbers_that_chance_may_order_is_open():
+    def tables(four, deviation):
+        gains = {"C = 3": -20.0, "C = 4": four, "C = 5": -20.0, "C = 6": -40.0}
+        rows = {column: Cell("", "", gain, deviation, runs=4) for column, gain in gains.items()}
+        one = {"less that of C = 2": {**rows, "C = 4": Cell("", "", -30.0)}}
+        return {"egmm.table2": one, "egmm.table3": one, "egmm.table4": {"less that of C = 2": rows}}
+
+    assert [case.holds for case in claims.right_numbers(tables(9.0, 4.0))] == [True, True, True]
+    assert claims.right_numbers(tables(-1.0, 4.0))[-1].holds is None
+    assert claims.right_numbers(tables(-9.0, 4.0))[-1].holds is False

@@ -6,7 +6,9 @@ from scipy.spatial.distance import cdist
 
 from evidentia import NNEVCLUS, CredalPartition, FocalSets
 from reproduction.exhibit import Cell
-from reproduction.nnevclus import EXHIBITS, butterfly, circles, claims, fourclass, keeping, links
+from reproduction.nnevclus import EXHIBITS, attributes, butterfly, circles, claims, fourclass, keeping, links
+from reproduction.pages import DOCS
+from reproduction.results import read
 
 
 @pytest.mark.parametrize("exhibit", EXHIBITS, ids=lambda exhibit: exhibit.name)
@@ -58,13 +60,43 @@ def test_the_network_is_dominated_by_the_partition_that_is_better_in_both():
         }
 
     def case(*points):
-        (found,) = claims.not_dominated({claims.FIGURES: table(*points)}, suffix="")
+        (found,) = claims.not_dominated({claims.FIGURES: table(*points)})
         return found
 
     assert case((0.8, 0.1), (0.9, 0.2)).holds  # and Bootclus, which is better in both, is left out
     assert not case((0.8, 0.3), (0.9, 0.2)).holds
     assert case((0.8, 0.3), (0.9, 0.3)).holds  # more consistent, and not less doubtful
     assert case((0.8, 0.3), (0.9, 0.2)).words == "0.80 at 0.30, dominated by ECM"
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "hidden"),
+    [(2, 6), (3, 12), (6, 12), (31, 49)],  # 4 and 8 sets with the pairs; 8 and 33 without
+)
+def test_networks_have_one_and_a_half_hidden_units_for_each_focal_set(n_clusters, hidden):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    for method in attributes.OWN:
+        assert attributes.build(method, X, n_clusters, n_init=1, seed=0).hidden == hidden
+
+
+def test_the_papers_text_on_heart_is_of_normalized_partitions():
+    tables = {one.name: one.table for one in read(DOCS / "results")}
+    held = {suffix: sum(case.holds for case in claims.on_heart(tables, suffix)) for suffix in (claims.SHOWN, "")}
+    assert held[""] < 5 < held[claims.SHOWN]
+
+
+def test_figure_14_is_decided_curve_by_curve():
+    def found(train, new):
+        rows = [f"{hidden} hidden units" for hidden in fourclass.UNITS[False]]
+        rows += [f"l2 = {l2:g}" for l2 in fourclass.PENALTIES[False]]
+        columns = ("training loss, thousandths", "of 1,000 new")
+        table = {row: dict(zip(columns, (Cell("", "", a), Cell("", "", b)))) for row, a, b in zip(rows, train, new)}
+        return [case.holds for case in claims.sizes({"nnevclus.figure14": table})]
+
+    falling, rising = [6, 5.8, 5.6, 5.5, 5.4, 5.3, 5.2, 5.1, 5.0, 4.99], [4.9, 4.91, 5.0, 5.1, 5.4]
+    plateau, lowest = [6.5, 6.4, 6.3, 6.2, 6.1, 6.0, 5.9, 5.8, 5.5, 5.51], [5.5, 5.4, 5.5, 5.6, 5.7]
+    assert found(falling + rising, plateau + lowest) == [True] * 4
+    assert found(falling[::-1] + rising[::-1], plateau[::-1] + lowest[::-1]) == [False] * 4
 
 
 def test_a_fitted_network_survives_as_text():
