@@ -324,7 +324,6 @@ def test_bhc_of_the_paper(three_groups):
 
 
 def test_nnevclus_of_the_paper(three_groups):
-    pytest.importorskip("torch")
     family = FocalSets(3, "pairs")
     assert sorted(map(len, family)) == [0, 1, 1, 1, 2, 2, 2, 3]
     model = in_paper("nnevclus", c=3, f=len(family)).fit(three_groups)

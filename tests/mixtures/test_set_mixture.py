@@ -389,10 +389,9 @@ def test_single_clusters_are_the_parsimonious_mixture(model):
         3, model=model, init=first.partition_.masses, reg_covar=1e-14, tol=1e-16, max_iter=20_000
     ).fit(X)
     assert mine.log_likelihood_ == pytest.approx(theirs.criterion_, rel=0, abs=1e-8)
-    searched = model in ("EVE", "VVE")  # common axes are found step by step
-    np.testing.assert_allclose(
-        plain.criterion_trace_[2:20], theirs.criterion_trace_[:18], rtol=0, atol=1e-3 if searched else 1e-7
-    )
+    # Common axes are found step by step, and so is a common shape of clusters of different volumes, from the last ones.
+    inner = {"EVE": 1e-3, "VVE": 1e-3, "VEE": 1e-6}.get(model, 1e-7)
+    np.testing.assert_allclose(plain.criterion_trace_[2:20], theirs.criterion_trace_[:18], rtol=0, atol=inner)
     # the last step of EM may leave 1e-16 of the mean log-likelihood, which is its square
     np.testing.assert_allclose(mine.weights_, theirs.weights_, atol=1e-6)
     np.testing.assert_allclose(mine.cluster_centers_, theirs.cluster_centers_, atol=1e-6)

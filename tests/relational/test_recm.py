@@ -131,7 +131,7 @@ def test_descents_with_guesses_end_where_plain_ones_do(seed, settings):
         assert ours.converged
         assert ours.objective <= slow.objective * (1 + 1e-12)
         assert ours.objective == pytest.approx(slow.objective, rel=1e-7)  # not another minimum
-        assert (np.diff(ours.trace) <= 0).all()
+        assert (np.diff(ours.trace) <= 1e-14 * ours.trace[1:]).all()  # but for rounding of its sums
         np.testing.assert_allclose(ours.state.sum(axis=1), 1)
     assert sum(run.n_iter for run in faster) <= sum(run.n_iter for run in plain)
 
