@@ -1,8 +1,9 @@
-"""How many rows each fit of an ensemble should see: ``python -m reproduction.defaults.resampling`` writes the record.
+"""Measure which share of the rows each fit of an ensemble should see.
 
-Tables are drawn from known groups. An ensemble says for each two objects in what share of its fits they are together;
-where the fits disagree, the more frequent answer is right if the same method, fitted to 20,000 rows of the same groups,
-gives it too. A share of rows is calibrated if answers are right as often as they are frequent.
+``python -m reproduction.defaults.resampling`` writes the record. Tables are drawn from known groups. For each pair of
+objects the measurement counts the fits in which the two are together. Where the fits disagree, the more frequent answer
+is right if the same method, fitted to 20,000 rows of the same groups, gives it too. A share of the rows is calibrated
+if an answer that 76 % of the fits give is right in 76 % of the cases.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Answers(NamedTuple):
 
     @property
     def error(self) -> float:
-        """How much more often an answer is given than it is right."""
+        """Return the mean share of fits that give the answer, less the share of right answers."""
         return (self.said - self.right) / self.pairs
 
 
@@ -55,11 +56,13 @@ def draw_table(shape: str, n: int, seed: int) -> np.ndarray:
 
 
 def measure(shape: str, n: int, rows: float, seed: int, n_fits: int = FITS) -> Answers:
-    """Return what an ensemble says of the undecided pairs of one table, and how often it is right."""
+    """Return the sums over the undecided pairs of one table."""
     model: Any = FCM(3, n_init=1, random_state=0)
     X = draw_table(shape, n, seed)
     truth = model.fit(draw_table(shape, POPULATION, seed + 1_000_000)).predict(X)
-    labels = np.array([one.predict(X) for one in ensemble(X, model, n_fits=n_fits, rows=rows, random_state=seed).models])
+    labels = np.array(
+        [one.predict(X) for one in ensemble(X, model, n_fits=n_fits, rows=rows, random_state=seed).models]
+    )
     first, second = np.triu_indices(n, 1)
     drawn = np.random.default_rng(seed).permutation(len(first))[:PAIRS]
     first, second = first[drawn], second[drawn]

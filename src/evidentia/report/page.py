@@ -68,8 +68,8 @@ def write_report(
     path : path of the HTML file
     partition : CredalPartition
     model : fitted estimator or TableModel, optional
-        Its parameters, its trace and the shape of its clusters are shown. A :class:`~evidentia.looking.TableModel`
-        knows the scale on which it was fitted, and shows shapes in the units of X.
+        Its parameters, its trace and the shape of its clusters are shown. With a
+        :class:`~evidentia.looking.TableModel` shapes are drawn in the units of X.
     X : array-like of shape (n_samples, n_features), optional
         The objects, in units a reader knows: gives the means of the clusters and the scatter plot.
     feature_names : sequence of str, optional

@@ -37,7 +37,7 @@ class Picture(NamedTuple):
 
 
 class Shapes(NamedTuple):
-    """What :func:`~evidentia.plots.plot_ellipses` reads of a model, in the units of the table."""
+    """Attributes that :func:`~evidentia.plots.plot_ellipses` reads from a model, in the units of the table."""
 
     partition_: CredalPartition
     cluster_centers_: np.ndarray
