@@ -6,6 +6,7 @@ them is not what this script writes.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -217,6 +218,27 @@ def in_paper(method: methods.Method) -> str:
     return f"With `c` clusters:\n\n```python\n{method.as_in_paper}\n```\n\n{fill(method.differs, 120)}"
 
 
+def resampling_table() -> str:
+    """How often the fits of an ensemble agree and are right, by the share of rows that each sees."""
+    record = json.loads((ROOT / "reproduction/defaults/resampling.json").read_text(encoding="utf-8"))
+    shares = sorted({one["rows"] for one in record["measured"]})
+    heads = [f"{100 * rows:.0f} % of the rows: {what}" for rows in shares for what in ("share of fits", "right")]
+    lines = ["| groups | objects |" + "".join(f" {head} |" for head in heads), "|---|---|" + "---|" * len(heads)]
+    found = {(one["groups"], one["objects"], one["rows"]): one for one in record["measured"]}
+    for groups, n in dict.fromkeys((groups, n) for groups, n, _ in found):
+        lines.append(_calibration_row(f"{groups} | {n:,}", [found[groups, n, rows] for rows in shares]))
+    totals = [[one for one in record["measured"] if one["rows"] == rows] for rows in shares]
+    sums = [{key: sum(one[key] for one in total) for key in ("pairs", "said", "right")} for total in totals]
+    lines.append(_calibration_row("all | ", sums))
+    words = f"Each line: {record['tables']} tables, {record['fits']} fits of `FCM(3)` to each."
+    return "\n".join([*lines, "", words])
+
+
+def _calibration_row(head: str, measured: list[dict[str, float]]) -> str:
+    cells = [f"{one[key] / one['pairs']:.2f}" for one in measured for key in ("said", "right")]
+    return f"| {head} | {' | '.join(cells)} |"
+
+
 def between(mark: str, comment: str = "<!-- {} -->") -> Callable[[str, str], str]:
     """Replace what stands between two marks."""
     begin, end = comment.format(f"{mark}: written by docs/make_tables.py"), comment.format(f"end of {mark}")
@@ -236,12 +258,13 @@ def pages() -> dict[Path, str]:
     text = which.read_text(encoding="utf-8")
     for mark, table in (("abilities", ability_table()), ("costs", cost_table())):
         text = between(mark)(text, table)
-    density = ROOT / "docs/guide/density.md"
+    density, fusion = ROOT / "docs/guide/density.md", ROOT / "docs/guide/fusion.md"
     guides = {ROOT / f"docs/guide/{m.guide}.md": in_paper(m) for cls in own().values() if (m := cls.method).as_in_paper}
     clusterers = tuple(name for name in methods.FAMILIES if name != "metric_learning")
     return {
         readme: between("methods")(readme.read_text(encoding="utf-8"), readme_table()),
         which: text,
+        fusion: between("resampling")(fusion.read_text(encoding="utf-8"), resampling_table()),
         density: between("sources")(density.read_text(encoding="utf-8"), sources_table()),
         **{page: between("paper")(page.read_text(encoding="utf-8"), block) for page, block in guides.items()},
         ROOT / "docs/api/estimators.rst": api_page(clusterers, "Estimators"),

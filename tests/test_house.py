@@ -88,14 +88,22 @@ def test_the_oldest_versions_in_ci_are_those_that_the_package_allows(project):
     assert {name: numbers(pinned[name]) for name in pinned} == {name: numbers(floors[name]) for name in pinned}
 
 
+def test_every_file_of_reference_numbers_has_its_program_and_data_in_the_table():
+    folder = ROOT / "tests" / "reference"
+    rows = re.findall(r"^\| `(.*?)` \| R 4.2, (?:evclust 2.0.3|mclust 6.0.0) \| .+ \| .+ \|$",
+                      (folder / "README.md").read_text(encoding="utf-8"), re.MULTILINE)  # fmt: skip
+    assert sorted(rows) == sorted(path.name for path in folder.iterdir() if path.name != "README.md")
+
+
 def test_a_release_says_its_version_and_date_everywhere(project):
     version = evidentia.__version__
     assert re.fullmatch(r"\d+\.\d+\.\d+", version)
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    date = re.search(r"^date-released: (\d{4}-\d\d-\d\d)$", citation, re.MULTILINE)[1]
+    date = re.search(r"^date-released: (\d{4}-\d\d-\d\d)$", citation, re.MULTILINE)
     assert f"\nversion: {version}\n" in citation
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## (.*)$", changelog, re.MULTILINE)[0] == f"{version} ({date})"
+    heading = "Unreleased" if date is None else f"{version} ({date[1]})"
+    assert re.findall(r"^## (.*)$", changelog, re.MULTILINE)[0] == heading
     assert set(re.findall(r"^### (.*)$", changelog, re.MULTILINE)) <= KINDS
     python = project["project"]["requires-python"]
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")

@@ -209,6 +209,24 @@ def test_the_record_says_how_it_costs_and_what_its_limit_is(cls):
         assert getattr(cls.method, name), name
 
 
+@every_clusterer
+def test_the_words_for_the_cost_begin_with_the_power_that_the_record_gives(cls):
+    power = {1: "n", 2: "n²"}[cls.method.power]
+    for words in (cls.method.grows, cls.method.memory):
+        assert "{" not in words
+        first = re.search(r"\bn(²|\b)", words)  # "as ECM" and "six times EVCLUS" name another method
+        assert first is None or first.group() == power
+
+
+def test_a_power_is_written_out_in_the_words_of_a_record():
+    one, two = (
+        Method(name="x", title="", papers=(), guide="", power=power, grows="*{n} c*", memory="*{n}*")
+        for power in (1, 2)
+    )
+    assert (one.grows, one.memory, two.grows, two.memory) == ("*n c*", "*n*", "*n² c*", "*n²*")
+    assert CLASSES["cevclus"].method.power == CLASSES["evclus"].method.power == 2
+
+
 def test_every_exported_estimator_has_a_record_and_is_in_the_list():
     exported = {getattr(evidentia, name) for name in evidentia.__all__ if inspect.isclass(getattr(evidentia, name))}
     recorded = {cls for cls in CLASSES.values() if ".experimental." not in cls.__module__}

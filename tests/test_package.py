@@ -1,6 +1,7 @@
 """The package as a whole: the direction of imports, the speed of importing, and scikit-learn's own checks."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -40,6 +41,13 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 SIDEWAYS = {("solvers", "belief")}  # neighbors do not know each other, but for this
+
+
+def test_contributing_shows_the_layers():
+    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    shown = re.search(r"An import may only point to the left:\n\n((?:    .*\n)+)", text)[1]
+    assert [set(re.findall(r"\w+", layer)) for layer in shown.split("<")] == LAYERS
+    assert {("solvers", "belief")} == SIDEWAYS  # said below the lines
 
 
 def imported(path):

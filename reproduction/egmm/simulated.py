@@ -16,8 +16,7 @@ from evidentia.belief import FocalSets
 from evidentia.datasets import Dataset, make_diamond, make_egmm_four_class, make_egmm_two_class
 from evidentia.mixtures import BootGMM
 from evidentia.partition import CredalPartition
-from evidentia.plots import plot_ellipses, plot_masses, plot_partition
-from evidentia.plots.palette import set_style
+from evidentia.plots import plot_ellipses, plot_masses, plot_partition, set_style
 from evidentia.prototypes import ECM
 from reproduction.bootgmm.fits import PAPER_TOL
 from reproduction.egmm import paper

@@ -67,9 +67,12 @@ class Method:
         The rule behind ``labels_`` and ``predict``, as the method's paper has it.
     criterion : {"minimized", "maximized"}, optional
         Which way ``criterion_`` and its trace go; None for a method that has none.
+    power : int
+        Power of the number of objects with which time and memory grow: 2 where all pairs of objects are compared (those
+        with a parameter ``n_pairs`` compare all while that is None).
     grows, memory : str
         How time (of an iteration, or in all) and memory beyond the table grow, for n objects, p columns, c clusters,
-        f focal sets, k partners, K neighbors.
+        f focal sets, k partners, K neighbors. ``{n}`` stands for n to the ``power``.
     doubt : str
         In what form a result says what is not known.
     limit : str
@@ -99,6 +102,7 @@ class Method:
     empty_set: bool = False
     labels: str = "plausibility"
     criterion: str | None = "minimized"
+    power: int = 1
     grows: str = ""
     memory: str = ""
     doubt: str = ""
@@ -155,6 +159,9 @@ class Method:
         return {**sparse, **self.exceptions}
 
     def __post_init__(self) -> None:
+        for name in ("grows", "memory"):
+            words = getattr(self, name).replace("{n}", {1: "n", 2: "n²"}[self.power])
+            object.__setattr__(self, name, words)  # the record is frozen once it is made
         for name, known in (("reads", READS), ("takes", TAKES), ("number", NUMBER)):
             if unknown := set(getattr(self, name)) - set(known):
                 raise ValueError(f"'{name}' of method {self.name!r} may hold {known}. Got {sorted(unknown)}.")

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evidentia import EGMM, CredalPartition
+import evidentia.report
+from evidentia import EGMM, CredalPartition, load_model
 from evidentia.cli import fitting
 from evidentia.cli.errors import UserError
 from evidentia.looking.rules import SCALERS
@@ -153,11 +154,59 @@ def test_quiet_prints_the_summary_alone(run, table):
 
 def test_centers_and_covariance_come_back_to_the_units_of_the_file(patients):
     data = patients[["age", "weight"]]
-    plain = fitting.fit(EGMM(2, random_state=0), data, 2, "none").model
+    plain = fitting.fit(EGMM(2, random_state=0), data, 2, "none").placing
     for scale in SCALERS:
-        scaled = fitting.fit(EGMM(2, random_state=0), data, 2, scale).model
-        np.testing.assert_allclose(scaled.cluster_centers_, plain.cluster_centers_, rtol=1e-3)
-        np.testing.assert_allclose(scaled.covariances_, plain.covariances_, rtol=2e-2)
+        scaled = fitting.fit(EGMM(2, random_state=0), data, 2, scale).placing
+        np.testing.assert_allclose(scaled.centers, plain.centers, rtol=1e-3)
+        np.testing.assert_allclose(scaled.covariances, plain.covariances, rtol=2e-2)
+        np.testing.assert_array_equal(scaled.predict(data), scaled.model.labels_)
+
+
+@pytest.fixture
+def reported(monkeypatch):
+    """What the commands hand to the report, and a report written from it."""
+    given, write = [], evidentia.report.write_results
+
+    def keep(*arguments, **words):
+        given.append(words)
+        return write(*arguments, **words)
+
+    monkeypatch.setattr(evidentia.report, "write_results", keep)
+    return given
+
+
+@pytest.mark.parametrize("method", ["egmm", "ecm", "gustafson-kessel", "fcm"])
+@pytest.mark.parametrize("ensemble", [[], ["--ensemble", 4]])
+def test_the_model_in_the_report_predicts_its_own_labels(run, table, patients, tmp_path, reported, method, ensemble):
+    code, said = run("fit", table, "--method", method, "--clusters", 2, "--columns", "age,weight", "--id", "patient",
+                     "--scale", "standard", *ensemble, "--out", tmp_path / "out")  # fmt: skip
+    assert code == 0, said
+    (words,) = reported
+    np.testing.assert_array_equal(words["model"].predict(patients), words["model"].model.labels_)
+    np.testing.assert_array_equal(
+        load_model(tmp_path / "out/model.npz").predict(patients), words["model"].model.labels_
+    )
+    np.testing.assert_allclose(np.sort(words["model"].centers, axis=0), [[30, 60], [60, 90]], atol=5)
+
+
+def test_the_model_in_the_report_on_rows_in_files_predicts_its_own_labels(run, patients, tmp_path, reported):
+    rows = patients[["age", "weight"]].to_numpy()
+    np.save(tmp_path / "x.npy", rows)
+    code, said = run("fit", tmp_path / "x.npy", "--method", "ecm", "--clusters", 2, "--out", tmp_path / "out")
+    assert code == 0, said
+    (words,) = reported
+    np.testing.assert_array_equal(words["model"].predict(rows), words["model"].partition_.compute().labels())
+    np.testing.assert_array_equal(words["partition"].labels(), words["model"].predict(words["X"]))
+
+
+def test_the_ellipses_of_an_ensemble_are_those_of_its_own_sets(run, table, tmp_path, reported):
+    """The fused masses are on other sets than the weights of the mixture."""
+    code, said = run("fit", table, "--clusters", 2, "--focal-sets", "singletons", "--columns", "age,weight",
+                     "--ensemble", 4, "--out", tmp_path)  # fmt: skip
+    assert code == 0, said
+    (words,) = reported
+    assert words["partition"].focal_sets != words["model"].partition_.focal_sets
+    assert (tmp_path / "ellipses.png").exists()
 
 
 def test_warnings_become_notes_also_in_the_report(run, table, tmp_path):

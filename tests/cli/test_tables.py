@@ -243,6 +243,12 @@ def test_a_missing_file_suggests_its_neighbor(table):
         read_table(table.parent)
 
 
+def test_parquet_in_a_file_whose_name_is_no_text(tmp_path):
+    path = tmp_path / "a\udcff.parquet"
+    path.write_bytes(pd.DataFrame({"u": [1.5, 2.5]}).to_parquet())
+    assert read_table(path).frame["u"].tolist() == [1.5, 2.5]
+
+
 def test_parquet_without_pyarrow_names_the_extra(table, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     path = table.with_suffix(".parquet")

@@ -33,7 +33,8 @@ def served(tmp_path_factory):
     numbers = 8 * group[:, None] + rng.normal(size=(len(NAMES), len(COLUMNS)))
     table = pd.DataFrame({ID: NAMES, KIND: np.array(LEVELS)[2 * group + rng.integers(0, 2, len(NAMES))]})
     path = tmp_path_factory.mktemp("hostile") / f"{FILE}.parquet"
-    pd.concat([table, pd.DataFrame(numbers, columns=COLUMNS)], axis=1).to_parquet(path)
+    frame = pd.concat([table, pd.DataFrame(numbers, columns=COLUMNS)], axis=1)
+    path.write_bytes(frame.to_parquet())  # pyarrow opens only names that are text
     with Served(path, "--id", ID, "--method", "cecm", "--clusters", 2, "--port", 5956) as found:
         yield found
 
@@ -95,7 +96,7 @@ def told(tmp_path_factory):
     clusters = hostile("g", 2)
     masses = 0.8 * np.eye(4)[group + 1] + 0.2 * rng.dirichlet(np.ones(4), len(NAMES))
     partition = CredalPartition(masses, FocalSets(2), object_names=NAMES, cluster_names=clusters)
-    X = pd.DataFrame(group[:, None] + rng.normal(size=(len(NAMES), 3)), columns=COLUMNS[:3]).assign(
+    X = pd.DataFrame(group[:, None] + rng.normal(size=(len(NAMES), 3)), NAMES, COLUMNS[:3]).assign(
         **{KIND: np.array(LEVELS)[2 * group + rng.integers(0, 2, len(NAMES))]}
     )
     folder, title = tmp_path_factory.mktemp("told"), " ".join(PAYLOADS)

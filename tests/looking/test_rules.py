@@ -230,12 +230,13 @@ def test_costs_grow_with_rows_starts_and_numbers(monkeypatch):
     squares = 1.7 + 1.2 / (1600**2 - 400**2) * (4000**2 - 1600**2)
     assert expected_cost(EVCLUS(3, n_init=1), X, 3).seconds == pytest.approx(squares, rel=0.01)
     assert expected_cost(EVCLUS(3, n_init=1), X, 3).memory == pytest.approx(24 * 4000**2)
+    assert expected_cost(methods.find("cevclus")(3, n_init=1), X, 3).memory == pytest.approx(24 * 4000**2)
     assert expected_cost(EVCLUS(3, n_init=1, n_pairs=50), X, 3).seconds == pytest.approx(4.1, rel=0.01)
     assert expected_cost(ecm(3), np.zeros((300, 10)), 3).seconds < 10
     egmm = methods.find("egmm")(n_init=3)  # starts are shared, and rows add passes alone
     many = expected_cost(egmm, np.zeros((200_000, 10)), None)
     assert many.seconds == pytest.approx(0.5 * len(range(2, 11)) + 2e-7 * 2_000_000)
-    assert len(fitted) == 6
+    assert len(fitted) == 7
 
 
 def test_costs_of_categories_have_all_starts_in_the_short_runs_and_grow_with_different_rows(monkeypatch):

@@ -381,9 +381,7 @@ def test_separation_of_a_plane_is_the_trace_of_between_by_total():
 def test_numbers_of_clusters_stand_at_the_means_of_their_sure_objects_without_a_model():
     partition, X = sphere(3, 2)
     view = choose_view(partition, read_columns(X))
-    np.testing.assert_allclose(
-        view.centers(None, read_columns(X)), [X[partition.lower(k)].mean(axis=0) for k in range(3)]
-    )
+    np.testing.assert_allclose(view.centers(None), [X[partition.lower(k)].mean(axis=0) for k in range(3)])
 
 
 def test_a_collapsed_model_is_no_answer(tmp_path):

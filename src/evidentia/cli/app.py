@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -44,9 +44,6 @@ from evidentia.cli.options import (
     Tables,
 )
 from evidentia.cli.settings import MethodCommand
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     cls=Commands,

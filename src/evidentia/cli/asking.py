@@ -14,12 +14,12 @@ import pandas as pd
 from evidentia._names import printable
 from evidentia.cli import terminal
 from evidentia.cli.errors import UserError
-from evidentia.cli.fitting import convert_units, record_events
+from evidentia.cli.fitting import record_events
 from evidentia.cli.inputs import Input
 from evidentia.cli.summary import print_summary
 from evidentia.constraints import ActiveSession
 from evidentia.files import check_writable
-from evidentia.looking.placing import scales_of
+from evidentia.looking.placing import TableModel, scales_of
 from evidentia.looking.rules import rescale
 from evidentia.prototypes import CECM
 
@@ -77,7 +77,7 @@ def run(job: Job) -> bool:
         written = write_results(
             job.out,
             partition=session.partition,
-            model=convert_units(scales_of(scaler), session.model),
+            model=TableModel(session.model, tuple(data.columns), scales=scales_of(scaler)),
             X=data,
             object_column=job.given.id_column,
             notes=[*notes, *conversation.notes],

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import signal
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
@@ -23,19 +21,19 @@ from evidentia.looking import numbers
 from evidentia.looking.numbers import Clusters, fit_number
 from evidentia.looking.placing import TableModel, scales_of
 from evidentia.looking.rules import number_settings, rescale
+from evidentia.partition import CredalPartition
 from evidentia.selection import ensemble
-from evidentia.solvers.coordinates import ColumnScales
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """A model in the units of the file, how the number of clusters was chosen, and what was worth a warning.
+    """The fitted model with what makes its rows out of those of a file, the partition, and how the fit went.
 
-    ``placing`` is the model as it was fitted, with what makes its rows out of those of a file.
+    The partition is that of the model, or with an ensemble that of many fits like it.
     """
 
-    model: Any
     placing: TableModel
+    partition: CredalPartition
     selection: Any
     notes: list[str]
     interrupted: bool
@@ -115,21 +113,19 @@ def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, link
     columns, named = data.columns.tolist(), data.index.name
     categories = tuple(name for name in columns if data[name].dtype == "category")
     placing = TableModel(model, tuple(columns), categories, scales, None if named is None else str(named))
-    return FitResult(convert_units(scales, model), placing, selection, noticed.notes, noticed.interrupted)
+    return FitResult(placing, model.partition_, selection, noticed.notes, noticed.interrupted)
 
 
 def with_ensemble(fitted: FitResult, data: pd.DataFrame, n_fits: int, verbose: int = 0) -> FitResult:
-    """The same model with the partition of many fits like it, its clusters in the order of the model's."""
-    model, placing = fitted.model, fitted.placing
+    """Replace the partition by that of many fits like the model, its clusters in the order of the model's."""
+    placing, model = fitted.placing, fitted.placing.model
     given = {name: getattr(model, f"{name}_") for name in fixed_by_a_fit(model)}
-    alike = clone(placing.model).set_params(**given)
+    alike = clone(model).set_params(**given)
     with record_events() as noticed:
         seed = alike.get_params().get("random_state")
         found = ensemble(placing.prepare(data), alike, n_fits=n_fits, random_state=seed, verbose=verbose)
-    moved = copy.copy(model)
     same = found.partition.n_clusters == model.n_clusters_
-    moved.partition_ = found.partition.align(model.partition_) if same else found.partition
-    moved.labels_ = moved.partition_.labels()
+    partition = found.partition.align(model.partition_) if same else found.partition
     used, contested = len(found.models), int((found.conflict > 0.5).sum())
     note = (
         f"the masses are those of {used} fits to other rows, from other starts; two of them contradict each other by "
@@ -137,42 +133,7 @@ def with_ensemble(fitted: FitResult, data: pd.DataFrame, n_fits: int, verbose: i
         "new rows by the one fit before them."
     )
     notes = [*fitted.notes, *noticed.notes, note]
-    return replace(fitted, model=moved, notes=notes, interrupted=noticed.interrupted)
-
-
-class UnitChange(NamedTuple):
-    """What a model did to columns on another scale, as seen from the columns in the units of the file."""
-
-    origin: np.ndarray
-    factor: np.ndarray
-    inner: Any  # a reduction, or None
-
-    def to(self, X: np.ndarray) -> np.ndarray:
-        scaled = (X - self.origin) / self.factor
-        return scaled if self.inner is None else self.inner.to(scaled)
-
-    def back(self, rows: np.ndarray) -> np.ndarray:
-        return (rows if self.inner is None else self.inner.back(rows)) * self.factor + self.origin
-
-    def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
-        wide = covariance if self.inner is None else self.inner.covariance_back(covariance)
-        return wide * np.outer(self.factor, self.factor)
-
-
-def convert_units(scales: ColumnScales | None, model: Any) -> Any:
-    """The model with its centers and covariances in the units before scaling, for tables and pictures."""
-    if scales is None:
-        return model
-    units = UnitChange(scales.origin, scales.deviation, getattr(model, "reduction_", None))
-    moved = copy.copy(model)
-    if getattr(model, "cluster_centers_", None) is None:
-        return moved
-    moved.cluster_centers_ = model.cluster_centers_ * units.factor + units.origin
-    if hasattr(model, "reduction_"):  # its covariances are computed from what the clusters have, when asked for
-        moved.reduction_ = units
-    elif getattr(model, "covariances_", None) is not None:
-        moved.covariances_ = model.covariances_ * np.outer(units.factor, units.factor)
-    return moved
+    return replace(fitted, partition=partition, notes=notes, interrupted=noticed.interrupted)
 
 
 class FitEvents:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +73,9 @@ def fit_large(
             terminal.echo("\nNothing was written; --out DIR keeps clusters and doubt of every row, and a report.")
     else:
         write_whole(out / "summary.txt", f"{summary}\n")
-        TableModel(model.set_params(verbose=0), rows.names, scales=scales).save(out / "model.npz")
-        written = _report(out, model, rows, scales, noticed.notes, **words)
+        placing = TableModel(model.set_params(verbose=0), rows.names, scales=scales)
+        placing.save(out / "model.npz")
+        written = _report(out, placing, rows, noticed.notes, **words)
         if not quiet:
             terminal.print_labeled("written", f"{out / 'masses'}  (a Parquet file for each part of the rows)")
             terminal.print_labeled("", f"{out / 'model.npz'}  (the model; evidentia predict places new rows by it)")
@@ -109,21 +109,17 @@ def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
     return ColumnScales(found.origin, np.where(found.deviation == 0, 1.0, found.deviation))
 
 
-def _report(out: Path, model: Any, rows: RowSource, scales: Any, notes: Sequence[str], **words: Any) -> Path:
-    """A report on rows from many places of the source, in the units of the files."""
+def _report(out: Path, placing: TableModel, rows: RowSource, notes: Sequence[str], **words: Any) -> Path:
+    """Write a report on rows from many places of the source, in the units of the files."""
     from evidentia.report import write_results
 
     table = sample(rows)
     frame = pd.DataFrame(table, columns=[str(name) for name in rows.names or range(rows.n_features)])
-    inside = table if scales is None else scales.to(table)
-    shown = copy(model)  # as if it had been fitted to the sample
-    shown.partition_ = model.predict_partition(pd.DataFrame(inside, columns=frame.columns) if rows.names else inside)
-    shown.labels_ = shown.partition_.labels()
-    said = f"The report shows {len(table):,} of {len(model.partition_):,} rows; masses/ and summary.txt speak of all."
+    said = f"The report shows {len(table):,} of {len(placing.partition_):,} rows; masses/ and summary.txt speak of all."
     written = write_results(
         out / "sample",
-        partition=shown.partition_,
-        model=fitting.convert_units(scales, shown),
+        partition=placing.predict_partition(frame),
+        model=placing,
         X=frame,
         notes=[said, *notes],
         **words,

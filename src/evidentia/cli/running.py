@@ -49,7 +49,7 @@ def run(
     fitted = fitting.fit(estimator, data, clusters, scale, links)
     if ensemble and not fitted.interrupted:
         fitted = fitting.with_ensemble(fitted, data, ensemble, verbose=int(not quiet and sys.stderr.isatty()))
-    partition, notes = fitted.model.partition_, [*notes, *fitted.notes]
+    partition, notes = fitted.partition, [*notes, *fitted.notes]
     for text in notes:
         terminal.print_note(text)
     if not quiet:
@@ -71,7 +71,7 @@ def run(
         written = write_results(
             out,
             partition=partition,
-            model=fitted.model,
+            model=fitted.placing,
             X=_numbers(estimator, data),
             selection=fitted.selection,
             object_column=object_column,

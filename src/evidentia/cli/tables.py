@@ -255,7 +255,8 @@ def _read_parquet(path: Path, id_column: str | None) -> Source:
     if not head.startswith(b"PAR1"):
         raise UserError(f"{path} is not a Parquet file{_actual_kind(head)}.")
     try:
-        frame = pd.read_parquet(path)
+        with open(path, "rb") as file:  # pyarrow opens only names that are text
+            frame = pd.read_parquet(file)
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(f"{path} is a damaged Parquet file: {str(error).splitlines()[0]}") from error
     plain = isinstance(frame.index, pd.RangeIndex)

@@ -100,7 +100,7 @@ class WECMdd(MedoidClusterer):
     method = Method(
         name="wecmdd", title="evidential c-medoids: every object stands for each cluster by a weight",
         papers=("Zhou et al., *Pattern Recognition* 60, 2016",), guide="density", reads=("table", "dissimilarities"),
-        families=FAMILIES, empty_set=True, grows="*n² c*", memory="*n²*", doubt="sets, outliers",
+        families=FAMILIES, empty_set=True, power=2, grows="*{n} c*", memory="*{n}*", doubt="sets, outliers",
         limit="clusters may coincide", sources="its abstract and memory", quick={"n_init": 3},
     )  # fmt: skip
 

@@ -101,7 +101,7 @@ class Folder:
             said = str(error) if str(path) in str(error) else f"{what}: {error}"
             raise ValueError(f"{said} {CURE}") from error
 
-    def write(self, at: int, steps: Sequence[dict[str, Any]], answers: Sequence[str] = ()) -> None:
+    def write(self, at: int, steps: Sequence[Mapping[str, Any]], answers: Sequence[str] = ()) -> None:
         """Put the list of steps in place; ``answers`` are digests of the answers that may stand beside it."""
         before = self.read()
         if before is not None and before.mark != self.mark and self._claimed:

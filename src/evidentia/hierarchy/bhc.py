@@ -7,6 +7,7 @@ probabilities is merged (12), and the sum of the two is the index of the tree.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -16,6 +17,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from tqdm.auto import tqdm
 
 from evidentia import _base
 from evidentia._objects import row_names
@@ -203,7 +205,8 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         name="bhc", title="a tree by belief, from a table, from distances, or from uncertain objects",
         papers=("Maalel, Zhou, Martin & Elouedi, *Belief Functions*, 2014",), guide="bhc",
         reads=("table", "dissimilarities", "mass functions"), number=("given", "found"), empty_set=True,
-        criterion=None, grows='*n²* in all (`"product"`: *n³*)', memory="*n²*", doubt="sets of the tree, outliers",
+        criterion=None, power=2, grows='*{n}* in all (`"product"`: *n³*)', memory="*{n}*",
+        doubt="sets of the tree, outliers",
         limit="no way back from a merge; many columns leave most objects torn",
         as_in_paper='BeliefHierarchical(c, linkage="average", alpha=0.95, gamma=gamma)',
         differs='That is its first way; the link may be another one, and `linkage="product"` is its second way. The '
@@ -528,7 +531,8 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     def _refuse_beyond_memory(self, n_leaves: int) -> None:
         needed = (32 if self.linkage == "product" else 8) * n_leaves**2
         if self.verbose:
-            print(f"BeliefHierarchical: a tree of {n_leaves} leaves needs {needed / 2**30:.2f} GiB of memory.")
+            words = f"BeliefHierarchical: a tree of {n_leaves} leaves needs {needed / 2**30:.2f} GiB of memory."
+            tqdm.write(words, file=sys.stderr)  # beside the bars of other methods
         refuse_beyond_memory(needed, f"A tree of {n_leaves} leaves", "Merge groups of objects (n_groups=1000).")
 
 

@@ -65,7 +65,7 @@ def expected_cost(estimator: Any, X: Any, clusters: Clusters = None) -> Cost | N
 
     A small table is not measured: it costs a few seconds. Otherwise the estimator is fitted, with one start and one
     number of clusters, to 400 and to 1,600 rows drawn at random. What a row more costs, or the square of their number,
-    as its record says (``grows``), is drawn out to all rows, or to the sample that its iterations work on, and
+    as its record says (``power``), is drawn out to all rows, or to the sample that its iterations work on, and
     multiplied by the starts and by the numbers of clusters to try. EGMM shares its starts, and methods that read
     categories share what they make of these, which is most of a short run: it has all starts then. Where equal rows are
     fitted once, only different ones are drawn and counted.
@@ -77,7 +77,7 @@ def expected_cost(estimator: Any, X: Any, clusters: Clusters = None) -> Cost | N
     a few seconds
     """
     n = len(X)
-    square = estimator.method.grows.startswith("*n²") and getattr(estimator, "n_pairs", None) is None
+    square = estimator.method.power == 2 and getattr(estimator, "n_pairs", None) is None
     memory = 24.0 * n**2 if square else 8.0 * n * (4 * np.shape(X)[1] + 2 * 64)
     if n <= SMALL_SQUARE or (np.size(X) <= SMALL and not square):
         return Cost(1.0, memory)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from evidentia.looking.columns import as_frame, take_columns
@@ -58,6 +59,20 @@ class TableModel:
     def partition_(self) -> Any:
         """The partition of the rows that were fitted."""
         return self.model.partition_
+
+    @property
+    def centers(self) -> Any:
+        """Centers of the clusters in the units of the table, shape (n_clusters, n_columns); None if there are none."""
+        found = getattr(self.model, "cluster_centers_", None)
+        return found if found is None or self.scales is None else self.scales.back(found)
+
+    @property
+    def covariances(self) -> Any:
+        """Covariances of the clusters in the units of the table; None if the model has none."""
+        found = getattr(self.model, "covariances_", None)
+        if found is None or self.scales is None:
+            return found
+        return found * np.outer(self.scales.deviation, self.scales.deviation)
 
     def rows(self, table: Any) -> pd.DataFrame:
         """The columns that the model reads, in the units of the table."""

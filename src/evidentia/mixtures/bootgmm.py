@@ -215,8 +215,8 @@ class BootGMM(_base.IterativeClusterer):
         number=("given", "searched"),
         families=("pairs", "near-pairs", "simple", "singletons", "full"),
         quick={"n_clusters": 2, "n_boot": 20, "model": "EII"},
-        grows="*n² B c* once, then *n² f*; *n k* with `n_pairs`", memory="*n²* or *n k*", doubt="sets, calibrated",
-        limit="the mixture must be right",
+        power=2, grows="*{n} B c* once, then *{n} f*; *n k* with `n_pairs`", memory="*{n}* or *n k*",
+        doubt="sets, calibrated", limit="the mixture must be right",
         as_in_paper='BootGMM(c, model="bic", boot_tol=1e-5)',
         differs='With `BootGMM("bic", model="bic", boot_tol=1e-5)` the number of clusters is found as in the paper. '
         "The masses begin at the posteriors of the mixture, where the paper draws them at random: the criterion is the "

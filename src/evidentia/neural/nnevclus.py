@@ -154,8 +154,8 @@ class NNEVCLUS(_base.IterativeClusterer):
         papers=("Denœux, *Information Sciences* 572, 2021",), guide="nnevclus", reads=("table", "dissimilarities"),
         takes=("links", "labels", "rows beyond memory"),
         families=("pairs", "full", "simple", "singletons", "near-pairs"), empty_set=True,
-        quick={"hidden": 5, "n_init": 1, "max_iter": 20}, grows="*n² f* or *n b f* (batches of *b*)",
-        memory="*n²* or *b²*", doubt="sets, outliers", limit="needs PyTorch; local minima, so several starts",
+        quick={"hidden": 5, "n_init": 1, "max_iter": 20}, power=2, grows="*{n} f* or *n b f* (batches of *b*)",
+        memory="*{n}* or *b²*", doubt="sets, outliers", limit="needs PyTorch; local minima, so several starts",
         as_in_paper='NNEVCLUS(c, focal_sets="pairs", hidden=int(1.5 * f), delta0=0.9, init="random")',
         differs='There are f focal sets. From five clusters on the paper takes `focal_sets="simple"` and a smaller '
         "`delta0` (0.5, 0.2 or 0.1). Up to 1,000 objects it minimizes the loss on all pairs by a gradient method with "

@@ -58,16 +58,17 @@ def ellipse_plot_data(model: Any, *, columns: Sequence[int | str] = (0, 1), leve
     at = list(column_numbers(columns, names))
     focal_sets = model.partition_.focal_sets
     counts = focal_sets.card == 1
-    if hasattr(model, "weights_"):  # a mixture: its sets are components too
-        counts = counts | (np.asarray(model.weights_) >= VISIBLE) & (focal_sets.card > 0)
+    weights = getattr(model, "weights_", None)
+    if weights is not None:  # a mixture: its sets are components too
+        counts = counts | (np.asarray(weights) >= VISIBLE) & (focal_sets.card > 0)
     drawn = np.flatnonzero(counts)
     means = averaging(focal_sets)[drawn]
     middle = means @ centers[:, at]
     # A set has the mean of its clusters' covariances.
     marginal = np.einsum("sk,kij->sij", means, covariances[:, at][:, :, at])
     masks = focal_sets.masks[drawn]
-    if hasattr(model, "weights_"):
-        weights = np.asarray(model.weights_)[drawn]
+    if weights is not None:
+        weights = np.asarray(weights)[drawn]
     else:
         weights = (model.partition_.hard_masks[:, None] == masks).mean(axis=0)
     outlines = middle[:, None] + np.sqrt(chi2.ppf(level, df=2)) * _unit_ellipses(marginal)

@@ -160,7 +160,7 @@ class MECM(MedoidClusterer):
         name="mecm",
         title="median evidential c-means: objects stand for clusters; sets are for those about as near to each",
         papers=("Zhou et al., *Knowledge-Based Systems* 74, 2015",), guide="density",
-        reads=("table", "dissimilarities"), families=FAMILIES, empty_set=True, grows="*n² f*", memory="*n²*",
+        reads=("table", "dissimilarities"), families=FAMILIES, empty_set=True, power=2, grows="*{n} f*", memory="*{n}*",
         doubt="sets, outliers",
         limit="local minima, so many starts", quick={"n_init": 3},
         sources="its abstract, a program by others and memory",

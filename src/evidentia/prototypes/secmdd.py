@@ -98,7 +98,7 @@ class SECMdd(MedoidClusterer):
     method = Method(
         name="secmdd", title="evidential c-medoids: an object stands for each cluster and each set of clusters",
         papers=("Zhou et al., *Pattern Recognition* 60, 2016",), guide="density", reads=("table", "dissimilarities"),
-        families=FAMILIES, empty_set=True, grows="*n² c*", memory="*n²*", doubt="sets, outliers",
+        families=FAMILIES, empty_set=True, power=2, grows="*{n} c*", memory="*{n}*", doubt="sets, outliers",
         limit="local minima, so many starts", quick={"n_init": 3},
         sources="its abstract and programs by others",
     )  # fmt: skip

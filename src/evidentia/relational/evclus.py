@@ -146,7 +146,7 @@ class EVCLUS(RelationalClusterer):
         papers=("Denœux & Masson, *IEEE Trans. SMC B* 34, 2004", "Denœux et al., *Knowledge-Based Systems* 106, 2016"),
         guide="dissimilarities", reads=("table", "dissimilarities"), takes=("rows beyond memory",),
         families=("full", "pairs", "simple", "singletons", "near-pairs"), empty_set=True, quick={"n_init": 2},
-        grows="*n² f* or *n k f*", memory="*n²* or *n k*", doubt="sets, outliers",
+        power=2, grows="*{n} f* or *n k f*", memory="*{n}* or *n k*", doubt="sets, outliers",
         limit="masses not unique; `delta0` matters",
     )  # fmt: skip
 

@@ -206,7 +206,7 @@ class RECM(RelationalClusterer):
         name="recm", title="evidential c-means of dissimilarities",
         papers=("Masson & Denœux, *Pattern Recognition Letters* 30, 2009",), guide="dissimilarities",
         reads=("table", "dissimilarities"), families=("full", "pairs", "simple", "singletons"), empty_set=True,
-        quick={"n_init": 3}, grows="*n² c*", memory="*n²*", doubt="sets, outliers",
+        quick={"n_init": 3}, power=2, grows="*{n} c*", memory="*{n}*", doubt="sets, outliers",
         limit="far from Euclidean, a shift levels everything",
     )  # fmt: skip
 

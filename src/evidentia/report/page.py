@@ -20,6 +20,7 @@ from evidentia._names import escape
 from evidentia._objects import align_objects
 from evidentia.belief.focal import format_mask
 from evidentia.files import write_whole
+from evidentia.looking.placing import TableModel
 from evidentia.partition import CredalPartition
 from evidentia.partition.explanation import Explainer
 from evidentia.partition.profiles import Columns, column_separations
@@ -66,8 +67,9 @@ def write_report(
     ----------
     path : path of the HTML file
     partition : CredalPartition
-    model : fitted estimator, optional
-        Its parameters, its trace and the shape of its clusters are shown.
+    model : fitted estimator or TableModel, optional
+        Its parameters, its trace and the shape of its clusters are shown. With a
+        :class:`~evidentia.looking.TableModel` shapes are drawn in the units of X.
     X : array-like of shape (n_samples, n_features), optional
         The objects, in units a reader knows: gives the means of the clusters and the scatter plot.
     feature_names : sequence of str, optional
@@ -128,6 +130,7 @@ def render(
     title: str | None = None,
 ) -> str:
     """The page of :func:`write_report` as a string, with pictures that were drawn already."""
+    model = model.model if isinstance(model, TableModel) else model
     method = None if model is None else type(model).__name__
     answer = partition.no_answer is None
     grouped = [f"{partition.n_clusters} clusters"] if answer else []

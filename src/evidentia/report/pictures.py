@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evidentia.looking.placing import TableModel
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import Columns, profile, read_columns
 from evidentia.plots._ink import can_draw, spell_missing_letters
@@ -35,6 +36,24 @@ class Picture(NamedTuple):
     png: bytes
 
 
+class Shapes(NamedTuple):
+    """Attributes that :func:`~evidentia.plots.plot_ellipses` reads from a model, in the units of the table."""
+
+    partition_: CredalPartition
+    cluster_centers_: np.ndarray
+    covariances_: np.ndarray
+    weights_: np.ndarray | None
+
+    @classmethod
+    def of(cls, placing: TableModel, partition: CredalPartition) -> Shapes | None:
+        """Return the shapes of the clusters, None if the model has none; its weights, if the partition has its sets."""
+        centers, covariances = placing.centers, placing.covariances
+        if centers is None or covariances is None or len(centers) != partition.n_clusters:
+            return None
+        same = partition.focal_sets == placing.partition_.focal_sets
+        return cls(partition, centers, covariances, getattr(placing.model, "weights_", None) if same else None)
+
+
 def draw(
     partition: CredalPartition,
     *,
@@ -49,19 +68,21 @@ def draw(
     """
     if not can_draw():
         return []
+    placing = model if isinstance(model, TableModel) else TableModel(model)
+    model = placing.model
     pictures = []
     if partition.no_answer is None:
         if X is not None:
             columns = read_columns(X, feature_names)
             if columns.numeric.any():
-                pictures += _scatter_pictures(partition, model, columns)
+                pictures += _scatter_pictures(partition, placing, columns)
         pictures.append(_mass_picture(partition))
         if getattr(model, "view_weights_", None) is not None:
             pictures += _view_pictures(model)
     return pictures + _search_pictures(partition, model, selection)
 
 
-def _scatter_pictures(partition: CredalPartition, model: Any, columns: Columns) -> list[Picture]:
+def _scatter_pictures(partition: CredalPartition, placing: TableModel, columns: Columns) -> list[Picture]:
     from evidentia import plots
 
     n, c = len(partition), partition.n_clusters
@@ -79,12 +100,12 @@ def _scatter_pictures(partition: CredalPartition, model: Any, columns: Columns) 
             " ".join(part for part in (what, around, view.words) if part),
             f"{kind} objects colored by set of clusters, with outlines of {c} clusters.",
             lambda ax: plots.plot_partition(
-                partition, view.xy, feature_names=view.names, centers=view.centers(model, numbers), ax=ax
+                partition, view.xy, feature_names=view.names, centers=view.centers(placing.centers), ax=ax
             ),
         )
     ]
-    shapes = all(getattr(model, name, None) is not None for name in ("cluster_centers_", "covariances_"))
-    if view.columns is not None and columns.numeric.all() and shapes:
+    shapes = Shapes.of(placing, partition)
+    if view.columns is not None and columns.numeric.all() and shapes is not None:
         at = view.columns
         found.append(
             _picture(
@@ -92,7 +113,7 @@ def _scatter_pictures(partition: CredalPartition, model: Any, columns: Columns) 
                 "The shape of the clusters",
                 "Ellipses of the fitted model: center and spread of each cluster and, dashed, of sets.",
                 f"Covariance ellipses of {c} clusters and of sets of clusters over the objects.",
-                lambda ax: _ellipses(ax, model, columns.values, at, columns.names),
+                lambda ax: _ellipses(ax, shapes, columns.values, at, columns.names),
             )
         )
     return found
@@ -193,12 +214,11 @@ class View:
     plane: Plane | None
     middle: np.ndarray
 
-    def centers(self, model: Any, numbers: Columns) -> np.ndarray:
-        """Where the numbers of the clusters stand: the model's centers, or the means of the sure objects."""
-        found = getattr(model, "cluster_centers_", self.middle)
+    def centers(self, found: Any) -> np.ndarray:
+        """Return where the numbers of the clusters stand: the model's centers, or the means of the sure objects."""
         if isinstance(found, Mapping):  # of several views, whose columns lie side by side
             found = np.hstack(list(found.values()))
-        centers = np.asarray(found, dtype=float)
+        centers = self.middle if found is None else np.asarray(found, dtype=float)
         if centers.shape != self.middle.shape:  # in other columns than those of the table
             centers = self.middle
         return centers if self.plane is None else self.plane.project(centers)
@@ -284,10 +304,10 @@ def telling_columns(partition: CredalPartition, table: np.ndarray) -> tuple[int,
     return int(best[first[at]]), int(best[second[at]])
 
 
-def _ellipses(ax: Axes, model: Any, table: np.ndarray, columns: tuple[int, int], names: Sequence[str]) -> None:
+def _ellipses(ax: Axes, shapes: Shapes, table: np.ndarray, columns: tuple[int, int], names: Sequence[str]) -> None:
     from evidentia import plots
 
-    plots.plot_ellipses(model, table, columns=columns, ax=ax)
+    plots.plot_ellipses(shapes, table, columns=columns, ax=ax)
     ax.set(xlabel=names[columns[0]], ylabel=names[columns[1]])
 
 

@@ -128,7 +128,7 @@ class MappedRows:
     def __init__(self, source: RowSource, prepare: Callable[[Piece], Any]):
         self.source, self.prepare, self.handles = source, prepare, source.handles
         self.in_memory = source.in_memory
-        self._checkpointed_passes: dict[Any, list[Any]] = {}
+        self._cache: dict[Any, list[Any]] = {}
 
     @property
     def working_bytes(self) -> int:
@@ -148,9 +148,9 @@ class MappedRows:
         if not self.in_memory:
             yield from map(self.prepare, drop_zero_weights(self.source.read(handle)))
             return
-        if handle not in self._checkpointed_passes:
-            self._checkpointed_passes[handle] = list(map(self.prepare, drop_zero_weights(self.source.read(handle))))
-        yield from self._checkpointed_passes[handle]
+        if handle not in self._cache:
+            self._cache[handle] = list(map(self.prepare, drop_zero_weights(self.source.read(handle))))
+        yield from self._cache[handle]
 
 
 class DerivedRows(RowSource):

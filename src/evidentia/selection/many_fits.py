@@ -74,7 +74,7 @@ def ensemble(
     method: Any = "egmm",
     *,
     n_fits: int = 50,
-    rows: float = 0.8,
+    rows: float = 0.5,
     settings: Mapping[str, Sequence[Any]] | None = None,
     rule: str = "hedge",
     frame: str = "match",
@@ -95,8 +95,8 @@ def ensemble(
     n_fits : int
         How many fits, two or more.
     rows : float
-        Share of the rows, drawn anew and without replacement, that each fit sees; it then places the others. 1: every
-        fit sees all of them, and only starts and settings differ.
+        Share of the rows, drawn anew and without replacement, that each fit sees; it then places the others. Fits to
+        half of them differ as fits to new tables do; fits to more agree too often. 1: only starts and settings differ.
     settings : dict of sequences, optional
         Values of some parameters, such as ``{"n_clusters": [3, 4, 5]}``: each fit has one of each, all of them about as
         often.
@@ -121,7 +121,7 @@ def ensemble(
     >>> X = [[0.0], [1.0], [2.0], [5.2], [8.0], [9.0], [10.0], [11.0]]
     >>> found = ensemble(X, FCM(2, n_init=1), n_fits=20, random_state=0)
     >>> found
-    Ensemble(20 partitions of 8 objects, 2 clusters, mean conflict 0.098)
+    Ensemble(20 partitions of 8 objects, 2 clusters, mean conflict 0.129)
     >>> int(found.most_contested(1)[0])
     3
     """

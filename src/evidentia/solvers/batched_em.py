@@ -335,7 +335,7 @@ class Features(Steps):
         super().__init__(frame, len(rows) if objects is None else objects)
         self.rows, self.n = rows, len(rows)
         keep = self.n * self.width <= KEPT_FEATURES if keep is None else keep
-        self._checkpointed_passes = list(self._make_blocks()) if keep else None
+        self._cache = list(self._make_blocks()) if keep else None
 
     @classmethod
     def whiten(cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool, objects: float | None = None) -> Features:
@@ -362,7 +362,7 @@ class Features(Steps):
 
     def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         """``(rows, features (rows, width))``, the features being (1, y, vech(y y^T)) or (1, y, y²)."""
-        return self._make_blocks() if self._checkpointed_passes is None else iter(self._checkpointed_passes)
+        return self._make_blocks() if self._cache is None else iter(self._cache)
 
     def tiles(self, theta: np.ndarray, c: int) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray]]:
         """``(replicates, rows, features, joint log densities (replicates, c, rows))``."""

@@ -122,8 +122,8 @@ class MECMdd(SeveralViews, SECMdd):
     method = Method(
         name="mecmdd", title="evidential c-medoids on several matrices of dissimilarities, each with a weight",
         papers=("Soubeiga, Antoine & Moreno, *DSAA* 2024",), guide="views", reads=("views of dissimilarities",),
-        families=FAMILIES, empty_set=True, grows="*V n² c*", memory="*V n²*", doubt="sets, outliers, views at odds",
-        limit="local minima, so many starts", quick={"n_init": 3},
+        families=FAMILIES, empty_set=True, power=2, grows="*V {n} c*", memory="*V {n}*",
+        doubt="sets, outliers, views at odds", limit="local minima, so many starts", quick={"n_init": 3},
     )  # fmt: skip
 
     _matrices = True
