@@ -1,7 +1,7 @@
 """Names and other text of the user's data, made safe for the programs that read it.
 
-Spreadsheet programs run a cell that begins with ``=``, ``+``, ``-`` or ``@`` (East Asian ones also where these signs are
-of full width, and some after blanks or a ``;``) as a formula, terminals obey escape codes,
+Spreadsheet programs run a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula; East Asian ones do so where
+these signs are of full width, and some after blanks or a ``;``. Terminals obey escape codes,
 browsers run markup, a line break inside a name makes one line look like two, and some characters reverse the order in
 which a line is shown. :func:`guard` is for CSV files, :func:`printable` for a line of text or code, :func:`escape` for
 HTML.
