@@ -2,7 +2,8 @@
 
 A run is written into a hidden folder inside the folder of results. Once its last file is there, the files of the run
 before step aside, and the new ones take their places. So the folder never shows files of two runs, and other files of
-the user stay. Whoever reads or writes the folder next finishes what a killed writer began (:func:`finish_run`).
+the user stay. The next command that reads or writes it
+finishes what a killed writer began (:func:`finish_run`).
 
 ``evidentia-run.json`` lists the files of the run with the SHA-256 of each.
 """
@@ -151,7 +152,7 @@ def _move(path: Path, to: Path, folder: Path) -> None:
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
-    """Whether a path leads to a place in the folder: listings and links in it may be a stranger's."""
+    """Return whether a path leads to a place in the folder: its listing and links may come from a stranger."""
     return path.parent.resolve().is_relative_to(folder.resolve())
 
 
