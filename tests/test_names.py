@@ -1,20 +1,35 @@
 """Names in cells and lines: kept from running, and read back as they were."""
 
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidentia._names import FORMULA, NUMBER, guard, guard_table, printable, unguard, unguard_table
+from evidentia._names import NUMBER, guard, guard_table, printable, unguard, unguard_table
 
-WORDS = st.text(st.sampled_from("'=+-@\t\r5e.ab\x1b\n\u202e日"), max_size=6)
+WORDS = st.text(st.sampled_from("'=+-@＝＋－＠;\\ux0 \u3000\t\r5e.ab\x1b\n\u202e\ud800日"), max_size=9)
+SIGNS = tuple("=+-@＝＋－＠")
 
 
 @given(WORDS)
 def test_a_cell_is_read_back_and_no_spreadsheet_would_run_it(word):
     cell = guard(word)
     assert unguard(cell) == word
-    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r")) or NUMBER.fullmatch(cell)
-    assert bool(FORMULA.match(word)) or cell == word
+    for part in cell.split(";"):
+        assert not part.strip().startswith(SIGNS) or NUMBER.fullmatch(part)
+    assert not set(cell) & set("\x1b\n\r\t\u202e\ud800")
+
+
+@given(WORDS)
+def test_a_cell_of_plain_text_stays_as_it_is(word):
+    plain = "".join(set(word) & set("5e.ab 日;'")) + "a"
+    assert guard(plain) == plain
+    assert guard(f"C:\\new\\{plain}") == f"C:\\new\\{plain}"
+
+
+@pytest.mark.parametrize("cell", ["'=1", "'\t=1", "'\r=1", "a\nb"])
+def test_cells_of_earlier_versions_are_read_as_they_were_meant(cell):
+    assert unguard(cell) == cell.removeprefix("'")
 
 
 @given(WORDS)

@@ -1,6 +1,7 @@
 """Names and other text of the user's data, made safe for the programs that read it.
 
-Spreadsheet programs run a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, terminals obey escape codes,
+Spreadsheet programs run a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula; East Asian ones do so where
+these signs are of full width, and some after blanks or a ``;``. Terminals obey escape codes,
 browsers run markup, a line break inside a name makes one line look like two, and some characters reverse the order in
 which a line is shown. :func:`guard` is for CSV files, :func:`printable` for a line of text or code, :func:`escape` for
 HTML.
@@ -14,22 +15,33 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-FORMULA = re.compile(r"'*[=+\-@\t\r]")
+FORMULA = re.compile(r"'*(?:[\t\r]|\s*[=+\-@＝＋－＠])")
+SPELLED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4}))")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|-?(inf|nan)")
 TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # the way of writing
 UNSHOWN = frozenset(["Cc", "Cs", "Zl", "Zp"])  # controls, halves of letters, ends of lines and paragraphs
 
 
 def guard(cell: Any) -> Any:
-    """Text that a spreadsheet program would run gets a quote in front, which makes it text there; numbers do not.
+    r"""Text that a spreadsheet program would run gets a quote in front, which makes it text there; numbers do not.
+
+    Some programs read ``;`` as the end of a cell, so that each part of the text counts. Controls are spelled out, as
+    :func:`printable` does; where that is done, or text looks like it, each backslash is written twice.
 
     Examples
     --------
-    >>> [guard(cell) for cell in ("=1+1", "-5", "-a", "Ann", "'=1", 7)]
-    ["'=1+1", '-5', "'-a", 'Ann', "''=1", 7]
+    >>> [guard(cell) for cell in ("=1+1", "-5", "-a", "Ann", "'=1", " =1", "a;=1", 7)]
+    ["'=1+1", '-5', "'-a", 'Ann', "''=1", "' =1", "a;'=1", 7]
+    >>> print(guard("\x1b[31m"), guard("C:\\new"), guard(r"\x41"))
+    \x1b[31m C:\new \\x41
     """
-    dangerous = isinstance(cell, str) and FORMULA.match(cell) and not NUMBER.fullmatch(cell)
-    return f"'{cell}" if dangerous else cell
+    if not isinstance(cell, str):
+        return cell
+    if SPELLED.search(cell) or printable(cell) != cell:
+        cell = "".join(map(_spell, cell))
+    return ";".join(
+        f"'{part}" if FORMULA.match(part) and not NUMBER.fullmatch(part) else part for part in cell.split(";")
+    )
 
 
 def unguard(cell: Any) -> Any:
@@ -40,7 +52,26 @@ def unguard(cell: Any) -> Any:
     >>> [unguard(cell) for cell in ("'=1+1", "-5", "'-a", "Ann", "''=1", "'s", 7)]
     ['=1+1', '-5', '-a', 'Ann', "'=1", "'s", 7]
     """
-    return cell[1:] if isinstance(cell, str) and cell.startswith("'") and FORMULA.match(cell) else cell
+    if not isinstance(cell, str):
+        return cell
+    parts = cell.split(";")
+    cell = ";".join(part[1:] if part.startswith("'") and FORMULA.match(part) else part for part in parts)
+    if not SPELLED.search(cell):
+        return cell
+    return re.sub(rf"\\\\|{SPELLED.pattern}", lambda found: chr(int(found[1] or found[2] or "5c", 16)), cell)
+
+
+def _is_control(character: str) -> bool:
+    return character in TURNING or unicodedata.category(character) in UNSHOWN
+
+
+def _spell(character: str) -> str:
+    if character == "\\":
+        return 2 * character
+    if not _is_control(character):
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
 def guard_table(frame: Any) -> Any:
@@ -80,9 +111,7 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(
-        c.encode("unicode_escape").decode() if c in TURNING or unicodedata.category(c) in UNSHOWN else c for c in text
-    )
+    return "".join(c.encode("unicode_escape").decode() if _is_control(c) else c for c in text)
 
 
 def escape(text: str) -> str:

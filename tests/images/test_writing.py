@@ -19,7 +19,7 @@ def test_pictures(brain, tmp_path):
     names = ["overview", "labels", "sets", "lower_0", "upper_0", "lower_1", "upper_1", "nonspecificity", "empty"]
     assert [path.name for path in written] == [f"{name}.png" for name in names] + ["partition.npz", "pixels.npz"]
     directory = written[0].parent
-    assert {path.name for path in directory.iterdir()} == {path.name for path in written}
+    assert {path.name for path in directory.iterdir()} == {"evidentia-run.json", *(path.name for path in written)}
     with Pillow.open(directory / "labels.png") as picture:
         assert picture.mode == "P"  # the values are labels, the palette gives the colors
         np.testing.assert_array_equal(np.asarray(picture), found.labels() + 1)

@@ -233,7 +233,8 @@ def test_dissimilarities_give_neighbors_and_no_columns():
         (("2", "1", "0"), (3.0, 5.0, 6.0)),
         (("3", "4", "5"), (4.0, 6.0, 7.0)),
     ]
-    assert str(told).endswith("Or an answer: does 6 belong with 2 (surely in 0) or with 3 (surely in 1)?")
+    assert str(told).endswith("What would settle it: does 6 belong with 2 (surely in 0) or with 3 (surely in 1)?")
+    assert "Or an answer" not in str(told)
     assert partition.reasons(dissimilarities=D, objects=[6]) == ["Between 0 and 1."]
     outlier = crisp([0, 0, 0, 1, 1, 1], out=1).explain(
         6, dissimilarities=np.abs(np.r_[place[:6], 8.0][:, None] - np.r_[place[:6], 8.0])

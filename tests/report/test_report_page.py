@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from evidentia import EGMM, CredalPartition, FocalSets
+from evidentia.cli.errors import describe
 from evidentia.partition.explanation import Explainer
 from evidentia.partition.profiles import read_columns
 from evidentia.report import pictures, results, write_report, write_results
@@ -225,7 +226,7 @@ def test_results_are_files_and_the_first_is_the_report(fitted, tmp_path):
         tmp_path, partition=selection.estimator_.partition_, model=selection.estimator_, X=X, object_column="who"
     )
     assert files[0].name == "report.html"
-    assert sorted(files) == sorted(tmp_path.iterdir())
+    assert sorted([*files, tmp_path / "evidentia-run.json"]) == sorted(tmp_path.iterdir())
     assert [file.name for file in files[1:4]] == ["masses.csv", "table.csv", "partition.npz"]
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "table.csv", index_col="who"), X, check_names=False)
     for file in files[4:]:
@@ -245,7 +246,9 @@ def test_many_rows_are_written_as_parquet_and_can_be_read_again(fitted, tmp_path
     write_results(tmp_path, partition=partition, X=X, tables="csv")
     files = write_results(tmp_path, partition=partition, X=X, object_column="who")
     assert [file.name for file in files[1:4]] == ["masses.parquet", "table.parquet", "partition.npz"]
-    assert sorted(files) == sorted(tmp_path.iterdir())  # no CSV of an earlier fit is left beside them
+    assert sorted([*files, tmp_path / "evidentia-run.json"]) == sorted(
+        tmp_path.iterdir()
+    )  # no CSV of an earlier fit is left beside them
     masses = pd.read_parquet(tmp_path / "masses.parquet")
     assert masses.index.name == "who"
     pd.testing.assert_frame_equal(masses, partition.to_pandas(), check_names=False)
@@ -289,10 +292,18 @@ def test_a_picture_that_fails_does_not_lose_the_result(fitted, tmp_path, monkeyp
 
     monkeypatch.setattr(results, "draw", stumble)
     partition = fitted[1].estimator_.partition_
+    with pytest.raises(RuntimeError, match="no ink") as raised:
+        write_results(tmp_path, partition=partition)
+    kept = tmp_path / "unfinished"
+    np.testing.assert_array_equal(CredalPartition.load(kept / "partition.npz").masses, partition.masses)
+    assert (kept / "masses.csv").exists()
+    assert raised.value.__notes__ == [
+        f"What was finished of this run is in {kept}: masses.csv, partition.npz. The run before is as it was."
+    ]
+    assert describe(raised.value)[0].endswith(raised.value.__notes__[0])
     with pytest.raises(RuntimeError, match="no ink"):
         write_results(tmp_path, partition=partition)
-    np.testing.assert_array_equal(CredalPartition.load(tmp_path / "partition.npz").masses, partition.masses)
-    assert (tmp_path / "masses.csv").exists()
+    assert (tmp_path / "unfinished-2" / "partition.npz").exists()  # neither is lost
 
 
 @pytest.mark.parametrize(("n_features", "names"), [(1, ["partition", "masses"]), (2, ["partition", "masses"])])

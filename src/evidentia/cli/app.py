@@ -12,7 +12,7 @@ import typer
 import evidentia
 from evidentia.cli import terminal
 from evidentia.cli.errors import INTERRUPTED, Commands, UserError
-from evidentia.cli.files import check_file, is_large
+from evidentia.cli.files import check_file, find_result, is_large
 from evidentia.cli.options import (
     Columns,
     Distances,
@@ -399,7 +399,7 @@ def predict(
     quiet: Quiet = False,
 ) -> None:
     """Place new rows in the clusters of a model, and say how sure each one is."""
-    check_file(model / "model.npz" if model.is_dir() else model, cure="It should hold model.npz.")
+    model = find_result(model, "model.npz")
     if not is_large(file):
         check_file(file)
     from evidentia.cli import placing
@@ -460,12 +460,11 @@ def show(
 ) -> None:
     """Print the summary of a finished partition again."""
     if (file / "summary.txt").is_file():  # of rows that stayed in their files
-        terminal.echo((file / "summary.txt").read_text(encoding="utf-8").rstrip())
-        file = file / "sample"
+        terminal.echo(find_result(file, "summary.txt").read_text(encoding="utf-8").rstrip())
         if not objects:
             return
-    archive = file / "partition.npz" if file.is_dir() else file
-    check_file(archive, cure="It should be partition.npz.")
+        file = find_result(file, "sample/partition.npz").parent
+    archive = find_result(file, "partition.npz")
     from evidentia.cli.summary import print_doubtful, print_summary
     from evidentia.partition import CredalPartition
 
@@ -490,10 +489,10 @@ def explain(
     ] = None,
 ) -> None:
     """Say why objects are doubtful: which clusters compete, which columns speak for which, what would settle it."""
-    check_file(results / "partition.npz" if results.is_dir() else results)
+    archive = find_result(results, "partition.npz")
     from evidentia.cli.explaining import explanations
 
-    for at, words in enumerate(explanations(results, objects or (), distances)):
+    for at, words in enumerate(explanations(archive, objects or (), distances)):
         terminal.echo(f"{chr(10) * (at > 0)}{words}")
 
 
@@ -510,10 +509,10 @@ def report(
     ] = None,
 ) -> None:
     """Write a page about results: to point at objects, draw around them, filter and search with --interactive."""
-    check_file(results / "partition.npz" if results.is_dir() else results)
+    archive = find_result(results, "partition.npz")
     from evidentia.cli.explaining import write_page
 
-    path = write_page(results, out, interactive=interactive)
+    path = write_page(archive, out, interactive=interactive)
     typer.echo(f"{path}: {path.stat().st_size / 1e6:.1f} MB. Open it in a browser; it needs no network.")
 
 

@@ -37,7 +37,12 @@ class Commands(TyperGroup):
 
 
 def describe(error: BaseException) -> tuple[str, int]:
-    """What to tell the user about an exception, and the exit code."""
+    """What to tell the user about an exception with its notes, and the exit code."""
+    message, code = _describe(error)
+    return " ".join([message, *getattr(error, "__notes__", ())]), code
+
+
+def _describe(error: BaseException) -> tuple[str, int]:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted.", INTERRUPTED
     if isinstance(error, OSError) and error.strerror and error.filename:

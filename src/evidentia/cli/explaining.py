@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evidentia._runs import LISTING, check_listed, listed_files
 from evidentia.cli.errors import UserError
 from evidentia.cli.tables import read_distances
 from evidentia.cli.terminal import print_note
@@ -20,16 +21,10 @@ if TYPE_CHECKING:
 DOUBTFUL = 10  # objects told about when none is named
 
 
-def read_results(results: Path) -> tuple[CredalPartition, Path]:
-    """The partition of a directory, or of its ``partition.npz``, and the directory."""
-    directory = results if results.is_dir() else results.parent
-    return CredalPartition.load(directory / "partition.npz" if results.is_dir() else results), directory
-
-
-def explanations(results: Path, objects: Sequence[str], distances: Path | None) -> Iterator[str]:
+def explanations(archive: Path, objects: Sequence[str], distances: Path | None) -> Iterator[str]:
     """What there is to say about each object named; without any, a sentence about each of the most doubtful."""
-    partition, directory = read_results(results)
-    explainer = _explainer(partition, directory, distances)
+    partition = CredalPartition.load(archive)
+    explainer = _explainer(partition, archive, distances)
     if objects:
         for which in objects:
             yield str(explainer.explain(which))
@@ -41,35 +36,40 @@ def explanations(results: Path, objects: Sequence[str], distances: Path | None) 
     )
 
 
-def _explainer(partition: CredalPartition, directory: Path, distances: Path | None) -> Explainer:
+def _explainer(partition: CredalPartition, archive: Path, distances: Path | None) -> Explainer:
     if distances is not None:
         return Explainer(partition, dissimilarities=read_distances(distances)[0].to_numpy())
-    frame = _read_frame(directory)
+    frame = _read_frame(archive)
     if frame is None:
         print_note(
-            f"There is no {directory / 'table.csv'}, so which columns speak for which cluster is not known. A fit of a "
-            "table writes it; --distances FILE gives the dissimilarities that were clustered."
+            f"No table is kept with {archive}, so which columns speak for which cluster is not known. If "
+            "dissimilarities were clustered, --distances FILE gives them."
         )
     return Explainer(partition, frame)
 
 
-def _read_frame(directory: Path) -> pd.DataFrame | None:
-    table = find_table(directory)
-    if table is None:
+def _read_frame(archive: Path) -> pd.DataFrame | None:
+    """The table that was clustered, of the same run as a partition; None where there is none."""
+    folder = archive.parent
+    table, listed = find_table(folder), listed_files(folder)
+    if table is None or (listed is not None and archive.name not in listed):
         return None
+    if listed is None:
+        print_note(f"There is no {folder / LISTING}, so it is not known whether {table} is of the same run.")
+    check_listed(folder, table.name)
     try:
         return read_table(table)
     except (ValueError, OSError, ImportError) as error:
         raise UserError(f"{table} cannot be read: {error}. Fit again, or leave the file out.") from error
 
 
-def write_page(results: Path, out: Path | None, *, interactive: bool) -> Path:
+def write_page(archive: Path, out: Path | None, *, interactive: bool) -> Path:
     """The page to read (``report.html``) or the one to look around in (``interactive.html``) of some results."""
-    partition, directory = read_results(results)
-    path = out or directory / ("interactive.html" if interactive else "report.html")
+    partition = CredalPartition.load(archive)
+    path = out or archive.parent / ("interactive.html" if interactive else "report.html")
     if path.exists() and not interactive:
         raise UserError(
             f"{path} is there already, with more than can be found out from the results: how they were made. "
             "--interactive writes interactive.html beside it; --out FILE a report elsewhere."
         )
-    return (write_interactive if interactive else write_report)(path, partition=partition, X=_read_frame(directory))
+    return (write_interactive if interactive else write_report)(path, partition=partition, X=_read_frame(archive))

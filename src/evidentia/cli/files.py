@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evidentia._runs import check_listed, finish_run, listed_files
 from evidentia.cli.errors import UserError, closest
 
 LARGE = 1 << 29  # bytes of a table that is not read whole
@@ -27,3 +28,17 @@ def check_file(path: Path, *, cure: str = "Name a file: .csv, .tsv, .parquet or 
         raise UserError(f"There is no file {path}.{closest(path.name, neighbors)}")
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty (0 bytes). Was it written to the end?")
+
+
+def find_result(path: Path, name: str) -> Path:
+    """Return the file that was named, or that of this name in a folder of results, as its run wrote it."""
+    folder = path if path.is_dir() else path.parent
+    if folder.is_dir():
+        finish_run(folder)
+    found = folder / name if path.is_dir() else path
+    check_file(found, cure=f"It should be {name}.")
+    if path.is_dir():
+        check_listed(folder, name)
+    elif path.name in (listed_files(folder) or ()):
+        check_listed(folder, path.name)
+    return found

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from evidentia._runs import whole_run
 from evidentia.cli import terminal
 from evidentia.cli.errors import UserError
-from evidentia.cli.files import check_file
+from evidentia.cli.files import find_result
 from evidentia.partition import CredalPartition, Fusion, fuse
-from evidentia.report import write_results
-from evidentia.report.results import write_table
+from evidentia.report.results import fill_results, write_table
 
 
 def read_partitions(paths: Sequence[Path]) -> dict[str, CredalPartition]:
     """Partitions by short names: those of their directories, or of the files where these differ."""
-    archives = [path / "partition.npz" if path.is_dir() else path for path in paths]
-    for archive in archives:
-        check_file(archive, cure="It should hold partition.npz.")
+    archives = [find_result(path, "partition.npz") for path in paths]
     ways = ([path.stem for path in archives], [path.resolve().parent.name for path in archives], list(map(str, paths)))
     names = next((way for way in ways if len(set(way)) == len(way)), None)
     if names is None:
@@ -48,12 +46,13 @@ def write(found: Fusion, out: Path, command: str) -> list[Path]:
     """What ``fit --out`` writes of a partition; who is contested, and which clusters were taken for the same."""
     settings = {"fused": ", ".join(found.names), "rule": found.rule, "clusters compared by": found.frame}
     remark = found.summary().split("\n\n")[0]
-    written = write_results(
-        out, partition=found.partition, settings=settings, remark=remark, command=command, title="Fusion"
-    )
     conflict = found.to_pandas()[["cluster", "set", "conflict"]].sort_values("conflict", ascending=False, kind="stable")
-    return [
-        *written,
-        write_table(conflict, out / "conflict.csv"),
-        write_table(found.alignment(), out / "alignment.csv"),
-    ]
+    with whole_run(out) as fresh:
+        written = fill_results(
+            fresh, partition=found.partition, settings=settings, remark=remark, command=command, title="Fusion"
+        )
+        written += [
+            write_table(conflict, fresh / "conflict.csv"),
+            write_table(found.alignment(), fresh / "alignment.csv"),
+        ]
+    return [out / path.name for path in written]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pandas as pd
 import typer
 
 from evidentia import methods
+from evidentia._runs import list_files, whole_run
 from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError, listing
 from evidentia.cli.tables import split_names
@@ -45,43 +46,49 @@ def fit_large(
     able = [name for name, cls in methods.clusterers().items() if "rows beyond memory" in cls.method.takes]
     if wish.method not in able:
         raise UserError(f"{wish.method} needs all rows in memory. Methods that do not: {', '.join(able)}.")
-    with fitting.record_events() as noticed, _client(scheduler):
-        rows = _open(where, columns, drop)
-        if not quiet:
-            terminal.print_heading(f"{where}: {rows.words}")
-            terminal.print_labeled("clustered", listing(list(rows.names or map(str, range(rows.n_features))), 30))
-            terminal.print_labeled("method", f"{type(estimator).__name__}; rows are read anew in each pass")
-        bars = not quiet and typer.get_text_stream("stderr").isatty()
-        estimator.set_params(verbose=int(bars))
-        if scale == "none" and getattr(estimator, "standardize", None) == "auto":
-            estimator.set_params(standardize=False)
-        scales = _scales(rows, scale, wish.method)
-        used = rows if scales is None else TransformedRows(rows, scales)
-        model = estimator.fit(used, checkpoint=checkpoint)
-        with show_progress(bars):
-            partition = model.partition_
-            if out is not None:
-                partition.to_parquet(out / "masses")
-            summary = partition.summary()
-    for text in noticed.notes:
-        terminal.print_note(text)
-    first, *rest = summary.splitlines()
-    terminal.print_heading(first)
-    terminal.echo("\n".join(rest))
-    if out is None:
-        if not quiet:
-            terminal.echo("\nNothing was written; --out DIR keeps clusters and doubt of every row, and a report.")
-    else:
-        write_whole(out / "summary.txt", f"{summary}\n")
-        placing = TableModel(model.set_params(verbose=0), rows.names, scales=scales)
-        placing.save(out / "model.npz")
-        written = _report(out, placing, rows, noticed.notes, **words)
-        if not quiet:
-            terminal.print_labeled("written", f"{out / 'masses'}  (a Parquet file for each part of the rows)")
-            terminal.print_labeled("", f"{out / 'model.npz'}  (the model; evidentia predict places new rows by it)")
-            terminal.print_labeled("", f"{written}  (a sample of the rows; open it in a browser)")
+    with ExitStack() as stack:
+        with fitting.record_events() as noticed, _client(scheduler):
+            rows = _open(where, columns, drop)
+            if not quiet:
+                terminal.print_heading(f"{where}: {rows.words}")
+                terminal.print_labeled("clustered", listing(list(rows.names or map(str, range(rows.n_features))), 30))
+                terminal.print_labeled("method", f"{type(estimator).__name__}; rows are read anew in each pass")
+            bars = not quiet and typer.get_text_stream("stderr").isatty()
+            estimator.set_params(verbose=int(bars))
+            if scale == "none" and getattr(estimator, "standardize", None) == "auto":
+                estimator.set_params(standardize=False)
+            scales = _scales(rows, scale, wish.method)
+            used = rows if scales is None else TransformedRows(rows, scales)
+            model = estimator.fit(used, checkpoint=checkpoint)
+            fresh = None if out is None else stack.enter_context(whole_run(out))
+            with show_progress(bars):
+                partition = model.partition_
+                if fresh is not None:
+                    partition.to_parquet(fresh / "masses")
+                summary = partition.summary()
+        for text in noticed.notes:
+            terminal.print_note(text)
+        first, *rest = summary.splitlines()
+        terminal.print_heading(first)
+        terminal.echo("\n".join(rest))
+        if fresh is not None:
+            write_whole(fresh / "summary.txt", f"{summary}\n")
+            placing = TableModel(model.set_params(verbose=0), rows.names, scales=scales)
+            placing.save(fresh / "model.npz")
+            _fill_sample(fresh / "sample", placing, rows, noticed.notes, **words)
+    if not quiet:
+        _say_what_was_written(out)
     if noticed.interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _say_what_was_written(out: Path | None) -> None:
+    if out is None:
+        terminal.echo("\nNothing was written; --out DIR keeps clusters and doubt of every row, and a report.")
+        return
+    terminal.print_labeled("written", f"{out / 'masses'}  (a Parquet file for each part of the rows)")
+    terminal.print_labeled("", f"{out / 'model.npz'}  (the model; evidentia predict places new rows by it)")
+    terminal.print_labeled("", f"{out / 'sample' / 'report.html'}  (a sample of the rows; open it in a browser)")
 
 
 def _open(where: str, columns: Sequence[str], drop: Sequence[str]) -> RowSource:
@@ -109,22 +116,22 @@ def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
     return ColumnScales(found.origin, np.where(found.deviation == 0, 1.0, found.deviation))
 
 
-def _report(out: Path, placing: TableModel, rows: RowSource, notes: Sequence[str], **words: Any) -> Path:
-    """Write a report on rows from many places of the source, in the units of the files."""
-    from evidentia.report import write_results
+def _fill_sample(folder: Path, placing: TableModel, rows: RowSource, notes: Sequence[str], **words: Any) -> None:
+    """Write the results of rows from many places of the source, in the units of the files, as a run of its own."""
+    from evidentia.report.results import fill_results
 
     table = sample(rows)
     frame = pd.DataFrame(table, columns=[str(name) for name in rows.names or range(rows.n_features)])
     said = f"The report shows {len(table):,} of {len(placing.partition_):,} rows; masses/ and summary.txt speak of all."
-    written = write_results(
-        out / "sample",
+    fill_results(
+        folder,
         partition=placing.predict_partition(frame),
         model=placing,
         X=frame,
         notes=[said, *notes],
         **words,
     )
-    return written[0]
+    list_files(folder)
 
 
 def sample(rows: RowSource) -> np.ndarray:

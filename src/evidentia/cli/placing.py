@@ -23,8 +23,8 @@ ENDINGS = (".csv", ".parquet", ".npz")
 
 
 def read_model(path: Path) -> TableModel:
-    """The model of a file, or of the directory that ``fit --out`` wrote; one saved from Python will do."""
-    found = load_model(path / "model.npz" if path.is_dir() else path)
+    """The model of a file that ``fit --out`` wrote; one saved from Python will do."""
+    found = load_model(path)
     if isinstance(found, TableModel):
         return found
     if not hasattr(found, "predict_partition"):

@@ -11,6 +11,7 @@ import pandas as pd
 import typer
 
 from evidentia._base import is_precomputed
+from evidentia._runs import whole_run
 from evidentia.cli import fitting, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError
 from evidentia.cli.summary import print_summary
@@ -65,24 +66,25 @@ def run(
         terminal.echo("\nNothing was written; --out DIR keeps the report, the masses and the plots.")
     if out is not None:
         from evidentia.plots._ink import NEEDED, can_draw
-        from evidentia.report import write_results
+        from evidentia.report.results import fill_results
 
-        saved = fitted.placing.save(out / "model.npz")
-        written = write_results(
-            out,
-            partition=partition,
-            model=fitted.placing,
-            X=_numbers(estimator, data),
-            selection=fitted.selection,
-            object_column=object_column,
-            tables=tables,
-            notes=notes,
-            remark=sentence,
-            **words,
-        )
+        with whole_run(out) as fresh:
+            saved = fitted.placing.save(fresh / "model.npz")
+            written = fill_results(
+                fresh,
+                partition=partition,
+                model=fitted.placing,
+                X=_numbers(estimator, data),
+                selection=fitted.selection,
+                object_column=object_column,
+                tables=tables,
+                notes=notes,
+                remark=sentence,
+                **words,
+            )
         if not quiet:
             terminal.echo()
-            terminal.print_labeled("written", f"{written[0]}  (open it in a browser)")
+            terminal.print_labeled("written", f"{out / written[0].name}  (open it in a browser)")
             if not can_draw():
                 terminal.print_labeled("", NEEDED)
             terminal.print_labeled("", ", ".join(path.name for path in [*written[1:], saved]))

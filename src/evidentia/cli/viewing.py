@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 
 from evidentia import methods
+from evidentia._runs import whole_run
 from evidentia.cli import tables, terminal
 from evidentia.cli.errors import INTERRUPTED, UserError, closest, listing
 from evidentia.cli.fitting import parse_clusters, record_events
@@ -150,7 +151,7 @@ def _estimator(method: str, count: Clusters, settings: Sequence[str], *, distanc
 def _write(
     out: Path, model: Any, views: dict[str, View], tables: str, *, id_column: str | None, quiet: bool, **words: Any
 ) -> None:
-    from evidentia.report import write_results
+    from evidentia.report.results import fill_results
 
     joined = None
     if "views" in model.method.reads:
@@ -158,23 +159,23 @@ def _write(
         joined = joined.set_axis([f"{name[0]}: {name[1]}" for name in joined.columns.tolist()], axis=1)
         if model.partition_.object_names is not None:
             joined = joined.reindex(list(model.partition_.object_names))
-    out.mkdir(parents=True, exist_ok=True)
-    saved = model.save(out / "model.npz")
-    written = write_results(
-        out,
-        partition=model.partition_,
-        model=model,
-        X=joined,
-        object_column=id_column,
-        tables=tables,
-        settings={"views": ", ".join(views), "object names": id_column or "row numbers, from 0"},
-        title=", ".join(views),
-        code=_recipe(model, views),
-        **words,
-    )
+    with whole_run(out) as fresh:
+        saved = model.save(fresh / "model.npz")
+        written = fill_results(
+            fresh,
+            partition=model.partition_,
+            model=model,
+            X=joined,
+            object_column=id_column,
+            tables=tables,
+            settings={"views": ", ".join(views), "object names": id_column or "row numbers, from 0"},
+            title=", ".join(views),
+            code=_recipe(model, views),
+            **words,
+        )
     if not quiet:
         terminal.echo()
-        terminal.print_labeled("written", f"{written[0]}  (open it in a browser)")
+        terminal.print_labeled("written", f"{out / written[0].name}  (open it in a browser)")
         terminal.print_labeled("", ", ".join(path.name for path in [*written[1:], saved]))
 
 

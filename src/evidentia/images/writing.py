@@ -11,6 +11,7 @@ from typing import IO
 
 import numpy as np
 
+from evidentia._runs import whole_run
 from evidentia.files import whole_file
 from evidentia.images.pictures import color_sets, plot_segmentation
 from evidentia.images.segmentation import Segmentation
@@ -37,15 +38,25 @@ def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) 
     ----------
     segmentation : Segmentation
     out : path
-        Made if it is not there. NIfTI maps have the affine of the image.
+        Made if it is not there. The files take the place of those of an earlier run all together; other files stay.
+        NIfTI maps have the affine of the image.
 
     Returns
     -------
     list of Path
         The overview first.
     """
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
+    with whole_run(out) as fresh:
+        written = _write(segmentation, fresh)
+    return [Path(out) / path.name for path in written]
+
+
+def _write(segmentation: Segmentation, out: Path) -> list[Path]:
+    """Write all files, the masses first, so that no later failure loses them."""
+    archives = [out / "partition.npz", out / "pixels.npz"]
+    segmentation.partition.save(archives[0])
+    with whole_file(archives[1]) as file:
+        np.savez_compressed(file, index=segmentation.index, vectors=segmentation.vectors, counts=segmentation.counts)
     written = [out / "overview.png"]
     figure = plot_segmentation(segmentation)
     spell_missing_letters(figure)
@@ -60,11 +71,7 @@ def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) 
             written.append(out / f"{name}{suffix}")
             with whole_file(written[-1]) as file:
                 save(file, values, segmentation, written[-1])
-    written += [out / "partition.npz", out / "pixels.npz"]
-    segmentation.partition.save(written[-2])
-    with whole_file(written[-1]) as file:
-        np.savez_compressed(file, index=segmentation.index, vectors=segmentation.vectors, counts=segmentation.counts)
-    return written
+    return [*written, *archives]
 
 
 def _maps(segmentation: Segmentation) -> Iterator[tuple[str, np.ndarray]]:

@@ -609,9 +609,8 @@ def _question_words(explanation: Explanation) -> str:
     if not explanation.question:
         return ""
     (a, first), (b, second) = explanation.question
-    return (
-        f"Or an answer: does {explanation.object} belong with {a} (surely in {first}) or with {b} (surely in {second})?"
-    )
+    opening = "Or an answer" if _settling_words(explanation) else "What would settle it"
+    return f"{opening}: does {explanation.object} belong with {a} (surely in {first}) or with {b} (surely in {second})?"
 
 
 def _speakers(names: Sequence[str], clusters: Sequence[str], best: np.ndarray, lead: np.ndarray) -> str:

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from evidentia._names import guard_table, unguard_table
 from evidentia._objects import align_objects
+from evidentia._runs import whole_run
 from evidentia.files import whole_file, write_whole
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import read_columns
@@ -54,13 +55,6 @@ def write_table(frame: pd.DataFrame, path: Path, *, decimals: int | None = None)
     return path
 
 
-def _replace_table(frame: pd.DataFrame, path: Path, *, decimals: int | None = None) -> Path:
-    """Write a table, and remove one of the same name with the other ending."""
-    write_table(frame, path, decimals=decimals)
-    path.with_suffix(".csv" if path.suffix == ".parquet" else ".parquet").unlink(missing_ok=True)
-    return path
-
-
 def _write_csv(frame: pd.DataFrame, file: IO[bytes]) -> None:
     if len(frame) <= MANY or find_spec("pyarrow") is None:
         frame.to_csv(file)
@@ -101,13 +95,16 @@ def write_results(
 ) -> list[Path]:
     """Write ``partition.npz``, ``masses.csv``, ``table.csv``, the pictures and ``report.html`` into a directory.
 
-    The partition is written first, so that a failure later loses no result. The table, where there is one, goes with it
-    so that ``evidentia explain`` can say which columns speak for which cluster.
+    The files take the place of those of an earlier run all together, once the last of them is written; other files in
+    the directory stay. After an error or an interrupt those of the earlier run are as they were, and what was finished
+    is kept in the folder ``unfinished`` inside the directory. The partition is written first, so that no later failure
+    loses it. The table, where there is one, goes with it so that ``evidentia explain`` can say which columns speak for
+    which cluster. ``evidentia-run.json`` lists the files with the SHA-256 of each, which the commands check.
 
     Parameters
     ----------
     directory : path
-        Made if it is not there; files of the same names are replaced.
+        Made if it is not there.
     partition, model, X, feature_names, selection
         As in :func:`evidentia.report.write_report`.
     object_column : str, optional
@@ -132,17 +129,43 @@ def write_results(
     ...     [file.name for file in write_results(directory, partition=partition)]
     ['report.html', 'masses.csv', 'partition.npz', 'masses.png']
     """
+    with whole_run(directory) as fresh:
+        written = fill_results(
+            fresh,
+            partition=partition,
+            model=model,
+            X=X,
+            feature_names=feature_names,
+            selection=selection,
+            object_column=object_column,
+            tables=tables,
+            **words,
+        )
+    return [Path(directory) / path.name for path in written]
+
+
+def fill_results(
+    directory: Path,
+    *,
+    partition: CredalPartition,
+    model: Any = None,
+    X: Any = None,
+    feature_names: Sequence[str] | None = None,
+    selection: Any = None,
+    object_column: str | None = None,
+    tables: str = "auto",
+    **words: Any,
+) -> list[Path]:
+    """Write what :func:`write_results` writes, file after file, into the folder of a run that is not whole yet."""
     X = align_objects(partition, X, ("the partition", "'X'"))
-    directory = Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
-    archive = partition.save(directory / "partition.npz")
     heading, kind = object_column or "object", table_kind(tables, len(partition))
+    archive = partition.save(directory / "partition.npz")
     masses = partition.to_pandas().rename_axis(heading)
-    written = [_replace_table(masses, directory / f"masses.{kind}", decimals=DECIMALS), archive]
+    written = [write_table(masses, directory / f"masses.{kind}", decimals=DECIMALS), archive]
     if X is not None:
         names = partition.object_names or range(len(partition))
         table = read_columns(X, feature_names).to_frame(names, heading)
-        written.insert(1, _replace_table(table, directory / f"table.{kind}"))
+        written.insert(1, write_table(table, directory / f"table.{kind}"))
     pictures = draw(partition, model=model, X=X, feature_names=feature_names, selection=selection)
     images = []
     for picture in pictures:
