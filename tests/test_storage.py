@@ -253,6 +253,18 @@ def test_a_learner_of_others_has_to_be_given_again(tmp_path):
         load_model(plain, metric_learner=PCA(2))
 
 
+@pytest.mark.parametrize("name", ["EGMM", "BPEC", "CECM", "EVCLUS"])
+def test_no_attribute_of_a_class_but_a_default_can_be_replaced_by_a_file(tmp_path, name):
+    cls, given = EXPORTED[name], fit(build(name), X).save(tmp_path / "m.npz").read_bytes()
+    refused = [one for one in dir(cls) if one not in ("collapsed_", "_estimator_type")]
+    assert {"method", "parameters", "attributes", "_keeps_single", "_cure", "fit", "_masses"} <= set(refused)
+    for one in [*refused[:: max(1, len(refused) // 25)], "method", "parameters", "_keeps_single", "_cure"]:
+        (tmp_path / "m.npz").write_bytes(given)
+        change(tmp_path / "m.npz", lambda said, one=one: said["fitted"].update({one: 3}))
+        with pytest.raises(ValueError, match=rf"m\.npz is damaged .*{one}' is nothing that a fit leaves behind"):
+            load_model(tmp_path / "m.npz")
+
+
 # -- files that are not what they should be ---------------------------------------------------------------------------
 
 
@@ -290,6 +302,9 @@ def change(path, edit):
         (lambda said: said.update(estimator="evidentia.storage:Path"), "is no class of evidentia"),
         (lambda said: said.update(estimator="evidentia.belief.focal:FocalSets"), "is no estimator"),
         (lambda said: said["fitted"].update(fit=3), "'fit' is nothing that a fit leaves behind"),
+        (lambda said: said["fitted"].update(method=3), "'method' is nothing that a fit leaves behind"),
+        (lambda said: said["fitted"].update(parameters=3), "'parameters' is nothing that a fit leaves behind"),
+        (lambda said: said["fitted"].update(beta=3.0), "'beta' is nothing that a fit leaves behind"),
         (lambda said: said["fitted"].update(__class__=3), "'__class__' is nothing that a fit leaves behind"),
         (lambda said: said["fitted"].update(x_={"object": "evidentia.rows.checkpoint:Checkpoint", "fields": {}}),
          "is not made of values"),

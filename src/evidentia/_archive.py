@@ -108,6 +108,8 @@ def read_archive(path: str | os.PathLike[str], kind: Format) -> dict[str, Any]:
                 seal.update(_line(name, hashlib.sha256(data).hexdigest()))
         if _text(entries, DIGEST) != seal.hexdigest():
             raise ValueError("it is not what was written, its digest does not fit")
+        if version < 1:
+            raise ValueError(f"its file version is {version}, and versions begin with 1")
         return {name.removesuffix(".npy"): _array(data) for name, data in entries.items()}
 
 

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia import methods
 from evidentia._objects import align_objects, row_names
-from evidentia._parameters import BOOLEAN, NOTHING, SEED, Check, Choice, Integer, Kind, Number, ParameterBase, param
+from evidentia._parameters import BOOLEAN, JOBS, SEED, Check, Choice, Integer, Kind, Number, ParameterBase, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS, TOO_MANY
@@ -57,11 +57,16 @@ COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses 
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 
 
-class MethodBase(CallbackSupportMixin, ParameterBase):
+class FittedRange:
+    """State that checking the table of ``fit`` leaves behind."""
+
+    _largest: float  # absolute value in a table in memory
+
+
+class MethodBase(FittedRange, CallbackSupportMixin, ParameterBase):
     """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
 
     method: ClassVar[methods.Method]
-    _largest = 1.0  # absolute value that was fitted, of a table in memory
     _least_share = LEAST_SHARE
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -99,7 +104,7 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
     _keeps_single = False  # whether tables in single precision stay so, and become doubles piece by piece
 
     n_jobs: Any = param(
-        Integer() | NOTHING,
+        JOBS,
         """Threads that work side by side; -1 for all cores, and None for all where the table is large enough to gain.
         The result has the same bits for any number.""",
         default=None,
@@ -386,14 +391,29 @@ def check_table(estimator: MethodBase, X: Any, *, reset: bool = True, dtype: Any
     refuse_rows(estimator, X)
     refuse_kinds(who, X)
     X = fill_masked(X, who, "X", missing="missing values" in estimator.method.takes)
+    table = _validated(estimator, X, "a table X of numbers", dtype=dtype, reset=reset)
+    check_values(estimator, table, getattr(X, "columns", None), reset=reset)
+    return table
+
+
+def _validated(estimator: BaseEstimator, X: Any, what: str, *, dtype: Any, reset: bool) -> np.ndarray:
+    """Return X as an array of two dimensions, with as many columns of the same names as were fitted."""
+    who, least = type(estimator).__name__, 2 if reset else 1
     try:
-        table = validate_data(
-            estimator, X, dtype=dtype, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
+        table = check_array(
+            X, dtype=dtype, ensure_all_finite=False, ensure_min_samples=least, estimator=estimator, input_name="X"
         )
     except (ValueError, TypeError) as error:
-        cure = f"Give {who} a table X of numbers, a row for each object."
+        cure = f"Give {who} {what}, a row for each object."
         raise type(error)(f"{str(error).rstrip('.')}. {cure}") from error
-    check_values(estimator, table, getattr(X, "columns", None), reset=reset)
+    try:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    except ValueError as error:
+        names = list(getattr(estimator, "feature_names_in_", []))
+        if not names or not set(names) <= set(getattr(X, "columns", [])):
+            raise
+        cure = f"Give {who} the columns that it was fitted to, in their order: X[model.feature_names_in_]."
+        raise ValueError(f"{str(error).rstrip()}\n{cure}") from error
     return table
 
 
@@ -449,7 +469,8 @@ def check_values(estimator: MethodBase, table: np.ndarray, columns: Any = None, 
     def place(row: int, column: int) -> str:
         return f"row {row}, column {_column(columns, column)}"
 
-    refuse_huge(table, who, place, ranges, LARGEST if reset else LARGEST * min(1.0, estimator._largest))
+    fitted = 1.0 if reset else getattr(estimator, "_largest", 1.0)
+    refuse_huge(table, who, place, ranges, LARGEST * min(1.0, fitted))
     if reset:
         refuse_lost(ranges, table, who, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
@@ -488,13 +509,7 @@ def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = Tr
         X = X.astype(object)  # columns of several kinds have no other type in common
     elif isinstance(X, list | tuple):
         X = np.array(X, dtype=object)  # NumPy would write numbers, and NaN, beside text as text
-    try:
-        table = validate_data(
-            estimator, X, dtype=None, ensure_all_finite=False, ensure_min_samples=2 if reset else 1, reset=reset
-        )
-    except (ValueError, TypeError) as error:
-        cure = f"Give {type(estimator).__name__} a table X of categories, a row for each object."
-        raise type(error)(f"{str(error).rstrip('.')}. {cure}") from error
+    table = _validated(estimator, X, "a table X of categories", dtype=None, reset=reset)
     return table.astype(table.dtype.newbyteorder("="), copy=False)
 
 

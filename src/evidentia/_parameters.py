@@ -36,9 +36,10 @@ Nothing.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral, Real
@@ -47,6 +48,7 @@ from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
 from evidentia._docstrings import entry, join_sections, section, split_sections
 
@@ -159,7 +161,74 @@ class Either(Check):
 BOOLEAN = Boolean()
 NOTHING = Kind("None", lambda value: value is None)
 ANYTHING = Kind("object", lambda value: True)
-SEED = Kind("int, RandomState or None", lambda value: True)  # scikit-learn says what it does not like of a seed
+
+
+class Seed(Integer):
+    """A source of random numbers that scikit-learn takes."""
+
+    def __init__(self) -> None:
+        super().__init__(low=0, high=2**32 - 1)
+        self.words = "None, an integer >= 0 and < 2**32, or a numpy.random.RandomState"
+        self.kind = "int, RandomState or None"
+
+    def accepts(self, value: Any) -> bool:
+        return value is None or value is np.random or isinstance(value, np.random.RandomState) or super().accepts(value)
+
+    def cure(self, value: Any) -> str:
+        drawn = " Draw an integer from it: int(rng.integers(2**32))."
+        return drawn if isinstance(value, np.random.Generator) else ""
+
+
+class Jobs(Integer):
+    """A number of threads that work side by side, as joblib counts them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = "None or an integer other than 0 (-1: all cores)"
+        self.kind = "int or None"
+
+    def accepts(self, value: Any) -> bool:
+        return value is None or (super().accepts(value) and value != 0)
+
+
+SEED = Seed()
+JOBS = Jobs()
+
+
+def check_value(check: Check, value: Any, name: str, who: str) -> None:
+    """Refuse a value of a parameter of a class or function that the check does not accept.
+
+    Examples
+    --------
+    >>> check_value(JOBS, 0, "n_jobs", "select")
+    Traceback (most recent call last):
+    ...
+    ValueError: The 'n_jobs' parameter of select must be None or an integer other than 0 (-1: all cores). Got 0 instead.
+    """
+    if not check.accepts(value):
+        raise ValueError(
+            f"The '{name}' parameter of {who} must be {check.words}. Got {value!r} instead.{check.cure(value)}"
+        )
+
+
+def random_numbers(random_state: Any, who: str) -> np.random.RandomState:
+    """Return the generator for the ``random_state`` that a class or function was given."""
+    check_value(SEED, random_state, "random_state", who)
+    return check_random_state(random_state)
+
+
+def unknown_name(name: str, known: Iterable[str], who: str) -> str:
+    """Return the message about a parameter that does not exist, with the name that was probably meant.
+
+    Examples
+    --------
+    >>> unknown_name("n_cluster", ["beta", "n_clusters"], "Toy")
+    "Toy has no parameter 'n_cluster'. Did you mean 'n_clusters'?"
+    """
+    known = list(known)
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
+    return f"{who} has no parameter {name!r}. {hint}"
 
 
 @dataclass(frozen=True)
@@ -208,12 +277,7 @@ class ParameterBase(BaseEstimator):
     def check_parameters(self) -> None:
         """Refuse a value that its declaration does not allow."""
         for name, parameter in self.parameters.items():
-            value = getattr(self, name)
-            if not parameter.check.accepts(value):
-                raise ValueError(
-                    f"The '{name}' parameter of {type(self).__name__} must be {parameter.check.words}. "
-                    f"Got {value!r} instead.{parameter.check.cure(value)}"
-                )
+            check_value(parameter.check, getattr(self, name), name, type(self).__name__)
 
 
 def _inherit(cls: type, name: str) -> dict[str, Any]:
@@ -236,13 +300,29 @@ def _constructor(parameters: Mapping[str, Parameter]) -> Callable[..., None]:
     )
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        bound = signature.bind(self, *args, **kwargs)
+        try:
+            bound = signature.bind(self, *args, **kwargs)
+        except TypeError:
+            raise TypeError(_misfit(type(self).__name__, dict(listed), args, kwargs)) from None
         bound.apply_defaults()
         for name in parameters:
             setattr(self, name, bound.arguments[name])
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     return __init__
+
+
+def _misfit(who: str, parameters: Mapping[str, Parameter], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """Return why a constructor does not take these arguments."""
+    for name in kwargs:
+        if name not in parameters:
+            return unknown_name(name, parameters, who)
+    places = [name for name, parameter in parameters.items() if not parameter.kw_only]
+    if len(args) > len(places):
+        example = next(name for name in parameters if name not in places)
+        allowed = f"only {', '.join(map(repr, places))}" if places else "no value"
+        return f"{who} takes {allowed} without a name. Got {len(args)} values: name the others, as in {example}=..."
+    return f"{who} was given {', '.join(repr(name) for name in places[: len(args)] if name in kwargs)} twice."
 
 
 def _document(cls: type[ParameterBase]) -> str:

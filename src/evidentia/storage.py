@@ -55,6 +55,7 @@ __all__ = ["load_model", "save_model"]
 FORMAT = Format("evidentia-model", 1, "a model of evidentia", "A model is written by model.save(path).")
 BARE = "biuf"  # kinds of single numbers
 KEPT = "biufcSUmM"  # kinds of arrays that are entries of the archive
+NOWHERE = object()
 
 
 class GivenParameter(NamedTuple):
@@ -254,6 +255,13 @@ class _Writer:
         raise NotStorable(place, value)
 
 
+def _left_by_fit(cls: type, name: str) -> bool:
+    """Return whether a fit may set an attribute: one that its class has only if it is a default, such as collapsed_."""
+    there = inspect.getattr_static(cls, name, NOWHERE)
+    is_default = name.endswith("_") and not callable(there) and not hasattr(there, "__get__")
+    return not name.startswith("__") and (there is NOWHERE or is_default)
+
+
 class _Reader:
     """Turns JSON back into values; what it does not know is an error."""
 
@@ -285,8 +293,7 @@ class _Reader:
             raise ValueError(f"{estimator!r} is no estimator")
         model = cls(**self._map(parameters))
         for name, value in self._map(fitted).items():
-            there = inspect.getattr_static(cls, name, None)
-            if name.startswith("__") or callable(there) or hasattr(there, "__get__") or name in cls.parameters:
+            if name in cls.parameters or not _left_by_fit(cls, name):
                 raise ValueError(f"{name!r} is nothing that a fit leaves behind")
             setattr(model, name, value)
         model.check_parameters()

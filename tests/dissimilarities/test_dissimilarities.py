@@ -227,9 +227,25 @@ def test_a_matrix_is_not_kept_for_new_objects(X):
 
 
 def test_the_matrix_of_a_function_that_depends_on_the_order_is_refused():
-    source = make_source(["a", "abc", "ab"], lambda a, b: max(len(a) - len(b), 0), who="me")
+    source = Objects(["a", "abc", "ab"], lambda a, b: max(len(a) - len(b), 0), {})
     with pytest.raises(ValueError, match=r"entries \[0, 1\] = 0 and \[1, 0\] = 2 differ by 2"):
         full_matrix(source, who="me", cure="")
+
+
+def test_a_function_that_depends_on_the_order_is_refused_before_all_pairs_are_measured():
+    calls = []
+
+    def longer_by(one, other):
+        calls.append((one, other))
+        return max(len(one) - len(other), 0)
+
+    with pytest.raises(
+        ValueError, match=r"the metric longer_by gives 0 for objects 0 and 1, and 2 for objects 1 and 0"
+    ):
+        make_source(["a", "abc"], longer_by, who="me")
+    with pytest.raises(ValueError, match=r"^me needs symmetric dissimilarities, but the metric longer_by gives "):
+        make_source(["a" * n for n in range(1000)], longer_by, who="me")
+    assert len(calls) < 100
 
 
 def test_a_matrix_beyond_memory_is_refused_before_it_is_made(monkeypatch):

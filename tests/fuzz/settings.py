@@ -146,7 +146,8 @@ def draw(name: str, check: Check, default: Any, X: np.ndarray, c: int, rng: Gene
 def _number(name: str, check: Number, default: Any, rng: Generator) -> Any:
     if isinstance(check, Integer):
         low, high = SMALL.get(name, (int(max(check.low, -1)), int(max(check.low, -1)) + 6))
-        return int(rng.integers(low, high, endpoint=True))
+        value = int(rng.integers(low, high, endpoint=True))
+        return value if check.accepts(value) else default
     typical = float(default) if isinstance(default, float | int) and not isinstance(default, bool) and default else 1.0
     value = typical * 10 ** rng.choice([rng.uniform(-1, 1), rng.uniform(-1, 1), rng.uniform(-12, 12)])
     low, high = check.low, check.high

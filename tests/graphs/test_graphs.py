@@ -65,6 +65,10 @@ def test_names_are_kept_and_loops_are_not():
         (np.array([[0, 1], [2, 0]]), r"directed graph: \[0, 1\] = 1, but \[1, 0\] = 2. .* A \+ A.T"),
         (nx.Graph([("a", "b", {"weight": -2})]), r"must be not negative, but the edge of a and b has -2"),
         (np.array([[0, np.inf], [np.inf, 0]]), r"must be finite, but the edge of 0 and 1 has inf"),
+        (
+            [["a", "b"], ["b", "a"]],
+            r"^A graph is a graph of NetworkX or a square matrix of weights\. could not convert",
+        ),
         (np.ones((2, 3)), r"a square matrix of weights. Got an array of shape \(2, 3\)"),
         (nx.Graph(), r"The graph has no nodes"),
         (nx.empty_graph(3), r"The graph has no edges"),

@@ -213,8 +213,12 @@ def test_models_and_parts_of_partitions_are_taken_as_partitions():
         ),
         ([TRUTH, TRUTH], {"frame": [[0, 0], [1, 1]]}, r"Column 0 of 'frame' must name each of the clusters 0 to 2"),
         ([TRUTH, TRUTH], {"frame": [0, 1, 2]}, r"a column for each of the 2 partitions. Got shape \(3,\)"),
-        ([TRUTH, TRUTH], {"discount": 2}, r"'discount' must be a number between 0 and 1, or one for each of 2"),
-        ([TRUTH, TRUTH], {"discount": [0.1]}, r"'discount' must be a number between 0 and 1, or one for each of 2"),
+        ([TRUTH, TRUTH], {"discount": 2}, r"'discount' of fuse must be a number between 0 and 1, or one for each of 2"),
+        (
+            [TRUTH, TRUTH],
+            {"discount": [0.1]},
+            r"'discount' of fuse must be a number between 0 and 1, or one for each of 2",
+        ),
         ([TRUTH, np.arange(62) % 62], {}, r"must name 1 to 61 clusters. Got 62"),
         ([TRUTH, np.full(19, -1)], {}, r"must name 1 to 61 clusters. Got 0"),
         (
@@ -227,6 +231,46 @@ def test_models_and_parts_of_partitions_are_taken_as_partitions():
 def test_bad_input_is_refused_with_the_reason(partitions, options, message):
     with pytest.raises(ValueError, match=message):
         fuse(partitions, **options)
+
+
+@pytest.mark.parametrize("options", [{"min_share": one} for one in (np.nan, -1, 1.5, "0.1", None, True)])
+@pytest.mark.parametrize("frame", ["refine", "match"])
+def test_a_share_that_is_none_is_refused_by_its_name(options, frame):
+    with pytest.raises(ValueError, match=r"^'min_share' of fuse must be a number between 0 and 1\. Got "):
+        fuse([TRUTH, TRUTH], frame=frame, **options)
+
+
+@pytest.mark.parametrize("discount", ["0.1", np.nan, -0.1, True, None, [0.1, "0.2"]])
+def test_a_discount_that_is_no_share_is_refused_by_its_name(discount):
+    with pytest.raises(ValueError, match=r"^'discount' of fuse must be a number between 0 and 1"):
+        fuse([TRUTH, TRUTH], discount=discount)
+
+
+@pytest.mark.parametrize("partitions", [None, 3, "ab", CredalPartition([[1.0]], FocalSets(1, [{0}]))])
+def test_what_is_no_list_of_partitions_is_refused_by_the_name_of_the_argument(partitions):
+    with pytest.raises(TypeError, match=r"^'partitions' of fuse must be a list or dict of partitions, or a DataFrame"):
+        fuse(partitions)
+
+
+def test_partitions_may_come_from_a_generator():
+    found = fuse(one for one in (TRUTH, TRUTH))
+    np.testing.assert_array_equal(found.partition.masses, fuse([TRUTH, TRUTH]).partition.masses)
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_the_columns_of_a_table_are_raters(package):
+    raters = {"Ann": TRUTH, "Bo": np.roll(TRUTH, 1)}
+    found = fuse(pytest.importorskip(package).DataFrame(raters))
+    assert found.names == ("Ann", "Bo")
+    np.testing.assert_array_equal(found.partition.masses, fuse(raters).partition.masses)
+
+
+def test_the_index_of_a_table_of_raters_names_the_objects():
+    table = pd.DataFrame({"Ann": TRUTH, "Bo": TRUTH}).set_axis([f"r{i}" for i in range(len(TRUTH))])
+    found = fuse(table)
+    assert found.partition.object_names == tuple(table.index)
+    with pytest.raises(ValueError, match=r"fuse is given must have different names\. Got Ann, Ann\."):
+        fuse(table.set_axis(["Ann", "Ann"], axis=1))
 
 
 def test_a_table_is_no_partition():

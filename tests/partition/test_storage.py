@@ -87,6 +87,26 @@ def sealed(path, **content):
         (lambda p: sealed(p / "x.npz", masks=[1], masses=[[0.5]], n_clusters=1), ValueError, "x.npz is damaged"),
         (lambda p: sealed(p / "x.npz", masks=[1], masses=[[1.0]], n_clusters=[1, 2]), ValueError, "x.npz is damaged"),
         (
+            lambda p: sealed(p / "x.npz", masks=[1], masses=[[1.0 + 0.5j]], n_clusters=1),
+            ValueError,
+            "x.npz is damaged .* 'masses' must be real numbers",
+        ),
+        (
+            lambda p: sealed(p / "x.npz", masks=[1], masses=[[1.0]], n_clusters=1, object_names=[["a", "b"]]),
+            ValueError,
+            "x.npz is damaged .* its object_names have 2 dimensions",
+        ),
+        (
+            lambda p: sealed(p / "x.npz", masks=[1], masses=[[1.0]], n_clusters=1, cluster_names="a"),
+            ValueError,
+            "x.npz is damaged .* its cluster_names have 0 dimensions",
+        ),
+        (
+            lambda p: sealed(p / "x.npz", masks=[1], masses=[[1.0]], n_clusters=1, version=-1),
+            ValueError,
+            "x.npz is damaged .* its file version is -1, and versions begin with 1",
+        ),
+        (
             lambda p: np.savez(p / "x.npz", a=np.array([{}], dtype=object)) or p / "x.npz",
             ValueError,
             "not one written by evidentia",

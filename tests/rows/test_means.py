@@ -156,6 +156,17 @@ def test_a_table_of_linked_objects_alone():
     np.testing.assert_allclose(outside.partition_.compute().masses, inside.partition_.masses, atol=1e-9)
 
 
+def test_a_lazy_partition_has_the_same_attributes_with_links_as_without(tmp_path):
+    X = blobs(50)
+    links = PairwiseConstraints.from_links(must_link=[(0, 1)], cannot_link=[(0, 30)])
+    for cls in (CECM, CFCM):
+        plain, tied = (cls(2, random_state=0).fit(OddRows(X, size=9), **more) for more in ({}, {"constraints": links}))
+        public = [{name for name in dir(one.partition_) if not name.startswith("_")} for one in (plain, tied)]
+        assert public[0] == public[1]
+        assert "masses" not in public[1]
+        assert len(tied.partition_.compute().masses) == len(tied.partition_) == 50
+
+
 def test_links_beyond_the_rows_of_a_source_are_refused():
     links = PairwiseConstraints.from_links(must_link=[(0, 50)])
     with pytest.raises(ValueError, match=r"Links must be between the rows 0\.\.49 of X"):

@@ -151,7 +151,7 @@ def test_several_numbers_of_clusters_make_the_finest_frame():
     [
         ({"n_fits": 1}, r"needs n_fits >= 2 and 0 < rows <= 1. Got n_fits=1"),
         ({"rows": 1.5}, r"0 < rows <= 1. Got n_fits=50 and rows=1.5"),
-        ({"settings": {"bta": [2]}}, r"FCM has no parameter 'bta'. It has beta, "),
+        ({"settings": {"bta": [2]}}, r"FCM has no parameter 'bta'. Did you mean 'beta'"),
         ({"settings": {"init": "random"}}, r"'settings' must hold a list of values for 'init'. Got 'random'"),
         ({"settings": {"beta": []}}, r"'settings' must hold a list of values for 'beta'"),
     ],
@@ -159,6 +159,20 @@ def test_several_numbers_of_clusters_make_the_finest_frame():
 def test_bad_input_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         ensemble(X, FCM(2), **options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None, "fcm"), r"^'X' of ensemble must be a table, a row for each object\. Got None\.$"),
+        (("table.csv", "fcm"), r"^'X' of ensemble must be a table, a row for each object\. Got 'table.csv'\.$"),
+        ((X, None), r"^'method' of ensemble must be the short name of a method, .* Got None\.$"),
+        ((X, FCM), r"Got the class FCM\. Give an estimator of it: FCM\(\)\.$"),
+    ],
+)
+def test_what_is_no_table_and_no_method_is_refused_by_the_name_of_the_argument(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        ensemble(*arguments)
 
 
 def test_rows_that_are_not_in_memory_are_refused(tmp_path):

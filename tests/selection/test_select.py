@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist, euclidean
 from tests.views.made_views import distances, three_views
 
 import evidentia
-from evidentia import EGMM, WMVEC, CredalPartition, FocalSets, ParsimoniousGaussianMixture
+from evidentia import EGMM, FCM, WMVEC, CredalPartition, FocalSets, ParsimoniousGaussianMixture
 from evidentia._base import EvidentialClusterer
 from evidentia._parameters import ANYTHING, SEED, Integer, param
 from evidentia.datasets import make_diamond
@@ -204,6 +204,24 @@ def test_columns_that_never_apply_are_not_printed():
 def test_bad_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         select(X, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((X, None), r"^'methods' of select must be the short name of a method, .* Got None\.$"),
+        ((X, FCM), r"Got the class FCM\. Give an estimator of it: FCM\(\)\.$"),
+        ((X, ["egmm", 3]), r"^'methods' of select must be .* Got 3\.$"),
+        ((X, {"mine": FCM}), r"^'methods' of select must be .* FCM\(\)\.$"),
+        (
+            (FCM(2), X),
+            r"^select takes the table before the methods, and X is an estimator\. Write select\(X, FCM\(\)\)",
+        ),
+    ],
+)
+def test_what_is_no_method_is_refused_by_the_name_of_the_argument(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        select(*arguments)
 
 
 def test_egmm_on_the_diamond_set():

@@ -81,6 +81,8 @@ class MassFunctions:
     focal_sets: FocalSets
 
     def __init__(self, masses: np.ndarray, focal_sets: FocalSets, *, copy: bool = True):
+        if getattr(getattr(masses, "dtype", None), "kind", "") == "c":
+            raise ValueError("'masses' must be real numbers. Got complex ones: take masses.real if you mean that.")
         array = np.array(masses, dtype=float, copy=True) if copy else np.asarray(masses, dtype=float)
         array = check_masses(array, len(focal_sets))
         array.flags.writeable = False

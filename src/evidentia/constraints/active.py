@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from evidentia import methods
 from evidentia._objects import align_objects
+from evidentia._parameters import random_numbers
 from evidentia.constraints import questions
 from evidentia.constraints.answers import Answer, parse_answer, read_answers, write_answers
 from evidentia.constraints.building import known_labels
@@ -135,7 +135,7 @@ class ActiveSession:
         if not isinstance(patience, int) or patience < 1:
             raise ValueError(f"'patience' must be a whole number from 1. Got {patience!r}.")
         self.estimator, self.X, self.rule, self.patience = estimator, X, rule, patience
-        self._rng = check_random_state(random_state)
+        self._rng = random_numbers(random_state, "ActiveSession")
         index = getattr(X, "index", None)
         n_objects = X.shape[0] if hasattr(X, "shape") else len(X)
         self.names = tuple(map(str, range(n_objects) if index is None or callable(index) else index))

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evidentia._objects import row_names
+from evidentia._parameters import random_numbers
 from evidentia.constraints import building, files
 from evidentia.constraints.chains import (
     Contradiction,
@@ -330,6 +330,7 @@ class PairwiseConstraints:
         >>> links
         PairwiseConstraints(2 must-link, 4 cannot-link)
         """
+        rng = random_numbers(random_state, "PairwiseConstraints.sample")
         known, label = building.known_labels(truth, unknown)
         available = len(known) * (len(known) - 1) // 2
         if not 0 <= n_links <= available:
@@ -337,7 +338,7 @@ class PairwiseConstraints:
                 f"'n_links' must be at most {available}, the number of pairs of {len(known)} objects. Got {n_links}."
             )
         building.refuse_many_links(n_links, "Draw fewer links.")
-        pairs = building.random_pairs(len(known), n_links, check_random_state(random_state))
+        pairs = building.random_pairs(len(known), n_links, rng)
         same = label[pairs[:, 0]] == label[pairs[:, 1]]
         return cls._by_name(known[pairs], same, certainty, row_names(truth))
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.ndimage import distance_transform_edt
 from scipy.spatial import cKDTree
-from sklearn.utils import check_random_state
 
+from evidentia._parameters import random_numbers
 from evidentia.datasets.dataset import ImageDataset
 from evidentia.datasets.synthetic import Seed
 
@@ -86,7 +86,7 @@ def make_mri_phantom(
             "noise_std and n_lesions must be >= 0 and inhomogeneity in [0, 2). Got "
             f"{noise_std!r}, {n_lesions!r} and {inhomogeneity!r} instead."
         )
-    rng = check_random_state(random_state)
+    rng = random_numbers(random_state, "make_mri_phantom")
     inside, cover = cover_of_pixels(draw_anatomy(size, n_lesions, rng))
     signal = cover @ INTENSITY
     signal *= np.column_stack([coil_gain(inside, inhomogeneity, rng) for _ in signal.T])

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evidentia._docstrings import F, shared_docs
+from evidentia._parameters import random_numbers
 from evidentia.datasets.dataset import Dataset
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def make_egmm_two_class(n_samples: int = 800, *, random_state: Seed = None) -> D
     >>> make_egmm_two_class(random_state=0)
     Dataset('egmm_two_class', 800 objects, 2 attributes, 2 classes)
     """
-    rng = check_random_state(random_state)
+    rng = random_numbers(random_state, "make_egmm_two_class")
     labels = balanced_labels(n_samples, 2)
     points = gaussian(rng, labels, [[2, 4], [2, 0]], [[[3, 2], [2, 3]]] * 2)
     return planar_dataset("egmm_two_class", points, labels, "Two long parallel Gaussian classes.")
@@ -100,7 +100,7 @@ def make_egmm_four_class(n_samples: int = 800, *, random_state: Seed = None) -> 
     >>> make_egmm_four_class(random_state=0)
     Dataset('egmm_four_class', 800 objects, 2 attributes, 4 classes)
     """
-    rng = check_random_state(random_state)
+    rng = random_numbers(random_state, "make_egmm_four_class")
     labels = balanced_labels(n_samples, 4)
     points = gaussian(rng, labels, [[0, 0], [0, 4], [4, 4], [4, 0]], [2 * np.eye(2)] * 4)
     return planar_dataset("egmm_four_class", points, labels, "Four round Gaussian classes on a square.")
@@ -119,7 +119,7 @@ def make_cecm_two_class(n_samples: int = 400, *, random_state: Seed = None) -> D
     >>> make_cecm_two_class(random_state=0)
     Dataset('cecm_two_class', 400 objects, 2 attributes, 2 classes)
     """
-    rng = check_random_state(random_state)
+    rng = random_numbers(random_state, "make_cecm_two_class")
     component = balanced_labels(n_samples, 4)
     points = gaussian(rng, component, [[0, 0], [0, 7], [7, 0], [7, 7]], [2 * np.eye(2)] * 4)
     return planar_dataset("cecm_two_class", points, component // 2, "Two classes, each made of two distant Gaussians.")
@@ -152,7 +152,7 @@ def make_bootgmm_mixture(mixture: int = 1, n_samples: int = 300, *, random_state
     """
     if mixture not in BOOTGMM_MIXTURES:
         raise ValueError(f"The 'mixture' parameter must be 1, 2 or 3. Got {mixture!r} instead.")
-    rng = check_random_state(random_state)
+    rng = random_numbers(random_state, "make_bootgmm_mixture")
     labels = rng.randint(3, size=check_size(n_samples))
     points = gaussian(rng, labels, *BOOTGMM_MIXTURES[mixture])
     return planar_dataset(
@@ -189,7 +189,7 @@ def make_circles(
     >>> np.bincount(make_circles(random_state=0).target)
     array([200, 300])
     """
-    rng = check_random_state(random_state)
+    rng = random_numbers(random_state, "make_circles")
     labels = np.repeat([0, 1], split_number(check_size(n_samples), [2 / 5, 3 / 5]))
     n_ring = int(labels.sum())
     inner = inner_std * rng.standard_normal((len(labels) - n_ring, 2))
@@ -221,7 +221,7 @@ def make_bananas(n_samples: int = 1000, *, radius: float = 5.0, std: float = 1.0
     >>> make_bananas(200, random_state=0)
     Dataset('bananas', 200 objects, 2 attributes, 2 classes)
     """
-    rng = check_random_state(random_state)
+    rng = random_numbers(random_state, "make_bananas")
     labels = balanced_labels(n_samples, 2)
     middle = np.deg2rad([-45, 135])[labels]
     angle = middle + np.deg2rad(225) * rng.uniform(-0.5, 0.5, len(labels))
@@ -247,7 +247,7 @@ def make_student_four_class(n_samples: int = 400, *, df: float = 5.0, random_sta
     >>> make_student_four_class(random_state=0)
     Dataset('student_four_class', 400 objects, 2 attributes, 4 classes)
     """
-    rng = check_random_state(random_state)
+    rng = random_numbers(random_state, "make_student_four_class")
     labels = balanced_labels(n_samples, 4)
     centered = gaussian(rng, labels, np.zeros((4, 2)), [np.eye(2)] * 4)
     stretch = np.sqrt(df / rng.chisquare(df, (len(labels), 1)))  # one factor a point: heavy tails in all directions

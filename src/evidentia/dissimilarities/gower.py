@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from evidentia._base import refuse_kinds
+
 
 @dataclass(frozen=True)
 class MixedTable:
@@ -127,7 +129,14 @@ def gower_distances(X: Any, Y: Any = None) -> np.ndarray:
 def _as_frame(X: Any) -> Any:
     import pandas as pd
 
-    return X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X)).infer_objects()
+    if isinstance(X, pd.DataFrame):
+        return X
+    array = np.asarray(X)
+    if array.dtype.kind == "V":
+        refuse_kinds("Gower's dissimilarity", array)
+    # pandas keeps neither bytes nor numbers in the byte order of other computers
+    native = array.astype(object if array.dtype.kind == "S" else array.dtype.newbyteorder("="), copy=False)
+    return pd.DataFrame(native).infer_objects()
 
 
 def _kind(dtype: Any) -> Any:

@@ -55,6 +55,8 @@ def make_source(
     source = _source(X, metric, dict(params or {}), who, contrast)
     if len(source) < 2:
         raise ValueError(f"{who} needs at least 2 objects. Got {len(source)}.")
+    if isinstance(source, Objects):
+        source.check_symmetric(who)
     return source
 
 

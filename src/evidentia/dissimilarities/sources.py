@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
-from evidentia.dissimilarities.matrix import check_dissimilarities
+from evidentia.dissimilarities.matrix import ROUNDING, check_dissimilarities
 from evidentia.rows.values import LARGEST
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
@@ -19,6 +19,7 @@ from evidentia.solvers.neighbors import nearest
 
 FROM_ONE = ("cosine", "correlation")  # differences of a similarity from one, of which rounding leaves some last bits
 LOST = 16 * np.finfo(float).eps
+COMPARED = 16  # pairs of objects that show whether a function is symmetric
 ALWAYS_DEFINED = ("cityblock", "l1", "manhattan", "euclidean", "l2", "chebyshev", "minkowski", "hamming")
 
 
@@ -152,15 +153,39 @@ class Objects:
                 found[a, b] = self._call(ours[i], self.objects[j], i, j)
         return found
 
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", repr(self.function))
+
+    def check_symmetric(self, who: str) -> None:
+        """Refuse a function that depends on the order of two objects, as a matrix that is not symmetric is refused.
+
+        Some pairs are compared, always the same ones.
+        """
+        n, rng = len(self), np.random.RandomState(0)
+        first = rng.randint(n, size=COMPARED)
+        pairs = np.column_stack([first, (first + rng.randint(1, n, size=COMPARED)) % n])
+        both_ways = ((pair, pair[::-1]) for pair in pairs)
+        values = np.array([[self._call(self.objects[i], self.objects[j], i, j) for i, j in ways] for ways in both_ways])
+        skew = np.abs(values[:, 0] - values[:, 1])
+        at = int(skew.argmax())
+        if skew[at] > ROUNDING * values.max():
+            (i, j), (there, back) = pairs[at], values[at]
+            raise ValueError(
+                f"{who} needs symmetric dissimilarities, but the metric {self.name} gives {there:g} for objects {i} "
+                f"and {j}, and {back:g} for objects {j} and {i}. If the difference has no meaning, average them: "
+                "lambda a, b: (f(a, b) + f(b, a)) / 2."
+            )
+
     def _call(self, one: Any, other: Any, i: int, j: int) -> float:
-        name = getattr(self.function, "__name__", repr(self.function))
         try:
             value = float(self.function(one, other, **self.params))
         except Exception as error:
-            raise ValueError(f"The metric {name} failed on objects {i} and {j}: {error!r}.") from error
+            raise ValueError(f"The metric {self.name} failed on objects {i} and {j}: {error!r}.") from error
         if not 0 <= value < np.inf:
             raise ValueError(
-                f"The metric {name} gave {value!r} for objects {i} and {j}; a dissimilarity is a finite number >= 0."
+                f"The metric {self.name} gave {value!r} for objects {i} and {j}; a dissimilarity is a finite number "
+                ">= 0."
             )
         return value
 

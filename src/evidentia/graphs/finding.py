@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
+from evidentia._parameters import random_numbers
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
 from evidentia.graphs.distances import KINDS, angles, between_nodes, leading_vectors
@@ -165,7 +165,7 @@ def communities(
     found = read_graph(graph, weight=weight, connected=True)
     numbers, patience = _numbers(n_clusters, len(found))
     base = MECM(alpha=0.5, beta=1.2, gamma=0.5, n_init=5) if model is None else model
-    seed = check_random_state(random_state).randint(2**31 - 1)
+    seed = random_numbers(random_state, "communities").randint(2**31 - 1)
     base = clone(base).set_params(metric="precomputed", random_state=seed)
     measured = _measured(found, kind, max(numbers))
     with tqdm(numbers, desc="communities", unit="number", leave=False, disable=not verbose) as bar:

@@ -103,7 +103,10 @@ def _from_networkx(graph: Any, weight: str) -> Graph:
 
 
 def _from_matrix(matrix: Any) -> csr_array:
-    weights = csr_array(matrix if issparse(matrix) else np.asarray(matrix, dtype=float)).astype(float)
+    try:
+        weights = csr_array(matrix if issparse(matrix) else np.asarray(matrix, dtype=float)).astype(float)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"A graph is a graph of NetworkX or a square matrix of weights. {error}.") from error
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1] or not weights.shape[0]:
         raise ValueError(
             f"A graph is a graph of NetworkX or a square matrix of weights. Got an array of shape {weights.shape}."

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
+from evidentia._parameters import random_numbers
 from evidentia._warnings import warn_user
 from evidentia.constraints import PairwiseConstraints
 from evidentia.constraints.building import random_pairs
@@ -84,6 +84,7 @@ def mask_links(
         Pairs of pixels drawn for each region, and for each pair of regions. Pairs that come down to the same two
         vectors are one link, and a vector needs no link with itself.
     """
+    rng = random_numbers(random_state, "mask_links")
     if n_links < 1:
         raise ValueError(f"'n_links' must be 1 or more. Got {n_links!r}.")
     regions = Regions(image, index)
@@ -95,7 +96,6 @@ def mask_links(
     refuse_contradictions(together, apart)
     vector = index.ravel()
     clear = _clear_pixels(together, apart, vector)
-    rng = check_random_state(random_state)
     must = [_pairs_within(vector[clear[region.name]], n_links, rng) for region in together]
     cannot = [_pairs_across(vector[clear[a.name]], vector[clear[b.name]], n_links, rng) for a, b in apart]
     return consistent(_distinct_pairs(must), _distinct_pairs(cannot))

@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from evidentia._parameters import random_numbers
 from evidentia.images.reading import Image
 
 BLOCK = 1 << 18  # pixels at a time
@@ -66,6 +66,7 @@ def quantize(
            [1, 1, 1]], dtype=int32)
     """
     image = Image.of(image)
+    rng = random_numbers(random_state, "quantize")
     if n_prototypes < 2:
         raise ValueError(f"'n_prototypes' must be 2 or more. Got {n_prototypes!r}.")
     columns = [np.ascontiguousarray(channel).reshape(-1) for channel in image.channels]
@@ -82,7 +83,7 @@ def quantize(
             digits, index = coded
             vectors = np.column_stack([found[digits[:, k]].astype(float) for k, found in enumerate(known)])
             return QuantizedImage(vectors, count(index, len(vectors)), index.reshape(image.shape), "")
-    return _quantize_by_rounding(image, columns, inside, n_prototypes, random_state)
+    return _quantize_by_rounding(image, columns, inside, n_prototypes, rng)
 
 
 def _refuse_gaps(image: Image, columns: Sequence[np.ndarray], inside: np.ndarray | None) -> None:
@@ -159,7 +160,7 @@ def encode(
 
 
 def _quantize_by_rounding(
-    image: Image, columns: list[np.ndarray], inside: np.ndarray | None, most: int, random_state: Any
+    image: Image, columns: list[np.ndarray], inside: np.ndarray | None, most: int, rng: np.random.RandomState
 ) -> QuantizedImage:
     ranges = [_range(column, inside) for column in columns]
     power = _fitting_power(columns, inside, ranges, most)
@@ -172,7 +173,7 @@ def _quantize_by_rounding(
             break
         power -= 1
     else:
-        index = _nearest_of_codebook(columns, inside, ranges, min(most, CODEBOOK), random_state)
+        index = _nearest_of_codebook(columns, inside, ranges, min(most, CODEBOOK), rng)
         rounding = f"rounded to {index.max() + 1:,} vectors by k-means"
     counts = count(index, int(index.max()) + 1)
     sums = np.zeros((len(counts), len(columns)))
@@ -207,12 +208,11 @@ def _nearest_of_codebook(
     inside: np.ndarray | None,
     ranges: Sequence[tuple[float, float]],
     size: int,
-    random_state: Any,
+    rng: np.random.RandomState,
 ) -> np.ndarray:
     """For many channels, where cells of a grid would be too large: vectors found by k-means on a sample."""
     from sklearn.cluster import MiniBatchKMeans
 
-    rng = check_random_state(random_state)
     low = np.array([least for least, _ in ranges])
     width = np.array([most - least if most > least else 1.0 for least, most in ranges])
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from evidentia._parameters import SEED, check_value
 from evidentia.belief.focal import format_mask
 from evidentia.constraints import PairwiseConstraints
 from evidentia.images.masks import Regions, mask_links
@@ -210,6 +211,7 @@ def segment(
     >>> found.means.round(2).tolist()
     [[0.35, 0.29], [0.71, 0.33], [0.74, 0.76]]
     """
+    check_value(SEED, random_state, "random_state", "segment")
     image = Image.of(image)
     same, different = list(same), list(different)
     estimator = _estimator(method, n_clusters, linked=bool(same or different))

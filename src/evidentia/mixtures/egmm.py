@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
-from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints.knowledge import read_knowledge
@@ -593,7 +593,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
             Position in ``focal_sets_`` of the set each object was drawn from.
         """
         check_is_fitted(self)
-        rng = check_random_state(random_state)
+        rng = random_numbers(random_state, f"{type(self).__name__}.sample")
         component = rng.choice(len(self.weights_), size=n_samples, p=self.weights_ / self.weights_.sum())
         average, (_, centers, within) = averaging(self.focal_sets_), self._parameters
         spread = np.repeat(within, len(average), axis=0) if len(within) == 1 else np.tensordot(average, within, axes=1)

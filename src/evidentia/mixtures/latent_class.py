@@ -10,11 +10,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
-from evidentia._parameters import Choice, Integer, Number, param
+from evidentia._parameters import Choice, Integer, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
@@ -370,7 +369,7 @@ class LatentClassMixture(ClassMixture):
         component : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        rng = check_random_state(random_state)
+        rng = random_numbers(random_state, f"{type(self).__name__}.sample")
         component = rng.choice(self.n_clusters_, size=n_samples, p=self.weights_ / self.weights_.sum())
         drawn = []
         for categories, probabilities in zip(self.categories_, self.probabilities_):

@@ -14,11 +14,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
-from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
+from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
@@ -548,7 +547,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         component : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        rng = check_random_state(random_state)
+        rng = random_numbers(random_state, f"{type(self).__name__}.sample")
         component = rng.choice(self.n_clusters_, size=n_samples, p=self.weights_ / self.weights_.sum())
         within = self._parameters.covariances[0]
         noise = rng.standard_normal((n_samples, len(self._varying)))

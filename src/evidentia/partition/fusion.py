@@ -8,8 +8,10 @@ holds possible too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from evidentia.partition import alignment
 from evidentia.partition.credal import CredalPartition
 from evidentia.partition.lazy import LazyPartition
 from evidentia.partition.sparse import SparsePartition
+from evidentia.rows.tables import as_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +145,7 @@ class Fusion:
 
 
 def fuse(
-    partitions: Sequence[Any] | Mapping[str, Any],
+    partitions: Iterable[Any] | Mapping[str, Any],
     *,
     rule: str = "dempster",
     frame: Any = "auto",
@@ -153,9 +156,10 @@ def fuse(
 
     Parameters
     ----------
-    partitions : sequence or dict of partitions
+    partitions : sequence or dict of partitions, or DataFrame
         Credal partitions (whole, the largest masses only, or lazy ones), fitted models, or arrays with a label for each
         object: these are sure, None and NaN are ignorant, and the number -1 is an outlier. Keys of a dict name them.
+        Each column of a DataFrame is an array of labels.
         Objects that have names, as in an index of pandas that is not 0 to n-1 in this order, are brought into the order
         of the first partition. Names against no names are refused; arrays and lists, which cannot have any, are taken
         in the order of the others.
@@ -199,6 +203,8 @@ def fuse(
     array([0, 1, 1])
     """
     check_rule(rule)
+    if not _is_share(min_share):
+        raise ValueError(f"'min_share' of fuse must be a number between 0 and 1. Got {min_share!r}.")
     names, found = _read(partitions)
     rates = _rates(discount, len(found))
     if isinstance(frame, str):
@@ -262,12 +268,23 @@ def _of_labels(labels: Any) -> CredalPartition:
 
 
 def _read(partitions: Any) -> tuple[tuple[str, ...], list[CredalPartition]]:
-    """Names and partitions, the objects of all in the order of the first."""
-    named = isinstance(partitions, Mapping)
-    names = tuple(map(str, partitions)) if named else tuple(map(str, range(len(partitions))))
-    if len(partitions) < 2:
-        raise ValueError(f"Fusion needs two partitions or more. Got {len(partitions)}.")
-    found = _in_one_order(list(partitions.values()) if named else partitions, names)
+    """Return names and partitions, the objects of all in the order of the first."""
+    partitions = as_table(partitions)
+    if isinstance(partitions, Mapping) or hasattr(partitions, "columns"):
+        names, given = tuple(map(str, partitions)), [one for _, one in partitions.items()]
+        if len(set(names)) < len(names):
+            raise ValueError(f"The partitions that fuse is given must have different names. Got {', '.join(names)}.")
+    elif isinstance(partitions, Iterable) and not isinstance(partitions, str):
+        given = list(partitions)
+        names = tuple(map(str, range(len(given))))
+    else:
+        raise TypeError(
+            "'partitions' of fuse must be a list or dict of partitions, or a DataFrame with a column of labels for "
+            f"each. Got {reprlib.repr(partitions)}."
+        )
+    if len(given) < 2:
+        raise ValueError(f"Fusion needs two partitions or more. Got {len(given)}.")
+    found = _in_one_order(given, names)
     for name, one in zip(names, found):
         if one.no_answer is not None:
             raise ValueError(f"Partition {name} is no answer, leave it out: {one.no_answer}")
@@ -288,11 +305,16 @@ def _in_one_order(given: Sequence[Any], names: Sequence[str]) -> list[CredalPart
     return partitions
 
 
+def _is_share(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= 1
+
+
 def _rates(discount: Any, count: int) -> tuple[float, ...]:
-    rates = np.broadcast_to(np.asarray(discount, dtype=float), (count,)) if np.ndim(discount) == 0 else discount
-    if len(rates) != count or not all(0 <= rate <= 1 for rate in rates):
+    rates = [discount] * count if np.ndim(discount) == 0 else list(discount)
+    if len(rates) != count or not all(map(_is_share, rates)):
         raise ValueError(
-            f"'discount' must be a number between 0 and 1, or one for each of {count} partitions. Got {discount!r}."
+            f"'discount' of fuse must be a number between 0 and 1, or one for each of {count} partitions. "
+            f"Got {discount!r}."
         )
     return tuple(float(rate) for rate in rates)
 

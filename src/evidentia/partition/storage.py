@@ -48,9 +48,11 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Arguments of :class:`CredalPartition` from a file, or an error that says what is wrong with it."""
     content = read_archive(path, FORMAT)
     with name_file_in_errors(path, FORMAT):
-        names: dict[str, Any] = {
-            key: tuple(content[key].tolist()) for key in ("object_names", "cluster_names") if key in content
-        }
+        lists = [key for key in ("object_names", "cluster_names") if key in content]
+        for key in lists:
+            if content[key].ndim != 1:
+                raise ValueError(f"its {key} have {content[key].ndim} dimensions, and names are a list")
+        names: dict[str, Any] = {key: tuple(content[key].tolist()) for key in lists}
         names |= {key: str(content[key]) for key in ("no_answer", "label_rule") if key in content}
         focal_sets = FocalSets(int(content["n_clusters"]), content["masks"].tolist())
         return {"masses": content["masses"], "focal_sets": focal_sets, **names}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evidentia._parameters import SEED, check_value
 from evidentia.graphs import Graph, read_graph
 from evidentia.partition import CredalPartition
 from evidentia.plots._ink import count, drawing, legend_columns, new_axes, set_legend
@@ -52,6 +53,7 @@ def graph_plot_data(
     >>> data.edges.tolist(), data.torn.tolist()
     ([[0, 1], [1, 2]], [1])
     """
+    check_value(SEED, random_state, "random_state", "plot_graph")
     found = read_graph(graph, weight=weight)
     partition = found.arrange(partition)
     if len(found) != len(partition):

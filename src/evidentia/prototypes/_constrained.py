@@ -193,12 +193,12 @@ class TiedPartition(LazyPartition):
         super().__init__(
             other.rows, other._place, other.focal_sets, label_rule=other.label_rule, no_answer=other.no_answer
         )
-        self.numbers, self.masses = numbers, masses
+        self._numbers, self._linked_masses = numbers, masses
 
     def _partition(self, piece: Piece) -> CredalPartition:
         masses = self._place(piece.table)
-        low, high = np.searchsorted(self.numbers, [piece.first, piece.first + len(masses)])
-        masses[self.numbers[low:high] - piece.first] = self.masses[low:high]
+        low, high = np.searchsorted(self._numbers, [piece.first, piece.first + len(masses)])
+        masses[self._numbers[low:high] - piece.first] = self._linked_masses[low:high]
         return CredalPartition(masses, self.focal_sets, label_rule=self.label_rule, copy=False)
 
 

@@ -150,10 +150,13 @@ def belief_peaks(X: Any, *, n_neighbors: int | str = "auto", q: float = 0.9, met
     if table.ndim != 2 or not np.isfinite(table).all():
         raise ValueError(f"'X' of belief_peaks must be a table of finite numbers. Got shape {table.shape}.")
     pairwise = isinstance(metric, str) and metric == "precomputed"
-    if pairwise:
-        from evidentia.dissimilarities import check_dissimilarities  # this file loads with every method of its folder
+    if pairwise or callable(metric):
+        from evidentia.dissimilarities import Objects, check_dissimilarities  # not with every method of this folder
 
-        table = check_dissimilarities(table, "belief_peaks")
+        if pairwise:
+            table = check_dissimilarities(table, "belief_peaks")
+        else:
+            Objects(list(table), metric, {}).check_symmetric("belief_peaks")
     n = len(table)
     if n_neighbors == "auto":
         n_neighbors = default_n_neighbors(n)

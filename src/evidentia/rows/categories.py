@@ -43,6 +43,24 @@ class Columns(NamedTuple):
         return n_clusters - 1 + n_clusters * (self.width - len(self.sizes))
 
 
+def as_plain(entries: np.ndarray) -> np.ndarray:
+    """Return objects of one type as an array of that type, and half and long doubles as doubles.
+
+    pandas has no index of half or long doubles.
+
+    Examples
+    --------
+    >>> as_plain(np.array([np.float16(1), np.float16(2)], dtype=object)).dtype
+    dtype('float64')
+    """
+    import pandas as pd
+
+    if entries.dtype == object:
+        entries = pd.Series(entries).infer_objects().to_numpy()
+    is_odd = entries.dtype.kind == "f" and entries.dtype.itemsize not in (4, 8)
+    return entries.astype(float) if is_odd else entries
+
+
 def encode(table: np.ndarray, categories: list[np.ndarray]) -> np.ndarray:
     """Number of the category of each entry, ``MISSING`` or ``UNKNOWN``.
 
@@ -57,7 +75,7 @@ def encode(table: np.ndarray, categories: list[np.ndarray]) -> np.ndarray:
     codes = np.empty(table.shape, dtype=np.int32)
     for column, known in enumerate(categories):
         entries = table[:, column]
-        place = pd.Index(known).get_indexer(pd.Index(entries))
+        place = pd.Index(known).get_indexer(pd.Index(as_plain(entries)))
         codes[:, column] = np.where(place >= 0, place, np.where(pd.isna(entries), MISSING, UNKNOWN))
     return codes
 
@@ -79,7 +97,7 @@ def categories_of(entries: np.ndarray, name: str, who: str) -> np.ndarray:
     import pandas as pd
 
     try:
-        values = pd.unique(entries[~pd.isna(entries)])
+        values = pd.unique(as_plain(entries[~pd.isna(entries)]))
     except TypeError as err:
         raise TypeError(
             f"Column {name} of X holds entries that cannot be categories ({err}). Each must be a text or a whole "
@@ -97,7 +115,6 @@ def categories_of(entries: np.ndarray, name: str, who: str) -> np.ndarray:
             f"Column {name} of X holds numbers such as {example:g}, which are not categories. "
             f"Cut it into classes first (pandas.cut), or turn it into text if its {len(values)} values are names."
         )
-    values = pd.Series(values).infer_objects().to_numpy()
     try:
         return np.sort(values)
     except TypeError:  # text beside numbers has no order of its own

@@ -129,7 +129,10 @@ def is_measured(entries: np.ndarray) -> bool:
         return bool((~np.isnan(entries) & ((entries != np.floor(entries)) | (np.abs(entries) > WHOLE))).any())
     if entries.dtype.kind != "O":
         return False
-    return any(map(is_measurement, pd.unique(entries)))
+    try:
+        return any(map(is_measurement, pd.unique(entries)))
+    except TypeError:  # numbers have a hash
+        return False
 
 
 def find_numeric(table: np.ndarray, numbers: Any, names: Sequence[str] | None, who: str) -> np.ndarray:

@@ -11,9 +11,9 @@ from joblib import Parallel, delayed
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
+from evidentia._parameters import JOBS, check_value, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.partition.relational import pairwise
 
@@ -33,7 +33,7 @@ class KnownMixture(NamedTuple):
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Rows, and the component each came from."""
-        rng = check_random_state(random_state)
+        rng = random_numbers(random_state, "KnownMixture.sample")
         component = rng.choice(len(self.weights), size=n_samples, p=self.weights)
         roots = np.linalg.cholesky(np.asarray(self.covariances, dtype=float))
         noise = rng.standard_normal((n_samples, roots.shape[-1]))
@@ -120,8 +120,9 @@ def calibrate(
     >>> table[["confidence", "model"]].drop_duplicates().values.tolist()
     [[0.9, 'EII']]
     """
+    check_value(JOBS, n_jobs, "n_jobs", "calibrate")
     levels = [estimator.confidence] if confidence is None else np.atleast_1d(confidence).tolist()
-    seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_datasets)
+    seeds = random_numbers(random_state, "calibrate").randint(np.iinfo(np.int32).max, size=n_datasets)
     work = (delayed(_one_dataset)(truth, estimator, n_samples, levels, int(seed)) for seed in seeds)
     done = Parallel(n_jobs=n_jobs, return_as="generator")(work)
     rows: list[dict[str, Any]] = []

@@ -12,10 +12,10 @@ import pandas as pd
 from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
 from evidentia._base import is_precomputed
+from evidentia._parameters import JOBS, check_value, random_numbers, unknown_name
 from evidentia._warnings import warn_user
 from evidentia.partition import CredalPartition, Fusion, fuse
 from evidentia.rows import as_rows
@@ -125,12 +125,11 @@ def ensemble(
     >>> int(found.most_contested(1)[0])
     3
     """
-    estimator, table = as_estimator(method), as_table(X)
-    if as_rows(table) is not None and not issparse(table):
-        raise TypeError("ensemble needs all rows in memory, as an array or a DataFrame. Give a sample of them.")
+    estimator, table = as_estimator(method, "'method' of ensemble"), _read_table(X)
+    check_value(JOBS, n_jobs, "n_jobs", "ensemble")
     if n_fits < LEAST or not 0 < rows <= 1:
         raise ValueError(f"ensemble needs n_fits >= 2 and 0 < rows <= 1. Got n_fits={n_fits} and rows={rows}.")
-    rng = check_random_state(random_state)
+    rng = random_numbers(random_state, "ensemble")
     plan = _plan(estimator, dict(settings or {}), n_fits, rng)
     n = _length(table)
     size = max(LEAST, round(rows * n))
@@ -151,15 +150,23 @@ def ensemble(
     )
 
 
+def _read_table(X: Any) -> Any:
+    """Return the objects, which must be in memory."""
+    table = as_table(X)
+    if as_rows(table) is not None and not issparse(table):
+        raise TypeError("ensemble needs all rows in memory, as an array or a DataFrame. Give a sample of them.")
+    if isinstance(table, str) or not (hasattr(table, "__len__") or hasattr(table, "shape")):
+        raise TypeError(f"'X' of ensemble must be a table, a row for each object. Got {table!r}.")
+    return table
+
+
 def _plan(
     estimator: Any, settings: dict[str, Sequence[Any]], n_fits: int, rng: np.random.RandomState
 ) -> list[dict[str, Any]]:
     """The settings of each fit: every value about as often, in random order; a seed."""
     for name, values in settings.items():
         if name not in estimator.parameters:
-            raise ValueError(
-                f"{type(estimator).__name__} has no parameter {name!r}. It has {', '.join(estimator.parameters)}."
-            )
+            raise ValueError(unknown_name(name, estimator.parameters, type(estimator).__name__))
         if isinstance(values, str) or not len(values):
             raise ValueError(f"'settings' must hold a list of values for {name!r}. Got {values!r}.")
     order = {name: rng.permutation(np.arange(n_fits) % len(values)) for name, values in settings.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -13,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
 from tqdm.auto import tqdm
 
 from evidentia._base import BARELY_BETTER, FIRST_LOOK
+from evidentia._parameters import JOBS, check_value, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.methods import find, record
 from evidentia.rows import RowSource, as_rows
@@ -199,6 +200,8 @@ def select(
     >>> selection.best, selection.criterion
     (('egmm', 2), 'ebic')
     """
+    _refuse_estimator(X)
+    check_value(JOBS, n_jobs, "n_jobs", "select")
     estimators, used = _estimators(methods, metric), _criteria(criteria)
     plan, seed, source = _plan(estimators, n_clusters), _seed(random_state), as_rows(X)
     with nullcontext() if n_jobs is None else threads(n_jobs), survey_once():
@@ -212,6 +215,13 @@ def select(
     deciding = _choose_criterion(table, list(leaders), list(used))
     row, model = leaders[deciding]
     return Selection(table, deciding, (row["method"], row["n_clusters"]), model)
+
+
+def _refuse_estimator(X: Any) -> None:
+    """Refuse the order of arguments that scikit-learn has."""
+    if isinstance(X, BaseEstimator):
+        who = type(X).__name__
+        raise TypeError(f"select takes the table before the methods, and X is an estimator. Write select(X, {who}()).")
 
 
 def _plan(estimators: Mapping[str, Any], n_clusters: int | Iterable[int]) -> list[tuple[str, int | None]]:
@@ -315,25 +325,31 @@ def _estimators(methods: Any, metric: Any) -> dict[str, Any]:
 
 
 def _name_methods(methods: Any) -> dict[str, Any]:
+    argument = "'methods' of select"
     if isinstance(methods, Mapping):
-        return {str(name): as_estimator(method) for name, method in methods.items()}
-    if isinstance(methods, str | BaseEstimator):
+        return {str(name): as_estimator(method, argument) for name, method in methods.items()}
+    if not isinstance(methods, Iterable) or isinstance(methods, str):
         methods = [methods]
     found: dict[str, Any] = {}
     for method in methods:
+        estimator = as_estimator(method, argument)
         name = method if isinstance(method, str) else type(method).__name__
         if name in found:
             raise ValueError(f"Two methods are called {name!r}. Give a dict to name them apart.")
-        found[name] = as_estimator(method)
+        found[name] = estimator
     if not found:
         raise ValueError("'methods' must hold at least one method. Got none.")
     return found
 
 
-def as_estimator(method: Any) -> Any:
-    """The estimator of a short name, or the one given; what is no method of ours is refused."""
+def as_estimator(method: Any, argument: str) -> Any:
+    """Return the estimator of a short name, or the one given; refuse everything else by the name of the argument."""
     if isinstance(method, str):
         return find(method)()
+    if not isinstance(method, BaseEstimator):
+        name = method.__name__ if isinstance(method, type) else ""
+        what = f"the class {name}. Give an estimator of it: {name}()" if name else reprlib.repr(method)
+        raise TypeError(f"{argument} must be the short name of a method, such as 'egmm', or an estimator. Got {what}.")
     record(method)
     return method
 
@@ -349,6 +365,7 @@ def _criteria(criteria: str | Iterable[str] | None) -> dict[str, Criterion]:
 
 
 def _seed(random_state: Any) -> int | None:
+    rng = random_numbers(random_state, "select")
     if isinstance(random_state, Integral):
         return int(random_state)
-    return None if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+    return None if random_state is None else int(rng.randint(2**31 - 1))
