@@ -54,7 +54,7 @@ def toy():
             """Cut the range of the first column."""
             self.check_parameters()
             table = self._check_table(X, reset=True)
-            weight = check_weight(self, sample_weight, len(table))
+            weight = check_weight(self, sample_weight, len(table), X)
             first = table[:, 0] if weight is None else table[weight > 0, 0]
             low, high = first.min(), first.max()
             self.cut_ = low + self.share * (high - low)
