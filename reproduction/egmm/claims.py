@@ -47,7 +47,7 @@ def nearest_numbers(tables: Tables) -> list[Case]:
         truth = paper.TABLE_5[data]["clusters"].mean or 0.0
         methods = {name: cell.ours for name, cell in row.items() if cell.ours is not None and name != MOST_LIKELY}
         nearness = Numbers({name: -abs(ours - truth) for name, ours in methods.items()})
-        rival = nearness.largest(nearness.keys() - {OWN})
+        rival = nearness.largest(name for name in nearness if name != OWN)
         words = f"{OWN} {value_text(row[OWN])}, {rival} {value_text(row[rival])}, truth {truth:g}"
         cases.append(Case(data, nearness[OWN] >= nearness[rival], words))
     return cases

@@ -44,8 +44,8 @@ BOOT_ECOLI = (
     "0.59 to 0.66, 0.81 and 0.62 in the mean."
 )
 BOOT_KNOWLEDGE = (
-    "Many starts choose EEI (BIC 201; 120 where bootGMM fits it again). Few starts for each model choose EVE (BIC 129), "
-    "and with it the paper's numbers: 0.48, 0.25 and 0.20."
+    "Many starts choose EEI (BIC 201; 120 where bootGMM fits it again). Few starts for each model choose EVE (BIC "
+    "129), and with it the paper's numbers: 0.48, 0.25 and 0.20."
 )
 BOOT_NEWTHYROID_SCORES = (
     "Ours has VVI, whose BIC of -4778 is the highest. EEV begun at one merge tree has -5208, and with it the paper's "

@@ -174,8 +174,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
         as_in_paper='EGMM(c, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=1)',
         differs="c-means sees columns of unit variance, so that the result does not depend on their units. For other "
         "starts give centers as `init`; the first covariance is the average of those of the clusters, as in the paper. "
-        'To find the number of clusters, give "auto" in place of c and a `cluster_range` of at most ten numbers: all are '
-        "fitted to the end. The program of the authors also needs `ridge=0.01, tol=1e-3/n` for n objects.",
+        'To find the number of clusters, give "auto" in place of c and a `cluster_range` of at most ten numbers: all '
+        "are fitted to the end. The program of the authors also needs `ridge=0.01, tol=1e-3/n` for n objects.",
         exceptions=dict.fromkeys(
             ("check_n_features_in_after_fitting", "check_fit_score_takes_y", "check_estimators_partial_fit_n_features"),
             "partial_fit needs the number of clusters, which is left open by default",
