@@ -725,7 +725,7 @@ def precision_low(tables: Tables, name: str, low: Sequence[str], high: Sequence[
 def three_clusters(tables: Tables) -> list[Case]:
     table = tables["bhc.figure2"]
     return [
-        Case(row, cells["clusters (auto)"].ours == 3, f"{cells['clusters (auto)'].ours:g}")
+        Case(row, cells["clusters (auto)"].ours == 3, value_text(cells["clusters (auto)"]))
         for row, cells in table.items()
     ]
 

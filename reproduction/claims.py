@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from reproduction.exhibit import Cell
 
 Table = Mapping[str, Mapping[str, Cell]]  # by row and column
 Tables = Mapping[str, Table]  # by exhibit
 Finding = Literal["holds", "does not hold", "undecided", "not computed"]
+Value = TypeVar("Value", bound=Any)
 FINDINGS: tuple[Finding, ...] = ("holds", "does not hold", "undecided", "not computed")
+
+
+class NotComputed(LookupError):
+    """A number on which a claim rests is missing, as of a slow table in a quick run, or of a unit that failed."""
+
+
+class Numbers(dict[str, Value]):
+    """Numbers by name, of which those that were not computed are missing."""
+
+    def __missing__(self, name: str) -> Value:
+        raise NotComputed(name)
+
+    def largest(self, names: Iterable[str]) -> str:
+        """Return that of some names, as far as they are here, which has the largest number."""
+        found = [name for name in names if name in self]
+        if not found:
+            raise NotComputed
+        return max(found, key=self.__getitem__)
 
 
 class Case(NamedTuple):
@@ -76,11 +95,17 @@ class DecidedClaim:
 
 
 def decide(claims: Sequence[Claim], tables: Tables) -> list[DecidedClaim]:
-    """Every claim with its cases; none where an exhibit that it rests on was not computed."""
-    return [
-        DecidedClaim(claim, claim.cases(tables) if all(tables.get(name) for name in claim.exhibits) else ())
-        for claim in claims
-    ]
+    """Return every claim with its cases; none where something that it rests on was not computed."""
+    return [DecidedClaim(claim, find_cases(claim, tables)) for claim in claims]
+
+
+def find_cases(claim: Claim, tables: Tables) -> Sequence[Case]:
+    if not all(tables.get(name) for name in claim.exhibits):
+        return ()
+    try:
+        return claim.cases(tables)
+    except NotComputed:
+        return ()
 
 
 def above(first: Cell, second: Cell) -> bool | None:

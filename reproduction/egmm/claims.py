@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.claims import Case, Claim, Table, Tables, best, value_text
+from reproduction.claims import Case, Claim, NotComputed, Numbers, Table, Tables, best, value_text
 from reproduction.egmm import paper, ranks
 from reproduction.egmm.clustering import OWN
 from reproduction.egmm.methods import FILES, MOST_LIKELY
@@ -46,11 +46,10 @@ def nearest_numbers(tables: Tables) -> list[Case]:
     for data, row in tables["egmm.table6"].items():
         truth = paper.TABLE_5[data]["clusters"].mean or 0.0
         methods = {name: cell.ours for name, cell in row.items() if cell.ours is not None and name != MOST_LIKELY}
-        away = {name: abs(ours - truth) for name, ours in methods.items()}
-        own = away.pop(OWN)
-        rival = min(away, key=away.__getitem__)
+        nearness = Numbers({name: -abs(ours - truth) for name, ours in methods.items()})
+        rival = nearness.largest(name for name in nearness if name != OWN)
         words = f"{OWN} {value_text(row[OWN])}, {rival} {value_text(row[rival])}, truth {truth:g}"
-        cases.append(Case(data, own <= away[rival], words))
+        cases.append(Case(data, nearness[OWN] >= nearness[rival], words))
     return cases
 
 
@@ -71,8 +70,8 @@ def highest_on_most(tables: Tables, names: Mapping[str, str]) -> list[Case]:
         first = []
         for data in FILES:
             row = {method: cell.ours for method, cell in tables[name][data].items() if method != MOST_LIKELY}
-            scores = {method: round(ours, 2) for method, ours in row.items() if ours is not None}
-            if scores.get(OWN) == max(scores.values()):
+            scores = Numbers({method: round(ours, 2) for method, ours in row.items() if ours is not None})
+            if scores[OWN] == scores[scores.largest(scores)]:
                 first.append(data)
         words = f"first on {len(first)} of {len(FILES)}" + (f" ({', '.join(first)})" if first else "")
         cases.append(Case(score, 2 * len(first) > len(FILES), words))
@@ -105,8 +104,11 @@ def behind(tables: Tables, rivals: Mapping[str, Sequence[str]]) -> list[Case]:
 
 def mean_seconds(tables: Tables, method: str) -> float:
     """Geometric mean over the data sets."""
-    seconds = [tables["egmm.table14"][f"{data}, s"][method].ours or np.nan for data in FILES]
-    return float(np.exp(np.nanmean(np.log(seconds))))
+    cells = [tables["egmm.table14"][f"{data}, s"][method] for data in FILES]
+    seconds = [cell.ours for cell in cells if cell.ours is not None]
+    if not seconds:
+        raise NotComputed(method)
+    return float(np.exp(np.mean(np.log(seconds))))
 
 
 def evidential_cost(tables: Tables) -> list[Case]:

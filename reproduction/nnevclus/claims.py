@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 
-from reproduction.claims import Case, Claim, Tables, alike, best, value_text
+from reproduction.claims import Case, Claim, NotComputed, Numbers, Tables, alike, best, value_text
 from reproduction.exhibit import Cell
 from reproduction.nnevclus.attributes import METHODS, OWN, TABLE_3
 from reproduction.nnevclus.fourclass import PAPER_LOSS, PENALTIES, UNITS
@@ -30,9 +30,9 @@ MOST_REAL = 6  # of 11 tables
 Point = tuple[float, float]  # consistency and nonspecificity
 
 
-def points_of(tables: Tables, data: str, suffix: str = SHOWN) -> dict[str, Point]:
+def points_of(tables: Tables, data: str, suffix: str = SHOWN) -> Numbers[Point]:
     """Where the methods are in a figure."""
-    found = {}
+    found = Numbers[Point]()
     for method in METHODS:
         cells = tables[FIGURES].get(f"{data}, {method}", {})
         values = [cells[f"{name}{suffix}"].ours for name in ("consistency", "nonspecificity")] if cells else []
@@ -86,13 +86,9 @@ def letters_dominated(tables: Tables) -> list[Case]:
     return [Case("Letters4p1", dominates(known["NN-EVCLUS"], known["Bootclus"]), words)]
 
 
-def scores_of(tables: Tables, data: str) -> dict[str, float]:
+def scores_of(tables: Tables, data: str) -> Numbers[float]:
     """ARI by method, of those that have one."""
-    return {method: cell.ours for method, cell in tables[SCORES][data].items() if cell.ours is not None}
-
-
-def highest(scores: dict[str, float], methods: tuple[str, ...]) -> str:
-    return max((method for method in methods if method in scores), key=scores.__getitem__)
+    return Numbers({method: cell.ours for method, cell in tables[SCORES][data].items() if cell.ours is not None})
 
 
 def group_above(
@@ -105,7 +101,7 @@ def group_above(
         rivals = tuple(method for method in scores if method not in own) if others is None else others
         if not any(method in scores for method in rivals):
             continue
-        first, second = highest(scores, own), highest(scores, rivals)
+        first, second = scores.largest(own), scores.largest(rivals)
         words = f"{first} {scores[first]:.3f}, {second} {scores[second]:.3f}"
         cases.append(Case(data, scores[first] > scores[second], words))
     return cases
@@ -116,7 +112,7 @@ def second_best(tables: Tables) -> list[Case]:
     cases = []
     for data in EXCEPT:
         scores = scores_of(tables, data)
-        own = highest(scores, OWN)
+        own = scores.largest(OWN)
         above = [method for method, score in scores.items() if method not in OWN and score > scores[own]]
         cases.append(
             Case(data, above == ["Bootclus"], f"{own} {scores[own]:.3f}, above it {', '.join(above) or 'none'}")
@@ -139,7 +135,7 @@ def near_the_top(tables: Tables) -> list[Case]:
     cases = []
     for data in ARTIFICIAL:
         scores = scores_of(tables, data)
-        own, top = highest(scores, PROTOTYPES), highest(scores, METHODS)
+        own, top = scores.largest(PROTOTYPES), scores.largest(METHODS)
         words = f"{own} {scores[own]:.3f}, highest {top} {scores[top]:.3f}"
         cases.append(Case(data, scores[own] >= NEAR * scores[top], words))
     return cases
@@ -195,7 +191,10 @@ def sizes(tables: Tables) -> list[Case]:
     train, new = "training loss, thousandths", "of 1,000 new"
 
     def losses(rows: list[str], column: str) -> list[float]:
-        return [table[row][column].ours or 0.0 for row in rows]
+        found = [table[row][column].ours for row in rows]
+        if None in found:
+            raise NotComputed
+        return [value for value in found if value is not None]
 
     units = [f"{hidden} hidden units" for hidden in UNITS[False]]
     penalties = [f"l2 = {l2:g}" for l2 in PENALTIES[False]]
@@ -266,11 +265,11 @@ def combination_best(tables: Tables) -> list[Case]:
 def near_the_best(tables: Tables) -> list[Case]:
     """The better of the two networks has 95 % of the highest ARI, on all sets but two."""
     cases = []
-    for data, row in tables["nnevclus.table3"].items():
-        scores = {method: cell.ours for method, cell in row.items() if cell.ours is not None}
+    for data in tables[SCORES]:
+        scores = scores_of(tables, data)
         if data in EXCEPT or not scores:
             continue
-        own = max((method for method in scores if method in OWN), key=scores.__getitem__)
+        own = scores.largest(OWN)
         top = max(scores, key=scores.__getitem__)
         near = scores[own] >= NEAR * scores[top]
         cases.append(Case(data, near, f"{own} {scores[own]:.2f}, highest {top} {scores[top]:.2f}"))

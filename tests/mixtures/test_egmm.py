@@ -181,6 +181,38 @@ def test_a_sound_number_is_chosen_however_many_others_collapse():
     assert table["note"][table["n_clusters"] >= 2].str.contains("collapsed").all()
 
 
+def ring(n_groups=7):
+    """Twelve objects in each of some groups on a circle."""
+    angle = 2 * np.pi * np.repeat(np.arange(n_groups), 12) / n_groups
+    noise = np.random.default_rng(0).normal(size=(len(angle), 2))
+    return np.column_stack([np.cos(angle), np.sin(angle)]) + 0.12 * noise
+
+
+def one_model(n_clusters="auto", **settings):
+    given = {"model": "EEE", "focal_sets": "simple", "prior": None, "random_state": 0}
+    return EGMM(n_clusters, **{**given, **settings})
+
+
+def test_one_model_and_family_fit_every_number_of_a_short_range_to_the_end():
+    """EBIC falls twice after two clusters and is highest at seven."""
+    X = ring()
+    model = one_model(cluster_range=(1, 8)).fit(X)
+    each = [one_model(c).fit(X).ebic_ for c in range(1, 9)]
+    assert each[1] > max(each[2], each[3])
+    assert model.n_clusters_ == np.argmax(each) + 1 == 7
+    assert model.selection_["n_clusters"].tolist() == list(range(1, 9))
+    np.testing.assert_allclose(model.selection_["ebic"], each)
+    assert (model.selection_["note"] == "").all()
+
+
+@pytest.mark.parametrize(
+    "more", [{"cluster_range": (1, 11)}, {"model": ["EEI", "EEE"]}, {"focal_sets": "auto"}], ids=str
+)
+def test_with_more_to_try_at_most_four_are_fitted_to_the_end(more):
+    tried = one_model(**{"cluster_range": (1, 8), **more}).fit(ring()).selection_
+    assert (~tried["note"].str.contains("first look")).sum() <= 4
+
+
 def test_a_collapse_that_cannot_be_avoided_is_said_aloud():
     X = np.repeat([[0.0, 0.0], [1.0, 3.0], [5.0, 1.0]], 4, axis=0)
     with pytest.warns(UserWarning, match=r"covariance collapsed in every start.*15 parameters for 12 objects.*='EEI'"):
@@ -561,13 +593,25 @@ def raise_at(monkeypatch, owner, name, when):
 def test_an_interrupt_while_models_are_compared_ends_the_search_and_keeps_the_best(monkeypatch):
     calls = raise_at(monkeypatch, SharedEngine, "linear_sums", lambda number, *_: number == 40)
     with pytest.warns(InterruptedFit, match="EGMM was interrupted; the best of .* is kept") as said:
-        model = paper("auto", cluster_range=(1, 6), random_state=0).fit(blobs())
+        model = paper("auto", cluster_range=(1, 11), random_state=0).fit(blobs())
     assert len(said) == 1
     assert len(calls) < 60  # one press is enough
     assert model.n_clusters_ <= 3
     assert (model.selection_["n_clusters"] <= 3).all()
     assert len(model.partition_) == 90
     np.testing.assert_array_equal(model.predict(blobs()), model.labels_)
+
+
+def test_an_interrupt_while_a_short_range_is_fitted_keeps_the_best_number_that_is_done(monkeypatch):
+    calls = raise_at(monkeypatch, SharedEngine, "linear_sums", lambda *_: False)
+    one_model(cluster_range=(1, 8)).fit(ring())
+    n_calls = len(calls)
+    raise_at(monkeypatch, SharedEngine, "linear_sums", lambda number, *_: number == 3 * n_calls // 4)
+    with pytest.warns(InterruptedFit, match="EGMM was interrupted; the best of 8 first looks and .* is kept"):
+        model = one_model(cluster_range=(1, 8)).fit(ring())
+    done = model.selection_[model.selection_["note"] == ""]
+    assert 1 <= len(done) < 8
+    assert model.ebic_ >= done["ebic"].max()
 
 
 def test_an_interrupt_of_the_last_fit_keeps_its_best_solution(monkeypatch):

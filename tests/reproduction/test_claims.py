@@ -1,10 +1,14 @@
 """Sentences of the papers, decided by cells."""
 
+from dataclasses import replace
+
 import pytest
 
 from reproduction import catalog
-from reproduction.claims import Case, Claim, DecidedClaim, above, best, decide
+from reproduction.claims import FINDINGS, Case, Claim, DecidedClaim, Numbers, above, best, decide
 from reproduction.exhibit import Cell
+from reproduction.pages import DOCS
+from reproduction.results import read
 
 
 def mean(ours, deviation=0.0, runs=4):
@@ -33,6 +37,40 @@ def test_the_best_of_some_against_the_best_of_the_others():
     assert best("Iris", own, others) == Case("Iris", True, "CECM-Eucl 0.8 against CFCM 0.79")
     assert best("Iris", own, others, lowest=True) == Case("Iris", True, "CECM-Mah 0.7 against COP 0.75")
     assert best("Iris", {"EGMM": mean(None)}, others).holds is None
+
+
+def test_a_claim_without_one_of_its_numbers_is_not_computed():
+    number_missing = Claim(
+        "Table 1", "It is best.", ["a"], lambda tables: [Case("x", Numbers[float]()["EGMM"] > 0, "")]
+    )
+    none_there = Claim("Table 1", "It is best.", ["a"], lambda tables: [Case(Numbers[float]().largest("ab"), True, "")])
+    decided = decide([number_missing, none_there], {"a": {"x": {"ARI": mean(0.5)}}})
+    assert [one.finding for one in decided] == ["not computed"] * 2
+
+
+@pytest.mark.parametrize("paper", [paper for paper in catalog.PAPERS if paper.claims], ids=lambda paper: paper.name)
+def test_claims_can_be_decided_without_any_row_or_column_of_their_tables(paper):
+    tables = {one.name: one.table for one in read(DOCS / "results")}
+
+    def without(name, row=None, column=None):
+        """The tables, but for the numbers of a row or of a column."""
+        return {
+            **tables,
+            name: {
+                r: {
+                    c: replace(cell, ours=None) if row in (None, r) and column in (None, c) else cell
+                    for c, cell in each
+                }
+                for r, each in ((r, cells.items()) for r, cells in tables[name].items())
+            },
+        }
+
+    for claim in paper.claims:
+        for name in claim.exhibits:
+            columns = {column for cells in tables[name].values() for column in cells}
+            for lacking in [{}, *({"row": row} for row in tables[name]), *({"column": column} for column in columns)]:
+                (decided,) = decide([claim], without(name, **lacking))
+                assert decided.finding in FINDINGS
 
 
 @pytest.mark.parametrize(

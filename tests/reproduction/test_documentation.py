@@ -53,12 +53,15 @@ def test_the_pages_are_those_of_the_record_beside_them():
     assert {f"results/{path.name}" for path in results.glob("*.md")} == {path for path in written if "/" in path}
 
 
+OF_THE_PAPERS = re.compile("bootgmm|bootclus|egmm|cecm|bhc|nn-evclus", re.IGNORECASE)  # also where they are rivals
+
+
 def test_every_cell_of_a_papers_own_method_that_is_not_within_has_a_reason():
     silent = [
         f"{one.name}: {place(cell)} is {cell.verdict}"
         for one in read(DOCS / "results")
         for cell in one.cells
-        if cell.verdict in OUTSIDE and not cell.rival and not cell.reason
+        if cell.verdict in OUTSIDE and not cell.reason and (not cell.rival or OF_THE_PAPERS.search(place(cell)))
     ]
     assert not silent, f"not looked into: {silent}"
 

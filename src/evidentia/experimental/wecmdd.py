@@ -87,7 +87,7 @@ class WECMdd(MedoidClusterer):
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z. Liu. ECMdd: evidential c-medoids clustering with multiple prototypes.
-       Pattern Recognition 60:239-257, 2016. arXiv:1606.01113.
+       Pattern Recognition 60:239-257, 2016. arXiv:1606.01113, hal-01326332.
 
     Examples
     --------

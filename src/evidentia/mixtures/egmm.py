@@ -124,6 +124,9 @@ class EGMM(StreamingMixture, MixtureClusterer):
     clusters stay where they are, and mixing probabilities are found anew, with as many objects for a prior of each set
     as a choice among its clusters would get wrong.
 
+    With one model and a family of sets that is given, the numbers of a range of at most ten are all fitted to the end,
+    and the one of the highest EBIC is taken, as in the paper.
+
     With ``fit(X, knowledge=...)`` EM climbs the generalized likelihood of what is known of objects [4]_ [5]_,
     :math:`\sum_i \log \sum_A q_i(A) \pi_A N(x_i; \bar\mu_A, \bar\Sigma_A)`, with :math:`q_i(A)` the commonality of A
     in the mass function of object i that is known: the class of an object is a set, and who knows that its cluster
@@ -146,20 +149,20 @@ class EGMM(StreamingMixture, MixtureClusterer):
     --------
     Two groups and one object halfway between them.
 
-    >>> from evidentia.datasets import make_diamond
+    >>> from evidentia.datasets import load, make_diamond
     >>> model = EGMM(n_clusters=2, random_state=0).fit(make_diamond().data)
     >>> model.partition_.sets()[5]
     array([ True,  True])
 
-    The method of the paper, for each number of clusters:
+    The method of the paper, with the number of clusters given, and chosen by EBIC:
 
     >>> def paper(c):
     ...     return EGMM(c, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=1, random_state=0)
-    >>> models = [paper(c).fit(make_diamond().data) for c in (2, 3)]
-    >>> [len(model.focal_sets_) for model in models], max(models, key=lambda model: model.ebic_).n_clusters_
-    ([3, 7], 2)
-    >>> round(models[0].ebic_, 1)
+    >>> round(paper(2).fit(make_diamond().data).ebic_, 1)
     -55.9
+    >>> model = paper("auto").set_params(cluster_range=(1, 4)).fit(load("iris").data)
+    >>> model.n_clusters_, len(model.focal_sets_), model.selection_["n_clusters"].tolist()
+    (3, 7, [1, 2, 3, 4])
     """
 
     method = Method(
@@ -171,8 +174,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
         as_in_paper='EGMM(c, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=1)',
         differs="c-means sees columns of unit variance, so that the result does not depend on their units. For other "
         "starts give centers as `init`; the first covariance is the average of those of the clusters, as in the paper. "
-        "To find the number of clusters, fit each c of the range and keep the model of the largest `ebic_` among those "
-        "with `collapsed_` False. The program of the authors also needs `ridge=0.01, tol=1e-3/n` for n objects.",
+        'To find the number of clusters, give "auto" in place of c and a `cluster_range` of at most ten numbers: all '
+        "are fitted to the end. The program of the authors also needs `ridge=0.01, tol=1e-3/n` for n objects.",
         exceptions=dict.fromkeys(
             ("check_n_features_in_after_fitting", "check_fit_score_takes_y", "check_estimators_partial_fit_n_features"),
             "partial_fit needs the number of clusters, which is left open by default",

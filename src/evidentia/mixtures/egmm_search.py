@@ -1,7 +1,8 @@
 """EGMM's search for a covariance model, a number of clusters and sets of clusters.
 
 First looks of a few iterations try models at numbers that grow; the best go on to the end, EBIC chooses among them, and
-automatic sets are laid over what was chosen. The guide to EGMM says why; the constants are here.
+automatic sets are laid over what was chosen. With one model and a family of sets that is given, a short range of
+numbers is fitted to the end instead, as in the paper. The guide to EGMM says why; the constants are here.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ PATIENCE = 2  # steps without a better criterion after which the search ends
 # A difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2).
 BARELY = 1.0
 FINALISTS = 4  # models and numbers that are fitted to the end
+FEW_NUMBERS = 10  # of clusters, which are all fitted to the end if one model and a family of sets are given
 COLLAPSE = "a covariance collapsed"
 
 
@@ -53,30 +55,34 @@ class Search:
         self.automatic_sets = is_automatic(self.settings.focal_sets)
 
     def run(self, numbers: list[int], models: list[str]) -> Found:
-        return self._choose(*self._look_around(numbers, models))
+        fits_all = len(models) == 1 and len(numbers) <= (1 if self.automatic_sets else FEW_NUMBERS)
+        looks, interrupted = self._look_around(numbers, models, fits_all)
+        return self._choose(looks, interrupted, fits_all)
 
     # -- first looks -----------------------------------------------------------------------------------------------
 
-    def _look_around(self, numbers: list[int], models: list[str]) -> tuple[list[Look], bool]:
-        """First looks: all models at steps over the numbers of clusters, then the good ones around the best number."""
+    def _look_around(self, numbers: list[int], models: list[str], fits_all: bool) -> tuple[list[Look], bool]:
+        """First looks: all models at steps over the numbers of clusters, then the good ones around the best number.
+
+        If all are to be fitted to the end, the starts of every number, without an iteration.
+        """
         looks: list[Look] = []
-        only = len(numbers) == 1 and len(models) == 1
-        limits = {"tol": 0.0, "max_iter": 0} if only else LOOK
+        limits = {"tol": 0.0, "max_iter": 0} if fits_all else LOOK
         init = self.settings.init
         try:
             if isinstance(init, str) and init == "hierarchical":
                 self.problem.grow_trees(self.settings.n_init)
             with tqdm(desc="EGMM", unit="size", disable=not self.settings.verbose) as bar:
-                coarse = growing_steps(numbers)
+                coarse = numbers if fits_all else growing_steps(numbers)
                 for at, number in enumerate(coarse):
-                    here = models if number > 1 or only else [one for one in models if one in SHARED] or models[:1]
+                    here = models if number > 1 or fits_all else [one for one in models if one in SHARED] or models[:1]
                     for look in self._look_at_number(number, here, **limits):
                         looks.append(look)
                         if any(run.interrupted for run in look.runs):
                             return looks, True
                     bar.update()
                     best = min(looks, key=lambda look: look.rank).focal_sets.n_clusters
-                    if at - coarse.index(best) >= PATIENCE:
+                    if at - coarse.index(best) >= PATIENCE and not fits_all:
                         break
                 good = sorted(looks, key=lambda look: look.rank)
                 good_models = list(dict.fromkeys(look.model for look in good))[:ACTIVE]
@@ -152,11 +158,12 @@ class Search:
 
     # -- the choice ------------------------------------------------------------------------------------------------
 
-    def _choose(self, looks: list[Look], interrupted: bool) -> Found:
+    def _choose(self, looks: list[Look], interrupted: bool, fits_all: bool) -> Found:
         """The best, fitted to the end: the one of the highest EBIC, or one with more clusters that is level with it."""
         problem = self.problem
         ranked = sorted(looks, key=lambda look: look.rank)
-        finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]
+        few = FINALISTS if problem.total <= START_ROWS else FINALISTS // 2
+        finalists = ranked if fits_all else ranked[:few]
         found: list[Candidate] = []
         for look in finalists:
             if interrupted and found:

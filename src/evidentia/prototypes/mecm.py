@@ -146,7 +146,7 @@ class MECM(MedoidClusterer):
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z. Liu. Median evidential c-means algorithm and its application to community
-       detection. Knowledge-Based Systems 74:69-88, 2015. arXiv:1501.01460.
+       detection. Knowledge-Based Systems 74:69-88, 2015. arXiv:1501.01460, hal-01100902.
 
     Examples
     --------

@@ -85,7 +85,7 @@ class SECMdd(MedoidClusterer):
     References
     ----------
     .. [1] K. Zhou, A. Martin, Q. Pan, Z. Liu. ECMdd: evidential c-medoids clustering with multiple prototypes.
-       Pattern Recognition 60:239-257, 2016. arXiv:1606.01113; an earlier form is arXiv:1507.04091.
+       Pattern Recognition 60:239-257, 2016. arXiv:1606.01113, hal-01326332; an earlier form is arXiv:1507.04091.
 
     Examples
     --------
