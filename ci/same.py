@@ -242,9 +242,8 @@ def report(before: dict[str, Any], after: dict[str, Any], rules: Rules, toleranc
         worst = [max(getattr(row, name) for row in found) for name in ("masses", "predicted", "criterion")]
         same = "differ" if any("labels differ" in one for row in found for one in row.words) else "equal"
         print(f"{method:18}{len(found):6d}{worst[0]:10.1e}{worst[1]:11.1e}{worst[2]:11.1e}  {same}")
-    print("\n".join(wrong))
-    unused = rules.unused()
-    print("\n".join(f"listed as intended, but not there: {one}" for one in unused))
+    for line in [*wrong, *(f"listed as intended, but not there: {one}" for one in rules.unused())]:
+        print(line)
     said = sum(
         result["texts"].get("message") != after["cases"].get(rules.rename(name), result)["texts"].get("message")
         for name, result in before["cases"].items()

@@ -150,6 +150,9 @@ TABLES: dict[str, tuple[str, Callable[[], Table]]] = {
     "fourclass": ("table", partial(paper, "fourclass", 400, 2)),
     "ecoli": ("table", partial(paper, "ecoli_egmm", 336, 5)),
     "diabetes": ("table", partial(paper, "diabetes", 145, 3)),
+    "newthyroid": ("table", partial(paper, "newthyroid", 215, 5)),
+    "glass": ("table", partial(paper, "glass", 214, 9)),
+    "knowledge": ("table", partial(paper, "knowledge", 202, 5)),
     "butterfly": ("table", partial(paper, "butterfly12", 12, 2)),
     "iris with gaps": ("gaps", with_gaps),
     "protein": ("dissimilarities", partial(paper, "protein", 213, 2)),
@@ -361,16 +364,16 @@ def fit(case: Case, result: Result, folder: Path, files: Path | None) -> None:
         model = model.partial_fit(X[:half]).partial_fit(X[half:])
     else:
         model.fit(X, **given)
+    if files is not None:
+        model.save(files / f"{case.method}.model.npz")
+        if hasattr(model, "partition_"):
+            model.partition_.save(files / f"{case.method}.partition.npz")
     note(result, model)
     try:
         lazy = case.variant in ("npy", "dask", "sparse")
         predicted(result, model, in_form(table(case.table).X, "codes", folder) if lazy else X)
     except (ValueError, TypeError, AttributeError, NotImplementedError) as error:
         result["texts"]["predict raised"] = type(error).__name__
-    if files is not None:
-        model.save(files / f"{case.method}.model.npz")
-        if hasattr(model, "partition_"):
-            model.partition_.save(files / f"{case.method}.partition.npz")
 
 
 def note(result: Result, found: Any) -> None:
@@ -426,11 +429,9 @@ def _ensemble(name: str, method: str, **more: Any) -> Any:
 
 def _fused(**more: Any) -> Any:
     rng, sets = np.random.default_rng(8), evidentia.FocalSets(3)
-    parts = [rng.dirichlet(np.full(len(sets.masks), 0.2), size=60) for _ in range(2)]
-    parts = [
-        evidentia.CredalPartition((one + 2 * np.eye(len(sets.masks))[np.arange(60) % 3 + 1]) / 3, sets) for one in parts
-    ]
-    return evidentia.fuse(parts, **more)
+    drawn = [rng.dirichlet(np.full(len(sets.masks), 0.2), size=60) for _ in range(2)]
+    known = 2 * np.eye(len(sets.masks))[np.arange(60) % 3 + 1]
+    return evidentia.fuse([evidentia.CredalPartition((one + known) / 3, sets) for one in drawn], **more)
 
 
 def _communities(**more: Any) -> Any:

@@ -17,19 +17,25 @@ import evidentia
 
 def surface(results: dict[str, Result]) -> list[str]:
     """Return the public names as lines: exports, parameters, methods, functions, records, commands, attributes."""
-    lines, described = set(), {}
+    lines: set[str] = set()
+    described: dict[int, tuple[str, str, Any]] = {}
     for module in ["evidentia", *(f"evidentia.{one.name}" for one in pkgutil.iter_modules(evidentia.__path__))]:
         if module.split(".")[-1].startswith("_"):
             continue
-        home = importlib.import_module(module)
-        for name in getattr(home, "__all__", ()):
+        try:
+            home = importlib.import_module(module)
+            found = {name: getattr(home, name) for name in getattr(home, "__all__", ())}
+        except ImportError as error:
+            lines.add(f"module {module} needs {error.name}, which is not here")
+            continue
+        for name, value in found.items():
             lines.add(f"export {module}.{name}")
-            described.setdefault(id(getattr(home, name)), (module, name, getattr(home, name)))
-    for module, name, found in described.values():
-        if inspect.isclass(found):
-            lines |= set(class_lines(name, found))
-        elif callable(found):
-            lines.add(f"function {module}.{name}{signature(found)}")
+            described.setdefault(id(value), (module, name, value))
+    for module, name, value in described.values():
+        if inspect.isclass(value):
+            lines |= set(class_lines(name, value))
+        elif callable(value):
+            lines.add(f"function {module}.{name}{signature(value)}")
     for name, cls in registered().items():
         for fact in ("reads", "takes", "number", "families", "empty_set", "labels", "criterion", "learner"):
             lines.add(f"record {name}.{fact} = {getattr(cls.method, fact, None)!r}")
@@ -46,8 +52,7 @@ def class_lines(name: str, cls: type) -> Iterator[str]:
     for member in dir(cls):
         if member.startswith("_"):
             continue
-        owner = next(one for one in cls.__mro__ if member in vars(one)) if any(
-            member in vars(one) for one in cls.__mro__) else cls  # fmt: skip
+        owner = next((one for one in cls.__mro__ if member in vars(one)), cls)
         if not owner.__module__.startswith("evidentia"):
             continue
         found = getattr(cls, member)
