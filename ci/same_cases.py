@@ -36,7 +36,7 @@ ARGUMENTS = {
     "dissimilarities": ("dissimilarities",),
     "partners": ("partners",),
 }
-# Words of a record's ``takes`` that say so. What has none is accepted by the methods whose ``fit`` names it.
+# Words in the ``takes`` of a record for them. An argument without such words is given where ``fit`` has it.
 TAKES = {"weights": ("weights",), "links": ("links",)}
 # Settings of the methods whose fits would take more than some seconds.
 SMALL: dict[str, dict[str, Any]] = {
@@ -57,7 +57,7 @@ def registered() -> dict[str, Any]:
 
 
 def declared(cls: Any, name: str) -> tuple[list[str], Callable[[Any], bool]]:
-    """Return the words that a parameter may be, and the function that says which values it accepts."""
+    """Return the words that a parameter may be, and the function that checks a value."""
     check = cls.parameters[name].check
     return re.findall(r'"([^"]+)"', check.kind), check.accepts
 
@@ -141,7 +141,7 @@ def two_views(matrices: bool) -> Table:
     return Table({name: cdist(v, v) if matrices else v for name, v in views.items()}, y[::2], origin)
 
 
-# Name: what of it a record must say that a method reads (or "gaps", "mixed", "series"), and what makes the table.
+# Name: the kind of table, as in the ``reads`` of a record (or see `kinds_read`), and the function that makes it.
 TABLES: dict[str, tuple[str, Callable[[], Table]]] = {
     "blobs": ("table", blobs),
     "iris": ("table", partial(paper, "iris", 150, 4)),
@@ -406,7 +406,7 @@ def note(result: Result, found: Any) -> None:
 
 
 def predicted(result: Result, model: Any, X: Any) -> None:
-    """Note what a fitted model says of the rows that it was fitted to; of a learner, distances between its rows."""
+    """Note what a model predicts for the rows that it was fitted to; of a learner, distances between its rows."""
     if not hasattr(model, "predict_partition"):
         result["arrays"]["predicted"] = pdist(np.asarray(model.transform(X))[:60])
         return
