@@ -5,9 +5,9 @@
     python ci/same.py load out/files        # files that an earlier version wrote, read by the present one
 
 ``write`` (see same_cases.py and same_surface.py) fits every method of the registry to small tables of every kind in the
-``reads`` of its record, with every argument in its ``takes``, and with other values of every parameter. ``compare`` ends
-with exit code 1 where masses, focal sets, labels, criteria, fitted attributes, errors or public names differ, unless
-ci/same_changes.txt lists the change. Differences up to ``--tolerance`` count as none.
+``reads`` of its record, with every argument in its ``takes``, and with other values of every parameter. ``compare``
+ends with exit code 1 where masses, focal sets, labels, criteria, fitted attributes, errors or public names differ
+unless ci/same_changes.txt lists the change. Differences up to ``--tolerance`` count as none.
 """
 
 from __future__ import annotations
