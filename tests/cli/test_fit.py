@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import evidentia.report
+import evidentia.report.results
 from evidentia import EGMM, CredalPartition, load_model
 from evidentia.cli import fitting
 from evidentia.cli.errors import UserError
@@ -165,13 +165,13 @@ def test_centers_and_covariance_come_back_to_the_units_of_the_file(patients):
 @pytest.fixture
 def reported(monkeypatch):
     """What the commands hand to the report, and a report written from it."""
-    given, write = [], evidentia.report.write_results
+    given, write = [], evidentia.report.results.fill_results
 
     def keep(*arguments, **words):
         given.append(words)
         return write(*arguments, **words)
 
-    monkeypatch.setattr(evidentia.report, "write_results", keep)
+    monkeypatch.setattr(evidentia.report.results, "fill_results", keep)
     return given
 
 
