@@ -69,7 +69,7 @@ def test_doubt_grows_with_nonspecificity(masks, words):
 
 def test_how_far_the_starts_agree():
     def said(criteria):
-        return starts(SimpleNamespace(criterion_trace_=[-300.0, -210.0], start_criteria_=criteria))
+        return starts(SimpleNamespace(criterion_trace_=[-300.0, -210.0], start_criteria_=criteria, best_start_=0))
 
     assert said([-210.0]) is None
     assert starts(SimpleNamespace()) is None
@@ -81,7 +81,8 @@ def test_how_far_the_starts_agree():
 
 def test_a_start_that_beats_the_kept_one_was_rejected_for_its_collapse():
     mixture = SimpleNamespace(
-        criterion_trace_=[-300.0, -210.0], start_criteria_=[-210.0, 455.0, -230.0, np.nan], attributes=["collapsed_"]
+        criterion_trace_=[-300.0, -210.0], start_criteria_=[-210.0, 455.0, -230.0, np.nan], best_start_=0,
+        attributes=["collapsed_"],
     )
     assert [start.outcome for start in start_outcomes(mixture)] == ["kept", "rejected", "worse", "failed"]
     assert starts(mixture) == (
@@ -89,8 +90,14 @@ def test_a_start_that_beats_the_kept_one_was_rejected_for_its_collapse():
         "rejected in spite of a better criterion: a cluster collapsed onto a few objects, where the likelihood grows "
         "without bound; 1 ended in no number."
     )
-    other = SimpleNamespace(criterion_trace_=[9.0, 2.0], start_criteria_=[2.0, 1.0, 5.0])  # minimized; cannot collapse
+    other = SimpleNamespace(criterion_trace_=[9.0, 2.0], start_criteria_=[2.0, 3.0, 5.0], best_start_=0)  # minimized
     assert [start.outcome for start in start_outcomes(other)] == ["kept", "worse", "worse"]
+
+
+def test_starts_are_compared_by_what_they_ended_with_and_not_by_where_the_fit_went_on_to():
+    ecm = SimpleNamespace(criterion_trace_=[80.0, 52.4, 44.5], start_criteria_=[52.35, 52.35, 60.0], best_start_=0)
+    assert [start.outcome for start in start_outcomes(ecm)] == ["kept", "same", "worse"]
+    assert starts(ecm).startswith("2 of 3 starts ended in the solution that was kept (criterion 52.35); 1 in worse")
 
 
 def test_reasons_are_grouped():

@@ -94,7 +94,7 @@ class Start(NamedTuple):
 
 
 def start_outcomes(model: Any) -> list[Start]:
-    """How each start of a fit ended, when the model tells.
+    """Return how each start of a fit ended, for models with starts.
 
     Two starts agree when their criteria differ by less than a thousandth of the way that the best one went. A mixture
     keeps the best start that did not collapse: one that ended with a better criterion was rejected for that.
@@ -103,20 +103,19 @@ def start_outcomes(model: Any) -> list[Start]:
     --------
     >>> from types import SimpleNamespace
     >>> model = SimpleNamespace(
-    ...     criterion_trace_=[-300, -210], start_criteria_=[-241, -210, -60], attributes=["collapsed_"])
+    ...     criterion_trace_=[-300, -210], start_criteria_=[-241, -210, -60], best_start_=1, attributes=["collapsed_"])
     >>> [start.outcome for start in start_outcomes(model)]
     ['worse', 'kept', 'rejected']
     """
     criteria = np.asarray(getattr(model, "start_criteria_", ()), dtype=float)
     if not len(criteria):
         return []
-    trace = np.asarray(model.criterion_trace_, dtype=float)
-    best, way = float(trace[-1]), float(trace[-1] - trace[0])
+    kept = int(model.best_start_)
+    best, way = float(criteria[kept]), float(criteria[kept] - model.criterion_trace_[0])
     near = max(1e-3 * abs(way), 1e-9 * abs(best))
     rejects = "collapsed_" in getattr(model, "attributes", ())
     finite = np.isfinite(criteria)
     gap = np.where(finite, criteria, best) - best
-    kept = int(np.where(finite, np.abs(gap), np.inf).argmin())
     found = []
     for at, (criterion, difference) in enumerate(zip(criteria.tolist(), gap.tolist())):
         if not np.isfinite(criterion):
@@ -138,7 +137,7 @@ def starts(model: Any) -> str | None:
     same = len(found) - sum(count.values())
     if same == len(found):
         return f"All {len(found)} starts ended in the same solution."
-    best = float(model.criterion_trace_[-1])
+    best = float(model.start_criteria_[model.best_start_])
     said = [f"{same} of {len(found)} starts ended in the solution that was kept (criterion {best:.6g})"]
     if count["worse"]:
         worse = [start.criterion for start in found if start.outcome == "worse"]
