@@ -90,6 +90,21 @@ def test_units_without_a_digest_are_counted_by_paper(fake_paper, outcomes):
     assert pages.digests([shown]).startswith("1 of 4 units carry a digest. The others (3 of the 4 of fake) are of")
 
 
+@pytest.mark.parametrize("half", ["judging", "development"])
+def test_the_comparison_with_other_packages_quotes_the_record(half):
+    table = {one.name: one.table for one in read(DOCS / "results")}[f"defaults.{half}"]
+    mean = {who: table[f"{who}, number unknown"]["ARI"].ours for who in ("EGMM", "HDBSCAN, scaled", MIXTURE)}
+    times = {who: table[f"{who}, number unknown"]["CPU s, median"].ours for who in mean}
+    said = " ".join((DOCS / "coming-from.md").read_text().split())
+    for who, other in [("HDBSCAN", "HDBSCAN, scaled"), (f"{MIXTURE} by BIC", MIXTURE)]:
+        if half == "judging":
+            assert f"is {mean['EGMM']:.2f} for EGMM and {mean[other]:.2f} for {who} (" in said
+            digits = 3 if times[other] < 0.01 else 2
+            assert f"a median of {times[other]:.{digits}f} s, EGMM {times['EGMM']:.2f} s," in said
+        else:
+            assert f"for {who} ({mean['EGMM']:.2f} and {mean[other]:.2f} on the development half)" in said
+
+
 def test_the_guide_shows_the_coverage_of_the_record():
     tables = {one.name: one.table for one in read(DOCS / "results")}
     lines = re.findall(

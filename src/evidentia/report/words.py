@@ -10,6 +10,7 @@ import numpy as np
 from evidentia._base import FIRST_LOOK
 from evidentia.partition import CredalPartition
 from evidentia.partition.explanation import join_words
+from evidentia.solvers.overlap import is_automatic
 
 LISTED = 6  # sets of clusters that a sentence names one by one
 
@@ -23,8 +24,10 @@ class Share(NamedTuple):
     meaning: str
 
 
-def shares(partition: CredalPartition) -> list[Share]:
-    """Objects that are sure, torn, or outliers: the three always add up to all objects.
+def shares(partition: CredalPartition, model: Any = None) -> list[Share]:
+    """Return how many objects are sure, torn, or outliers: the three always add up to all objects.
+
+    Without the fitted ``model`` nothing is said of what its method could have found.
 
     Examples
     --------
@@ -36,7 +39,7 @@ def shares(partition: CredalPartition) -> list[Share]:
     1 (25 %) lies between clusters: 1 between 0 and 1.
     1 (25 %) is an outlier, far from every cluster.
     """
-    return [_sure_share(partition), _torn_share(partition), _outlier_share(partition)]
+    return [_sure_share(partition), _torn_share(partition, model), _outlier_share(partition)]
 
 
 def _sure_share(partition: CredalPartition) -> Share:
@@ -50,9 +53,10 @@ def _sure_share(partition: CredalPartition) -> Share:
     return Share("sure", size, f"{said}: {each}." if size else f"{said}.", meaning)
 
 
-def _torn_share(partition: CredalPartition) -> Share:
-    if not (partition.focal_sets.card > 1).any():
-        return Share("none", 0, "This method always names one cluster.", "It cannot say that it does not know which.")
+def _torn_share(partition: CredalPartition, model: Any) -> Share:
+    if not (partition.focal_sets.card > 1).any() and not keeps_sets(model):
+        meaning = "It cannot say that an object lies between clusters."
+        return Share("none", 0, "This partition has no sets of several clusters.", meaning)
     torn = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() > 1}
     size, n = sum(torn.values()), len(partition)
     if not size:
@@ -63,6 +67,11 @@ def _torn_share(partition: CredalPartition) -> Share:
     return Share(
         "torn", size, said, "The data do not say which of these clusters it is; choosing one would be a guess."
     )
+
+
+def keeps_sets(model: Any) -> bool:
+    """Return whether a fit could have found sets of several clusters, though it may have found none."""
+    return "focal_sets" in getattr(model, "parameters", ()) and is_automatic(model.focal_sets)
 
 
 def _outlier_share(partition: CredalPartition) -> Share:
