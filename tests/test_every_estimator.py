@@ -11,10 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_info, threadpool_limits
-
 from tests.made_groups import overlapping
 from tests.views.made_views import suited
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from evidentia import CredalPartition, FocalSets, PairwiseConstraints, methods
 from evidentia.report.words import start_outcomes

@@ -327,8 +327,8 @@ class IterativeClusterer(EvidentialClusterer):
         "criterion_trace_": "ndarray\nThe criterion after each iteration of the best start; it never gets worse by "
         "more than rounding (1e-12 of it).",
         "start_criteria_": "ndarray\nThe criterion at the end of every start.",
-        "best_start_": "int\nWhich of the starts was kept; ``criterion_`` differs from its criterion where the fit went "
-        "on from there, with more sets or more rows.",
+        "best_start_": "int\nPosition in ``start_criteria_`` of the start that was kept. ``criterion_`` is another "
+        "number where the fit went on from there, with more sets or more rows.",
         "n_iter_": "int\nIterations of the best start.",
         "converged_": "bool\nWhether the best start came to rest before ``max_iter``.",
     }

@@ -345,7 +345,7 @@ def test_nothing_is_excused_that_is_not_there():
     assert {name for name in CASES if "." in name and " " not in name} <= set(FOUND)
 
 
-# -- names decide -------------------------------------------------------------------------------------------------------
+# -- names decide ------------------------------------------------------------------------------------------------------
 
 
 def assert_same(found, expected):

@@ -2,11 +2,15 @@
 
 import re
 
+import pytest
+
 from reproduction import catalog, pages
 from reproduction.exhibit import Cell, Exhibit
 from reproduction.page import OUTSIDE, place
 from reproduction.pages import DOCS
 from reproduction.results import count_decided, find_absent, gather, read, write
+
+MIXTURE = "scikit-learn's mixture"
 
 
 def test_a_run_becomes_an_overview_and_a_page_for_each_paper(fake_paper, outcomes, tmp_path):

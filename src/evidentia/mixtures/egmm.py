@@ -117,11 +117,11 @@ class EGMM(StreamingMixture, MixtureClusterer):
     iterations, on a sample of a large table, at numbers whose steps grow by a third, until two steps bring nothing
     better; then the five best models at the numbers around the best. The best four are fitted to the end, and BIC
     chooses among them (``bic_``): of those within 2 of the best, a difference not worth more than a bare mention [3]_,
-    the one with most clusters, since sets can say that two clusters may be one. ``ebic_`` is another number: EBIC (33)
-    of the mixture with its sets. It chooses where sets are given and fitted with the clusters. Two clusters in one place, or a cluster of
-    fewer than five objects, put a candidate behind all others. Automatic sets are laid over what was chosen: its
+    the one with most clusters, since sets can say that two clusters may be one. Two clusters in one place, or a cluster
+    of fewer than five objects, put a candidate behind all others. Automatic sets are added to what was chosen: its
     clusters stay where they are, and mixing probabilities are found anew, with as many objects for a prior of each set
-    as a choice among its clusters would get wrong.
+    as a choice among its clusters would get wrong. ``ebic_`` is EBIC, (33) of the paper, of the mixture with its sets.
+    It chooses where sets are given, since these are fitted together with the clusters.
 
     With ``fit(X, knowledge=...)`` EM climbs the generalized likelihood of what is known of objects [4]_ [5]_,
     :math:`\sum_i \log \sum_A q_i(A) \pi_A N(x_i; \bar\mu_A, \bar\Sigma_A)`, with :math:`q_i(A)` the commonality of A
@@ -180,15 +180,16 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     cluster_range: Any = param(
         CLUSTER_RANGE,
-        """Smallest and largest number of clusters that ``"auto"`` tries; it takes the one of the highest BIC (with sets
-        that are given: of the highest EBIC), goes on while that rises, and says when the best is at an end of the range.""",
+        """Smallest and largest number of clusters that ``"auto"`` tries; it takes the one of the highest BIC (EBIC with
+        sets that are given), goes on while that rises, and says when the best is at an end of the range.""",
         default=(1, 40),
     )
     model: Any = param(
         Choice("auto", *MODELS) | MODEL_LIST,
         """Covariance model, as for :class:`ParsimoniousGaussianMixture`: volume, shape and orientation of the clusters
-        are equal (E), their own (V), or trivial (I). The best by the same criterion of a list or of all (``"auto"``) that the rows
-        can carry: those that are not diagonal need more rows than columns, and are not tried beyond 60 columns.""",
+        are equal (E), their own (V), or trivial (I). The best by BIC (EBIC with sets that are given) of a list or of
+        all (``"auto"``) that the rows can carry: those that are not diagonal need more rows than columns, and are not
+        tried beyond 60 columns.""",
         default="auto",
     )
     focal_sets: Any = param(

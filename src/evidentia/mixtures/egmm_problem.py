@@ -131,7 +131,7 @@ def growing_steps(numbers: list[int]) -> list[int]:
 
 
 class Look(NamedTuple):
-    """A model with a number of clusters after some iterations: where its starts came, and the criterion to be expected."""
+    """A model and number of clusters after some iterations: where its starts came, and the criterion to be expected."""
 
     model: str
     focal_sets: FocalSets

@@ -1,7 +1,7 @@
 """EGMM's search for a covariance model, a number of clusters and sets of clusters.
 
-First looks of a few iterations try models at numbers that grow; the best go on to the end, a criterion chooses among them,
-and automatic sets are laid over what was chosen. The guide to EGMM says why; the constants are here.
+First looks of a few iterations try models at numbers that grow; the best go on to the end, a criterion chooses among
+them, and automatic sets are added to what was chosen. The guide to EGMM says why; the constants are here.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Search:
         return Look(model, focal_sets, runs, expected, n_free, criteria, collapsed, flaw)
 
     def _criteria(self, log_likelihood: float, n_free: int) -> dict[str, float]:
-        """Return what is compared: BIC of mixtures of single clusters, or EBIC of those with the sets that are given."""
+        """Return what is compared: BIC of mixtures of single clusters, or EBIC with the sets that are given."""
         compared = bic if self.automatic_sets else ebic
         return {self.settings.select_by: compared(log_likelihood, n_free, self.problem.total)}
 
@@ -157,7 +157,7 @@ class Search:
     # -- the choice ------------------------------------------------------------------------------------------------
 
     def _choose(self, looks: list[Look], interrupted: bool) -> Found:
-        """The best, fitted to the end: the one of the highest criterion, or one with more clusters that is level with it."""
+        """Return the best, fitted to the end: the one of the highest criterion, or a level one with more clusters."""
         problem, by = self.problem, self.settings.select_by
         ranked = sorted(looks, key=lambda look: look.rank)
         finalists = ranked[: FINALISTS if problem.total <= START_ROWS else FINALISTS // 2]

@@ -41,9 +41,10 @@ OUTCOMES = {
     "failed": "no number",
 }
 BEST_SINGLE = (
-    "The set is the one of largest mass; the best single cluster is the one of largest {}, to which the larger sets that "
-    "contain it add. So the two can differ."
+    "The set is the one of largest mass; the best single cluster is the one of largest {}, to which the mass of larger "
+    "sets counts too. So the two can differ."
 )
+RULES = {"plausibility": "plausibility", "pignistic": "pignistic probability", "belief": "belief", "mass": "mass"}
 WHY = (
     "Why: a column speaks for the cluster in which the value is likeliest, seen from the means and spreads of the "
     "objects in it, one column at a time. partition.explain(object, X) tells more, and what would settle it."
@@ -285,7 +286,7 @@ def doubtful_section(partition: CredalPartition, explainer: Explainer) -> str:
         '<th scope="col">best single cluster</th><th scope="col" class="left">masses</th>'
         + ('<th scope="col" class="left">why</th>' if why else "")
         + f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-        + (f'<p class="small">{escape(BEST_SINGLE.format(partition.label_rule))}</p>' if differ else "")
+        + (f'<p class="small">{escape(BEST_SINGLE.format(RULES[partition.label_rule]))}</p>' if differ else "")
         + (f'<p class="small">{escape(WHY)}</p>' if why else "")
     )
 

@@ -27,8 +27,9 @@ def ebic(model: Any) -> float:
 
     .. math:: \text{EBIC} = \log L - \tfrac12 \left(f - 1 + cp + \tfrac{p(p+1)}{2}\right) \log n
 
-    for f focal sets, c clusters and p features: (33) of the article. For a mixture without sets of clusters it is half its BIC, with the
-    number of its own free parameters; BootGMM has that of its mixture. Models without a likelihood have none.
+    for f focal sets, c clusters and p features: (33) of the article. For a mixture without sets of clusters it is half
+    its BIC, with the number of its own free parameters; BootGMM has that of its mixture. Models without a likelihood
+    have none.
 
     References
     ----------
