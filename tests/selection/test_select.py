@@ -375,8 +375,8 @@ FAITHFUL = [
 
 @pytest.mark.parametrize("X", FAITHFUL, ids=range(len(FAITHFUL)))
 def test_select_and_the_fit_of_egmm_alone_take_the_same_number(X):
-    alone = EGMM(cluster_range=(2, 5), random_state=0).fit(X)
-    selection = select(X, "egmm", n_clusters=range(2, 6), random_state=0)
+    alone = EGMM(cluster_range=(1, 6), random_state=0).fit(X)
+    selection = select(X, "egmm", n_clusters=range(1, 7), random_state=0)
     assert selection.best == ("egmm", alone.n_clusters_)
     assert selection.estimator_.model_ == alone.model_
     tried = selection.table.set_index("n_clusters")
@@ -398,8 +398,8 @@ def test_some_of_these_tables_have_a_higher_bic_that_is_set_aside_or_an_ebic_tha
 
 @pytest.mark.parametrize("X", FAITHFUL, ids=range(len(FAITHFUL)))
 def test_the_sentence_about_the_choice_is_true_of_the_numbers_beside_it(X):
-    model = EGMM(cluster_range=(1, 5), random_state=0).fit(X)
-    own, tried = Selection.of_model(model), select(X, "egmm", n_clusters=range(2, 6), random_state=0)
+    model = EGMM(cluster_range=(1, 6), random_state=0).fit(X)
+    own, tried = Selection.of_model(model), select(X, "egmm", n_clusters=range(1, 7), random_state=0)
     kept = own.table.set_index("n_clusters").loc[model.n_clusters_]
     assert (kept["model"], kept["bic"]) == (model.model_, model.bic_)
     assert not kept["note"] or model.flaw_ in kept["note"]

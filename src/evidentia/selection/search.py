@@ -344,7 +344,7 @@ def _try(
     row: dict[str, Any] = {"method": method, "n_clusters": n_clusters, **dict.fromkeys(used, np.nan)}
     caught: list[tuple[str, type[Warning]]] = []
     CAUGHT.set(caught)
-    start, model, problems = perf_counter(), None, []
+    start, model, flaw, problems = perf_counter(), None, "", []
     try:
         model = clone(estimator)
         if n_clusters is not None:
@@ -352,13 +352,12 @@ def _try(
         if seed is not None and "random_state" in model.parameters:
             model.set_params(random_state=seed)
         model.fit(X)
-        row["n_clusters"] = model.n_clusters_
+        row["n_clusters"], flaw = model.n_clusters_, model.flaw_
         if not model.collapsed_:  # a collapsed fit looks crisp and likely, and is neither
             row |= {name: criterion.evaluate(model) for name, criterion in used.items()}
     except Exception as error:
         problems = [f"{type(error).__name__}: {error}"]
-    flaw = [] if problems or not model.flaw_ else [model.flaw_]
-    notes = flaw + [message.split(". ")[0] for message, _ in caught] + problems
+    notes = [flaw] * bool(flaw) + [message.split(". ")[0] for message, _ in caught] + problems
     row |= {"seconds": perf_counter() - start - seconds_aside(), "note": "; ".join(dict.fromkeys(notes))}
     return row, model, any(issubclass(category, InterruptedFit) for _, category in caught)
 
