@@ -152,6 +152,10 @@ class Selection:
         )
 
 
+def _join_notes(*notes: str) -> str:
+    return "; ".join(dict.fromkeys(filter(None, notes)))
+
+
 def _is_barely_better(row: Any) -> bool:
     return BARELY_BETTER in str(row.get("note", ""))
 
@@ -193,9 +197,8 @@ def select(
         mixtures of single clusters, to which EGMM adds its automatic sets afterwards; EBIC where sets are fitted
         together with the clusters; nonspecificity N* when all methods know sets of clusters; else the modified
         partition coefficient. The losses that other methods minimize fall with every further cluster, so they do not
-        choose. The best value decides. By BIC and EBIC the rules of a method hold as in its own fit: clusters that are
-        not groups (``flaw_``) stand behind, and EGMM takes the larger of numbers whose BIC differs by no more than 2,
-        because its sets can say that two clusters may be one.
+        choose. By BIC and EBIC the rules of a method hold as in its own fit: clusters that are not groups (``flaw_``)
+        stand behind, and EGMM takes the larger of numbers whose BIC differs by no more than 2.
     random_state : int, RandomState or None
         Given to every fit, so that each can be repeated alone.
     n_jobs : int, optional
@@ -240,10 +243,8 @@ def select(
             f"{rows[0]['note'] or 'none of the criteria applies'}"
         )
     deciding = _choose_criterion(table, list(leaders), list(used))
-    row, model = leaders[deciding].best
-    for passed in leaders[deciding].passed:
-        at = next(at for at, one in enumerate(rows) if one is passed)
-        table.loc[at, "note"] = "; ".join(filter(None, [passed["note"], BARELY_BETTER]))
+    (row, model), passed = leaders[deciding].best, leaders[deciding].passed
+    table["note"] = [_join_notes(one["note"], BARELY_BETTER * any(one is other for other in passed)) for one in rows]
     return Selection(table, deciding, (row["method"], row["n_clusters"]), model)
 
 
@@ -357,8 +358,8 @@ def _try(
             row |= {name: criterion.evaluate(model) for name, criterion in used.items()}
     except Exception as error:
         problems = [f"{type(error).__name__}: {error}"]
-    notes = [flaw] * bool(flaw) + [message.split(". ")[0] for message, _ in caught] + problems
-    row |= {"seconds": perf_counter() - start - seconds_aside(), "note": "; ".join(dict.fromkeys(notes))}
+    note = _join_notes(flaw, *(message.split(". ")[0] for message, _ in caught), *problems)
+    row |= {"seconds": perf_counter() - start - seconds_aside(), "note": note}
     return row, model, any(issubclass(category, InterruptedFit) for _, category in caught)
 
 
