@@ -11,9 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
+from tests.made_groups import overlapping
+from tests.views.made_views import suited
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from evidentia import CredalPartition, FocalSets, PairwiseConstraints, methods
+from evidentia.report.words import start_outcomes
 
 # Those that read several tables are tested in tests/views.
 EXPORTED = {cls.__name__: cls for cls in methods.all_methods().values() if not cls.method.reads_views}
@@ -22,6 +25,7 @@ LEARNERS = [name for name, cls in EXPORTED.items() if cls.method.learner]  # met
 CLUSTERERS = [name for name in ESTIMATORS if name not in LEARNERS]
 LINKED = [name for name in CLUSTERERS if "links" in EXPORTED[name].method.takes]
 RELATIONAL = [name for name in CLUSTERERS if "dissimilarities" in EXPORTED[name].method.reads and name != "NNEVCLUS"]
+STARTED = {cls.__name__: cls for cls in methods.clusterers().values() if "start_criteria_" in cls.attributes}
 GROUPS, ROWS = 2, 16
 
 
@@ -166,3 +170,18 @@ def test_fit_transform_gives_the_masses_of_the_fit_where_no_exception_is_documen
     same = np.allclose(masses, model.partition_.masses, atol=1e-6)
     assert same != (name in PLACED_ANEW)
     assert (name in model.transform.__doc__) == (name in PLACED_ANEW)
+
+
+@pytest.mark.parametrize("name", STARTED)
+def test_the_kept_start_is_among_those_that_ended_in_the_solution_that_was_kept(name):
+    cls, wanted = STARTED[name], {"n_clusters": 3, "n_init": 4, "random_state": 0, "max_iter": 60}
+    X = overlapping(60)
+    table = (X > 2).astype(int) if name == "LatentClassMixture" else suited(cls, X) if cls.method.reads_views else X
+    model = fit(cls(**{key: value for key, value in wanted.items() if key in cls.parameters}), table)
+    outcomes, ends = [start.outcome for start in start_outcomes(model)], model.start_criteria_
+    assert outcomes[model.best_start_] == "kept"
+    assert outcomes.count("kept") == 1
+    if "rejected" not in outcomes:
+        assert ends[model.best_start_] == (np.nanmin if cls.method.criterion == "minimized" else np.nanmax)(ends)
+    if np.ptp(ends) <= 1e-9 * abs(ends[0]):
+        assert set(outcomes) <= {"kept", "same"}

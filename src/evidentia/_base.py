@@ -49,6 +49,8 @@ class FittedAttributes:
     focal_sets_: FocalSets
     n_clusters_: int
     collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
+    flaw_ = ""  # why clusters are not groups, for methods that look at that
+    barely_better = 0.0  # difference of BIC up to which more clusters are preferred
 
 
 FIRST_LOOK = "first look"  # the note of a fit that was ended early, as others promised more
@@ -330,6 +332,8 @@ class IterativeClusterer(EvidentialClusterer):
         "criterion_trace_": "ndarray\nThe criterion after each iteration of the best start; it never gets worse by "
         "more than rounding (1e-12 of it).",
         "start_criteria_": "ndarray\nThe criterion at the end of every start.",
+        "best_start_": "int\nPosition in ``start_criteria_`` of the start that was kept. ``criterion_`` is another "
+        "number where the fit went on from there, with more sets or more rows.",
         "n_iter_": "int\nIterations of the best start.",
         "converged_": "bool\nWhether the best start came to rest before ``max_iter``.",
     }
@@ -351,9 +355,15 @@ class IterativeClusterer(EvidentialClusterer):
         )
 
     def _publish_run(self, best: Run, runs: list[Run], scale: float = 1.0) -> None:
-        """Criterion, traces and ends of the starts, multiplied by ``scale`` into the units of the paper."""
+        """Publish the criterion, traces and ends of the starts, multiplied by ``scale`` into the units of the paper.
+
+        ``best`` is one of the runs, or went on from the one with the least objective.
+        """
         publish_run(self, best, scale)
-        self.start_criteria_ = np.array([scale * run.objective for run in runs])
+        ends = np.array([run.objective for run in runs])
+        own = np.flatnonzero(ends == best.objective)
+        self.best_start_ = int(own[0] if len(own) else np.where(np.isfinite(ends), ends, np.inf).argmin())
+        self.start_criteria_ = scale * ends
 
 
 def publish_run(estimator: Any, run: Run, scale: float = 1.0) -> None:

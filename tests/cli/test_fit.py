@@ -319,10 +319,16 @@ def test_numbers_of_clusters(text, meant):
     assert fitting.parse_clusters(text) == meant
 
 
-@pytest.mark.parametrize("text", ["", "-3", "2-", "2.5", "-", "3-2", "0-2"])
+@pytest.mark.parametrize("text", ["", "-3", "2-", "2.5", "-", "3-2", "0-2", "0"])
 def test_numbers_of_clusters_that_are_none(text):
     with pytest.raises(UserError, match="--clusters"):
         fitting.parse_clusters(text)
+
+
+def test_a_number_of_clusters_that_cannot_be_is_refused_before_the_look(run, table):
+    code, said = run("fit", table, "--clusters", "0")
+    assert code == 2
+    assert said == "error: --clusters: The number of clusters is at least 1. Got '0'.\n"
 
 
 def test_show_prints_the_summary_again(run, table, tmp_path):

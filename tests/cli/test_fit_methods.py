@@ -2,6 +2,7 @@
 
 import html
 import re
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,9 @@ from scipy.spatial.distance import cdist
 
 from evidentia import CredalPartition
 from evidentia.cli import tables
+from evidentia.cli.errors import UserError
+from evidentia.cli.fitting import FitRequest
+from evidentia.cli.settings import MethodCommand
 from evidentia.datasets import Dataset
 from evidentia.methods import clusterers
 
@@ -37,6 +41,27 @@ def links(tmp_path):
     path = tmp_path / "links.csv"
     path.write_text("first,second,link\n007,008,must-link\n007,046,cannot-link\n")
     return path
+
+
+@pytest.mark.parametrize("distances", [False, True])
+@pytest.mark.parametrize("method", clusterers())
+def test_every_method_that_fit_accepts_is_in_its_help(method, distances):
+    accepted = clusterers()[method].method.reads_views
+    with suppress(UserError):
+        FitRequest(method, None, (), distances=distances).check()
+        accepted = True
+    assert accepted <= MethodCommand.offers(clusterers()[method])
+
+
+def test_latent_classes_are_in_the_help(run):
+    assert re.search(r"^ *latent-class  ", run("fit", "--help")[1], re.MULTILINE)
+
+
+def test_the_help_of_explore_refers_to_a_list_that_is_there(run):
+    said = run("explore", "--help")[1]
+    assert "see below" not in said
+    assert "fit --help" in said
+    assert "Methods:" in run("fit", "--help")[1]
 
 
 ELSEWHERE = ("ecm", "egmm", "fcm", "noise", "gustafson-kessel")

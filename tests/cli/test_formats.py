@@ -109,3 +109,14 @@ def test_a_package_that_is_missing_is_named_with_its_extra(run, tmp_path, monkey
     code, said = run("fit", tmp_path / name)
     assert code == 2
     assert f"need {package}: pip install 'evidentia[{extra}]'" in said
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.parquet", "t.csv"])
+def test_separators_are_spoken_of_only_where_a_file_has_them(run, tmp_path, name):
+    words = pd.DataFrame({"name": [f"word {k} and {k * k}" for k in range(30)]})
+    write = {"t.xlsx": words.to_excel, "t.parquet": words.to_parquet, "t.csv": words.to_csv}[name]
+    write(tmp_path / name, index=False)
+    code, said = run("fit", tmp_path / name)
+    assert code == 2
+    assert "No column is left to cluster (name: names every row" in said
+    assert ("separate them by comma, semicolon or tab" in said) == (name == "t.csv")

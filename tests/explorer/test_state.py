@@ -172,11 +172,11 @@ def test_peaks_and_cuts(exploration):
         exploration.cut(49)
 
 
-def test_numbers_of_clusters_by_ebic():
+def test_numbers_of_clusters_by_bic():
     exploration = Exploration(corners(), SETTINGS)
     exploration.begin()
     found = exploration.numbers()
-    assert found.criterion == "ebic"
+    assert found.criterion == "bic"
     assert found.best[1] == 4
     assert exploration.numbers() is found
     assert len(exploration.steps) == 1  # looking is no step

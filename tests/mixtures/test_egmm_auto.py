@@ -216,7 +216,7 @@ def test_the_choice_of_a_model_does_not_depend_on_units_that_differ():
     assert (base.model_, base.n_clusters_) == (other.model_, other.n_clusters_)
     np.testing.assert_allclose(base.partition_.masses, other.partition_.masses, atol=1e-8)
     gain = len(X) * np.log(7.0**3)
-    np.testing.assert_allclose(base.selection_["ebic"], other.selection_["ebic"] + gain, atol=1e-6)
+    np.testing.assert_allclose(base.selection_["bic"] / 2, other.selection_["bic"] / 2 + gain, atol=1e-6)
     copies = EGMM(random_state=0).fit(np.repeat(X * UNITS, 2, axis=0))
     weighted = EGMM(random_state=0).fit(np.vstack([X * UNITS, [[1e6, 0, 0]]]), sample_weight=[2] * len(X) + [0])
     assert copies.log_likelihood_ == pytest.approx(weighted.log_likelihood_, abs=1e-6)
@@ -301,10 +301,46 @@ def test_the_choice_is_the_highest_criterion_of_what_was_fitted():
     table = model.selection_
     assert {"EII", "EEE", "VVV", "VVI"} == set(table["model"])
     fitted = table[~table["note"].str.contains("first look")]
-    top = fitted.loc[fitted["ebic"].idxmax()]
+    top = fitted.loc[fitted["bic"].idxmax()]
     assert (top["model"], top["n_clusters"]) == (model.model_, model.n_clusters_)
     assert (table[["model", "n_clusters"]].value_counts() == 1).all()
-    assert (table["ebic"] <= table["log_likelihood"]).all()
+    np.testing.assert_allclose(table["bic"], 2 * table["log_likelihood"] - table["n_parameters"] * np.log(len(X)))
+    assert model.bic_ == top["bic"]
+
+
+def test_bic_is_of_single_clusters_and_ebic_of_the_mixture_with_its_sets():
+    X = overlapping(120)
+    for sets, single in [("auto", False), ("singletons", True), ("pairs", False)]:
+        model = EGMM(3, model="VVV", focal_sets=sets, random_state=0).fit(X)
+        n_sets = len(model.focal_sets_)
+        assert model.ebic_ == pytest.approx(model.log_likelihood_ - model.n_parameters_ * np.log(len(X)) / 2)
+        if sets == "auto":
+            assert n_sets > 3
+            plain = EGMM(3, model="VVV", focal_sets="singletons", random_state=0).fit(X)
+            assert model.bic_ == pytest.approx(2 * plain.ebic_)
+            assert model.selection_["bic"].tolist() == [model.bic_]
+            assert "ebic" not in model.selection_
+            assert model.ebic_ < model.bic_ / 2
+        else:
+            assert (n_sets == 3) == single
+            assert np.isnan(model.bic_)  # sets were fitted with the clusters
+            assert model.selection_["ebic"].tolist() == [model.ebic_]
+
+
+def test_what_is_called_barely_better_is_better():
+    """The rule prefers more clusters where BIC is level; a number with fewer and a lower BIC is plainly worse."""
+    seen = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = np.vstack([rng.normal(at, 1, size=(25, 2)) for at in ([0, 0], [3, 0], [1.5, 2.4])])
+        model = EGMM(cluster_range=(1, 5), model=["EII", "EEE"], random_state=0).fit(X)
+        passed = model.selection_[model.selection_["note"].str.contains("barely better")]
+        assert (passed["bic"] > model.bic_).all()
+        assert (passed["bic"] <= model.bic_ + 2).all()
+        assert (passed["n_clusters"] < model.n_clusters_).all()
+        level = model.selection_[model.selection_["note"].eq("") & (model.selection_["bic"] < model.bic_)]
+        seen += ((level["n_clusters"] < model.n_clusters_) & (level["bic"] >= model.bic_ - 2)).any()
+    assert seen  # tables on which a note by the distance alone would be wrong
 
 
 def test_equal_spheres_and_own_ellipses_are_told_apart():

@@ -195,7 +195,7 @@ def test_a_tiny_cluster_is_no_group_and_the_end_of_the_range_is_said():
     model = LatentProfileMixture(random_state=0, n_init=4).fit(far)
     assert "fewer than 5 objects" in " ".join(model.selection_["note"])
     assert model.weights_.min() * len(far) >= 5
-    with pytest.warns(UserWarning, match=r"clusters, 2, is the largest of cluster_range=\(1, 2\), and EBIC may rise"):
+    with pytest.warns(UserWarning, match=r"clusters, 2, is the largest of cluster_range=\(1, 2\), and BIC may rise"):
         LatentProfileMixture(cluster_range=(1, 2), random_state=0, n_init=4).fit(X)
 
 

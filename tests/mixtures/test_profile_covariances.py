@@ -202,16 +202,16 @@ def test_the_covariance_is_chosen(kind, covariances):
     model = LatentProfileMixture(random_state=0, n_init=4).fit(X)
     assert (model.covariance_, model.n_clusters_) == (kind, 2)
     assert adjusted_rand_score(group, model.labels_) > 0.65  # two of them cross
-    tried = model.selection_.set_index(["covariance", "n_clusters"])["ebic"]
+    tried = model.selection_.set_index(["covariance", "n_clusters"])["bic"]
     assert tried.idxmax() == (kind, 2)
     assert ("own", 1) not in tried.index  # which is the shared one
     selection = Selection.of_model(model)
-    assert selection.table.set_index("n_clusters")["ebic"][2] == model.ebic_
+    assert selection.table.set_index("n_clusters")["bic"][2] == model.bic_ == pytest.approx(2 * model.ebic_)
     assert selection.choice.startswith(
-        f"Best: LatentProfileMixture with 2 clusters, {kind} covariance, by largest EBIC ("
+        f"Best: LatentProfileMixture with 2 clusters, {kind} covariance, by largest BIC ("
     )
     alone = LatentProfileMixture(covariance="diagonal", random_state=0, n_init=4).fit(X)
-    np.testing.assert_array_equal(tried["diagonal"], alone.selection_["ebic"])
+    np.testing.assert_array_equal(tried["diagonal"], alone.selection_["bic"])
 
 
 @pytest.mark.parametrize("kind", ["shared", "own"])

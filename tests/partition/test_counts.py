@@ -25,6 +25,13 @@ def test_nobody_at_all():
     assert "0 (  0 %) sure of one cluster" in nobody.summary()
 
 
+def test_clusters_that_no_object_may_be_in_are_counted():
+    masses = [[0.9, 0.1, 0, 0, 0], [0, 0.2, 0, 0.8, 0], [0, 0, 0.1, 0, 0.9]]
+    partition = CredalPartition(masses, FocalSets(5, [{0}, {1}, {4}, {1, 2}, set()]))
+    assert partition.summary().startswith("3 objects in 5 clusters, 2 of them empty\n")
+    assert CredalPartition(np.eye(2), FocalSets(2, [{0}, {1}])).summary().startswith("2 objects in 2 clusters\n")
+
+
 @pytest.mark.parametrize("n", [8, 9])
 def test_eight_sets_are_listed(n):
     family = FocalSets(10, [{k, k + 1} for k in range(n)])

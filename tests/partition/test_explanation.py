@@ -640,5 +640,41 @@ def test_a_category_tips_from_the_evidence_that_it_has():
     shares = {0: np.log([[0.6, 0.1, 0.3], [0.2, 0.5, 0.3]])}  # ratios 3, 1/5 and 1
     nothing = np.full((2, 1), np.nan)
     found = Profiles(columns, nothing, nothing, shares, np.ones(1))
-    for aim, answer in [(2.9, "red"), (1.1, "red"), (3.1, None), (1 / 4.9, "blue"), (1 / 5.1, None)]:
+    for aim, answer in [(2.9, "red"), (1.1, "red"), (1 / 9, "red"), (3.1, None)]:
         assert tipping_level(found, 0, 0, 1, log(aim)) == (None if answer is None else ("is", answer))
+    for aim, answer in [(4.9, "blue"), (1 / 9, "blue"), (5.1, None)]:
+        assert tipping_level(found, 0, 1, 0, log(aim)) == (None if answer is None else ("is", answer))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_category_that_would_settle_it_for_a_cluster_speaks_for_that_cluster(seed):
+    rng = np.random.default_rng(seed)
+    n, c = 60, int(rng.integers(2, 5))
+    group = rng.integers(c, size=n)
+    masses = rng.dirichlet(np.full(2**c, 0.15), size=n)
+    masses[np.arange(n), 1 << group] += rng.random(n) * 2
+    partition = CredalPartition(masses / masses.sum(axis=1, keepdims=True), FocalSets(c))
+    words = np.array(["web", "app", "shop", "mail"])
+    frame = pd.DataFrame(
+        {
+            "channel": np.where(rng.random(n) < 0.8, words[group], words[rng.integers(4, size=n)]),
+            "plan": words[rng.integers(3, size=n)],
+            "age": rng.normal(size=n) + 0.5 * group,
+        }
+    )
+    explainer = Explainer(partition, frame)
+    profiles, named = explainer.profiles, 0
+    for i in range(n):
+        told = explainer.explain(i)
+        if told.kind == "outlier" or told.settling is None:
+            continue
+        j = frame.columns.get_loc(told.settling.column)
+        shares = dict(zip([one.name for one in told.clusters], [one.cluster for one in told.clusters]))
+        first, second = (one.name for one in told.clusters[:2])
+        for who, how, value in told.settling.values:
+            if how == "is":
+                rival = second if who == first else first
+                at = profiles.columns.levels[j].index(value)
+                assert profiles.shares[j][shares[who], at] > profiles.shares[j][shares[rival], at]
+                named += 1
+    assert named > 5

@@ -284,7 +284,7 @@ def test_a_criterion_without_any_value_is_said():
 def test_a_real_selection_can_be_drawn():
     selection = select(X, n_clusters=[2, 3], random_state=0)
     ax = plot_selection(selection)
-    np.testing.assert_allclose(ax.lines[0].get_ydata(), selection.table["ebic"])
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), selection.table["bic"])
 
 
 @pytest.mark.parametrize(

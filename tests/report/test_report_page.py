@@ -117,6 +117,23 @@ def test_the_table_of_clusters_by_hand():
     assert cells(clusters_section(partition, None))[:8] == ["", "all", "low", "high", "surely in it", "3", "2", "1"]
 
 
+def test_empty_clusters_are_said_to_be_so(tmp_path):
+    partition = CredalPartition(np.eye(3)[[0, 0, 1]], FocalSets(3, [{0}, {1}, {2}]))
+    text, _ = read(write_report(tmp_path / "r.html", partition=partition))
+    assert "3 objects · 3 clusters, 1 of them empty" in text
+
+
+def test_a_set_beside_another_best_single_cluster_is_explained():
+    """The largest mass is on {1}, but {0} and {0,1} together make 0 the most plausible."""
+    odd = CredalPartition([[0, 0.3, 0.36, 0.04, 0, 0.3, 0, 0]], FocalSets(3))
+    assert int(odd.focal_sets.masks[odd.masses[0].argmax()]) == 1 << 1
+    assert odd.labels().tolist() == [0]
+    said = "the best single cluster is the one of largest plausibility"
+    assert said in doubtful_section(odd, Explainer(odd))
+    plain = CredalPartition([[0, 0.4, 0.3, 0.3]], FocalSets(2))
+    assert said not in doubtful_section(plain, Explainer(plain))
+
+
 def test_the_most_doubtful_come_first_with_their_masses():
     masses = [[0, 0.9, 0, 0.1], [0, 0.25, 0.15, 0.6], [0.7, 0, 0.3, 0]]
     partition = CredalPartition(masses, FocalSets(2), object_names=["sure", "torn", "out"])
@@ -403,6 +420,7 @@ def test_a_collapsed_model_is_no_answer(tmp_path):
         collapsed_=True,
         criterion_trace_=np.array([-5.0, 90.0]),
         start_criteria_=np.array([90.0, 80.0]),
+        best_start_=0,
         selection_=pd.DataFrame({"n_clusters": [2, 3], "ebic": np.nan, "note": "covariance collapsed in every start"}),
         get_params=dict,
     )
@@ -425,6 +443,7 @@ def test_rejected_starts_and_the_runner_up_are_told(tmp_path):
         attributes=["collapsed_"],
         criterion_trace_=[-300.0, -210.0],
         start_criteria_=[-210.0, -241.8, -35.0],
+        best_start_=0,
         get_params=dict,
     )
     table = pd.DataFrame(

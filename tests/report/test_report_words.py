@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evidentia import CredalPartition, FocalSets
+from evidentia import FCM, CredalPartition, FocalSets
+from evidentia.methods import clusterers, find
 from evidentia.report.page import version_of
 from evidentia.report.words import doubt, rejected_starts, shares, start_outcomes, starts
 
@@ -50,9 +51,18 @@ def test_percents_never_hide_a_single_object():
 
 def test_a_method_is_not_praised_for_what_it_cannot_say():
     fuzzy = CredalPartition([[0.6, 0.4]], FocalSets(2, "singletons", empty=False, omega=False))
-    _, torn, out = shares(fuzzy)
-    assert torn.sentence == "This method always names one cluster."
+    _, torn, out = shares(fuzzy, FCM())
+    assert torn.sentence == "This partition has no sets of several clusters."
     assert out.sentence == "This method does not look for outliers."
+
+
+@pytest.mark.parametrize("name", [n for n, cls in clusterers().items() if "auto" in cls.method.families])
+def test_a_method_that_may_find_sets_is_not_said_to_name_one_cluster_always(name):
+    """Its sets are of clusters that overlap, and here none do."""
+    crisply = CredalPartition(np.eye(2), FocalSets(2, "singletons", empty=False, omega=False))
+    assert shares(crisply, find(name)(focal_sets="auto"))[1].sentence == "No object lies between clusters."
+    if "singletons" in find(name).method.families:
+        assert "no sets of several" in shares(crisply, find(name)(focal_sets="singletons"))[1].sentence
 
 
 def test_many_sets_are_cut_short():
@@ -69,7 +79,7 @@ def test_doubt_grows_with_nonspecificity(masks, words):
 
 def test_how_far_the_starts_agree():
     def said(criteria):
-        return starts(SimpleNamespace(criterion_trace_=[-300.0, -210.0], start_criteria_=criteria))
+        return starts(SimpleNamespace(criterion_trace_=[-300.0, -210.0], start_criteria_=criteria, best_start_=0))
 
     assert said([-210.0]) is None
     assert starts(SimpleNamespace()) is None
@@ -81,7 +91,10 @@ def test_how_far_the_starts_agree():
 
 def test_a_start_that_beats_the_kept_one_was_rejected_for_its_collapse():
     mixture = SimpleNamespace(
-        criterion_trace_=[-300.0, -210.0], start_criteria_=[-210.0, 455.0, -230.0, np.nan], attributes=["collapsed_"]
+        criterion_trace_=[-300.0, -210.0],
+        start_criteria_=[-210.0, 455.0, -230.0, np.nan],
+        best_start_=0,
+        attributes=["collapsed_"],
     )
     assert [start.outcome for start in start_outcomes(mixture)] == ["kept", "rejected", "worse", "failed"]
     assert starts(mixture) == (
@@ -89,8 +102,14 @@ def test_a_start_that_beats_the_kept_one_was_rejected_for_its_collapse():
         "rejected in spite of a better criterion: a cluster collapsed onto a few objects, where the likelihood grows "
         "without bound; 1 ended in no number."
     )
-    other = SimpleNamespace(criterion_trace_=[9.0, 2.0], start_criteria_=[2.0, 1.0, 5.0])  # minimized; cannot collapse
+    other = SimpleNamespace(criterion_trace_=[9.0, 2.0], start_criteria_=[2.0, 3.0, 5.0], best_start_=0)  # minimized
     assert [start.outcome for start in start_outcomes(other)] == ["kept", "worse", "worse"]
+
+
+def test_starts_are_compared_by_what_they_ended_with_and_not_by_where_the_fit_went_on_to():
+    ecm = SimpleNamespace(criterion_trace_=[80.0, 52.4, 44.5], start_criteria_=[52.35, 52.35, 60.0], best_start_=0)
+    assert [start.outcome for start in start_outcomes(ecm)] == ["kept", "same", "worse"]
+    assert starts(ecm).startswith("2 of 3 starts ended in the solution that was kept (criterion 52.35); 1 in worse")
 
 
 def test_reasons_are_grouped():

@@ -2,11 +2,15 @@
 
 import re
 
+import pytest
+
 from reproduction import catalog, pages
 from reproduction.exhibit import Cell, Exhibit
 from reproduction.page import OUTSIDE, place
 from reproduction.pages import DOCS
 from reproduction.results import count_decided, find_absent, gather, read, write
+
+MIXTURE = "scikit-learn's mixture"
 
 
 def test_a_run_becomes_an_overview_and_a_page_for_each_paper(fake_paper, outcomes, tmp_path):
@@ -91,6 +95,21 @@ def test_units_without_a_digest_are_counted_by_paper(fake_paper, outcomes):
     shown = gather(exhibit, exhibit.units(True, 0), outcomes, quick=False, seed=7)
     shown.about["units"].update({key: [unit[0], None, unit[2]] for key, unit in list(shown.about["units"].items())[:3]})
     assert pages.digests([shown]).startswith("1 of 4 units carry a digest. The others (3 of the 4 of fake) are of")
+
+
+@pytest.mark.parametrize("half", ["judging", "development"])
+def test_the_comparison_with_other_packages_quotes_the_record(half):
+    table = {one.name: one.table for one in read(DOCS / "results")}[f"defaults.{half}"]
+    mean = {who: table[f"{who}, number unknown"]["ARI"].ours for who in ("EGMM", "HDBSCAN, scaled", MIXTURE)}
+    times = {who: table[f"{who}, number unknown"]["CPU s, median"].ours for who in mean}
+    said = " ".join((DOCS / "coming-from.md").read_text().split())
+    for who, other in [("HDBSCAN", "HDBSCAN, scaled"), (f"{MIXTURE} by BIC", MIXTURE)]:
+        if half == "judging":
+            assert f"is {mean['EGMM']:.2f} for EGMM and {mean[other]:.2f} for {who} (" in said
+            digits = 3 if times[other] < 0.01 else 2
+            assert f"a median of {times[other]:.{digits}f} s, EGMM {times['EGMM']:.2f} s," in said
+        else:
+            assert f"for {who} ({mean['EGMM']:.2f} and {mean[other]:.2f} on the development half)" in said
 
 
 def test_the_guide_shows_the_coverage_of_the_record():

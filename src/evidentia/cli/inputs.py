@@ -153,7 +153,7 @@ def read_input(
     seen = look(table.frame, keep=table.kept)
     _check_kept(seen, table.kept)
     if not seen.of_kind():
-        raise UserError(_empty_message(seen, table.left_out))
+        raise UserError(_empty_message(seen, table.left_out, separated=source.separated))
     choice = _choose(table.frame, seen, wishes, table.kept)
     record = methods.find(choice.method).method
     able = "missing values" in record.takes or choice.settings.get("metric") == "gower"
@@ -221,12 +221,11 @@ def _add_cures(choice: Choice, wishes: InputOptions) -> dict[str, str]:
     return {name: why + cures.get(roles[name], "").format(shlex.quote(name)) for name, why in choice.left_out.items()}
 
 
-def _empty_message(seen: Look, left_out: dict[str, str]) -> str:
+def _empty_message(seen: Look, left_out: dict[str, str], *, separated: bool) -> str:
     reasons = {**left_out, **seen.aside}
     why = "; ".join(f"{name}: {reason}" for name, reason in list(reasons.items())[:8])
     if all(column.n_values == 1 for column in seen.columns):
         return f"Every column is constant, so nothing tells the rows apart ({why})."
-    return (
-        f"No column is left to cluster ({why}). If the columns ran together, the separator is none of "
-        f"{', '.join(tables.SEPARATORS.values())}; write missing values as empty cells."
-    )
+    *most, last = tables.SEPARATORS.values()
+    ran_together = f" If the columns ran together, separate them by {', '.join(most)} or {last}." if separated else ""
+    return f"No column is left to cluster ({why}). Write missing values as empty cells.{ran_together}"

@@ -108,7 +108,8 @@ TableKind = Annotated[
     Tables, typer.Option(help="How --out writes masses and table; auto: CSV, above 50,000 rows Parquet.")
 ]
 MethodName = Annotated[
-    str, typer.Option(metavar="NAME", help="Clustering method, see below; auto: what suits the columns.")
+    str,
+    typer.Option(metavar="NAME", help="Clustering method (fit --help lists them); auto: what suits the columns."),
 ]
 LinksFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs known to belong together or apart.")]
 HowMany = Annotated[

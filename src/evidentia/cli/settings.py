@@ -140,8 +140,8 @@ class MethodCommand(TyperCommand):
 
     @staticmethod
     def offers(cls: Any) -> bool:
-        """Whether the command can use a method."""
-        return bool({"table", "dissimilarities"} & set(cls.method.reads)) or cls.method.reads_views
+        """Return whether the command can use a method."""
+        return bool({"table", "categories", "dissimilarities"} & set(cls.method.reads)) or cls.method.reads_views
 
 
 def _meanings(cls: Any) -> Iterator[tuple[str, str]]:

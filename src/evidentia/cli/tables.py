@@ -59,6 +59,7 @@ class Source:
     frame: pd.DataFrame
     code: str  # a line of Python that reads the same table
     notes: list[str] = field(default_factory=list)
+    separated: bool = False  # whether commas, semicolons or tabs are between the cells
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ def _read_text(path: Path, id_column: str | None) -> Source:
     code = f"pd.read_csv({str(path)!r}{keywords})"
     if "header" in options:
         frame, code = frame.add_prefix("x"), f'{code}.add_prefix("x")'
-    return _with_numerals(Source(frame, code, notes), options.get("decimal", "."), id_column)
+    return _with_numerals(Source(frame, code, notes, True), options.get("decimal", "."), id_column)
 
 
 def _with_numerals(source: Source, decimal: str, id_column: str | None) -> Source:
@@ -162,7 +163,7 @@ def _with_numerals(source: Source, decimal: str, id_column: str | None) -> Sourc
     if not (told := tell_numerals(source.frame, frame)):
         return source
     options = f", decimal={decimal!r}" * (decimal != ".") + f", keep={kept!r}" * bool(kept)
-    return Source(frame, f"read_numerals({source.code}{options})", source.notes + told)
+    return replace(source, frame=frame, code=f"read_numerals({source.code}{options})", notes=source.notes + told)
 
 
 def _refuse_short_lines(path: Path, separator: str, encoding: str, n_columns: int) -> None:

@@ -27,6 +27,7 @@ from evidentia.explorer.tabs import Columns, Log, Tabs, chain_words
 from evidentia.looking import expected_cost
 from evidentia.looking.numbers import parse_clusters, words_of
 from evidentia.looking.rules import SCALERS
+from evidentia.partition.counts import describe_clusters
 
 AUTO = "auto"
 TABS = {"Questions": Questions, "Columns": Columns, "Numbers": Numbers, "Peaks": Peaks, "Tree": Tree,
@@ -135,7 +136,7 @@ class TablePage(Page):
         if exploration.at:
             said.append(f"{len(step.moved) or 'No'} object{'s' * (len(step.moved) != 1)} moved.")
         said.append(f"{int((kinds == 1).sum()):,} sure, {int((kinds > 1).sum()):,} torn, {int((kinds == 0).sum()):,} "
-                    f"outliers in {partition.n_clusters} clusters.")  # fmt: skip
+                    f"outliers in {describe_clusters(partition.n_clusters, partition.set_counts)}.")  # fmt: skip
         broken, chains = exploration.broken_links(), exploration.contradictions()
         if len(broken):
             first = broken.iloc[0]

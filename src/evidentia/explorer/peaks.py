@@ -192,17 +192,17 @@ class Tree(Graph):
 
 
 class Numbers(Computed):
-    """EBIC against the number of clusters."""
+    """BIC against the number of clusters."""
 
     what = "numbers"
-    title = "EBIC of Gaussian mixtures by their number of clusters; larger is better. Click on a number to fit with it."
+    title = "BIC of Gaussian mixtures by their number of clusters; larger is better. Click on a number to fit with it."
 
     def _figure(self) -> Any:
         self.source = ColumnDataSource({"x": [], "y": [], "words": []})
         found = figure(tools=[TapTool()], name="numbers", height=420, tooltips=[("", "@words")], **PLOT)
         found.line("x", "y", source=self.source, color="#999999", nonselection_line_alpha=1)
         found.scatter("x", "y", source=self.source, size=16, color=HUES[0], nonselection_fill_alpha=FADED)
-        found.xaxis.axis_label, found.yaxis.axis_label = "number of clusters", "EBIC"
+        found.xaxis.axis_label, found.yaxis.axis_label = "number of clusters", "BIC"
         found.xaxis.ticker.mantissas = [1, 2, 5]
         found.xaxis.ticker.min_interval = 1
         self.source.selected.on_change("indices", self._on_choose)

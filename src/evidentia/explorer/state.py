@@ -332,7 +332,7 @@ class Exploration(History[Step]):
         return self._compute_once("peaks", lambda: belief_peaks(self.rows_of(settings)))
 
     def numbers(self) -> Selection:
-        """Numbers of clusters and their EBIC, by Gaussian mixtures of the columns and the scale at hand."""
+        """Return numbers of clusters and their BIC, by Gaussian mixtures of the columns and the scale at hand."""
         from evidentia.selection import Selection
 
         def compute() -> Selection:

@@ -16,7 +16,8 @@ RARE = 0.05  # share of the rarer of two values; a column with less is nearly co
 FAR = 3.0  # ranges between the quartiles, beyond which a value is far out (Tukey)
 LAST_WORD = frozenset(["class", "classes", "label", "labels", "target", "species", "cluster", "clusters", "truth"])
 WHOLE_NAME = frozenset(["group", "category", "type", "outcome", "diagnosis", "variety", "y"])
-NAMES = frozenset(["id", "ids", "index", "key", "uuid", "guid", "nr", "no", "row", "number", "code", "name", "unnamed"])
+NAMES = frozenset(["id", "ids", "uuid", "guid", "unnamed"])  # in a name of a column: it holds names of the rows
+LAST_NAMES = frozenset(["index", "key", "nr", "no", "row", "number", "code", "name"])  # likewise, as the last word
 DATE = re.compile(r"\s*(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([ T]\d{1,2}:\d{2}.*)?\s*")
 
 NUMBERS, COUNTS, TWO, CATEGORIES = "numbers", "whole numbers of few values", "two values", "categories"
@@ -149,8 +150,10 @@ def _names_rows(column: pd.Series) -> str:
         return ""
     if (np.diff(numbers) == 1).all():
         return "only counts the rows"
-    named = set(_parts(str(column.name))) & NAMES and len(np.unique(numbers)) == len(numbers)
-    return "an identifier by its name, different in every row" if named else ""
+    words = [part for part in _parts(str(column.name)) if not part.isdigit()]
+    named = NAMES.intersection(words) or LAST_NAMES.intersection(words[-1:])  # "number of fires" is a count
+    different = len(np.unique(numbers)) == len(numbers)
+    return "an identifier by its name, different in every row" if named and different else ""
 
 
 def _are_dates(values: pd.Series) -> bool:

@@ -24,8 +24,10 @@ def parse_clusters(text: str) -> Clusters:
         return None
     if not (first.isdigit() and (last.isdigit() or not dash)):
         raise ValueError(f"The number of clusters is a number (3), a range (2-6) or auto. Got {text!r}.")
-    if not dash:
+    if not dash and int(first) >= 1:
         return int(first)
+    if not dash:
+        raise ValueError(f"The number of clusters is at least 1. Got {text!r}.")
     if not 1 <= int(first) <= int(last):
         raise ValueError(f"A range runs from the smaller to the larger number, as in 2-6. Got {text!r}.")
     return int(first), int(last)

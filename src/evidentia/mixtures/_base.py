@@ -33,6 +33,11 @@ def is_range(value: Any) -> bool:
 CLUSTER_RANGE = Kind("(low, high) with 1 <= low <= high", is_range)
 
 
+def bic(log_likelihood: float, n_parameters: int, n_objects: float) -> float:
+    """Return the Bayesian information criterion, to be maximized."""
+    return float(2 * log_likelihood - n_parameters * np.log(n_objects))
+
+
 def ebic(log_likelihood: float, n_parameters: int, n_objects: float) -> float:
     """Evidential Bayesian information criterion, (33) of the paper on EGMM, to be maximized: half of BIC."""
     return float(log_likelihood - 0.5 * n_parameters * np.log(n_objects))
@@ -48,8 +53,8 @@ def information_criteria(
         \mathrm{ICL} = \mathrm{BIC} + 2 \sum_i \log \max_k r_{ik}, \qquad
         \mathrm{AIC} = 2 \log L - 2 \nu
     """
-    bic = 2 * log_likelihood - n_parameters * float(np.log(n_objects))
-    return {"bic": bic, "icl": bic + 2 * certainty, "aic": 2 * (log_likelihood - n_parameters)}
+    value = bic(log_likelihood, n_parameters, n_objects)
+    return {"bic": value, "icl": value + 2 * certainty, "aic": 2 * (log_likelihood - n_parameters)}
 
 
 def certainty_of(posterior: np.ndarray, weight: np.ndarray) -> float:
@@ -60,6 +65,8 @@ def certainty_of(posterior: np.ndarray, weight: np.ndarray) -> float:
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
     """The best start for one number of clusters; ``criteria`` are to be maximized, runs minimize minus the criterion.
+
+    ``flaw`` says why its clusters are not groups, if they are not.
 
     ``settings`` says what else was chosen, such as the covariance model. A collapsed one is the best of starts that
     all collapsed, and its likelihood means nothing. A first look was fitted to a sample of the rows alone: its
@@ -77,6 +84,7 @@ class Candidate:
     interrupted: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     first_look: bool = False
+    flaw: str = ""
 
     @property
     def n_clusters(self) -> int:
@@ -90,6 +98,7 @@ class Candidate:
             f"{collapse} in every start": self.collapsed,
             "interrupted": self.interrupted,
             "not converged": not (self.best.converged or self.collapsed or self.interrupted),
+            self.flaw: self.flaw,
         }
         return {
             **self.settings,
@@ -109,7 +118,7 @@ class MixtureClusterer(_base.IterativeClusterer):
     of the number of clusters to :meth:`_search`, and publishes by :meth:`_publish_choice`.
     """
 
-    select_by = "ebic"
+    select_by = "bic"
     _collapse = "a component collapsed"
     _cure = "Ask for fewer clusters, or give more objects."
 
@@ -134,8 +143,11 @@ class MixtureClusterer(_base.IterativeClusterer):
         "criterion_trace_": "ndarray\nThe criterion after each iteration of the best start; it never falls.",
         "ebic_": "float\nLog-likelihood less half the number of parameters times the logarithm of the number of "
         "objects: half of BIC. Larger is better.",
+        "bic_": "float\nBIC of the mixture of single clusters, 2 log L - ν log n, by which numbers of clusters are "
+        "compared; larger is better. NaN where sets of clusters are fitted together with the clusters.",
         "n_parameters_": "int\nNumber of free parameters.",
         "collapsed_": "bool\nWhether every start collapsed onto a few objects, so that the likelihood means nothing.",
+        "flaw_": "str\nWhy the clusters are not groups, such as a cluster of fewer than 5 objects. Empty if they are.",
         "selection_": "DataFrame\nCriteria, log-likelihood, parameters, iterations and a note for everything that was "
         "tried; NaN where it collapsed.",
     }
@@ -189,6 +201,7 @@ class MixtureClusterer(_base.IterativeClusterer):
         self._publish_run(best.best, best.runs, -1.0)
         self.n_parameters_, self.collapsed_ = best.n_parameters, best.collapsed
         self.ebic_ = ebic(best.log_likelihood, best.n_parameters, best.n_objects)
+        self.bic_, self.flaw_ = best.criteria.get("bic", np.nan), best.flaw
         self.selection_ = pd.DataFrame([one.row(self._collapse) for one in found])
         return best
 
@@ -200,7 +213,7 @@ class MixtureClusterer(_base.IterativeClusterer):
         about = f"{who}: the best number of clusters, {best}, is the {{}} of cluster_range=({low}, {high})"
         if best == high == last:
             warn_user(
-                f"{about.format('largest')}, and EBIC may rise further; raise it to look beyond.",
+                f"{about.format('largest')}, and {self.select_by.upper()} may rise further; raise it to look beyond.",
                 UserWarning,
             )
         elif best == low > 1:

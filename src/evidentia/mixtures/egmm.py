@@ -37,7 +37,7 @@ from evidentia.mixtures.egmm_problem import (
     resolutions,
     spread_to,
 )
-from evidentia.mixtures.egmm_search import COLLAPSE, Search
+from evidentia.mixtures.egmm_search import BARELY, COLLAPSE, Search
 from evidentia.mixtures.egmm_streaming import StreamingMixture
 from evidentia.mixtures.parsimonious import MODEL_LIST
 from evidentia.mixtures.set_mixture import Knowledge, Parameters, engine, patterns_of
@@ -78,8 +78,6 @@ class EGMM(StreamingMixture, MixtureClusterer):
         Clusters are numbered from the largest to the smallest, unless ``init`` or a list of focal sets fixes them.
     covariances_ : ndarray of shape (n_clusters, n_features, n_features)
         Made when it is asked for: diagonal models of wide tables keep variances only.
-    model_ : str
-        The covariance model.
     weights_ : ndarray of shape (n_focal,)
         Mixing probabilities of ``focal_sets_``.
     log_likelihood_ : float
@@ -117,12 +115,13 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     Models and numbers of clusters are searched by mixtures of single clusters. All models are looked at over a few
     iterations, on a sample of a large table, at numbers whose steps grow by a third, until two steps bring nothing
-    better; then the five best models at the numbers around the best. The best four are fitted to the end, and EBIC
-    chooses among them: of those within 1 of the best, a difference not worth more than a bare mention [3]_, the one
-    with most clusters, since sets can say that two clusters may be one. Two clusters in one place, or a cluster of
-    fewer than five objects, put a candidate behind all others. Automatic sets are laid over what was chosen: its
+    better; then the five best models at the numbers around the best. The best four are fitted to the end, and BIC
+    chooses among them (``bic_``): of those within 2 of the best, a difference not worth more than a bare mention [3]_,
+    the one with most clusters, since sets can say that two clusters may be one. Two clusters in one place, or a cluster
+    of fewer than five objects, put a candidate behind all others. Automatic sets are added to what was chosen: its
     clusters stay where they are, and mixing probabilities are found anew, with as many objects for a prior of each set
-    as a choice among its clusters would get wrong.
+    as a choice among its clusters would get wrong. ``ebic_`` is EBIC, (33) of the paper, of the mixture with its sets.
+    It chooses where sets are given, since these are fitted together with the clusters.
 
     With one model and a family of sets that is given, the numbers of a range of at most ten are all fitted to the end,
     and the one of the highest EBIC is taken, as in the paper.
@@ -166,7 +165,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
     """
 
     method = Method(
-        name="egmm", title="evidential Gaussian mixture, fourteen covariance models, number of clusters by EBIC",
+        name="egmm", title="evidential Gaussian mixture, fourteen covariance models, number of clusters by BIC",
         papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
         takes=("weights", "missing values", "rows beyond memory"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
@@ -184,15 +183,16 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     cluster_range: Any = param(
         CLUSTER_RANGE,
-        """Smallest and largest number of clusters that ``"auto"`` tries; it takes the one of the highest EBIC, goes on
-        while that rises, and says when the best is at an end of the range.""",
+        """Smallest and largest number of clusters that ``"auto"`` tries; it takes the one of the highest BIC (EBIC with
+        sets that are given), goes on while that rises, and says when the best is at an end of the range.""",
         default=(1, 40),
     )
     model: Any = param(
         Choice("auto", *MODELS) | MODEL_LIST,
         """Covariance model, as for :class:`ParsimoniousGaussianMixture`: volume, shape and orientation of the clusters
-        are equal (E), their own (V), or trivial (I). The best by EBIC of a list or of all (``"auto"``) that the rows
-        can carry: those that are not diagonal need more rows than columns, and are not tried beyond 60 columns.""",
+        are equal (E), their own (V), or trivial (I). The best by BIC (EBIC with sets that are given) of a list or of
+        all (``"auto"``) that the rows can carry: those that are not diagonal need more rows than columns, and are not
+        tried beyond 60 columns.""",
         default="auto",
     )
     focal_sets: Any = param(
@@ -250,6 +250,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
         coordinates) and for equal spheres; what is asked beyond them starts from k-means.""",
         default=3,
     )
+
+    attributes = {"model_": "str\nThe covariance model."}
 
     _collapse = COLLAPSE
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
@@ -349,6 +351,16 @@ class EGMM(StreamingMixture, MixtureClusterer):
     @property
     def _automatic_sets(self) -> bool:
         return is_automatic(self.focal_sets)
+
+    @property
+    def select_by(self) -> str:  # type: ignore[override]
+        """Criterion that chooses: BIC of single clusters, or EBIC (33) with the sets that are given."""
+        return "bic" if self._automatic_sets else "ebic"
+
+    @property
+    def barely_better(self) -> float:  # type: ignore[override]
+        """Difference of BIC up to which more clusters are preferred: sets can say that two may be one."""
+        return BARELY if self._automatic_sets else 0.0
 
     @property
     def _automatic_model(self) -> bool:

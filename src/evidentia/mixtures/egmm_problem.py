@@ -131,28 +131,28 @@ def growing_steps(numbers: list[int]) -> list[int]:
 
 
 class Look(NamedTuple):
-    """A model with a number of clusters after some iterations: where its starts came, and the EBIC to be expected."""
+    """A model and number of clusters after some iterations: where its starts came, and the criterion to be expected."""
 
     model: str
     focal_sets: FocalSets
     runs: list[Run]  # over the sample, the best first
     log_likelihood: float
     n_parameters: int
-    ebic: float
+    criteria: dict[str, float]  # one, to be maximized
     collapsed: bool
     flaw: str  # why its clusters are no groups, if they are not
 
     @property
     def rank(self) -> tuple[bool, bool, float]:
         """Lower is better; the likelihood of a collapsed one means nothing."""
-        return self.collapsed, bool(self.flaw), -self.ebic
+        return self.collapsed, bool(self.flaw), -max(self.criteria.values())
 
     def row(self, collapse: str) -> dict[str, Any]:
         """Its line in ``selection_``."""
         return {
             "model": self.model,
             "n_clusters": self.focal_sets.n_clusters,
-            "ebic": np.nan if self.collapsed else self.ebic,
+            **{name: np.nan if self.collapsed else value for name, value in self.criteria.items()},
             "log_likelihood": np.nan if self.collapsed else self.log_likelihood,
             "n_parameters": self.n_parameters,
             "n_iter": self.runs[0].n_iter,

@@ -1,8 +1,8 @@
 """EGMM's search for a covariance model, a number of clusters and sets of clusters.
 
-First looks of a few iterations try models at numbers that grow; the best go on to the end, EBIC chooses among them, and
-automatic sets are laid over what was chosen. With one model and a family of sets that is given, a short range of
-numbers is fitted to the end instead, as in the paper. The guide to EGMM says why; the constants are here.
+First looks of a few iterations try models at numbers that grow; the best go on to the end, a criterion chooses among
+them, and automatic sets are added to what was chosen. With one model and a family of sets that is given, a short range
+of numbers is fitted to the end instead, as in the paper. The guide to EGMM says why; the constants are here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 from evidentia import _base
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.mixtures._base import Candidate, ebic
+from evidentia.mixtures._base import Candidate, bic, ebic
 from evidentia.mixtures.egmm_problem import ALL, FEW, SAMPLE, Look, Problem, concentric, growing_steps, n_parameters
 from evidentia.mixtures.parsimonious import START_ROWS
 from evidentia.mixtures.set_mixture import SHARED, WEIGHTS, Engine, Parameters, Patterns, patterns_of
@@ -32,8 +32,7 @@ LOOK = {"tol": 3e-3, "max_iter": 25}  # enough to tell which models and numbers 
 ACTIVE = 5  # models for which the numbers between the steps are looked at
 SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
 PATIENCE = 2  # steps without a better criterion after which the search ends
-# A difference of EBIC not worth more than a bare mention (Kass & Raftery 1995: twice the logarithm below 2).
-BARELY = 1.0
+BARELY = 2.0  # a difference of BIC not worth more than a bare mention (Kass & Raftery 1995)
 FINALISTS = 4  # models and numbers that are fitted to the end
 FEW_NUMBERS = 10  # of clusters, which are all fitted to the end if one model and a family of sets are given
 COLLAPSE = "a covariance collapsed"
@@ -122,8 +121,13 @@ class Search:
         # the table; what is in between grows with the number of rows.
         expected = problem.total / size * (found - n_free / 2) + n_free / 2
         collapsed = tool.collapsed(runs[0].state, averaging(focal_sets), size)
-        found_ebic, flaw = ebic(expected, n_free, problem.total), self._find_flaw(runs[0].state)
-        return Look(model, focal_sets, runs, expected, n_free, found_ebic, collapsed, flaw)
+        criteria, flaw = self._criteria(expected, n_free), self._find_flaw(runs[0].state)
+        return Look(model, focal_sets, runs, expected, n_free, criteria, collapsed, flaw)
+
+    def _criteria(self, log_likelihood: float, n_free: int) -> dict[str, float]:
+        """Return what is compared: BIC of mixtures of single clusters, or EBIC with the sets that are given."""
+        compared = bic if self.automatic_sets else ebic
+        return {self.settings.select_by: compared(log_likelihood, n_free, self.problem.total)}
 
     def _climb(
         self, model: str, focal_sets: FocalSets, states: list[Parameters], size: str, *, tol: float, max_iter: int
@@ -145,10 +149,10 @@ class Search:
         return sorted(runs, key=lambda run: (tool.collapsed(run.state, average, total), run.objective))
 
     def _find_flaw(self, state: Parameters) -> str:
-        """Why clusters are no groups, if they are not: two in one place, or a tiny one.
+        """Return why clusters are not groups, if they are not: two in one place, or a tiny one.
 
-        EBIC looks at densities alone, and outliers and heavy tails are dense in clusters of their own. With a
-        family of sets that is given it decides alone, as in the paper.
+        A likelihood looks at densities alone, and outliers and heavy tails are dense in clusters of their own. With a
+        family of sets that is given EBIC decides alone, as in the paper.
         """
         if not self.automatic_sets or len(state.centers) == 1:
             return ""
@@ -159,8 +163,8 @@ class Search:
     # -- the choice ------------------------------------------------------------------------------------------------
 
     def _choose(self, looks: list[Look], interrupted: bool, fits_all: bool) -> Found:
-        """The best, fitted to the end: the one of the highest EBIC, or one with more clusters that is level with it."""
-        problem = self.problem
+        """Return the best, fitted to the end: the one of the highest criterion, or a level one with more clusters."""
+        problem, by = self.problem, self.settings.select_by
         ranked = sorted(looks, key=lambda look: look.rank)
         few = FINALISTS if problem.total <= START_ROWS else FINALISTS // 2
         finalists = ranked if fits_all else ranked[:few]
@@ -170,18 +174,17 @@ class Search:
                 break
             found.append(self._finish(look, look_only=interrupted))
             interrupted = interrupted or found[-1].interrupted
-        flaws = [self._find_flaw(one.best.state) for one in found]
-        order = [(one.collapsed, bool(flaw), -one.criteria["ebic"]) for one, flaw in zip(found, flaws)]
+        order = [(one.collapsed, bool(one.flaw), -one.criteria[by]) for one in found]
         least = min(order)
         # Sets can say that two clusters may be one; nothing could say that one may be two.
-        slack = BARELY if self.automatic_sets else 0.0
+        slack = self.settings.barely_better
         level = [one for one, rank in zip(found, order) if rank[:2] == least[:2] and rank[2] <= least[2] + slack]
-        single = best = max(level, key=lambda one: (one.n_clusters, one.criteria["ebic"]))
+        single = best = max(level, key=lambda one: (one.n_clusters, one.criteria[by]))
         done = {}
-        for one, flaw in zip(found, flaws):
-            row = one.row(COLLAPSE)
-            passed = _base.BARELY_BETTER * (one.n_clusters < best.n_clusters and any(one is other for other in level))
-            note = "; ".join(filter(None, [row["note"], flaw, passed]))
+        for one in found:
+            row, above = one.row(COLLAPSE), one.criteria[by] > single.criteria[by]
+            passed = _base.BARELY_BETTER * (above and any(one is other for other in level))
+            note = "; ".join(filter(None, [row["note"], passed]))
             done[one.settings["model"], one.n_clusters] = {**row, "note": note}
         if self.automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
             try:
@@ -226,7 +229,8 @@ class Search:
             log_likelihood=log_likelihood,
             n_parameters=n_free,
             n_objects=total,
-            criteria={"ebic": ebic(log_likelihood, n_free, total)},
+            criteria=self._criteria(log_likelihood, n_free),
+            flaw=self._find_flaw(best.state) if len(family) == family.n_clusters else "",
             collapsed=tool.collapsed(best.state, averaging(family), total),
             interrupted=best.interrupted,
             settings={"model": model},
@@ -272,4 +276,5 @@ class Search:
             step = partial(reweigh, problem.patterns(model, size))
             run = descend(step, state, max_iter=self.settings.max_iter, tol=self.settings.tol, vectors=WEIGHTS)
             state = run.state
-        return self._candidate(model, larger, [run], tool)
+        found = self._candidate(model, larger, [run], tool)
+        return replace(found, criteria=single.criteria, flaw=single.flaw)

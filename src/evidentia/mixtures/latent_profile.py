@@ -16,7 +16,7 @@ from evidentia import _base
 from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
-from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, ebic
+from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, bic
 from evidentia.mixtures.profile_model import (
     FULL,
     Prior,
@@ -180,7 +180,7 @@ class LatentProfileMixture(MixtureClusterer):
     """
 
     method = Method(
-        name="latent-profile", title="mixture for numbers and categories side by side, number of clusters by EBIC",
+        name="latent-profile", title="mixture for numbers and categories side by side, number of clusters by BIC",
         papers=("Hunt & Jorgensen, *Australian & New Zealand Journal of Statistics* 41, 1999",), guide="categories",
         reads=("table", "categories"), takes=("weights", "missing values"), number=("given", "searched"),
         families=("auto", "singletons"), labels="pignistic", criterion="maximized", quick={"n_init": 2},
@@ -190,7 +190,7 @@ class LatentProfileMixture(MixtureClusterer):
 
     cluster_range: Any = param(
         CLUSTER_RANGE,
-        """Smallest and largest number of clusters that ``"auto"`` tries; it takes the one of the highest EBIC, and ends
+        """Smallest and largest number of clusters that ``"auto"`` tries; it takes the one of the highest BIC, and ends
         when two further numbers brought nothing better.""",
         default=(1, 20),
     )
@@ -215,7 +215,7 @@ class LatentProfileMixture(MixtureClusterer):
     covariance: str = param(
         Choice("auto", "diagonal", *FULL),
         """How numbers vary within a cluster: independently (``"diagonal"``), with one full covariance for all clusters
-        (``"shared"``), or with one for each (``"own"``). ``"auto"`` takes the one of the highest EBIC, among those
+        (``"shared"``), or with one for each (``"own"``). ``"auto"`` takes the one of the highest BIC, among those
         full ones that have two numbers or more and no more parameters than objects; where numbers are missing in
         more than 256 combinations of columns, independence alone is tried.""",
         default="auto",
@@ -240,7 +240,7 @@ class LatentProfileMixture(MixtureClusterer):
     @run_callbacks
     @one_blas_thread
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters, and their number by EBIC.
+        """Find the clusters, and their number by BIC.
 
         Parameters
         ----------
@@ -288,8 +288,8 @@ class LatentProfileMixture(MixtureClusterer):
             kinds = [kind for kind in highest if waited[kind] < PATIENCE and self._tries(problem, n_clusters, kind)]
             alone = -np.inf  # independent numbers: what is no better with as many clusters seldom is with more
             for found in self._fit_number(problem, rngs, n_clusters, kinds) if kinds else ():
-                kind, height = found.settings["covariance"], found.criteria["ebic"]
-                better = height > max(highest[kind], alone) and not self._find_flaw(found)
+                kind, height = found.settings["covariance"], found.criteria["bic"]
+                better = height > max(highest[kind], alone) and not found.flaw
                 highest[kind], waited[kind] = (height, 0) if better else (highest[kind], waited[kind] + 1)
                 alone = height if kind == "diagonal" else alone
                 yield found
@@ -365,27 +365,23 @@ class LatentProfileMixture(MixtureClusterer):
                 log_likelihood=log_likelihood,
                 n_parameters=n_free,
                 n_objects=total,
-                criteria={"ebic": ebic(log_likelihood, n_free, total)},
+                criteria={"bic": bic(log_likelihood, n_free, total)},
                 collapsed=bool(best.state.weights.min() * total < SMALLEST_SIZE),
+                flaw=self._find_flaw(best.state.weights * total),
                 interrupted=interrupted,
                 settings={"covariance": kind},
             )
 
     @staticmethod
-    def _find_flaw(found: Candidate) -> str:
-        """Why clusters are no groups, if they are not."""
-        smallest = found.best.state.weights.min() * found.n_objects
-        tiny = found.n_clusters > 1 and smallest < SMALLEST_GROUP
+    def _find_flaw(sizes: np.ndarray) -> str:
+        """Return why clusters are not groups, if they are not."""
+        tiny = len(sizes) > 1 and sizes.min() < SMALLEST_GROUP
         return f"a cluster of fewer than {SMALLEST_GROUP} objects" if tiny else ""
 
     def _choose(self, found: list[Candidate]) -> Candidate:
         """The best whose clusters are groups, or the best of all if none are."""
-        flaws = [self._find_flaw(one) for one in found]
-        best = self._publish_choice([one for one, flaw in zip(found, flaws) if not flaw] or found)
-        rows = [one.row(self._collapse) for one in found]
-        self.selection_ = pd.DataFrame(
-            [{**row, "note": "; ".join(filter(None, [row["note"], flaw]))} for row, flaw in zip(rows, flaws)]
-        )
+        best = self._publish_choice([one for one in found if not one.flaw] or found)
+        self.selection_ = pd.DataFrame([one.row(self._collapse) for one in found])
         self._warn_at_an_end(best.n_clusters, found[-1].n_clusters)
         return best
 

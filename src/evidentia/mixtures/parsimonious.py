@@ -173,7 +173,6 @@ class ParsimoniousGaussianMixture(ClassMixture):
     means_ : ndarray of shape (n_clusters, n_features)
         Also ``cluster_centers_``. Clusters are numbered from the largest to the smallest, unless ``init`` is an array.
     covariances_ : ndarray of shape (n_clusters, n_features, n_features)
-    model_ : str
     start_criteria_ : ndarray
         Log-likelihood at the end of every start, also of those at solutions of simpler models; one value for more than
         50,000 rows.
@@ -249,6 +248,8 @@ class ParsimoniousGaussianMixture(ClassMixture):
         scale them first. None: no bound.""",
         default=None,
     )
+
+    attributes = {"model_": "str\nThe covariance model."}
 
     _cure = "Ask for fewer clusters or a simpler model such as 'EEI', or give more objects."
 

@@ -66,7 +66,7 @@ class Counts(NamedTuple):
             return f"  {totals[kind]:>{len(str(n))}} ({totals[kind] / n:4.0%}) {words}{tail}".replace("%", " %")
 
         lines = [
-            f"{self.n} object{'s' * (self.n != 1)} in {n_clusters} cluster{'s' * (n_clusters > 1)}",
+            f"{self.n} object{'s' * (self.n != 1)} in {describe_clusters(n_clusters, self.sets)}",
             line("sure", "sure of one cluster  "),
             *(
                 [f"     but {self.n_weakly_sure} of them with less than half of their mass on it"]
@@ -83,6 +83,21 @@ class Counts(NamedTuple):
         if names := [printable(name) for doubt, name in self.worst if doubt > 0]:
             lines[-1] += f" Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}."
         return "\n".join(lines)
+
+
+def describe_clusters(n_clusters: int, sets: Mapping[int, int]) -> str:
+    """Return how many clusters there are, and how many of them no object is surely or possibly in.
+
+    ``sets`` has how many objects have each set as the set of their largest mass.
+
+    Examples
+    --------
+    >>> describe_clusters(3, {0b001: 8, 0b011: 2}), describe_clusters(2, {0b01: 8, 0b10: 2})
+    ('3 clusters, 1 of them empty', '2 clusters')
+    """
+    reached = np.bitwise_or.reduce(np.array(list(sets), dtype=np.int64)) if sets else 0
+    empty = n_clusters - int(reached).bit_count() if sets else 0
+    return f"{n_clusters} cluster{'s' * (n_clusters > 1)}" + (f", {empty} of them empty" if empty else "")
 
 
 def no_answer_in_words(n: int, why: str) -> str:

@@ -374,10 +374,11 @@ class Explainer:
         now = profiles.log_densities(np.array([i, i]), np.array([a, b]))[:, j]
         rest = odds - float(now[0] - now[1])  # what all else says, in favor of a
         found = []
-        for k, aim in ((a, np.log(SETTLED)), (b, -np.log(SETTLED))):
+        for k, other, sign in ((a, b, 1), (b, a, -1)):
             how: tuple[str, float | str] | None
+            aim = sign * np.log(SETTLED)
             if j in profiles.shares:
-                how = tipping_level(profiles, j, a, b, aim - rest)
+                how = tipping_level(profiles, j, k, other, sign * (aim - rest))
             else:
                 limit = tipping_value(profiles.means[[a, b], j], profiles.spreads[[a, b], j], aim - rest)
                 below = (profiles.means[a, j] < profiles.means[b, j]) == (k == a)
@@ -484,12 +485,11 @@ def tipping_value(means: np.ndarray, spreads: np.ndarray, aim: float) -> float |
     return float(brentq(is_ahead, *means, xtol=1e-12 * abs(means[1] - means[0]))) if means[0] != means[1] else None
 
 
-def tipping_level(profiles: Profiles, j: int, a: int, b: int, aim: float) -> tuple[str, float | str] | None:
-    """The category that speaks most for the cluster that ``aim`` favors, if it reaches it."""
-    ratio = profiles.shares[j][a] - profiles.shares[j][b]
-    at = int(ratio.argmax() if aim > 0 else ratio.argmin())
-    reached = ratio[at] >= aim if aim > 0 else ratio[at] <= aim
-    return ("is", profiles.columns.levels[j][at]) if reached else None
+def tipping_level(profiles: Profiles, j: int, k: int, other: int, aim: float) -> tuple[str, float | str] | None:
+    """Return the category that speaks most for cluster ``k`` and against the other, if its evidence reaches ``aim``."""
+    ratio = profiles.shares[j][k] - profiles.shares[j][other]
+    at = int(ratio.argmax())
+    return ("is", profiles.columns.levels[j][at]) if ratio[at] >= aim else None
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from evidentia._names import escape, printable
 from evidentia._objects import align_objects
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
+from evidentia.partition.counts import describe_clusters
 from evidentia.partition.profiles import Columns, column_separations, read_columns
 from evidentia.plots._ink import legend_labels
 from evidentia.plots.looks import MISSING, Looks, choose_drawn, column_shades, looks, number_palette
@@ -127,8 +128,8 @@ def render(partition: CredalPartition, columns: Columns | None, names: Sequence[
     source = files("evidentia.report")
     code = source.joinpath("interactive.js").read_text(encoding="utf-8")
     document.js_on_event("document_ready", CustomJS(args={**models, "about": about}, code=code))
-    title = title or f"{len(partition):,} objects in {partition.n_clusters} clusters"
-    facts = [f"{len(partition):,} objects", f"{partition.n_clusters} clusters"]
+    title = title or f"{len(partition):,} objects in {describe_clusters(partition.n_clusters, partition.set_counts)}"
+    facts = [f"{len(partition):,} objects", describe_clusters(partition.n_clusters, partition.set_counts)]
     facts += [] if columns is None else [f"{len(columns.names)} columns"]
     words = {
         "facts": f"{' · '.join(facts)}. {drawn.words}",

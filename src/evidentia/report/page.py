@@ -22,6 +22,7 @@ from evidentia.belief.focal import format_mask
 from evidentia.files import write_whole
 from evidentia.looking.placing import TableModel
 from evidentia.partition import CredalPartition
+from evidentia.partition.counts import describe_clusters
 from evidentia.partition.explanation import Explainer
 from evidentia.partition.profiles import Columns, column_separations
 from evidentia.plots._ink import NEEDED, can_draw
@@ -40,6 +41,11 @@ OUTCOMES = {
     "rejected": "rejected: it collapsed",
     "failed": "no number",
 }
+BEST_SINGLE = (
+    "The set is the one of largest mass; the best single cluster is the one of largest {}, to which the mass of larger "
+    "sets counts too. So the two can differ."
+)
+RULES = {"plausibility": "plausibility", "pignistic": "pignistic probability", "belief": "belief", "mass": "mass"}
 WHY = (
     "Why: a column speaks for the cluster in which the value is likeliest, seen from the means and spreads of the "
     "objects in it, one column at a time. partition.explain(object, X) tells more, and what would settle it."
@@ -133,7 +139,7 @@ def render(
     model = model.model if isinstance(model, TableModel) else model
     method = None if model is None else type(model).__name__
     answer = partition.no_answer is None
-    grouped = [f"{partition.n_clusters} clusters"] if answer else []
+    grouped = [describe_clusters(partition.n_clusters, partition.set_counts)] if answer else []
     title = title or " in ".join([f"{len(partition)} objects", *grouped])
     facts = [f"{len(partition):,} objects", *grouped, *([method] if method else [])]
     if X is not None:
@@ -153,7 +159,7 @@ def render(
         title=escape(title),
         facts=escape(" · ".join(facts)),
         notes="".join(f'<p class="note">{escape(note)}</p>' for note in notes),
-        summary=summary_section(partition, [words.doubt(partition), remark])
+        summary=summary_section(partition, [words.doubt(partition), remark], model)
         if answer
         else no_answer_section(partition),
         sections="".join(
@@ -166,9 +172,9 @@ def render(
 # -- sections ---------------------------------------------------------------------------------------------------------
 
 
-def summary_section(partition: CredalPartition, sentences: Iterable[str | None]) -> str:
+def summary_section(partition: CredalPartition, sentences: Iterable[str | None], model: Any = None) -> str:
     """The bar of sure, torn and outlying objects, and what each of the three means."""
-    shares = words.shares(partition)
+    shares = words.shares(partition, model)
     bar = "".join(
         f'<span class="{share.kind}" style="flex-grow:{share.size}">{share.size:,}</span>'
         for share in shares
@@ -261,14 +267,16 @@ def doubtful_section(partition: CredalPartition, explainer: Explainer) -> str:
     order, masses = few.largest(BAR_SETS)
     masks = partition.focal_sets.masks
     why = explainer.reasons(chosen) if explainer.columns is not None else None
-    rows = []
+    rows, differ = [], False
     for at, (i, label, sets, shares) in enumerate(zip(chosen.tolist(), few.labels().tolist(), order, masses.tolist())):
         shared = [(int(masks[j]), m) for j, m in zip(sets, shares) if m >= 0.005]
         listed = ", ".join(f"{set_name(partition, mask)} {m:.2f}" for mask, m in shared[:NAMED_SETS])
         listed += ", …" * (len(shared) > NAMED_SETS)
+        first = int(masks[sets[0]])
+        differ |= first.bit_count() == 1 and first != 1 << label
         rows.append(
             f'<tr><th scope="row">{escape(explainer.name(i))}</th>'
-            f'<td class="left">{escape(set_name(partition, int(masks[sets[0]])))}</td>'
+            f'<td class="left">{escape(set_name(partition, first))}</td>'
             f"<td>{escape(partition.cluster_name(label))}</td>"
             f'<td class="mix left">{swatch(shared, partition.n_clusters, wide=True)}<br>{escape(listed)}</td>'
             + (f'<td class="why">{escape(why[at])}</td>' if why else "")
@@ -281,6 +289,7 @@ def doubtful_section(partition: CredalPartition, explainer: Explainer) -> str:
         '<th scope="col">best single cluster</th><th scope="col" class="left">masses</th>'
         + ('<th scope="col" class="left">why</th>' if why else "")
         + f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        + (f'<p class="small">{escape(BEST_SINGLE.format(RULES[partition.label_rule]))}</p>' if differ else "")
         + (f'<p class="small">{escape(WHY)}</p>' if why else "")
     )
 

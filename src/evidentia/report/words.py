@@ -10,6 +10,7 @@ import numpy as np
 from evidentia._base import FIRST_LOOK
 from evidentia.partition import CredalPartition
 from evidentia.partition.explanation import join_words
+from evidentia.solvers.overlap import is_automatic
 
 LISTED = 6  # sets of clusters that a sentence names one by one
 
@@ -23,8 +24,10 @@ class Share(NamedTuple):
     meaning: str
 
 
-def shares(partition: CredalPartition) -> list[Share]:
-    """Objects that are sure, torn, or outliers: the three always add up to all objects.
+def shares(partition: CredalPartition, model: Any = None) -> list[Share]:
+    """Return how many objects are sure, torn, or outliers: the three always add up to all objects.
+
+    Without the fitted ``model`` nothing is said of what its method could have found.
 
     Examples
     --------
@@ -36,7 +39,7 @@ def shares(partition: CredalPartition) -> list[Share]:
     1 (25 %) lies between clusters: 1 between 0 and 1.
     1 (25 %) is an outlier, far from every cluster.
     """
-    return [_sure_share(partition), _torn_share(partition), _outlier_share(partition)]
+    return [_sure_share(partition), _torn_share(partition, model), _outlier_share(partition)]
 
 
 def _sure_share(partition: CredalPartition) -> Share:
@@ -50,9 +53,10 @@ def _sure_share(partition: CredalPartition) -> Share:
     return Share("sure", size, f"{said}: {each}." if size else f"{said}.", meaning)
 
 
-def _torn_share(partition: CredalPartition) -> Share:
-    if not (partition.focal_sets.card > 1).any():
-        return Share("none", 0, "This method always names one cluster.", "It cannot say that it does not know which.")
+def _torn_share(partition: CredalPartition, model: Any) -> Share:
+    if not (partition.focal_sets.card > 1).any() and not keeps_sets(model):
+        meaning = "It cannot say that an object lies between clusters."
+        return Share("none", 0, "This partition has no sets of several clusters.", meaning)
     torn = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() > 1}
     size, n = sum(torn.values()), len(partition)
     if not size:
@@ -63,6 +67,11 @@ def _torn_share(partition: CredalPartition) -> Share:
     return Share(
         "torn", size, said, "The data do not say which of these clusters it is; choosing one would be a guess."
     )
+
+
+def keeps_sets(model: Any) -> bool:
+    """Return whether a fit could have found sets of several clusters, though it may have found none."""
+    return "focal_sets" in getattr(model, "parameters", ()) and is_automatic(model.focal_sets)
 
 
 def _outlier_share(partition: CredalPartition) -> Share:
@@ -94,7 +103,7 @@ class Start(NamedTuple):
 
 
 def start_outcomes(model: Any) -> list[Start]:
-    """How each start of a fit ended, when the model tells.
+    """Return how each start of a fit ended, for models with starts.
 
     Two starts agree when their criteria differ by less than a thousandth of the way that the best one went. A mixture
     keeps the best start that did not collapse: one that ended with a better criterion was rejected for that.
@@ -103,20 +112,19 @@ def start_outcomes(model: Any) -> list[Start]:
     --------
     >>> from types import SimpleNamespace
     >>> model = SimpleNamespace(
-    ...     criterion_trace_=[-300, -210], start_criteria_=[-241, -210, -60], attributes=["collapsed_"])
+    ...     criterion_trace_=[-300, -210], start_criteria_=[-241, -210, -60], best_start_=1, attributes=["collapsed_"])
     >>> [start.outcome for start in start_outcomes(model)]
     ['worse', 'kept', 'rejected']
     """
     criteria = np.asarray(getattr(model, "start_criteria_", ()), dtype=float)
     if not len(criteria):
         return []
-    trace = np.asarray(model.criterion_trace_, dtype=float)
-    best, way = float(trace[-1]), float(trace[-1] - trace[0])
+    kept = int(model.best_start_)
+    best, way = float(criteria[kept]), float(criteria[kept] - model.criterion_trace_[0])
     near = max(1e-3 * abs(way), 1e-9 * abs(best))
     rejects = "collapsed_" in getattr(model, "attributes", ())
     finite = np.isfinite(criteria)
     gap = np.where(finite, criteria, best) - best
-    kept = int(np.where(finite, np.abs(gap), np.inf).argmin())
     found = []
     for at, (criterion, difference) in enumerate(zip(criteria.tolist(), gap.tolist())):
         if not np.isfinite(criterion):
@@ -138,7 +146,7 @@ def starts(model: Any) -> str | None:
     same = len(found) - sum(count.values())
     if same == len(found):
         return f"All {len(found)} starts ended in the same solution."
-    best = float(model.criterion_trace_[-1])
+    best = float(model.start_criteria_[model.best_start_])
     said = [f"{same} of {len(found)} starts ended in the solution that was kept (criterion {best:.6g})"]
     if count["worse"]:
         worse = [start.criterion for start in found if start.outcome == "worse"]

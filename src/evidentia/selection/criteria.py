@@ -11,13 +11,25 @@ import numpy as np
 from evidentia.solvers.overlap import is_automatic
 
 
+def bic(model: Any) -> float:
+    r"""Return the Bayesian information criterion of a mixture of single clusters, to be maximized.
+
+    .. math:: \text{BIC} = 2 \log L - \nu \log n
+
+    EGMM with automatic sets compares numbers of clusters by it, before sets are added. BootGMM has that of its mixture.
+    Where sets are fitted together with the clusters there is none, and none without a likelihood.
+    """
+    return float(getattr(getattr(model, "mixture_", model), "bic_", np.nan))
+
+
 def ebic(model: Any) -> float:
     r"""Evidential Bayesian information criterion of a mixture model, to be maximized [1]_.
 
     .. math:: \text{EBIC} = \log L - \tfrac12 \left(f - 1 + cp + \tfrac{p(p+1)}{2}\right) \log n
 
-    for f focal sets, c clusters and p features. For a mixture without sets of clusters it is half its BIC, with the
-    number of its own free parameters; BootGMM has that of its mixture. Models without a likelihood have none.
+    for f focal sets, c clusters and p features: (33) of the article. For a mixture without sets of clusters it is half
+    its BIC, with the number of its own free parameters; BootGMM has that of its mixture. Models without a likelihood
+    have none.
 
     References
     ----------
@@ -88,13 +100,17 @@ def _mpc(model: Any) -> float:
 
 @dataclass(frozen=True)
 class Criterion:
-    """A criterion by name: how it is computed from a fitted model, and which values are good."""
+    """A criterion by name: how it is computed from a fitted model, and which values are good.
+
+    ``penalized`` ones are log-likelihoods less a charge for parameters, by which mixtures choose.
+    """
 
     name: str
     words: str
     evaluate: Callable[[Any], float]
     maximize: bool
     digits: int
+    penalized: bool = False
 
     def better(self, value: float, other: float) -> bool:
         return value > other if self.maximize else value < other
@@ -103,7 +119,8 @@ class Criterion:
 CRITERIA = {
     criterion.name: criterion
     for criterion in (
-        Criterion("ebic", "EBIC", ebic, maximize=True, digits=1),
+        Criterion("bic", "BIC", bic, maximize=True, digits=1, penalized=True),
+        Criterion("ebic", "EBIC", ebic, maximize=True, digits=1, penalized=True),
         Criterion(
             "normalized_nonspecificity", "nonspecificity N*", normalized_nonspecificity, maximize=False, digits=3
         ),
@@ -119,6 +136,6 @@ CRITERIA = {
 
 
 def find_criterion(name: str) -> Criterion:
-    """A criterion by its name; those that only a mixture itself computes (``"bic"``, ``"icl"``, ``"aic"``) included."""
+    """A criterion by its name; those that only a mixture itself computes (``"icl"``, ``"aic"``) included."""
     own = Criterion(name, name.upper(), lambda model: np.nan, maximize=True, digits=1)
     return CRITERIA.get(name, own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from time import perf_counter
@@ -20,6 +20,7 @@ from evidentia._base import BARELY_BETTER, FIRST_LOOK
 from evidentia._parameters import JOBS, check_value, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.methods import find, record
+from evidentia.partition.explanation import join_words
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.passes import fit_together
 from evidentia.rows.survey import survey_once
@@ -29,6 +30,7 @@ from evidentia.selection.criteria import CRITERIA, Criterion, find_criterion
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
 
+KINDS = {"model": "", "covariance": " covariance"}  # what a row may have been fitted with, and the word behind it
 TOGETHER = 8  # fits over rows that are not in memory whose passes are made together: each holds a sample of the rows
 
 
@@ -46,15 +48,20 @@ class Selection:
     best : (str, int)
         Method and number of clusters of the best row.
     choice : str
-        What was chosen by which criterion, and what came next, in one sentence.
+        What was chosen by which criterion, what was set aside in spite of a better value, and what came next, in one
+        sentence.
     estimator_ : estimator
         The fitted model of that row.
+    set_aside : DataFrame
+        Candidates with a better value of the criterion that were not taken, one for each number of clusters that has
+        some; ``note`` says why.
     """
 
     table: pd.DataFrame
     criterion: str
     best: tuple[str, int]
     estimator_: Any
+    set_aside: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @classmethod
     def of_model(cls, model: Any) -> Selection:
@@ -65,13 +72,17 @@ class Selection:
         for kind in ("model", "covariance"):
             if kind in tried and f"{kind}_" in model.attributes:
                 chosen &= tried[kind] == getattr(model, f"{kind}_")
-        # What is above the chosen one was passed over, for the reason in its note.
-        above = (tried[criterion] > tried.loc[chosen, criterion].max()) & (tried["note"] != BARELY_BETTER)
-        ranked = tried.assign(method=name, aside=np.where(chosen, 0, np.where(above, 2, 1)))
-        ranked = ranked.sort_values(["aside", criterion], ascending=[True, False], kind="stable")
-        table = ranked.drop_duplicates("n_clusters").sort_values("n_clusters")
-        columns = ["method", *(c for c in ("n_clusters", "model", "covariance", criterion, "note") if c in table)]
-        return cls(table[columns].reset_index(drop=True), criterion, (name, model.n_clusters_), model)
+        # What is above the chosen one was set aside, for the reason in its note.
+        above = tried[criterion] > tried.loc[chosen, criterion].max()
+        aside = above & ~tried["note"].str.contains(BARELY_BETTER)
+        columns = ["method", *(c for c in ("n_clusters", "model", "covariance", criterion, "note") if c in tried)]
+        ranked = tried.assign(method=name, aside=np.where(chosen, 0, np.where(aside, 2, 1)))
+        ranked = ranked.sort_values(["aside", criterion], ascending=[True, False], kind="stable")[[*columns, "aside"]]
+        found = [
+            part.drop_duplicates("n_clusters").sort_values("n_clusters")[columns].reset_index(drop=True)
+            for part in (ranked, ranked[ranked["aside"] == 2])
+        ]
+        return cls(found[0], criterion, (name, model.n_clusters_), model, found[1])
 
     def plot(self, *, criterion: str | None = None, ax: Any = None, **line: Any) -> Any:
         """Draw a criterion against the number of clusters, see :func:`evidentia.plots.plot_selection`."""
@@ -88,27 +99,33 @@ class Selection:
         at = (ranked["method"] == method) & (ranked["n_clusters"] == n_clusters)
         if not at.any():
             return f"None of them is an answer: in no fit does {criterion.words} mean anything."
-        values = ranked[self.criterion] * (1 if criterion.maximize else -1)
-        chosen, behind = ranked[at].iloc[0], ranked[~at & (values <= values[at].iloc[0])]
+        chosen, others = ranked[at].iloc[0], [row for _, row in ranked[~at].iterrows()]
+        better = [row for row in others if criterion.better(row[self.criterion], chosen[self.criterion])]
+        behind, level = others[len(better) :], [row for row in better if _is_barely_better(row)]
+        aside = [row for _, row in self.set_aside.iterrows()] or [row for row in better if not _is_barely_better(row)]
 
-        def row_text(row: Any, *, who: bool) -> str:
-            kind = f", {row['model']}" if "model" in ranked else ""
-            kind += f", {row['covariance']} covariance" if "covariance" in ranked else ""
+        def row_text(row: Any) -> str:
+            kind = "".join(f", {row[name]}{more}" for name, more in KINDS.items() if name in row)
             noun = "cluster" if row["n_clusters"] == 1 else "clusters"
-            return f"{row['method'] + ' with ' if who else ''}{row['n_clusters']} {noun}{kind}"
+            who = f"{row['method']} with " if row is chosen or row["method"] != method else ""
+            return f"{who}{row['n_clusters']} {noun}{kind}"
 
         def value_text(row: Any) -> str:
             return f"{row[self.criterion]:.{criterion.digits}f}"
 
-        level = ranked[ranked["note"] == BARELY_BETTER] if "note" in ranked else ranked[:0]
-        way = "" if len(level) else "largest " if criterion.maximize else "smallest "
-        text = f"Best: {row_text(chosen, who=True)}, by {way}{criterion.words} ({value_text(chosen)})"
-        for _, row in level.iterrows():
-            text += f"; barely better: {row_text(row, who=False)} ({value_text(row)})"
-        if len(behind) and not len(level):
-            second = behind.iloc[0]
-            note = f", {second['note']}" if "note" in ranked and second["note"] not in ("", FIRST_LOOK) else ""
-            text += f"; next best: {row_text(second, who=second['method'] != method)} ({value_text(second)}{note})"
+        way = "" if better or aside else "largest " if criterion.maximize else "smallest "
+        text = f"Best: {row_text(chosen)}, by {way}{criterion.words} ({value_text(chosen)})"
+        for reasons in dict.fromkeys(map(_reasons, aside)):
+            listed = [f"{row_text(row)} ({value_text(row)})" for row in aside if _reasons(row) == reasons]
+            why = reasons or "not fitted to the end"
+            extreme = "higher" if criterion.maximize else "lower"
+            text += f"; {extreme} {criterion.words}, but set aside ({why}): {join_words(listed)}"
+        for row in level:
+            text += f"; barely better: {row_text(row)} ({value_text(row)})"
+        if behind and not level:
+            second = behind[0]
+            note = f", {_reasons(second)}" if _reasons(second) else ""
+            text += f"; next best: {row_text(second)} ({value_text(second)}{note})"
             if value_text(second) == value_text(chosen):
                 text += f". {criterion.words[0].upper()}{criterion.words[1:]} hardly tells the two apart"
         tried = self.table.loc[self.table["method"] == method, "n_clusters"]
@@ -125,14 +142,29 @@ class Selection:
         digits = {name: find_criterion(name).digits for name in numbers} | {"seconds": 2}
         formats = {name: f"{{:.{count}f}}".format for name, count in digits.items()}
         lines = [shown.to_string(index=False, formatters=formats, na_rep="-"), self.choice]
-        noted = self.table[~self.table["note"].isin(["", FIRST_LOOK, BARELY_BETTER])]
-        lines += [f"{row.method}, {row.n_clusters} clusters: {row.note}" for row in noted.itertuples()]
+        for _, row in self.table.iterrows():
+            if reasons := _reasons(row):
+                lines.append(f"{row['method']}, {row['n_clusters']} clusters: {reasons}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         return (
             f"Selection({len(self.table)} fits, best: {self.best[0]} with {self.best[1]} clusters by {self.criterion})"
         )
+
+
+def _join_notes(*notes: str) -> str:
+    return "; ".join(dict.fromkeys(filter(None, notes)))
+
+
+def _is_barely_better(row: Any) -> bool:
+    return BARELY_BETTER in str(row.get("note", ""))
+
+
+def _reasons(row: Any) -> str:
+    """Return the note of a row without what says only how far it was fitted, or that another was preferred."""
+    notes = str(row.get("note", "")).split("; ")
+    return "; ".join(note for note in notes if note not in (FIRST_LOOK, BARELY_BETTER))
 
 
 def select(
@@ -161,12 +193,13 @@ def select(
         Numbers to try. A method that can only find its number itself has one row, with what it found.
     metric : str or callable, optional
         Given to every method, ``"precomputed"`` when X is a matrix of dissimilarities.
-    criteria : {"ebic", "normalized_nonspecificity", "mpc"} or list of them, optional
-        In order of preference; all three by default. The first one that speaks of every method decides: EBIC for
-        mixtures alone, nonspecificity N* when all methods know sets of clusters, else the modified partition
-        coefficient. The losses that other methods minimize fall with every further cluster, so they do not choose.
-        The best value decides, however near the next: ``EGMM(n_clusters="auto")`` takes the larger of numbers whose
-        EBIC is level because its sets can say that two clusters may be one, which holds for few methods.
+    criteria : {"bic", "ebic", "normalized_nonspecificity", "mpc"} or list of them, optional
+        In order of preference; all four by default. The first one that speaks of every method decides: BIC for
+        mixtures of single clusters, to which EGMM adds its automatic sets afterwards; EBIC where sets are fitted
+        together with the clusters; nonspecificity N* when all methods know sets of clusters; else the modified
+        partition coefficient. The losses that other methods minimize fall with every further cluster, so they do not
+        choose. By BIC and EBIC the rules of a method hold as in its own fit: clusters that are not groups (``flaw_``)
+        stand behind, and EGMM takes the larger of numbers whose BIC differs by no more than 2.
     random_state : int, RandomState or None
         Given to every fit, so that each can be repeated alone.
     n_jobs : int, optional
@@ -189,16 +222,16 @@ def select(
     ask for the same. Up to eight fits then go over the rows together: each pass reads the rows once for all that are
     still under way, so that reading costs as many passes as the longest of them needs. Each gives what it gives alone,
     to the bit. One more pass adds up nonspecificity and the partition coefficient, over rows as often as their weights
-    say. It is spared where ``criteria="ebic"`` is all that is asked.
+    say. It is spared where ``criteria=["bic", "ebic"]`` is all that is asked.
 
     Examples
     --------
     >>> from evidentia.datasets import load
     >>> selection = select(load("iris").data, n_clusters=[2, 3], random_state=0)
     >>> selection
-    Selection(2 fits, best: egmm with 2 clusters by ebic)
+    Selection(2 fits, best: egmm with 3 clusters by bic)
     >>> selection.best, selection.criterion
-    (('egmm', 2), 'ebic')
+    (('egmm', 3), 'bic')
     """
     _refuse_estimator(X)
     check_value(JOBS, n_jobs, "n_jobs", "select")
@@ -213,7 +246,8 @@ def select(
             f"{rows[0]['note'] or 'none of the criteria applies'}"
         )
     deciding = _choose_criterion(table, list(leaders), list(used))
-    row, model = leaders[deciding]
+    (row, model), passed = leaders[deciding].best, leaders[deciding].passed
+    table["note"] = [_join_notes(one["note"], BARELY_BETTER * any(one is other for other in passed)) for one in rows]
     return Selection(table, deciding, (row["method"], row["n_clusters"]), model)
 
 
@@ -222,6 +256,40 @@ def _refuse_estimator(X: Any) -> None:
     if isinstance(X, BaseEstimator):
         who = type(X).__name__
         raise TypeError(f"select takes the table before the methods, and X is an estimator. Write select(X, {who}()).")
+
+
+class Leaders:
+    """The fits that are best by one criterion, or that may still be.
+
+    The rules by which a method chooses hold here too: a fit whose clusters are not groups stands behind all others, and
+    of numbers of clusters whose BIC is level the largest is the best, where the method prefers it.
+    """
+
+    def __init__(self, criterion: Criterion):
+        self.criterion = criterion
+        self.fits: list[tuple[dict[str, Any], Any]] = []  # row and model, the best by the criterion alone first
+
+    def add(self, row: dict[str, Any], model: Any) -> None:
+        """Take one more fit, and drop those that cannot be the best any more."""
+        name, sign = self.criterion.name, 1 if self.criterion.maximize else -1
+        fits = [*self.fits, (row, model)]
+        if self.criterion.penalized:
+            fits = [fit for fit in fits if not fit[1].flaw_] or fits
+        fits = sorted(fits, key=lambda fit: -sign * fit[0][name])
+        first, top = fits[0]
+        slack = top.barely_better if name == "bic" else 0.0
+        near = [one for one in fits[1:] if one[0]["method"] == first["method"] and first[name] - one[0][name] <= slack]
+        self.fits = [fits[0], *(near if slack else [])]
+
+    @property
+    def best(self) -> tuple[dict[str, Any], Any]:
+        return max(self.fits, key=lambda fit: fit[0]["n_clusters"])
+
+    @property
+    def passed(self) -> list[dict[str, Any]]:
+        """Rows that are barely better than the best, with fewer clusters."""
+        rows = [row for row, _ in self.fits]
+        return rows[: rows.index(self.best[0])]
 
 
 def _plan(estimators: Mapping[str, Any], n_clusters: int | Iterable[int]) -> list[tuple[str, int | None]]:
@@ -243,10 +311,10 @@ def _fit_all(
     used: Mapping[str, Criterion],
     seed: int | None,
     verbose: int,
-) -> tuple[list[dict[str, Any]], dict[str, tuple[dict[str, Any], Any]]]:
-    """The rows of the table, and the best row and model by each criterion."""
+) -> tuple[list[dict[str, Any]], dict[str, Leaders]]:
+    """Return the rows of the table, and what is best by each criterion."""
     rows: list[dict[str, Any]] = []
-    leaders: dict[str, tuple[dict[str, Any], Any]] = {}  # best row and model by each criterion: no other model is kept
+    leaders: dict[str, Leaders] = {}  # no model is kept that cannot be the best any more
     jobs = [partial(_try, X, estimators[method], method, count, used, seed) for method, count in plan]
     try:
         with separate_warnings(), tqdm(total=len(plan), desc="select", unit="fit", disable=not verbose) as bar:
@@ -254,10 +322,8 @@ def _fit_all(
                 rows.append(row)
                 bar.update()
                 for name, criterion in used.items():
-                    if not np.isnan(row[name]) and (
-                        name not in leaders or criterion.better(row[name], leaders[name][0][name])
-                    ):
-                        leaders[name] = row, model
+                    if not np.isnan(row[name]):
+                        leaders.setdefault(name, Leaders(criterion)).add(row, model)
                 if interrupted:
                     raise KeyboardInterrupt
     except KeyboardInterrupt:
@@ -289,7 +355,7 @@ def _try(
     row: dict[str, Any] = {"method": method, "n_clusters": n_clusters, **dict.fromkeys(used, np.nan)}
     caught: list[tuple[str, type[Warning]]] = []
     CAUGHT.set(caught)
-    start, model, problems = perf_counter(), None, []
+    start, model, flaw, problems = perf_counter(), None, "", []
     try:
         model = clone(estimator)
         if n_clusters is not None:
@@ -297,13 +363,13 @@ def _try(
         if seed is not None and "random_state" in model.parameters:
             model.set_params(random_state=seed)
         model.fit(X)
-        row["n_clusters"] = model.n_clusters_
+        row["n_clusters"], flaw = model.n_clusters_, model.flaw_
         if not model.collapsed_:  # a collapsed fit looks crisp and likely, and is neither
             row |= {name: criterion.evaluate(model) for name, criterion in used.items()}
     except Exception as error:
         problems = [f"{type(error).__name__}: {error}"]
-    notes = [message.split(". ")[0] for message, _ in caught] + problems
-    row |= {"seconds": perf_counter() - start - seconds_aside(), "note": "; ".join(dict.fromkeys(notes))}
+    note = _join_notes(flaw, *(message.split(". ")[0] for message, _ in caught), *problems)
+    row |= {"seconds": perf_counter() - start - seconds_aside(), "note": note}
     return row, model, any(issubclass(category, InterruptedFit) for _, category in caught)
 
 
