@@ -219,7 +219,9 @@ def test_very_many_sets_are_refused_before_the_work_and_many_are_warned_of(blobs
     monkeypatch.setattr(kind, "_descend", lambda *args, **kwargs: 1 / 0)
     links = {} if kind is EVCLUS else {"constraints": PairwiseConstraints.from_links([(0, 1)], [(0, 20)])}
     cure = ".*needs about .* seconds for each of .*focal_sets='simple' or 'near-pairs'.*fewer clusters"
-    with pytest.raises(ValueError, match=f"{kind.__name__} takes at most 350 .* Got 467 focal sets of 30 clusters{cure}"):
+    with pytest.raises(
+        ValueError, match=f"{kind.__name__} takes at most 350 .* Got 467 focal sets of 30 clusters{cure}"
+    ):
         kind(30).fit(blobs, **links)
     said = pytest.warns(UserWarning, match=f"{kind.__name__} with 327 focal sets of 25 clusters{cure}")
     with said, pytest.raises(ZeroDivisionError):

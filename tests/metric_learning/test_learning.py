@@ -47,7 +47,9 @@ def test_learners_from_labels_are_given_labels(learner):
         learn_metric(learner, CIRCLES, LINKS)
 
 
-LEARNERS = {name: found for name in metric_learning.__all__ if isinstance(found := getattr(metric_learning, name), type)}
+LEARNERS = {
+    name: found for name in metric_learning.__all__ if isinstance(found := getattr(metric_learning, name), type)
+}
 
 
 @pytest.mark.parametrize("name", LEARNERS)

@@ -314,8 +314,8 @@ class EVCLUS(RelationalClusterer):
         )
         if n_sets > MOST_SETS:
             raise ValueError(
-                f"{type(self).__name__} takes at most {MOST_SETS} focal sets. Got {what}: a quadratic program over them "
-                f"for each object {cost}. {cure}"
+                f"{type(self).__name__} takes at most {MOST_SETS} focal sets. Got {what}: a quadratic program over "
+                f"them for each object {cost}. {cure}"
             )
         if seconds > LONG_SWEEP:
             warn_user(f"{type(self).__name__} with {what} {cost}. {cure}", UserWarning)

@@ -147,7 +147,7 @@ def _meet_partners(masses, partners, targets, gram, pull):
 
 @compiled(nogil=True)
 def _sweep_block(masses, first, rows, change, moved, pulls, gram, forms, targets, form, indptr, indices, weights):
-    """Improve some ``rows``, from one to before another, of the block that begins at ``first``; gives the change so far.
+    """Improve some ``rows``, from one to before another, of the block that begins at ``first``; returns the change.
 
     ``pulls (t, n_rows, f)`` are the targets of the block times the masses, and ``moved (n_rows, f)`` how far its rows
     have moved since. ``targets (t, n, n)`` are of every pair; ``gram``, the masses' cross product, is kept up to date.
