@@ -25,7 +25,7 @@ LINKS = {"constraints": PairwiseConstraints.sample(Y, 40, random_state=1)}
 METHODS = {
     "trees": (BeliefHierarchical(3), {}),
     "trees of far objects": (BeliefHierarchical(3, linkage="average", gamma=1e4), {}),
-    "trees of masses": (BeliefHierarchical(3, linkage="dempster"), {}),
+    "trees of masses": (BeliefHierarchical(3, linkage="product"), {}),
     "agglomerations": (EGMM(3, model="VVV"), {}),
     "replicates": (BootGMM(3, model="EEE", n_boot=20, random_state=0), {}),
     "linked masses": (CECM(3, n_init=2, random_state=0), LINKS),

@@ -130,31 +130,31 @@ def add_cost_sums(
         What costs are at least.
     sums : ndarray of shape (n_focal, n_terms)
     """
-    terms, found, objective, n_rows = np.empty_like(theta), np.zeros_like(sums), 0.0, columns.shape[1]
-    terms[:, :-1], terms[:, -1] = theta[:, 1:], theta[:, 0]
+    objective, n_rows = 0.0, columns.shape[1]
     for part in parts(-(-n_rows // BLOCK), BLOCK * theta.size):
         first, last = part.start * BLOCK, min(part.stop * BLOCK, n_rows)
-        objective = _add_sums_of_some(columns, terms, places, near, weight, least_cost, found, first, last, objective)
-    sums[:, 0] += found[:, -1]
-    sums[:, 1:] += found[:, :-1]
+        objective = _add_sums_of_some(columns, theta, places, near, weight, least_cost, sums, first, last, objective)
     return objective
 
 
 @compiled(nogil=True, **LINEAR)
 def _add_sums_of_some(
     columns: np.ndarray,
-    terms: np.ndarray,
+    theta: np.ndarray,
     places: np.ndarray,
     near: np.ndarray,
     weight: np.ndarray,
     least_cost: float,
-    found: np.ndarray,
+    sums: np.ndarray,
     first: int,
     last: int,
     objective: float,
 ) -> float:
-    """Add those of the rows ``first`` to ``last - 1``, to an objective too; constants come last."""
-    features, costs, least = lines(terms.shape[1] - 1), lines(len(terms)), np.empty(BLOCK)
+    """Add those of the rows ``first`` to ``last - 1``, to an objective too."""
+    features, costs, least = lines(theta.shape[1] - 1), lines(len(theta)), np.empty(BLOCK)
+    terms, found = np.empty_like(theta), np.empty_like(sums)  # with the constant last
+    terms[:, :-1], terms[:, -1] = theta[:, 1:], theta[:, 0]
+    found[:, :-1], found[:, -1] = sums[:, 1:], sums[:, 0]
     for start in range(first, last, BLOCK):
         count = min(BLOCK, last - start)
         _lay_out(columns, start, count, features)
@@ -174,4 +174,5 @@ def _add_sums_of_some(
             costs[:, count:] = 0.0  # what is no row adds nothing to any sum
         add(costs, features, found)
         objective += _sum(least, count)
+    sums[:, 1:], sums[:, 0] = found[:, :-1], found[:, -1]
     return objective

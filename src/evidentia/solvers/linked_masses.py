@@ -113,19 +113,38 @@ def _sweep(cost, masses, pushed, tables, start, partner, kind, strength, first, 
 
 
 @compiled
-def _settle(problem, tol, max_sweeps, state, share):
+def _settle(
+    cost,
+    masses,
+    pushed,
+    tables,
+    start,
+    partner,
+    kind,
+    strength,
+    tol,
+    max_sweeps,
+    share,
+    done,
+    first,
+    change,
+    objective,
+    before,
+    rests,
+):
     """Visit ``share`` objects, in as many sweeps as that takes, or fewer where a sweep hardly lowers J.
 
-    The state, which is returned, is the number of whole sweeps, the next object, the change of J and J in the present
-    sweep, J before the first of all, and whether the last whole sweep hardly lowered it.
+    The last six, which are returned, are the number of whole sweeps, the next object, the change of J and J in the
+    present sweep, J before the first of all, and whether the last whole sweep hardly lowered it.
     """
-    done, first, change, objective, before, rests = state
-    n = len(problem[0])
+    n = len(masses)
     while share > 0 and done < max_sweeps and not rests:
         if first == 0:
             change = objective = 0.0
         last = min(n, first + share)
-        change, objective = _sweep(*problem, first, last, change, objective)
+        change, objective = _sweep(
+            cost, masses, pushed, tables, start, partner, kind, strength, first, last, change, objective
+        )
         share -= last - first
         first = last
         if first == n:
@@ -164,5 +183,5 @@ def linked_masses(
     share = at_a_time(f * (len(ties.partner) / max(n, 1) + tables.shape[0] * f))
     state = 0, 0, 0.0, 0.0, -1.0, n == 0
     while state[0] < max_sweeps and not state[-1]:
-        state = _settle(problem, tol, max_sweeps, state, share)
+        state = _settle(*problem, tol, max_sweeps, share, *state)
     return masses, float(state[3])

@@ -38,6 +38,7 @@ LANES = 16  # series that are compared with another side by side
 NOTHING = -1e300  # power of two of a sum over no alignment
 LOST = -1000.0  # a term smaller by so many powers of two does not change a sum
 NO_WAYS = np.empty((0, 0, 3, LANES))
+NO_SUMS = np.full((2, 1, LANES), np.inf)
 ONE, FRACTION = np.int64(1023), np.int64(52)  # exponent of 1.0, and how many bits come after an exponent
 
 
@@ -127,10 +128,9 @@ def warp_many(x: np.ndarray, others: np.ndarray, lengths: np.ndarray, gamma: flo
     end of a shorter series changes nothing before it. If ``ways`` is (t, s, 3, LANES), it gets the shares of the three
     places that each place is come to from: the same j, the same i, and neither.
     """
-    number, power = np.empty((2, len(others) + 1, LANES))
-    found = np.full(LANES, np.inf)
+    found, so_far = NO_SUMS[0, 0], NO_SUMS
     for part in parts(len(x), _work_of_time(others)):
-        _warp_some_of_many(x, others, lengths, gamma, ways, part.start, part.stop, number, power, found)
+        found, so_far = _warp_some_of_many(x, others, lengths, gamma, ways, part.start, part.stop, so_far)
     return found
 
 
@@ -143,16 +143,19 @@ def _warp_some_of_many(
     ways: np.ndarray,
     first: int,
     last: int,
-    number: np.ndarray,
-    power: np.ndarray,
-    found: np.ndarray,
-) -> None:
-    """Go on with the times ``first`` to ``last - 1``; sums over alignments are as the times before them left them."""
+    so_far: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Go on with the times ``first`` to ``last - 1``; ``so_far`` are the sums over alignments at the time before them.
+
+    Gives what is found if these are the last, and the sums. They are worked on in arrays of this function alone: loops
+    over arrays that may overlap do not become vector instructions.
+    """
     s, k = others.shape[0], others.shape[1]
-    before, before_power, term = np.zeros(LANES), np.zeros(LANES), np.empty((4, LANES))
-    if first == 0:
-        number[:], power[:] = 0.0, NOTHING
-        number[0], power[0] = 1.0, 0.0
+    number, power = np.zeros((s + 1, LANES)), np.full((s + 1, LANES), NOTHING)
+    before, before_power, found, term = np.zeros(LANES), np.zeros(LANES), np.empty(LANES), np.empty((4, LANES))
+    number[0], power[0] = 1.0, 0.0
+    if first > 0:
+        number[:], power[:] = so_far[0], so_far[1]
     for i in range(first, last):
         for lane in range(LANES):
             before[lane], before_power[lane] = number[0, lane], power[0, lane]
@@ -195,6 +198,11 @@ def _warp_some_of_many(
     for lane in range(LANES):
         at = lengths[lane]
         found[lane] = -gamma * (np.log(number[at, lane]) + power[at, lane] * (LOG2_HIGH + LOG2_LOW))
+    if last == len(x):
+        return found, so_far
+    kept = np.empty((2, s + 1, LANES))
+    kept[0], kept[1] = number, power
+    return found, kept
 
 
 def add_matches(
@@ -204,26 +212,32 @@ def add_matches(
 
     The shares of alignments are handed on from the end to the three places that one can come from.
     """
-    t, lanes = len(ways), np.arange(LANES)
-    here, above = np.zeros((2, len(others) + 1, LANES))  # the first: before the first time, never reached
-    here[lengths, lanes] = weight
+    t, shares = len(ways), NO_SUMS[0]
     for part in parts(t, _work_of_time(others)):
-        here, above = _add_some_matches(ways, others, t - part.start, t - part.stop, here, above, mass, sums)
+        after, first = t - part.start, t - part.stop
+        shares = _add_some_matches(ways, others, lengths, weight, after, first, shares, mass, sums)
 
 
 @compiled(nogil=True, **ANY_ORDER)
 def _add_some_matches(
     ways: np.ndarray,
     others: np.ndarray,
+    lengths: np.ndarray,
+    weight: np.ndarray,
     after: int,
     first: int,
-    here: np.ndarray,
-    above: np.ndarray,
+    shares: np.ndarray,
     mass: np.ndarray,
     sums: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Those of the times before ``after`` down to ``first``; ``here`` are the shares at the first of these."""
+) -> np.ndarray:
+    """Those of the times before ``after`` down to ``first``; gives the shares at the time before, from these there."""
     s, k = others.shape[0], others.shape[1]
+    here, above = np.zeros((s + 1, LANES)), np.zeros((s + 1, LANES))  # the first: before the first time, never reached
+    if after < len(ways):
+        here[:] = shares
+    else:
+        for lane in range(LANES):
+            here[lengths[lane], lane] = weight[lane]
     for i in range(after - 1, first - 1, -1):
         above[:] = 0.0
         for j in range(s, 0, -1):
@@ -241,7 +255,7 @@ def _add_some_matches(
                     pulled += here[j, lane] * others[j - 1, q, lane]
                 sums[i, q] += pulled
         here, above = above, here
-    return here, above
+    return here
 
 
 def batches(series: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
