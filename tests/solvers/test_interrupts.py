@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 
 from evidentia import methods
@@ -118,16 +119,18 @@ def fit_some(cls, n, columns):
     truth = rng.integers(0, 6, n)
     rows = rng.normal(size=(n, columns)) + 2 * rng.normal(size=(6, columns))[truth]
     table = rows.round().clip(-2, 2).astype(int) if "table" not in cls.method.reads else rows
+    if cls.method.reads_views:
+        table = [rows, rng.normal(size=rows.shape)]
+    if "views of dissimilarities" in cls.method.reads:
+        table = [cdist(view, view) for view in table]
     wanted = {"n_jobs": 1, "random_state": 0, **cls.method.quick, "n_clusters": 6}
-    if cls.method.reads_views and "metric" in cls.parameters:
-        wanted["metric"] = "euclidean"
     more = {"y": truth} if "labels" in cls.method.takes and cls.method.learner else {}
     if "links" in cls.method.takes:
         more["constraints"] = PairwiseConstraints.sample(truth, n // 5, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = cls(**{name: value for name, value in wanted.items() if name in cls.parameters})
-        model.fit([table, rng.normal(size=rows.shape)] if cls.method.reads_views else table, **more)
+        model.fit(table, **more)
 
 
 @pytest.mark.parametrize("name", methods.all_methods())
