@@ -17,7 +17,6 @@ with warnings.catch_warnings():
     import mudata
 
 from evidentia import EGMM, EVCLUS, FDA, NNEVCLUS, LatentClassMixture, PairwiseConstraints, load_model
-from evidentia.rows.source import ArrayRows
 from evidentia.rows.tables import as_table
 
 rng = np.random.default_rng(3)
@@ -160,7 +159,7 @@ BY_PIECES = [name for name, it in RECORDS.items() if "rows beyond memory" in it.
 @pytest.mark.parametrize("name", BY_PIECES)
 def test_sparse_rows_are_rows(name, monkeypatch):
     monkeypatch.setattr("evidentia.rows.source.PIECE_ROWS", 64)  # several pieces
-    wanted = fit(build(name), ArrayRows(SPARSE) if name == "EVCLUS" else SPARSE)  # which draws its pairs in two ways
+    wanted = fit(build(name), SPARSE)
     for kind in (scipy.sparse.csr_array, scipy.sparse.csc_matrix):
         model = fit(build(name), kind(SPARSE))
         np.testing.assert_allclose(model.partition_.masses, wanted.partition_.masses, atol=1e-6)

@@ -215,12 +215,17 @@ def test_categories_under_a_mask_are_missing(blobs):
 
 
 @pytest.mark.parametrize("kind", [EVCLUS, CEVCLUS])
-def test_the_cost_of_very_many_sets_is_said_before_the_work(blobs, kind, monkeypatch):
+def test_very_many_sets_are_refused_before_the_work_and_many_are_warned_of(blobs, kind, monkeypatch):
     monkeypatch.setattr(kind, "_descend", lambda *args, **kwargs: 1 / 0)
     links = {} if kind is EVCLUS else {"constraints": PairwiseConstraints.from_links([(0, 1)], [(0, 20)])}
-    said = pytest.warns(UserWarning, match="with 467 focal sets of 30 clusters needs about .*focal_sets='simple'")
-    with said, pytest.raises(ZeroDivisionError):
+    cure = ".*needs about .* seconds for each of .*focal_sets='simple' or 'near-pairs'.*fewer clusters"
+    with pytest.raises(
+        ValueError, match=f"{kind.__name__} takes at most 350 .* Got 467 focal sets of 30 clusters{cure}"
+    ):
         kind(30).fit(blobs, **links)
+    said = pytest.warns(UserWarning, match=f"{kind.__name__} with 327 focal sets of 25 clusters{cure}")
+    with said, pytest.raises(ZeroDivisionError):
+        kind(25).fit(np.vstack([blobs, blobs + 1, blobs + 2]), **links)
 
 
 def test_an_interrupt_before_anything_was_found_is_said(blobs, monkeypatch):

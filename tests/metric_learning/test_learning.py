@@ -47,6 +47,22 @@ def test_learners_from_labels_are_given_labels(learner):
         learn_metric(learner, CIRCLES, LINKS)
 
 
+LEARNERS = {
+    name: found for name in metric_learning.__all__ if isinstance(found := getattr(metric_learning, name), type)
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_order_in_memory_changes_no_bit(name):
+    rng = np.random.default_rng(0)
+    classes = np.repeat([0, 1, 2], 20)
+    rows = rng.normal(size=(60, 5)) + 3 * classes[:, None] * rng.normal(size=5)
+    links = {"constraints": PairwiseConstraints.sample(classes, 30, random_state=0)}
+    known = {"y": classes} if "labels" in LEARNERS[name].method.takes else links
+    by_row, by_column = (LEARNERS[name]().fit(table, **known) for table in (rows, np.asfortranarray(rows)))
+    np.testing.assert_array_equal(by_column.transform(np.asfortranarray(rows)), by_row.transform(rows))
+
+
 def test_any_transformer_may_stand_in():
     _, rows = learn_metric(PCA(1).set_output(transform="pandas"), FRAME)
     assert isinstance(rows, np.ndarray)

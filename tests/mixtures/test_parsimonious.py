@@ -451,3 +451,14 @@ def test_two_rows_in_a_plane_with_hardly_any_floor_collapse_without_a_raw_error(
         with pytest.warns(UserWarning, match="collapsed in every start"):
             model.fit(X)
         assert model.collapsed_
+
+
+@pytest.mark.parametrize("model", ["EII", "VII"])
+def test_columns_whose_variances_no_double_carries_in_one_sphere_are_refused(model):
+    X = np.random.default_rng(3).normal(size=(40, 2)) * [1e-130, 1e130]
+    X[::2, 1] += 8e130
+    with pytest.raises(
+        ValueError, match=r"ParsimoniousGaussianMixture with 2 clusters has no finite likelihood.*units"
+    ):
+        ParsimoniousGaussianMixture(2, model=model, random_state=0).fit(X)
+    assert np.isfinite(ParsimoniousGaussianMixture(2, random_state=0).fit(X).criterion_)

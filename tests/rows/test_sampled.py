@@ -5,10 +5,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from evidentia import CEVCLUS, EVCLUS, select
 from evidentia.partition import LazyPartition
 from evidentia.relational import evclus
+from evidentia.rows import sparse
 from odd_rows import OddRows, Repeated
 
 QUICK = {"n_init": 1, "random_state": 3, "tol": 1e-3}
@@ -52,6 +54,30 @@ def test_many_rows_are_fitted_on_a_sample_that_does_not_depend_on_their_order(n_
         model.fit(OddRows(X[::-1], size=333, known=False))
     np.testing.assert_allclose(model.partition_.compute().masses[::-1], masses, atol=1e-12)
     assert len(pickle.dumps(model.partition_._bare()._place)) < 50_000  # what is sent to workers; shepard_ is not
+
+
+@pytest.mark.parametrize("n_pairs", [None, 40])
+def test_a_small_sparse_matrix_has_the_masses_of_the_dense_table(n_pairs, small_samples):
+    X = blobs(150)
+    dense, thin = (EVCLUS(3, n_pairs=n_pairs, **QUICK).fit(table) for table in (X, csr_array(X)))
+    np.testing.assert_array_equal(thin.partition_.masses, dense.partition_.masses)
+    assert (thin.n_sampled_, thin.criterion_, thin.delta0_) == (None, dense.criterion_, dense.delta0_)
+    np.testing.assert_array_equal(thin.predict_partition(X).masses, dense.predict_partition(X).masses)
+
+
+def test_of_a_large_sparse_matrix_a_sample_alone_is_made_dense(small_samples, monkeypatch):
+    made = []
+
+    def spy(self, *args, **kwargs):
+        made.append(self.shape[0])
+        return dense(self, *args, **kwargs)
+
+    dense = csr_array.toarray
+    monkeypatch.setattr(csr_array, "toarray", spy)
+    monkeypatch.setattr(sparse, "piece_rows", lambda n_features: 64)
+    with pytest.warns(UserWarning, match="EVCLUS was fitted to a sample of 150 of 2,000 rows"):
+        model = EVCLUS(3, **QUICK).fit(csr_array(blobs(2_000)))
+    assert (model.n_sampled_, len(model.partition_), max(made)) == (150, 2_000, 64)
 
 
 def test_a_weight_counts_as_copies_do(small_samples):

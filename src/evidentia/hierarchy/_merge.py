@@ -21,7 +21,7 @@ from functools import partial
 
 import numpy as np
 
-from evidentia.solvers.compiling import MOMENT, at_a_time, compiled
+from evidentia.solvers.compiling import MOMENT, at_a_time, compiled, parts
 from evidentia.solvers.threads import crew, n_threads
 
 SINGLE, COMPLETE, AVERAGE, WARD = range(4)
@@ -112,9 +112,8 @@ def _refresh(k: int, squared: np.ndarray, gamma: float, similarity: np.ndarray, 
     if gamma * shift < 0.5 * -np.log(FAINT):
         shift = 0.0
     total[:k] = 0.0
-    share = at_a_time(10 * k)
-    for first in range(0, k, share):
-        _refresh_rows(first, min(first + share, k), squared, gamma, shift, similarity, total)
+    for part in parts(k, 10 * k):
+        _refresh_rows(part.start, part.stop, squared, gamma, shift, similarity, total)
     return -gamma * shift
 
 
@@ -130,22 +129,28 @@ def _refresh_rows(first, last, squared, gamma, shift, similarity, total):
 
 
 @compiled
-def _best_pair(k, bound, similarity, slope, level, unit):
-    """The pair with the largest gain, and how many rows were looked through: those whose bound lets them hold it.
+def _best_row(k, bound, similarity, slope, level, unit, search, moment):
+    """The row of the pair with the largest gain, and how many rows were looked through.
 
-    Rows that were looked through get the bound of 1 + unit * gain that they have reached.
+    Those are looked through whose bound lets them hold it; they get the bound of 1 + unit * gain that they have
+    reached. The search, which is returned, is the largest gain, its row, the row that was looked at first, and the next
+    step. It ends after a moment, with a step below k, and goes on from there.
     """
-    best, row, scans = -np.inf, 0, 0
-    first = int(np.argmax(bound[:k]))
-    for step in range(k):
+    best, row, first, step = search
+    scans, work = 0, 0.0
+    if step == 0:
+        best, row, first = -np.inf, 0, int(np.argmax(bound[:k]))
+    while step < k and work < moment:
         i = first if step == 0 else step if step > first else step - 1
         if i > 0 and (step == 0 or bound[i] >= 1 + unit * best):
             reached = _best_of_row(i, similarity, slope, level, unit)
             bound[i] = (1 + unit * reached) * SLACK
             scans += 1
+            work += i
             if reached > best or (reached == best and i < row):
                 best, row = reached, i
-    return row, _partner(row, best, similarity, slope, level, unit), scans
+        step += 1
+    return (best, row, first, step), scans
 
 
 @compiled
@@ -246,9 +251,10 @@ def merge_by_distance(
     state = squared, size, similarity, total, reference, slope, level, older, bound, np.arange(n)
     rule = link, gamma, alpha, common
     _masses(n, total, np.exp(log_unit), alpha, common, slope, level)
-    t, scans, tried = 0, 0, 0
+    t, scans, tried, search = 0, 0, 0, (0.0, 0, 0, 0)
     while t < n - 1:
-        before, (t, faint, looked) = t, _merge_some(t, tried == UNITS, log_unit, rule, state, result, MOMENT)
+        sure, before = tried == UNITS, t
+        t, faint, looked, search = _merge_some(t, sure, log_unit, rule, state, result, search, MOMENT)
         scans, tried, k = scans + looked, tried if t == before else 0, n - t
         if not faint:
             continue
@@ -263,10 +269,11 @@ def merge_by_distance(
 
 
 @compiled
-def _merge_some(t, sure, log_unit, rule, state, result, moment):
+def _merge_some(t, sure, log_unit, rule, state, result, search, moment):
     """Merges from the t-th on, until all are made, a moment has passed, or the nearest pair is faint (unless ``sure``).
 
-    Gives how many are made, whether the next is faint, and how many rows were looked through.
+    Gives how many are made, whether the next is faint, how many rows were looked through, and how far the search for
+    the next is.
     """
     link, gamma, alpha, common = rule
     squared, size, similarity, total, reference, slope, level, older, bound, name = state
@@ -274,11 +281,15 @@ def _merge_some(t, sure, log_unit, rule, state, result, moment):
     scans, work = 0, 0.0
     while t < n - 1 and work < moment:
         k = n - t
-        row, other, looked = _best_pair(k, bound, similarity, slope, level, unit)
+        search, looked = _best_row(k, bound, similarity, slope, level, unit, search, moment)
         scans += looked
         work += float(k) * (looked + 30)
+        if search[3] < k:
+            break
+        row, other = search[1], _partner(search[1], search[0], similarity, slope, level, unit)
+        search = (0.0, 0, 0, 0)
         if not sure and similarity[pack_index(row, other)] <= FAINT:
-            return t, True, scans
+            return t, True, scans, search
         sure = False
         a, b, last = min(row, other), max(row, other), k - 1
         _write_merge(t, a, b, k, similarity[pack_index(a, b)], unit, slope, level, name, *result)
@@ -289,24 +300,35 @@ def _merge_some(t, sure, log_unit, rule, state, result, moment):
         _masses(last, total, unit, alpha, common, slope, level)
         _loosen(last, a, b, similarity, unit, slope, level, older[0], older[1], bound)
         t += 1
-    return t, False, scans
+    return t, False, scans, search
+
+
+def _relative(k: int, log_mass: np.ndarray, owner: np.ndarray, mass: np.ndarray) -> float:
+    """Masses of all objects on all clusters but their own, relative to the largest; gives its logarithm, or zero."""
+    n, shift = len(log_mass), -np.inf
+    for part in parts(n, k):
+        shift = _largest(k, part.start, part.stop, log_mass, owner, shift)
+    if shift > 0.5 * np.log(FAINT):
+        shift = 0.0
+    for part in parts(n, 10 * k):
+        _scale_rows(k, part.start, part.stop, log_mass, owner, shift, mass)
+    return shift
 
 
 @compiled
-def _relative(k, log_mass, owner, mass):
-    """Masses of all objects on all clusters but their own, relative to the largest; gives its logarithm, or zero."""
-    n = len(log_mass)
-    shift = -np.inf
-    for i in range(n):
+def _largest(k, first, last, log_mass, owner, shift):
+    for i in range(first, last):
         for c in range(k):
             if c != owner[i]:
                 shift = max(shift, log_mass[i, c])
-    if shift > 0.5 * np.log(FAINT):
-        shift = 0.0
-    for i in range(n):
+    return shift
+
+
+@compiled
+def _scale_rows(k, first, last, log_mass, owner, shift, mass):
+    for i in range(first, last):
         for c in range(k):
             mass[i, c] = 0.0 if c == owner[i] else np.exp(log_mass[i, c] - shift)
-    return shift
 
 
 @compiled
@@ -365,15 +387,22 @@ def _combine_some(k, first, following, weight, relative, unit, alpha, given, exc
             excess[c, d] = ((k - 1) * factor[d] - total) / norm
 
 
+def _largest_gain(k: int, excess: np.ndarray, unit: float) -> tuple[int, int]:
+    best = -np.inf, 0, 1
+    for part in parts(k, k):
+        best = _larger_gain(part.start, part.stop, excess, unit, best)
+    return best[1:]
+
+
 @compiled
-def _largest_gain(k, excess, unit):
-    best, a, b = -np.inf, 0, 1
-    for c in range(k):
+def _larger_gain(first, last, excess, unit, before):
+    best, a, b = before
+    for c in range(first, last):
         for d in range(c):
             gain = excess[c, d] + excess[d, c] + unit * excess[c, d] * excess[d, c]
             if gain > best:
                 best, a, b = gain, d, c
-    return a, b
+    return best, a, b
 
 
 @compiled
@@ -421,14 +450,15 @@ def merge_by_products(
     with crew(workers) as each:
         for t in range(n - 1):
             k = n - t
-            parts = np.array_split(np.arange(k), PARTS * workers if workers > 1 and n * k > ALONE else 1)
+            least = -(-k // at_a_time(10 * n))  # shares, so that each takes no longer than a moment
+            shares = np.array_split(np.arange(k), max(least, PARTS * workers if workers > 1 and n * k > ALONE else 1))
             for _ in range(UNITS):
                 unit = np.exp(log_unit)
                 work = partial(_combine_some, k, first, following, weight, relative, unit, alpha, given, excess)
-                if len(parts) > 1:
-                    each(work, parts)
+                if len(shares) > 1:
+                    each(work, shares)
                 else:
-                    work(parts[0])
+                    work(shares[0])
                 scans += k
                 a, b = _largest_gain(k, excess, unit)
                 if max(given[a, b], given[b, a]) > FAINT:

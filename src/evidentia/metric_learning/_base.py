@@ -37,7 +37,11 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MethodBas
     def transform(self, X: Any) -> np.ndarray:
         """Rows whose Euclidean distances are the learned ones, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        return self._map(check_table(self, new_table(self, X), reset=False))
+        return self._map(self._read_table(new_table(self, X), reset=False))
+
+    def _read_table(self, X: Any, *, reset: bool) -> np.ndarray:
+        """Checked rows in one order of memory, as the order decides how sums are rounded."""
+        return np.ascontiguousarray(check_table(self, X, reset=reset))
 
     def _map(self, table: np.ndarray) -> np.ndarray:
         return table @ self.components_

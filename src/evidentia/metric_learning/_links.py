@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from evidentia._base import WAY, check_table, publish_run
+from evidentia._base import WAY, publish_run
 from evidentia._parameters import Integer, param
 from evidentia._warnings import warn_user
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
@@ -67,7 +67,7 @@ class LinkLearner(MetricLearner):
             At least one cannot-link.
         """
         self.check_parameters()
-        table = check_table(self, X)
+        table = self._read_table(X, reset=True)
         if constraints is None:
             raise TypeError(
                 f"{type(self).__name__} learns from links: fit(X, constraints=PairwiseConstraints...). Got None."

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
-from evidentia._base import check_table
 from evidentia._objects import align_objects
 from evidentia._parameters import Integer, Number, param
 from evidentia.methods import Method
@@ -167,7 +166,7 @@ class FDA(MetricLearner):
             Labels of any kind; -1, None and NaN mark rows whose label is not known.
         """
         self.check_parameters()
-        table = check_table(self, X)
+        table = self._read_table(X, reset=True)
         y = align_objects(X, y, ("X", f"'y' of {type(self).__name__}"))
         known, label, self.classes_ = read_labels(self, y, len(table))
         rows, forward = self._enter(table, known)

@@ -187,6 +187,12 @@ class MixtureClusterer(_base.IterativeClusterer):
         """Publish what was tried, and the criteria of the best that did not collapse; say what is wrong with it."""
         best = max(found, key=lambda one: (not one.collapsed, one.criteria[self.select_by]))
         who = f"{type(self).__name__} with {best.n_clusters} clusters"
+        if not np.isfinite(best.log_likelihood):
+            raise ValueError(
+                f"{who} has no finite likelihood on X ({best.log_likelihood:g}): doubles do not carry the ratios of "
+                "variances of its columns. Measure the columns in units of similar spread, for instance "
+                "X / X.std(axis=0)."
+            )
         if best.collapsed:
             warn_user(
                 f"{who}: {self._collapse} in every start, so the likelihood means nothing ({best.n_parameters} "

@@ -20,8 +20,9 @@ from functools import partial
 import numpy as np
 
 from evidentia.solvers.batched_em import ModelRule
+from evidentia.solvers.compiling import parts
 from evidentia.solvers.covariance_rules import LETTERS, solve
-from evidentia.solvers.small_matrices import along, diagonal_of, eigenvectors, inverses, uneven_sum
+from evidentia.solvers.small_matrices import along, diagonal_of, diagonalize, invert, uneven_sum
 
 MODELS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV")
 INNER_TOLERANCE = 1e-9  # relative change of volumes at which inner iterations end
@@ -96,7 +97,9 @@ def covariances(model: str, scatter: np.ndarray, size: np.ndarray, previous: np.
     last = scatter[:0] if previous is None else np.ascontiguousarray(previous)
     size = np.ascontiguousarray(size, dtype=float)
     found = np.empty(scatter.shape)
-    solve(_letters(model), scatter, size, last, _limits(), found)
+    _, c, d, width = scatter.shape
+    for part in parts(len(scatter), 100 * c * d * width**2):
+        solve(_letters(model), scatter[part], size[part], last[part], _limits(), found[part])
     return found
 
 
@@ -266,10 +269,10 @@ def _matrices(diagonal: np.ndarray) -> np.ndarray:
 def _inverses(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inverses, and the d-th roots of the determinants: the volumes."""
     d = matrices.shape[-2]
-    inverse, log_det = inverses(np.ascontiguousarray(matrices).reshape(-1, *matrices.shape[-2:]))
+    inverse, log_det = invert(np.ascontiguousarray(matrices).reshape(-1, *matrices.shape[-2:]))
     return inverse.reshape(matrices.shape), np.exp(log_det / d).reshape(matrices.shape[:-2])
 
 
 def _eigenvectors(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    values, vectors = eigenvectors(np.ascontiguousarray(matrices).reshape(-1, *matrices.shape[-2:]))
+    values, vectors = diagonalize(np.ascontiguousarray(matrices).reshape(-1, *matrices.shape[-2:]))
     return values.reshape(matrices.shape[:-1]), vectors.reshape(matrices.shape)

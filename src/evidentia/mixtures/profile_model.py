@@ -14,7 +14,7 @@ from evidentia.mixtures.set_mixture import COPIES, LATE
 from evidentia.rows.categories import Columns
 from evidentia.rows.mixed import Coding
 from evidentia.solvers.acceleration import Vectors, exponentials, logarithms
-from evidentia.solvers.small_matrices import diagonal_of, inverses
+from evidentia.solvers.small_matrices import diagonal_of, invert
 
 FREEDOM = 3.0  # of the prior of a variance: the dimension, one, and two (Fraley & Raftery)
 FULL = ("shared", "own")
@@ -133,7 +133,7 @@ class Prior:
         if state.covariances is None:
             spread = (FREEDOM + 2) * np.log(state.variances) + self.variance / state.variances
         else:
-            precisions, log_det = inverses(np.ascontiguousarray(state.covariances))
+            precisions, log_det = invert(np.ascontiguousarray(state.covariances))
             spread = self.objects * log_det + (self.scale * precisions).sum(axis=(1, 2))
         return float(self.alpha * np.log(state.probabilities).sum() - 0.5 * spread.sum())
 

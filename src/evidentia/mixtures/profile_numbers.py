@@ -18,7 +18,7 @@ import numpy as np
 
 from evidentia.mixtures.set_mixture import LOG_2PI, missing_patterns
 from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.small_matrices import diagonal_of, inverses
+from evidentia.solvers.small_matrices import diagonal_of, invert
 
 DIGITS = 9  # of whitened numbers: the others depend on the order of the rows
 GROUP = 2_000_000  # numbers in the matrices of the patterns that are taken at a time
@@ -65,7 +65,7 @@ def precisions_of(seen: np.ndarray, covariances: np.ndarray) -> tuple[np.ndarray
     """Q of each pattern and covariance (m, c, q, q), and log determinants of the covariances of what is seen (m, c)."""
     q = seen.shape[1]
     both, alone = seen[:, None, :, None] & seen[:, None, None, :], ~seen[:, None, :, None] * np.eye(q)
-    found, log_det = inverses(np.ascontiguousarray((both * covariances + alone).reshape(-1, q, q)))
+    found, log_det = invert(np.ascontiguousarray((both * covariances + alone).reshape(-1, q, q)))
     shape = (len(seen), len(covariances))
     return found.reshape(*shape, q, q) * both, log_det.reshape(shape)
 

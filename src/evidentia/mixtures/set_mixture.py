@@ -35,7 +35,7 @@ from evidentia.solvers.shared_covariance import (
     posteriors,
     statistics,
 )
-from evidentia.solvers.small_matrices import inverses
+from evidentia.solvers.small_matrices import invert
 
 SHARED = ("EII", "EEI", "EEE")
 ROTATED = ("EVE", "VVE", "EEV", "VEV")  # orientations are shared, or shapes are while orientations differ
@@ -180,7 +180,7 @@ class Prior(NamedTuple):
         """Minus the log density of all covariances given, up to a constant."""
         if covariances.ndim == 2:
             return 0.5 * float((self.objects * np.log(covariances) + self.scale / covariances).sum())
-        precisions, log_det = inverses(np.ascontiguousarray(covariances))
+        precisions, log_det = invert(np.ascontiguousarray(covariances))
         return 0.5 * float(self.objects * log_det.sum() + (self.scale * precisions).sum())
 
 
@@ -516,7 +516,7 @@ class OwnEngine(Engine):
             level = constant - 0.5 * (log_det + (slopes * centers).sum(axis=1))
             theta = np.hstack([slopes, -0.5 * precisions, level[:, None]])
         else:
-            precisions, log_det = inverses(np.ascontiguousarray(covariances))
+            precisions, log_det = invert(np.ascontiguousarray(covariances))
             theta = np.roll(quadratic_coefficients(constant, centers, precisions, log_det)[0], -1, axis=1)
         theta[:, -1] -= 0.5 * (precisions * blur).reshape(len(precisions), -1).sum(axis=1)
         if not weights.all():
@@ -583,7 +583,7 @@ class OwnEngine(Engine):
     def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
         """Means by a linear system, then covariances by a step that lowers a bound of the criterion."""
         weights, (_, covariances) = self.weigh(found.size), self._set_parameters(previous, average)
-        precisions = 1 / covariances if self.diagonal else inverses(np.ascontiguousarray(covariances))[0]
+        precisions = 1 / covariances if self.diagonal else invert(np.ascontiguousarray(covariances))[0]
         centers = self._centers(found, previous.centers, average, precisions)
         mean = average @ centers
         if self.diagonal:

@@ -36,6 +36,7 @@ from evidentia.relational.pairs import (
     wanted_conflict,
 )
 from evidentia.rows import RowSource, as_rows
+from evidentia.rows.sparse import is_sparse
 from evidentia.rows.survey import look_through, rows_for_all
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
@@ -50,6 +51,7 @@ SAMPLE = 10_000  # rows that are fitted with n_pairs, of those that are not in m
 SAMPLE_OF_ALL_PAIRS = 3_000  # without: their pairs need 200 MB
 PROGRAM_SECONDS = 7e-9  # of a quadratic program, over the cube of the number of sets
 LONG_SWEEP = 10.0  # seconds that deserve a word before the work
+MOST_SETS = 350  # that a descent can end with: the first sweep grows with their fourth power
 POINTS = 100_000  # pairs kept for the Shepard diagram
 
 
@@ -101,7 +103,7 @@ class EVCLUS(RelationalClusterer):
     start_criteria_ : ndarray
         Final loss of every start; of the last fit alone for ``"near-pairs"``.
     n_sampled_ : int or None
-        Rows that were fitted, of those that are not in memory.
+        Rows that were fitted, of those that are not in memory; None where all were and have the masses of the fit.
     stress_ : float
         The loss over the mean square of the transformed dissimilarities.
     shepard_ : Shepard
@@ -115,7 +117,8 @@ class EVCLUS(RelationalClusterer):
 
     What is found in pairs does not add up over rows. Of rows that are not in memory
     (:func:`~evidentia.rows.open_rows`) a sample is fitted: 10,000 of them with ``n_pairs``, 3,000 without. All rows are
-    then placed as new objects are, and ``criterion_``, ``stress_``, ``shepard_`` and ``delta0_`` speak of the sample.
+    then placed as new objects are, and ``criterion_``, ``stress_``, ``shepard_`` and ``delta0_`` describe the sample.
+    The same holds for a sparse matrix of more rows; one of no more rows is fitted as the dense table is.
 
     References
     ----------
@@ -210,9 +213,9 @@ class EVCLUS(RelationalClusterer):
             holds the seed; the sample is drawn anew.
         """
         self.check_parameters()
+        self.n_sampled_: int | None = None
         if (source := as_rows(X)) is not None:
             return self._fit_sample(self._check_source(source, reset=True), partners, checkpoint)
-        self.n_sampled_: int | None = None
         return self._fit(X, partners)
 
     def _fit_sample(self, source: RowSource, partners: Any, checkpoint: Any) -> Self:
@@ -224,7 +227,10 @@ class EVCLUS(RelationalClusterer):
             table = look_through(source, mixing=False, missing=False, who=who)
             sample = rows_for_all(table, source, SAMPLE if self.n_pairs is not None else SAMPLE_OF_ALL_PAIRS)
             self._fit(sample, None, sample, rng)
-        self.n_sampled_ = size = len(sample)
+        size = len(sample)
+        if is_sparse(source) and size == table.n_rows:  # all were fitted, and their masses are in memory
+            return self
+        self.n_sampled_ = size
         if size < table.n_rows:
             warn_user(
                 f"{who} was fitted to a sample of {size:,} of {table.n_rows:,} rows; all of them are placed among "
@@ -286,7 +292,7 @@ class EVCLUS(RelationalClusterer):
         """The focal sets, and the runs over them."""
         family = "simple" if is_near_pairs(self.focal_sets) else self.focal_sets
         focal_sets = resolve_focal_sets(family, self.n_clusters, empty=True)
-        self._warn_of_cost(len(focal_sets), pairs.n_objects)
+        self._check_cost(len(focal_sets), pairs.n_objects)
         runs = self._descend(pairs, focal_sets, self._starts(focal_sets, pairs.n_objects, rng))
         if is_near_pairs(self.focal_sets) and not runs[-1].interrupted:
             masses = min(runs, key=lambda run: run.objective).state
@@ -295,17 +301,24 @@ class EVCLUS(RelationalClusterer):
             focal_sets, runs = finer, self._descend(pairs, finer, [start])
         return focal_sets, runs
 
-    def _warn_of_cost(self, n_sets: int, n_objects: int) -> None:
+    def _check_cost(self, n_sets: int, n_objects: int) -> None:
         """A sweep solves a quadratic program over the sets for every object, whose time grows with their cube."""
         seconds = PROGRAM_SECONDS * n_objects * n_sets**3
-        if seconds > LONG_SWEEP:
-            warn_user(
-                f"{type(self).__name__} with {n_sets:,} focal sets of {self.n_clusters} clusters needs about "
-                f"{seconds:,.0f} seconds for each of up to max_iter={self.max_iter} sweeps of each of "
-                f"n_init={self.n_init} starts. Take focal_sets='simple' or 'near-pairs', which grow with the number of "
-                "clusters only, or fewer clusters.",
-                UserWarning,
+        what = f"{n_sets:,} focal sets of {self.n_clusters} clusters"
+        cost = (
+            f"needs about {seconds:,.0f} seconds for each of up to max_iter={self.max_iter} sweeps of each of "
+            f"n_init={self.n_init} starts"
+        )
+        cure = (
+            "Take focal_sets='simple' or 'near-pairs', which grow with the number of clusters only, or fewer clusters."
+        )
+        if n_sets > MOST_SETS:
+            raise ValueError(
+                f"{type(self).__name__} takes at most {MOST_SETS} focal sets. Got {what}: a quadratic program over "
+                f"them for each object {cost}. {cure}"
             )
+        if seconds > LONG_SWEEP:
+            warn_user(f"{type(self).__name__} with {what} {cost}. {cure}", UserWarning)
 
     def _starts(self, focal_sets: FocalSets, n_samples: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
         if not isinstance(self.init, str):

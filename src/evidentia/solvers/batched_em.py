@@ -18,7 +18,7 @@ from evidentia.solvers.compiling import at_a_time
 from evidentia.solvers.coordinates import Coordinates
 from evidentia.solvers.descent import RISE
 from evidentia.solvers.em_kernels import SMALLEST_SIZE, TINY, climb, moments, normalize, quadratic_coefficients
-from evidentia.solvers.small_matrices import inverses
+from evidentia.solvers.small_matrices import invert
 
 TILE = 1 << 17  # numbers in a tile of replicates × components × rows: one megabyte, which stays in the cache
 ROWS = 1024  # rows of a tile, at most
@@ -299,7 +299,7 @@ class Steps:
         centers = self.frame.to(means.reshape(-1, self.d))
         constant = self.frame.log_jacobian - 0.5 * self.d * np.log(2 * np.pi)
         log_weights = np.log(np.maximum(weights.ravel(), TINY))  # a component of nothing is left to ``healthy``
-        theta, narrowness = quadratic_coefficients(log_weights + constant, centers, *inverses(within))
+        theta, narrowness = quadratic_coefficients(log_weights + constant, centers, *invert(within))
         return theta, narrowness.reshape(weights.shape)
 
     def healthy(self, size: np.ndarray, narrowness: np.ndarray, reg_covar: float) -> np.ndarray:
@@ -395,20 +395,20 @@ class Features(Steps):
         trace = np.full((settings[1] + 1, len(result.n_iter)), np.nan)
         frame = tuple(np.ascontiguousarray(part) for part in self.frame[:3])
         _, log_likelihood, _, *counts = result
-        m, c, _ = result.parameters.means.shape
-        share = at_a_time(features.size * c * settings[1])
-        for first in range(0, m, share):
-            climb(
-                features,
-                np.ascontiguousarray(weight),
-                (*frame, self.frame.log_jacobian),
-                tuple(result.parameters),
-                rule,
-                (*settings, float(self.objects)),
-                (log_likelihood, trace, *counts),
-                first,
-                min(first + share, m),
-            )
+        m, c, d, side = result.parameters.covariances.shape
+        problem = (
+            features,
+            np.ascontiguousarray(weight),
+            (*frame, self.frame.log_jacobian),
+            tuple(result.parameters),
+            rule,
+            (*settings, float(self.objects)),
+            (log_likelihood, trace, *counts),
+            tuple(part[0].copy() for part in result.parameters),
+        )
+        share, at = at_a_time(2 * features.size * c + 100 * c * d * side**2), (0, 0)
+        while at[0] < m:
+            at = climb(*problem, at, share)
         return result._replace(trace=trace[: result.n_iter.max() + 1])
 
 

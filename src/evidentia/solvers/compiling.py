@@ -4,7 +4,7 @@ While such a loop runs, Python hears no interrupt. Those that can be long are gi
 :data:`MOMENT` each.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import update_wrapper
 from importlib.util import find_spec
 from typing import Any, TypeVar, overload
@@ -92,6 +92,18 @@ def at_a_time(work: float) -> int:
     (1000, 1)
     """
     return max(1, int(MOMENT / max(work, 1.0)))
+
+
+def parts(n_items: int, work: float) -> Iterator[slice]:
+    """Items, of so many simple steps each, as slices that a compiled loop may be given one after the other.
+
+    Examples
+    --------
+    >>> list(parts(2500, 1e5))
+    [slice(0, 1000, None), slice(1000, 2000, None), slice(2000, 2500, None)]
+    """
+    share = at_a_time(work)
+    return (slice(start, min(start + share, n_items)) for start in range(0, n_items, share))
 
 
 class _Instruction(Compiled):

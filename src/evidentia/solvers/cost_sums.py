@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
+from evidentia.solvers.compiling import compiled, parts
 from evidentia.solvers.posterior_sums import ANY_ORDER, BLOCK, INSIDE, LINEAR, add, lines, score
 
 
@@ -103,7 +103,6 @@ def _sum(values: np.ndarray, count: int) -> float:
     return found
 
 
-@compiled(nogil=True, **LINEAR)
 def add_cost_sums(
     columns: np.ndarray,
     theta: np.ndarray,
@@ -131,12 +130,33 @@ def add_cost_sums(
         What costs are at least.
     sums : ndarray of shape (n_focal, n_terms)
     """
+    objective, n_rows = 0.0, columns.shape[1]
+    for part in parts(-(-n_rows // BLOCK), BLOCK * theta.size):
+        first, last = part.start * BLOCK, min(part.stop * BLOCK, n_rows)
+        objective = _add_sums_of_some(columns, theta, places, near, weight, least_cost, sums, first, last, objective)
+    return objective
+
+
+@compiled(nogil=True, **LINEAR)
+def _add_sums_of_some(
+    columns: np.ndarray,
+    theta: np.ndarray,
+    places: np.ndarray,
+    near: np.ndarray,
+    weight: np.ndarray,
+    least_cost: float,
+    sums: np.ndarray,
+    first: int,
+    last: int,
+    objective: float,
+) -> float:
+    """Add those of the rows ``first`` to ``last - 1``, to an objective too."""
     features, costs, least = lines(theta.shape[1] - 1), lines(len(theta)), np.empty(BLOCK)
-    terms, found = np.empty_like(theta), np.zeros_like(sums)  # with the constant last
+    terms, found = np.empty_like(theta), np.empty_like(sums)  # with the constant last
     terms[:, :-1], terms[:, -1] = theta[:, 1:], theta[:, 0]
-    n_rows, objective = columns.shape[1], 0.0
-    for start in range(0, n_rows, BLOCK):
-        count = min(BLOCK, n_rows - start)
+    found[:, :-1], found[:, -1] = sums[:, 1:], sums[:, 0]
+    for start in range(first, last, BLOCK):
+        count = min(BLOCK, last - start)
         _lay_out(columns, start, count, features)
         score(terms, features, costs)
         if _invert(costs, near, least) > 0:
@@ -154,6 +174,5 @@ def add_cost_sums(
             costs[:, count:] = 0.0  # what is no row adds nothing to any sum
         add(costs, features, found)
         objective += _sum(least, count)
-    sums[:, 0] += found[:, -1]
-    sums[:, 1:] += found[:, :-1]
+    sums[:, 1:], sums[:, 0] = found[:, :-1], found[:, -1]
     return objective

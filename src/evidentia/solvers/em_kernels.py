@@ -207,8 +207,10 @@ def _covariance(backward, p, q):
 
 
 @compiled
-def climb(features, weight, frame, start, rule, settings, outcome, first, last):
-    """EM from the starts ``first`` to ``last - 1`` to their ends, one after the other, on a table of kept features.
+def climb(features, weight, frame, start, rule, settings, outcome, before, at, share):
+    """EM from each start to its end, one after the other, on a table of kept features, ``share`` iterations of it.
+
+    Gives the start and the iteration that come next, which are ``at`` of the next call.
 
     Parameters
     ----------
@@ -225,33 +227,39 @@ def climb(features, weight, frame, start, rule, settings, outcome, first, last):
         tol, max_iter, reg_covar, and how many objects the rows stand for.
     outcome : tuple of ndarray
         Log-likelihood, trace (max_iter + 1, m), iterations, converged, degenerate, to be written to.
+    before : tuple of ndarray
+        The mixture one iteration ago: weights (c,), means (c, d) and covariances, to be written to.
+    at : tuple of int
+        The start, and the iteration of it, that are to come.
+    share : int
     """
     tol, max_iter, reg_covar, objects = settings
     log_likelihood, trace, n_iter, converged, degenerate = outcome
     c = start[1].shape[1]
     n, width = features.shape
     scores, statistics = np.empty((c, n)), np.empty((c, width))
-    before = start[0][0].copy(), start[1][0].copy(), start[2][0].copy()
-    for r in range(first, last):
-        share = weight[r : r + 1] if len(weight) > 1 else weight
+    r, iteration = at
+    while r < len(n_iter) and share > 0:
+        share -= 1
+        weights = weight[r : r + 1] if len(weight) > 1 else weight
         state = (start[0][r], start[1][r], start[2][r])
-        total, last = share.sum(), -np.inf
-        for iteration in range(max_iter + 1):
-            now, narrowness = _e_step(features, share, frame, state, scores, statistics)
-            if now < last - RISE * abs(last):  # the floor of the covariances has the last word: the step is taken back
-                state[0][:], state[1][:], state[2][:] = before
-                converged[r] = True
-                break
-            trace[iteration, r], n_iter[r], log_likelihood[r] = now, iteration, now
-            for k in range(c):
-                if not (
-                    statistics[k, 0] >= SMALLEST_SIZE / objects * total and narrowness[k] * reg_covar < SMALLEST_SIZE
-                ):
-                    degenerate[r] = True
-            converged[r] = not degenerate[r] and now - last <= tol * total
-            if degenerate[r] or converged[r] or iteration == max_iter:
-                break
-            last = now
-            before[0][:], before[1][:], before[2][:] = state
-            scatter, size = _expectation(statistics, reg_covar / objects, frame, state[0], state[1], state[2])
-            solve(rule[0], scatter, size, start[2][r : r + 1], rule[1], start[2][r : r + 1])
+        total, last = weights.sum(), trace[iteration - 1, r] if iteration else -np.inf
+        now, narrowness = _e_step(features, weights, frame, state, scores, statistics)
+        if now < last - RISE * abs(last):  # the floor of the covariances has the last word: the step is taken back
+            state[0][:], state[1][:], state[2][:] = before
+            converged[r] = True
+            r, iteration = r + 1, 0
+            continue
+        trace[iteration, r], n_iter[r], log_likelihood[r] = now, iteration, now
+        for k in range(c):
+            if not (statistics[k, 0] >= SMALLEST_SIZE / objects * total and narrowness[k] * reg_covar < SMALLEST_SIZE):
+                degenerate[r] = True
+        converged[r] = not degenerate[r] and now - last <= tol * total
+        if degenerate[r] or converged[r] or iteration == max_iter:
+            r, iteration = r + 1, 0
+            continue
+        before[0][:], before[1][:], before[2][:] = state
+        scatter, size = _expectation(statistics, reg_covar / objects, frame, state[0], state[1], state[2])
+        solve(rule[0], scatter, size, start[2][r : r + 1], rule[1], start[2][r : r + 1])
+        iteration += 1
+    return r, iteration

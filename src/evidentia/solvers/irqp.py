@@ -26,16 +26,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.compiling import at_a_time, compiled
+from evidentia.solvers.compiling import at_a_time, compiled, parts
 from evidentia.solvers.descent import Run
 from evidentia.solvers.pair_rows import pair_rows
-from evidentia.solvers.simplex_qp import minimize_on_simplex
+from evidentia.solvers.simplex_qp import minimize_on_simplex, program_work
 from evidentia.solvers.threads import Each, crew, n_threads
 
 BLOCK, PART = 256, 32  # rows whose products are made at once, and by one thread
@@ -145,16 +146,15 @@ def _meet_partners(masses, partners, targets, gram, pull):
 
 
 @compiled(nogil=True)
-def _sweep_block(masses, first, pulls, gram, forms, targets, form, indptr, indices, weights):
-    """Improve the rows from ``first`` on for which there are ``pulls (t, n_rows, f)``, the targets times the masses.
+def _sweep_block(masses, first, rows, change, moved, pulls, gram, forms, targets, form, indptr, indices, weights):
+    """Improve some ``rows``, from one to before another, of the block that begins at ``first``; returns the change.
 
-    ``targets (t, n, n)`` are of every pair; ``gram``, which is the masses' cross product, is kept up to date.
+    ``pulls (t, n_rows, f)`` are the targets of the block times the masses, and ``moved (n_rows, f)`` how far its rows
+    have moved since. ``targets (t, n, n)`` are of every pair; ``gram``, the masses' cross product, is kept up to date.
     """
-    f = masses.shape[1]
-    n_forms, n_rows = pulls.shape[:2]
-    pull, moved = np.empty((n_forms, f)), np.empty((n_rows, f))
-    change = 0.0
-    for r in range(n_rows):
+    n_forms, _, f = pulls.shape
+    pull = np.empty((n_forms, f))
+    for r in range(rows[0], rows[1]):
         i = first + r
         for t in range(n_forms):
             row = targets[t, i]
@@ -185,7 +185,7 @@ def _sweep_dense(
     gram, change = masses.T @ masses, 0.0
     for first in range(0, n, BLOCK):
         size = min(BLOCK, n - first)
-        pulls = np.empty((len(forms), size, f))
+        pulls, moved = np.empty((len(forms), size, f)), np.empty((size, f))
 
         def multiply(start: int, first: int = first, size: int = size, pulls: np.ndarray = pulls) -> None:
             part = slice(start, min(start + PART, size))
@@ -193,13 +193,17 @@ def _sweep_dense(
                 np.matmul(targets[t, first + part.start : first + part.stop], masses, out=pulls[t, part])
 
         each(multiply, range(0, size, PART))
-        change += _sweep_block(masses, first, pulls, gram, forms, targets, *links)
+        of_block = 0.0
+        for part in parts(size, program_work(f)):
+            rows = part.start, part.stop
+            of_block = _sweep_block(masses, first, rows, of_block, moved, pulls, gram, forms, targets, *links)
+        change += of_block
     return change
 
 
 @compiled(nogil=True)
-def _sweep_pairs(chosen, changes, masses, forms, starts, partners, values, form, indptr, indices, weights):
-    """Improve the rows ``chosen``, when each has some partners."""
+def _sweep_pairs(chosen, _, changes, masses, forms, starts, partners, values, form, indptr, indices, weights):
+    """Improve the rows ``chosen``, when each has some partners; a row is never shared out."""
     f = masses.shape[1]
     gram = np.empty((f, f))
     pull = np.empty((len(forms), f))
@@ -212,8 +216,11 @@ def _sweep_pairs(chosen, changes, masses, forms, starts, partners, values, form,
 
 
 @compiled(nogil=True)
-def _sweep_groups(chosen, changes, masses, forms, groups, values, form, indptr, indices, weights):
-    """Improve the objects of the groups ``chosen``, when groups share their partners; positions have ``changes``."""
+def _sweep_groups(chosen, rows, changes, masses, forms, groups, values, form, indptr, indices, weights):
+    """Improve some ``rows``, from one to before another, of each of the groups ``chosen``; positions have ``changes``.
+
+    Groups share their partners.
+    """
     size = values.shape[2]
     partners = np.empty((groups.shape[1] * size, masses.shape[1]))
     for g in chosen:
@@ -224,7 +231,7 @@ def _sweep_groups(chosen, changes, masses, forms, groups, values, form, indptr, 
         U = (values[0, g] @ partners) @ forms[0]
         for t in range(1, len(forms)):
             U += (values[t, g] @ partners) @ forms[t]
-        for row in range(min(size, len(changes) - g * size)):
+        for row in range(rows[0], min(rows[1], len(changes) - g * size)):
             i = g * size + row
             u = -2 * U[row]
             _add_links(u, masses, i, form, indptr, indices, weights)
@@ -232,14 +239,12 @@ def _sweep_groups(chosen, changes, masses, forms, groups, values, form, indptr, 
 
 
 @compiled
-def _wave_numbers(indptr, indices):
-    """The wave of each row: one more than the latest of its partners before it."""
-    wave = np.zeros(len(indptr) - 1, np.int64)
-    for i in range(len(wave)):
+def _number_waves(wave, first, last, indptr, indices):
+    """The wave of each of the rows ``first`` to ``last - 1``: one more than the latest of its partners before it."""
+    for i in range(first, last):
         for at in range(indptr[i], indptr[i + 1]):
             if indices[at] < i:
                 wave[i] = max(wave[i], wave[indices[at]] + 1)
-    return wave
 
 
 def waves(partners: csr_array) -> list[np.ndarray]:
@@ -252,7 +257,9 @@ def waves(partners: csr_array) -> list[np.ndarray]:
     >>> waves(csr_array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]]))
     [array([0]), array([1, 3]), array([2])]
     """
-    number = _wave_numbers(partners.indptr, partners.indices)
+    n, number = partners.shape[0], np.zeros(partners.shape[0], np.int64)
+    for part in parts(n, 10 * partners.nnz / max(n, 1)):
+        _number_waves(number, part.start, part.stop, partners.indptr, partners.indices)
     return np.split(np.argsort(number, kind="stable"), np.cumsum(np.bincount(number))[:-1])
 
 
@@ -272,7 +279,13 @@ def place_among(new: np.ndarray, forms: np.ndarray, masses: np.ndarray, targets:
     """
     with crew(n_threads() if targets.size * masses.shape[1] > 2 * ALONE else 1) as each:
         Q = sum(form @ (masses.T @ masses) @ form for form in forms)
-        each(lambda part: _place(new[part], Q, forms, masses, targets[:, part]), row_blocks(len(new), len(masses)))
+
+        def place(block: slice) -> None:
+            rows, wanted = new[block], targets[:, block]
+            for part in parts(len(rows), program_work(masses.shape[1])):
+                _place(rows[part], Q, forms, masses, wanted[:, part])
+
+        each(place, row_blocks(len(new), len(masses)))
 
 
 def criterion(
@@ -397,15 +410,17 @@ def _sweeper(
         found = waves(_visible_rows(targets, told))
         if work > ALONE * len(found):
             turns, workers = found, n_threads()
-    share = at_a_time(work / n_units)
+    size = targets.values.shape[2] if isinstance(targets, GroupTargets) else 1
+    share = at_a_time(work / n_units + size * program_work(f))
+    ranges = [(part.start, part.stop) for part in parts(size, program_work(f))]  # of a group
     with crew(workers) as each:
         changes = np.zeros(n)
 
-        def sweep(rows: np.ndarray) -> float:
+        def sweep(masses: np.ndarray) -> float:
             for turn in turns:
                 each(
-                    lambda chosen: kernel(chosen, changes, rows, forms, *given, *told[:4]),
-                    np.array_split(turn, max(workers, -(-len(turn) // share))),
+                    lambda part: kernel(*part, changes, masses, forms, *given, *told[:4]),
+                    product(np.array_split(turn, max(workers, -(-len(turn) // share))), ranges),
                 )
             return float(sum(changes.tolist()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evidentia.solvers.compiling import at_a_time, compiled
+from evidentia.solvers.compiling import compiled, parts
 
 
 def sweep(
@@ -21,9 +21,12 @@ def sweep(
     another one has more weight around it; of several the one met first wins. ``score`` holds a zero for each label,
     before and after.
     """
-    share = at_a_time(10 * len(neighbor) / len(start))
-    parts = (order[first : first + share] for first in range(0, len(order), share))
-    return sum(_relabel(start, neighbor, weight, part, labels, score) for part in parts)
+    shares = parts(len(order), _work_of_node(start, neighbor))
+    return sum(_relabel(start, neighbor, weight, order[part], labels, score) for part in shares)
+
+
+def _work_of_node(start: np.ndarray, neighbor: np.ndarray) -> float:
+    return 10 * len(neighbor) / len(start)
 
 
 @compiled
@@ -46,22 +49,35 @@ def _relabel(start, neighbor, weight, order, labels, score):
     return n_moved
 
 
-@compiled
-def weight_between(start, neighbor, weight, labels):
+def weight_between(start: np.ndarray, neighbor: np.ndarray, weight: np.ndarray, labels: np.ndarray) -> float:
     """Sum of the weights of edges whose ends have different labels."""
     total = 0.0
-    for i in range(len(labels)):
+    for part in parts(len(labels), _work_of_node(start, neighbor)):
+        total = _add_weight_between(start, neighbor, weight, labels, part.start, part.stop, total)
+    return total
+
+
+@compiled
+def _add_weight_between(start, neighbor, weight, labels, first, last, total):
+    for i in range(first, last):
         for e in range(start[i], start[i + 1]):
             if labels[neighbor[e]] != labels[i]:
                 total += weight[e]
     return total
 
 
-@compiled
-def weight_by_label(start, neighbor, weight, labels, n_labels):
+def weight_by_label(
+    start: np.ndarray, neighbor: np.ndarray, weight: np.ndarray, labels: np.ndarray, n_labels: int
+) -> np.ndarray:
     """Weight around each node that has each label, shape (n_nodes, n_labels)."""
     support = np.zeros((len(start) - 1, n_labels))
-    for i in range(len(start) - 1):
+    for part in parts(len(support), _work_of_node(start, neighbor)):
+        _add_weight_by_label(start, neighbor, weight, labels, part.start, part.stop, support)
+    return support
+
+
+@compiled
+def _add_weight_by_label(start, neighbor, weight, labels, first, last, support):
+    for i in range(first, last):
         for e in range(start[i], start[i + 1]):
             support[i, labels[neighbor[e]]] += weight[e]
-    return support

@@ -73,15 +73,15 @@ def diagonal_qp(cost, slope, out):
 
 
 @compiled
-def _sweep(cost, masses, pushed, tables, start, partner, kind, strength):
-    """Minimize over each row in turn; gives the change of J, and J. ``pushed[t]`` is ``masses @ tables[t]``, kept so.
+def _sweep(cost, masses, pushed, tables, start, partner, kind, strength, first, last, change, objective):
+    """Minimize over the rows ``first`` to ``last - 1`` in turn; adds to the change of J, and to J.
 
-    J comes with the sweep: a pair is counted at its second object, when the first has its masses for this sweep.
+    ``pushed[t]`` is ``masses @ tables[t]``, kept so. J comes with the sweep: a pair is counted at its second object,
+    when the first has its masses for this sweep.
     """
     n, f = masses.shape
     slope, earlier, found = np.empty(f), np.empty(f), np.empty(f)
-    change = objective = 0.0
-    for i in range(n):
+    for i in range(first, last):
         for j in range(f):
             slope[j] = earlier[j] = 0.0
         for at in range(start[i], start[i + 1]):
@@ -113,16 +113,45 @@ def _sweep(cost, masses, pushed, tables, start, partner, kind, strength):
 
 
 @compiled
-def _settle(cost, masses, pushed, tables, start, partner, kind, strength, tol, before, sweeps):
-    """Some sweeps; gives J before the first of all, J now, and whether the last sweep hardly lowered it."""
-    objective, rests = 0.0, False
-    for _ in range(sweeps):
-        change, objective = _sweep(cost, masses, pushed, tables, start, partner, kind, strength)
-        before = max(before, objective - change)
-        if -change <= tol * before:
-            rests = True
-            break
-    return before, objective, rests
+def _settle(
+    cost,
+    masses,
+    pushed,
+    tables,
+    start,
+    partner,
+    kind,
+    strength,
+    tol,
+    max_sweeps,
+    share,
+    done,
+    first,
+    change,
+    objective,
+    before,
+    rests,
+):
+    """Visit ``share`` objects, in as many sweeps as that takes, or fewer where a sweep hardly lowers J.
+
+    The last six, which are returned, are the number of whole sweeps, the next object, the change of J and J in the
+    present sweep, J before the first of all, and whether the last whole sweep hardly lowered it.
+    """
+    n = len(masses)
+    while share > 0 and done < max_sweeps and not rests:
+        if first == 0:
+            change = objective = 0.0
+        last = min(n, first + share)
+        change, objective = _sweep(
+            cost, masses, pushed, tables, start, partner, kind, strength, first, last, change, objective
+        )
+        share -= last - first
+        first = last
+        if first == n:
+            before = max(before, objective - change)
+            rests = -change <= tol * before
+            done, first = done + 1, 0
+    return done, first, change, objective, before, rests
 
 
 def linked_masses(
@@ -150,9 +179,9 @@ def linked_masses(
     masses = np.array(masses, dtype=float, order="C")
     tables = np.ascontiguousarray(tables, dtype=float)
     problem = (np.ascontiguousarray(cost), masses, masses @ tables, tables, *ties)
-    share = at_a_time(masses.shape[1] * (len(ties.partner) + tables.shape[0] * masses.size))
-    before, rests, done = -1.0, False, 0
-    while not rests and done < max_sweeps:
-        before, objective, rests = _settle(*problem, tol, before, min(share, max_sweeps - done))
-        done += share
-    return masses, float(objective)
+    n, f = masses.shape
+    share = at_a_time(f * (len(ties.partner) / max(n, 1) + tables.shape[0] * f))
+    state = 0, 0, 0.0, 0.0, -1.0, n == 0
+    while state[0] < max_sweeps and not state[-1]:
+        state = _settle(*problem, tol, max_sweeps, share, *state)
+    return masses, float(state[3])

@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled, read_ahead
+from evidentia.solvers.compiling import compiled, parts, read_ahead
 
 BLOCK = 128  # rows
 WIDTH = BLOCK + 8  # of a line: at a power of two all lines would compete for the same places of the cache
@@ -340,7 +340,6 @@ def _add_last(posterior: np.ndarray, features: np.ndarray, fours: int, sums: np.
         sums[fours + 2] += a2
 
 
-@compiled(nogil=True, **LINEAR)
 def add_posterior_sums(
     blocks: np.ndarray, n_rows: int, theta: np.ndarray, weight: np.ndarray, sums: np.ndarray
 ) -> float:
@@ -358,13 +357,35 @@ def add_posterior_sums(
         Empty: all ones.
     sums : ndarray of shape (n_components, n_terms)
     """
+    log_likelihood, products, tops = 0.0, np.ones(BLOCK), np.zeros(BLOCK)
+    for part in parts(len(blocks), BLOCK * theta.size):
+        so_far = log_likelihood, products, tops
+        log_likelihood = _add_sums_of_some(blocks, n_rows, theta, weight, sums, part.start, part.stop, so_far)
+    return log_likelihood
+
+
+@compiled(nogil=True, **LINEAR)
+def _add_sums_of_some(
+    blocks: np.ndarray,
+    n_rows: int,
+    theta: np.ndarray,
+    weight: np.ndarray,
+    sums: np.ndarray,
+    first: int,
+    last: int,
+    so_far: tuple[float, np.ndarray, np.ndarray],
+) -> float:
+    """Add those of the blocks ``first`` to ``last - 1``, after the blocks before them.
+
+    ``so_far`` is what was given for these, products of sums of exponentials, and sums of largest scores.
+    """
     ready = theta.shape[1] == blocks.shape[1] + 1 and blocks.shape[2] == WIDTH  # lines are the features
     parts, found = _in_parts(theta, blocks.shape[1], ready), _in_parts(sums, blocks.shape[1], ready)
     lifted, scores, further = lines(0 if ready else parts.shape[2] - 1), lines(len(theta)), lines(len(theta))
-    top, total, products, tops = _aligned(BLOCK), _aligned(BLOCK), np.ones(BLOCK), np.zeros(BLOCK)
+    top, total = _aligned(BLOCK), _aligned(BLOCK)
+    log_likelihood, products, tops = so_far
     most = max(1, int(LARGEST / math.log10(len(theta) + 1.0)) * LANES // BLOCK)  # blocks between two logarithms
-    log_likelihood = 0.0
-    for b in range(len(blocks)):
+    for b in range(first, last):
         start, count = b * BLOCK, min(BLOCK, n_rows - b * BLOCK)
         features = blocks[b] if ready else lifted
         _score_parts(blocks[b], parts, features, not ready, scores, further)
@@ -393,7 +414,7 @@ def add_posterior_sums(
             add(scores, features, found[t])
     if len(parts) > 1:
         _copy_parts(sums, blocks.shape[1], found, True)
-    return log_likelihood + _sum_of(tops) + _logs_of(products)
+    return log_likelihood + _sum_of(tops) + _logs_of(products) if last == len(blocks) else log_likelihood
 
 
 @compiled(nogil=True, **LINEAR)

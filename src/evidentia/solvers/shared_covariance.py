@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evidentia.solvers.blocks import BLOCK_BYTES, row_blocks
+from evidentia.solvers.compiling import at_a_time
 from evidentia.solvers.posterior_sums import BLOCK, add_posterior_sums, laid_out, write_posteriors
 
 NEVER = -1e300  # score of a component of weight zero: finite, since an infinity in a product makes NaN on some machines
@@ -116,7 +117,8 @@ def posteriors(X: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.
     living = np.ascontiguousarray(coefficients[alive])
     masses = np.empty((len(X), len(living)))
     d = X.shape[1]
-    for rows in row_blocks(len(X), d, max(BLOCK_BYTES, 8 * d * BLOCK)):  # laid out, all would be a second table
+    share = BLOCK * at_a_time(BLOCK * living.size)
+    for rows in row_blocks(len(X), d, 8 * d * max(BLOCK, min(BLOCK_BYTES // (8 * d), share))):  # not a second table
         write_posteriors(in_blocks(X[rows]), living, masses[rows], log_density[rows])
     if len(living) < len(coefficients):
         found = np.zeros((len(X), len(coefficients)))

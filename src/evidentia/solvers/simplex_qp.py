@@ -17,6 +17,11 @@ SHIFT = 1e-12
 TOLERANCE = 1e-10
 
 
+def program_work(f: int) -> float:
+    """Simple steps of a program over f entries that all leave one by one, the worst that is seen."""
+    return f**4 / 24 + 10 * f**3
+
+
 @compiled
 def _cholesky(matrix, size):
     """Lower factor in place, of the leading ``size`` rows and columns."""

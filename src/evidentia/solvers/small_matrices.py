@@ -7,9 +7,11 @@ are spelled out, because array expressions take seconds to compile.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from evidentia.solvers.compiling import compiled
+from evidentia.solvers.compiling import compiled, parts
 
 SWEEPS = 50  # over all pairs of axes, for one matrix; fewer than ten are needed
 COMMON_SWEEPS = 500  # for axes common to several matrices, where progress can be slow
@@ -33,6 +35,28 @@ def uneven_sum(matrices: np.ndarray) -> np.ndarray:
     Unequal shares keep its eigenvalues from tying by symmetry.
     """
     return np.einsum("k,...kpq->...pq", uneven_shares(matrices.shape[-3]), matrices)
+
+
+def invert(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What :func:`inverses` gives, for some of the matrices after the other."""
+    return _in_parts(inverses, matrices, 2)
+
+
+def diagonalize(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What :func:`eigenvectors` gives, for some of the matrices after the other."""
+    return _in_parts(eigenvectors, matrices, 50)
+
+
+def _in_parts(
+    function: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], matrices: np.ndarray, passes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """``function`` of all matrices, which goes so many times through the products of all pairs of their columns."""
+    _, d, width = matrices.shape
+    shares = list(parts(len(matrices), passes * d * width**2))
+    if len(shares) < 2:
+        return function(matrices)
+    found = [function(matrices[part]) for part in shares]
+    return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
 
 
 @compiled

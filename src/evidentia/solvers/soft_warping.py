@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-from evidentia.solvers.compiling import compiled
+from evidentia.solvers.compiling import compiled, parts
 from evidentia.solvers.posterior_sums import (
     ANY_ORDER,
     C2,
@@ -38,36 +38,53 @@ LANES = 16  # series that are compared with another side by side
 NOTHING = -1e300  # power of two of a sum over no alignment
 LOST = -1000.0  # a term smaller by so many powers of two does not change a sum
 NO_WAYS = np.empty((0, 0, 3, LANES))
+NO_SUMS = np.full((2, 1, LANES), np.inf)
 ONE, FRACTION = np.int64(1023), np.int64(52)  # exponent of 1.0, and how many bits come after an exponent
 
 
-@compiled
 def warp_sums(x: np.ndarray, y: np.ndarray, gamma: float) -> np.ndarray:
     """R with a row and a column of infinity before, but zero in the corner, (t + 1, s + 1)."""
-    t, k = x.shape
-    s = len(y)
-    total = np.full((t + 1, s + 1), np.inf)
+    total = np.full((len(x) + 1, len(y) + 1), np.inf)
     total[0, 0] = 0.0
-    for i in range(t):
-        for j in range(s):
+    for part in parts(len(x), _work_of_time(y)):
+        _warp_some(x, y, gamma, part.start, part.stop, total)
+    return total
+
+
+def _work_of_time(others: np.ndarray) -> float:
+    return float(others.size + 10 * len(others))
+
+
+@compiled
+def _warp_some(x: np.ndarray, y: np.ndarray, gamma: float, first: int, last: int, total: np.ndarray) -> None:
+    for i in range(first, last):
+        for j in range(len(y)):
             cost = 0.0
-            for q in range(k):
+            for q in range(x.shape[1]):
                 cost += (x[i, q] - y[j, q]) ** 2
             a, b, c = total[i, j + 1], total[i + 1, j], total[i, j]
             least = min(a, b, c)
             shares = np.exp((least - a) / gamma) + np.exp((least - b) / gamma) + np.exp((least - c) / gamma)
             total[i + 1, j + 1] = cost + least - gamma * np.log(shares)
-    return total
 
 
-@compiled
 def alignment_shares(x: np.ndarray, y: np.ndarray, total: np.ndarray, gamma: float) -> np.ndarray:
     """How large the share of alignments is that match each two times, (t, s): the slope of sdtw by their cost."""
     t, s = len(x), len(y)
     shares = np.zeros((t, s))
     shares[t - 1, s - 1] = 1.0
-    for i in range(t - 1, -1, -1):
-        for j in range(s - 1, -1, -1):
+    for part in parts(t, _work_of_time(y)):
+        _share_some(x, y, total, gamma, t - part.start, t - part.stop, shares)
+    return shares
+
+
+@compiled
+def _share_some(
+    x: np.ndarray, y: np.ndarray, total: np.ndarray, gamma: float, after: int, first: int, shares: np.ndarray
+) -> None:
+    """Shares of the times before ``after`` down to ``first``."""
+    for i in range(after - 1, first - 1, -1):
+        for j in range(len(y) - 1, -1, -1):
             # Hand on to the three places that one can come from, each by its part of the sum over them.
             cost = 0.0
             for q in range(x.shape[1]):
@@ -77,7 +94,6 @@ def alignment_shares(x: np.ndarray, y: np.ndarray, total: np.ndarray, gamma: flo
                 if i >= up and j >= left:
                     way = np.exp((before - total[i + 1 - up, j + 1 - left]) / gamma)
                     shares[i - up, j - left] += shares[i, j] * way
-    return shares
 
 
 def align(x: np.ndarray, y: np.ndarray, gamma: float) -> tuple[float, np.ndarray]:
@@ -104,7 +120,6 @@ def soft_dtw(x: np.ndarray, y: np.ndarray, gamma: float) -> float:
     return float(warp_sums(x, y, float(gamma))[-1, -1])
 
 
-@compiled(nogil=True, **LINEAR)
 def warp_many(x: np.ndarray, others: np.ndarray, lengths: np.ndarray, gamma: float, ways: np.ndarray) -> np.ndarray:
     r"""Soft-DTW of a series (t, k) with many: others (s, k, LANES), of which each has its own length, at most s.
 
@@ -113,11 +128,35 @@ def warp_many(x: np.ndarray, others: np.ndarray, lengths: np.ndarray, gamma: flo
     end of a shorter series changes nothing before it. If ``ways`` is (t, s, 3, LANES), it gets the shares of the three
     places that each place is come to from: the same j, the same i, and neither.
     """
+    found, so_far = NO_SUMS[0, 0], NO_SUMS
+    for part in parts(len(x), _work_of_time(others)):
+        found, so_far = _warp_some_of_many(x, others, lengths, gamma, ways, part.start, part.stop, so_far)
+    return found
+
+
+@compiled(nogil=True, **LINEAR)
+def _warp_some_of_many(
+    x: np.ndarray,
+    others: np.ndarray,
+    lengths: np.ndarray,
+    gamma: float,
+    ways: np.ndarray,
+    first: int,
+    last: int,
+    so_far: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Go on with the times ``first`` to ``last - 1``; ``so_far`` are the sums over alignments at the time before them.
+
+    Gives what is found if these are the last, and the sums. They are worked on in arrays of this function alone: loops
+    over arrays that may overlap do not become vector instructions.
+    """
     s, k = others.shape[0], others.shape[1]
     number, power = np.zeros((s + 1, LANES)), np.full((s + 1, LANES), NOTHING)
     before, before_power, found, term = np.zeros(LANES), np.zeros(LANES), np.empty(LANES), np.empty((4, LANES))
     number[0], power[0] = 1.0, 0.0
-    for i in range(len(x)):
+    if first > 0:
+        number[:], power[:] = so_far[0], so_far[1]
+    for i in range(first, last):
         for lane in range(LANES):
             before[lane], before_power[lane] = number[0, lane], power[0, lane]
         number[0], power[0] = 0.0, NOTHING
@@ -159,10 +198,13 @@ def warp_many(x: np.ndarray, others: np.ndarray, lengths: np.ndarray, gamma: flo
     for lane in range(LANES):
         at = lengths[lane]
         found[lane] = -gamma * (np.log(number[at, lane]) + power[at, lane] * (LOG2_HIGH + LOG2_LOW))
-    return found
+    if last == len(x):
+        return found, so_far
+    kept = np.empty((2, s + 1, LANES))
+    kept[0], kept[1] = number, power
+    return found, kept
 
 
-@compiled(nogil=True, **ANY_ORDER)
 def add_matches(
     ways: np.ndarray, others: np.ndarray, lengths: np.ndarray, weight: np.ndarray, mass: np.ndarray, sums: np.ndarray
 ) -> None:
@@ -170,11 +212,33 @@ def add_matches(
 
     The shares of alignments are handed on from the end to the three places that one can come from.
     """
-    t, s, k = len(ways), others.shape[0], others.shape[1]
+    t, shares = len(ways), NO_SUMS[0]
+    for part in parts(t, _work_of_time(others)):
+        after, first = t - part.start, t - part.stop
+        shares = _add_some_matches(ways, others, lengths, weight, after, first, shares, mass, sums)
+
+
+@compiled(nogil=True, **ANY_ORDER)
+def _add_some_matches(
+    ways: np.ndarray,
+    others: np.ndarray,
+    lengths: np.ndarray,
+    weight: np.ndarray,
+    after: int,
+    first: int,
+    shares: np.ndarray,
+    mass: np.ndarray,
+    sums: np.ndarray,
+) -> np.ndarray:
+    """Those of the times before ``after`` down to ``first``; gives the shares at the time before, from these there."""
+    s, k = others.shape[0], others.shape[1]
     here, above = np.zeros((s + 1, LANES)), np.zeros((s + 1, LANES))  # the first: before the first time, never reached
-    for lane in range(LANES):
-        here[lengths[lane], lane] = weight[lane]
-    for i in range(t - 1, -1, -1):
+    if after < len(ways):
+        here[:] = shares
+    else:
+        for lane in range(LANES):
+            here[lengths[lane], lane] = weight[lane]
+    for i in range(after - 1, first - 1, -1):
         above[:] = 0.0
         for j in range(s, 0, -1):
             matched = 0.0
@@ -191,6 +255,7 @@ def add_matches(
                     pulled += here[j, lane] * others[j - 1, q, lane]
                 sums[i, q] += pulled
         here, above = above, here
+    return here
 
 
 def batches(series: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
