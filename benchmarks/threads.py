@@ -107,7 +107,7 @@ def egmm_passes(X: np.ndarray, start: np.ndarray, model: str, repeats: int = 10)
     sets = FocalSets(n_clusters, "pairs", empty=False)
     within = np.stack([np.eye(d)] * (1 if model == "EEE" else n_clusters))
     parameters = Parameters(np.full(len(sets), 1 / len(sets)), start, within)
-    rows = Patterns(ArrayRows(X).map_pieces(lambda piece: tool.observe(piece.table)), complete=True)
+    rows = Patterns(ArrayRows(X).map_chunks(lambda chunk: tool.observe(chunk.table)), complete=True)
     average = averaging(sets)
     return lambda: [tool.gather(rows, parameters, average) for _ in range(repeats)]
 
@@ -118,7 +118,7 @@ def ecm_passes(X: np.ndarray, start: np.ndarray, repeats: int = 10) -> Callable[
     from evidentia.prototypes._kernel import Columns, Criterion, Prototypes, descent_step
 
     criterion = Criterion(FocalSets(len(start), "pairs"), 1.0, 2.0, 10.0)
-    rows = ArrayRows(X).map_pieces(lambda piece: Columns(np.ascontiguousarray(piece.table.T), None))
+    rows = ArrayRows(X).map_chunks(lambda chunk: Columns(np.ascontiguousarray(chunk.table.T), None))
     return lambda: [descent_step(rows, float(len(X)), criterion, Prototypes(start)) for _ in range(repeats)]
 
 

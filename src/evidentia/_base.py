@@ -103,7 +103,7 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
 
     _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
-    _keeps_single = False  # whether tables in single precision stay so, and become doubles piece by piece
+    _keeps_single = False  # whether tables in single precision stay so, and become doubles chunk by chunk
 
     n_jobs: Any = param(
         JOBS,
@@ -238,7 +238,7 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         self._publish_lazy(self._make_lazy(rows), rows)
 
     def _publish_lazy(self, partition: LazyPartition, rows: RowSource) -> None:
-        """The partition of rows that are read piece by piece; of a sparse matrix it is made at once."""
+        """The partition of rows that are read chunk by chunk; of a sparse matrix it is made at once."""
         self.partition_ = partition.compute() if is_sparse(rows) else partition
         self.labels_ = self.partition_.labels() if is_sparse(rows) else LazyLabels(partition)
         self.n_clusters_ = self.focal_sets_.n_clusters
@@ -497,7 +497,7 @@ def refuse_rows(estimator: MethodBase, X: Any) -> None:
     if isinstance(X, RowSource) or is_collection(X):
         raise TypeError(
             f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "
-            "or take a method that reads rows piece by piece: "
+            "or take a method that reads rows chunk by chunk: "
             f"{_method_names(lambda method: 'rows beyond memory' in method.takes)}."
         )
 

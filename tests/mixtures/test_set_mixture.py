@@ -47,7 +47,7 @@ def groups(n=60, seed=0, apart=1.0):
 
 def prepared(tool, X, weight=None):
     """Rows as an engine takes them."""
-    rows = ArrayRows(X, weight).map_pieces(lambda piece: tool.observe(piece.table, piece.weight))
+    rows = ArrayRows(X, weight).map_chunks(lambda chunk: tool.observe(chunk.table, chunk.weight))
     return Patterns(rows, complete=not np.isnan(X).any())
 
 
@@ -206,7 +206,7 @@ def test_where_em_rests_the_penalized_likelihood_is_stationary(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_statistics_of_pieces_add_up_to_those_of_the_whole(model):
+def test_statistics_of_chunks_add_up_to_those_of_the_whole(model):
     X, weight, _, blur = case(model, "weights, holes, blur", n=50)
     parameters, tool = beginning(model, X), with_blur(model, None, blur)
 

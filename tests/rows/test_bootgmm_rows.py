@@ -16,7 +16,7 @@ from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 from evidentia.partition import LazyPartition
 from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.sketch import Sketch
-from evidentia.rows.source import Piece
+from evidentia.rows.source import Chunk
 from evidentia.rows.survey import look_through
 from evidentia.solvers.batched_em import fit_replicates
 from evidentia.solvers.descent import InterruptedFit
@@ -147,7 +147,7 @@ def test_select_and_a_warm_start(small_samples):
     np.testing.assert_array_equal(model.intervals_.lower, whole.intervals_.lower)
 
 
-def test_few_pieces_are_in_memory_at_a_time(small_samples):
+def test_few_chunks_are_in_memory_at_a_time(small_samples):
     rows = Counting(groups(4_000), size=100)
     BootGMM(3, n_jobs=1, **{**QUICK, "n_boot": 20}).fit(rows)
     assert rows.total > 400
@@ -155,18 +155,18 @@ def test_few_pieces_are_in_memory_at_a_time(small_samples):
 
 
 class Counting(OddRows):
-    """Counts the pieces that are in memory, and those that were."""
+    """Counts the chunks that are in memory, and those that were."""
 
     now = most = total = 0
 
     def read(self, handle):
-        for piece in super().read(handle):
-            table = piece.table.copy()
+        for chunk in super().read(handle):
+            table = chunk.table.copy()
             self.now, self.total = self.now + 1, self.total + 1
             self.most = max(self.most, self.now)
             weakref.finalize(table, self.gone)
-            yield Piece(table, None, "row ", piece.first)
-            del table, piece
+            yield Chunk(table, None, "row ", chunk.first)
+            del table, chunk
 
     def gone(self):
         self.now -= 1

@@ -139,8 +139,8 @@ def test_a_full_disk_is_told_once_and_the_fit_goes_on(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["run.npz"]
 
 
-def some_moments(piece, mixing):
-    return moments_of(piece.table, None, mixing)
+def some_moments(chunk, mixing):
+    return moments_of(chunk.table, None, mixing)
 
 
 def test_a_pass_is_kept_for_the_same_function_and_arguments_only(tmp_path):

@@ -76,7 +76,7 @@ def test_what_is_in_memory_is_not_sent(client, monkeypatch):
     seen = submissions(client, monkeypatch)
     rows = ArrayRows(np.arange(12.0).reshape(4, 3) + 1)
     assert add_up(sums_of, rows, 1.0).size == 4
-    assert add_up(sums_of, rows.map_pieces(lambda piece: piece), 1.0).size == 4
+    assert add_up(sums_of, rows.map_chunks(lambda chunk: chunk), 1.0).size == 4
     assert seen == []
 
 
@@ -111,7 +111,7 @@ def test_memory_is_asked_before_the_work(client, tmp_path, monkeypatch):
         add_up(sums_of, rows, 1.0)
     said = str(caught.value)
     assert "has a memory limit of 800 MB and begins no task above 640 MB, but its software alone takes" in said
-    assert "and a piece of rows 590 MB in each of its 1 threads. Give it at least" in said
+    assert "and a chunk of rows 590 MB in each of its 1 threads. Give it at least" in said
     least = float(said.split("at least ")[1].split(" MB")[0])
     assert (590 + 100) / 0.8 < least < (590 + 400) / 0.8
     assert not list(tmp_path.iterdir())

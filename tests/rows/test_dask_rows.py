@@ -57,16 +57,16 @@ KINDS = ("array", "unknown lengths", "frame")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pieces_are_the_rows_in_order(collections, table, kind, monkeypatch):
-    monkeypatch.setattr(dask_rows, "piece_rows", lambda d: 128)
+def test_chunks_are_the_rows_in_order(collections, table, kind, monkeypatch):
+    monkeypatch.setattr(dask_rows, "chunk_rows", lambda d: 128)
     rows = DaskRows(collections[kind])
     assert rows.n_features == 3
     assert rows.n_rows == (2000 if kind == "array" else None)
     assert rows.names == (("a", "b", "c") if kind == "frame" else None)
-    pieces = [piece for handle in rows.handles for piece in rows.read(handle)]
-    assert max(len(piece.table) for piece in pieces) == 128
-    assert {piece.table.dtype for piece in pieces} == {np.dtype(float)}
-    assert pieces[-1].where(3) == "block 4, row 899"
+    chunks = [chunk for handle in rows.handles for chunk in rows.read(handle)]
+    assert max(len(chunk.table) for chunk in chunks) == 128
+    assert {chunk.table.dtype for chunk in chunks} == {np.dtype(float)}
+    assert chunks[-1].where(3) == "block 4, row 899"
     np.testing.assert_array_equal(gather_rows(rows).table, table)
 
 
@@ -209,7 +209,7 @@ def test_a_fit_of_a_dask_array_reads_it_block_by_block(client, tmp_path):
 
 def test_what_is_sent_to_a_worker_has_no_blocks_in_it(table):
     rows = DaskRows(da.from_array(table, chunks=(500, 3)))
-    for sent in (rows, TransformedRows(rows, Twice()), rows.map_pieces(repr), NumberedRows(rows)):
+    for sent in (rows, TransformedRows(rows, Twice()), rows.map_chunks(repr), NumberedRows(rows)):
         assert len(cloudpickle.dumps(sent.bare())) < 2000 < table.nbytes
         assert sent.block(sent.handles[1]).key == rows.block(1).key
 

@@ -17,7 +17,7 @@ from evidentia.prototypes._base import Slices
 from evidentia.prototypes._kernel import Criterion, Prototypes, descent_step
 from evidentia.rows.numbered import NumberedRows, rows_apart
 from evidentia.rows.sketch import Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gather_rows
+from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows
 from evidentia.rows.survey import look_through
 from evidentia.solvers.threads import threads
 from odd_rows import OddRows
@@ -193,8 +193,8 @@ def test_rows_by_number():
         np.testing.assert_array_equal(left.weight[left.weight > 0], np.delete(weight, numbers))
     counted = NumberedRows(OddRows(X, size=7, known=False))
     assert counted.n_rows == 40
-    for piece in (piece for handle in counted.handles for piece in counted.read(handle)):
-        np.testing.assert_array_equal(piece.table[0], X[piece.first])
+    for chunk in (chunk for handle in counted.handles for chunk in counted.read(handle)):
+        np.testing.assert_array_equal(chunk.table[0], X[chunk.first])
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class MadeRows(RowSource):
     def read(self, handle):
         rng = np.random.default_rng(handle)
         n = min(20_000, self.n_rows - handle)
-        yield Piece(rng.normal(size=(n, 5)) + 7 * rng.integers(3, size=(n, 1)), None, "row ", handle)
+        yield Chunk(rng.normal(size=(n, 5)) + 7 * rng.integers(3, size=(n, 1)), None, "row ", handle)
 
     def fingerprint(self):
         return f"made {self.n_rows}"

@@ -13,7 +13,7 @@ from evidentia.mixtures.class_rows import MOST_CATEGORIES, Values
 from evidentia.partition.lazy import LazyPartition
 from evidentia.rows.checkpoint import Checkpoint
 from evidentia.rows.sketch import SKETCH_ROWS
-from evidentia.rows.source import Piece, RowSource
+from evidentia.rows.source import Chunk, RowSource
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
 from odd_rows import OddRows
@@ -335,7 +335,7 @@ class Generated(RowSource):
         rng = np.random.default_rng(handle)
         table = rng.normal(size=(20_000, 5))
         table[rng.uniform(size=20_000) < 0.4] += 5
-        yield Piece(np.clip(np.round(1.5 * table), -5, 12) if self.whole else table, None, f"part {handle}, row ", 0)
+        yield Chunk(np.clip(np.round(1.5 * table), -5, 12) if self.whole else table, None, f"part {handle}, row ", 0)
 
     def fingerprint(self):
         return f"generated {self.whole}"

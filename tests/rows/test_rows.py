@@ -14,7 +14,7 @@ from evidentia.partition.lazy import LazyPartition
 from evidentia.rows import passes
 from evidentia.rows.passes import add_up, map_handles
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch, row_hashes
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gather_rows, piece_rows
+from evidentia.rows.source import ArrayRows, Chunk, RowSource, chunk_rows, gather_rows
 from evidentia.rows.survey import look_through
 from evidentia.solvers.coordinates import moments_of
 from evidentia.solvers.descent import InterruptedFit
@@ -30,8 +30,8 @@ def blobs(n, d=4, seed=0):
     return centers[which] + scales * rng.normal(size=(n, d)), which
 
 
-def moments(piece, mixing=True):
-    return moments_of(piece.table, piece.weight, mixing)
+def moments(chunk, mixing=True):
+    return moments_of(chunk.table, chunk.weight, mixing)
 
 
 def test_a_pass_adds_up_in_order_on_any_number_of_threads():
@@ -39,9 +39,9 @@ def test_a_pass_adds_up_in_order_on_any_number_of_threads():
     rows, seen = ArrayRows(X), set()
     assert len(rows.handles) == 7
 
-    def watched(piece):
+    def watched(chunk):
         seen.add(threading.get_ident())
-        return moments(piece)
+        return moments(chunk)
 
     found = []
     for n_jobs in (1, 2, 3):
@@ -58,8 +58,8 @@ def test_a_pass_adds_up_in_order_on_any_number_of_threads():
 
 
 def test_an_error_in_a_thread_is_the_error_of_the_pass():
-    def fails(piece):
-        raise ArithmeticError(piece.where(0))
+    def fails(chunk):
+        raise ArithmeticError(chunk.where(0))
 
     with threads(2), pytest.raises(ArithmeticError, match="row 0"):
         add_up(fails, ArrayRows(blobs(100_000)[0]))
@@ -252,7 +252,7 @@ class Generated(RowSource):
         rng = np.random.default_rng(handle)
         table = rng.normal(size=(20_000, 5))
         table[rng.uniform(size=20_000) < 0.4] += 5
-        yield Piece(table, None, f"part {handle}, row ", 0)
+        yield Chunk(table, None, f"part {handle}, row ", 0)
 
     def fingerprint(self):
         return "generated"
@@ -316,10 +316,10 @@ def test_sources_of_another_width_and_weights_beside_them_are_refused():
         model.fit(OddRows(X), sample_weight=np.ones(3_000))
 
 
-def test_pieces_of_wide_tables_have_fewer_rows():
-    assert piece_rows(4) == 32_768
-    assert piece_rows(100) == 5_242
-    assert piece_rows(10**6) == 256
+def test_chunks_of_wide_tables_have_fewer_rows():
+    assert chunk_rows(4) == 32_768
+    assert chunk_rows(100) == 5_242
+    assert chunk_rows(10**6) == 256
 
 
 def test_gathering_keeps_weights_and_order():

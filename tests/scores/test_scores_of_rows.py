@@ -9,7 +9,7 @@ import pytest
 from evidentia import CredalPartition, FocalSets
 from evidentia.partition import LazyPartition
 from evidentia.rows.dask import DaskRows
-from evidentia.rows.source import Piece, TransformedRows, same_rows
+from evidentia.rows.source import Chunk, TransformedRows, same_rows
 from evidentia.scores import credal_rand_index, pair_nonspecificity
 from evidentia.solvers.coordinates import ColumnScales
 from odd_rows import OddRows
@@ -125,7 +125,7 @@ class Repeated(OddRows):
         self.handles, self.n_rows = list(range(times)), times * len(table)
 
     def read(self, handle):
-        yield Piece(self.table, None, "row ", handle * len(self.table))
+        yield Chunk(self.table, None, "row ", handle * len(self.table))
 
 
 def test_memory_does_not_grow_with_the_number_of_rows():

@@ -391,7 +391,7 @@ class BootGMM(_base.IterativeClusterer):
                 raise TypeError(
                     f"BootGMM takes {name!r} only where all rows are in memory. Leave it out, or give a sample of them."
                 )
-        first = next((piece for handle in source.handles for piece in source.read(handle)), None)
+        first = next((chunk for handle in source.handles for chunk in source.read(handle)), None)
         if first is not None and first.weight is not None:
             raise TypeError("BootGMM draws every row alike. Open the rows without a column of weights.")
 

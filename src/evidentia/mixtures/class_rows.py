@@ -20,7 +20,7 @@ from evidentia.mixtures.finalists import Collapse, Sums, climb
 from evidentia.rows.categories import Columns, encode
 from evidentia.rows.passes import add_up
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource
+from evidentia.rows.source import ArrayRows, Chunk, RowSource
 from evidentia.rows.survey import is_small
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ def find_categories(rows: RowSource, who: str) -> list[np.ndarray]:
     return categories
 
 
-def _values(piece: Piece, names: tuple[str, ...] | None, who: str) -> Values:
+def _values(chunk: Chunk, names: tuple[str, ...] | None, who: str) -> Values:
     columns, values = [], []
-    for column, entries in enumerate(piece.table.T):
+    for column, entries in enumerate(chunk.table.T):
         known = pd.unique(entries[~np.isnan(entries)])
         measured = known[known != np.floor(known)] if np.isfinite(known.sum()) else known[~np.isfinite(known)]
         if len(measured):
-            place = piece.where(int(np.flatnonzero(entries == measured[0])[0]))
+            place = chunk.where(int(np.flatnonzero(entries == measured[0])[0]))
             raise ValueError(
                 f"Column {_column(column, names)} of X holds numbers such as {measured[0]:g} ({place}), which are not "
                 f"categories. {who} reads rows that are not in memory as whole numbers, one for each category."
@@ -99,7 +99,7 @@ def _column(column: int, names: tuple[str, ...] | None) -> str:
 
 
 class RowCounts(NamedTuple):
-    """Rows of a piece, each different one once."""
+    """Rows of a chunk, each different one once."""
 
     n_rows: int
     total: float
@@ -133,8 +133,8 @@ def survey_rows(coded: RowSource) -> Different:
     return Different(sketch.rows[order], sketch.weight[order] * share, total, complete)
 
 
-def _count_rows(piece: Piece) -> RowCounts | None:
-    for used in piece.without_zero_weights():
+def _count_rows(chunk: Chunk) -> RowCounts | None:
+    for used in chunk.without_zero_weights():
         return RowCounts(len(used.table), used.total, Sketch.of(used.table, used.weight).keep_smallest())
     return None
 
@@ -146,8 +146,8 @@ class Part(NamedTuple):
     weight: np.ndarray
 
 
-def part_of(piece: Piece) -> Part:
-    return Part(piece.table, np.ones(len(piece.table)) if piece.weight is None else piece.weight)
+def part_of(chunk: Chunk) -> Part:
+    return Part(chunk.table, np.ones(len(chunk.table)) if chunk.weight is None else chunk.weight)
 
 
 def sums_of(part: Part, columns: Columns, parameters: ClassParameters) -> Sums:
@@ -168,7 +168,7 @@ class AllCodes:
     """All rows of a table, as codes of their categories."""
 
     def __init__(self, coded: RowSource, columns: Columns, total: float, settings: LatentClassMixture):
-        self.rows, self.columns, self.total, self.settings = coded.map_pieces(part_of), columns, total, settings
+        self.rows, self.columns, self.total, self.settings = coded.map_chunks(part_of), columns, total, settings
 
     def finish(self, look: Candidate) -> Candidate:
         """A mixture that was fitted to the sample, fitted to all rows."""

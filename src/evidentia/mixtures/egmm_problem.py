@@ -30,8 +30,8 @@ from evidentia.mixtures.set_mixture import (
 )
 from evidentia.partition import CredalPartition
 from evidentia.rows.passes import add_up
-from evidentia.rows.source import ArrayRows, Piece, RowSource, TransformedRows
-from evidentia.rows.survey import Table, piece_moments
+from evidentia.rows.source import ArrayRows, Chunk, RowSource, TransformedRows
+from evidentia.rows.survey import Table, chunk_moments
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, coordinates_of, moments_of, scales_of
 from evidentia.solvers.descent import Run
@@ -194,7 +194,7 @@ def reduce_table(table: Table, reduction: Principal | Independent | None) -> Tab
     if table.complete:
         assert isinstance(table.rows, ArrayRows)
         rows = ArrayRows(sample.X, table.rows.weight)
-    return Table(rows, table.n_rows, add_up(piece_moments, rows, True), sample, table.complete)
+    return Table(rows, table.n_rows, add_up(chunk_moments, rows, True), sample, table.complete)
 
 
 class KnownTable(NamedTuple):
@@ -229,15 +229,15 @@ def knowledge_of(partition: CredalPartition) -> Knowledge:
 
 
 def observe(
-    tool: Engine, coordinates: Coordinates | ColumnScales, knowledge: Knowledge | None, piece: Piece
+    tool: Engine, coordinates: Coordinates | ColumnScales, knowledge: Knowledge | None, chunk: Chunk
 ) -> list[Pattern]:
-    """A piece of the table as an engine takes it."""
+    """A chunk of the table as an engine takes it."""
     if knowledge is None:
-        return tool.observe(piece.table, piece.weight, coordinates)
+        return tool.observe(chunk.table, chunk.weight, coordinates)
     return [
         pattern._replace(known=known)
-        for known, at in knowledge.take(slice(piece.first, piece.first + len(piece.table))).groups()
-        for pattern in tool.observe(piece.table[at], None if piece.weight is None else piece.weight[at], coordinates)
+        for known, at in knowledge.take(slice(chunk.first, chunk.first + len(chunk.table))).groups()
+        for pattern in tool.observe(chunk.table[at], None if chunk.weight is None else chunk.weight[at], coordinates)
     ]
 
 
@@ -315,7 +315,7 @@ class Problem:
         key = (KIND[model], model in SHARED, id(rows))
         if key not in self._patterns:
             prepare = partial(observe, engine(model), self.coordinates(model), self.knowledge(size))
-            self._patterns[key] = Patterns(rows.map_pieces(prepare), self.whole and self.known is None)
+            self._patterns[key] = Patterns(rows.map_chunks(prepare), self.whole and self.known is None)
         return self._patterns[key]
 
     def knowledge(self, size: str) -> Knowledge | None:

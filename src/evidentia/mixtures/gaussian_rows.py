@@ -10,7 +10,7 @@ import numpy as np
 from evidentia.mixtures._base import Candidate
 from evidentia.mixtures.finalists import Collapse, Sums, climb
 from evidentia.rows.passes import add_up
-from evidentia.rows.source import MappedRows, Piece
+from evidentia.rows.source import Chunk, MappedRows
 from evidentia.rows.survey import Table
 from evidentia.solvers.batched_em import (
     KEPT_FEATURES,
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """Rows of a piece as features, and their weights, all above zero; the number of the first row, if it has one."""
+    """Rows of a chunk as features, and their weights, all above zero; the number of the first row, if it has one."""
 
     features: Features
     weight: np.ndarray
     first: int
 
 
-def part_of(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, piece: Piece) -> Part:
-    rows = piece.table if len(columns) == piece.table.shape[1] else piece.table[:, columns]
-    weight = np.ones(len(rows)) if piece.weight is None else piece.weight
-    return Part(Features(rows, frame, keep), weight, piece.first)
+def part_of(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, chunk: Chunk) -> Part:
+    rows = chunk.table if len(columns) == chunk.table.shape[1] else chunk.table[:, columns]
+    weight = np.ones(len(rows)) if chunk.weight is None else chunk.weight
+    return Part(Features(rows, frame, keep), weight, chunk.first)
 
 
 def sums_of(part: Part, theta: np.ndarray) -> Sums:
@@ -94,7 +94,7 @@ class AllRows:
                 frame = whitening(mean, spread[self.columns[:, None], self.columns])
             steps, rows = Steps(frame, self.table.n_rows), self.table.rows
             keep = rows.in_memory and self.table.n_rows * steps.width <= KEPT_FEATURES
-            self._views[diagonal] = steps, rows.map_pieces(partial(part_of, frame, self.columns, keep))
+            self._views[diagonal] = steps, rows.map_chunks(partial(part_of, frame, self.columns, keep))
         return self._views[diagonal]
 
     def fit_replicates(

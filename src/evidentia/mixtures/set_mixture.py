@@ -138,7 +138,7 @@ class Layout(NamedTuple):
 
 
 class Patterns:
-    """Rows as the engines take them, each piece a list of patterns.
+    """Rows as the engines take them, each chunk a list of patterns.
 
     Of rows without missing entries the second moment about the origin is the same in every pass; where all clusters
     share a covariance it is all that squares of the rows are needed for, so it is kept after the first pass.
@@ -528,7 +528,7 @@ class OwnEngine(Engine):
         if not rows.complete:
             return super().gather(rows, parameters, average)
         of_sets = self._set_parameters(parameters, average)
-        theta, _ = self._coefficients(parameters.weights, *of_sets, self.blur)  # once for all pieces
+        theta, _ = self._coefficients(parameters.weights, *of_sets, self.blur)  # once for all chunks
         found = add_up(complete_sums, rows.rows, theta)
         return found._replace(second=self._second(found.size, found.second, np.arange(parameters.centers.shape[1])))
 

@@ -11,7 +11,7 @@ from evidentia import _base
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
 from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters, to_rows
-from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, piece_sums, update_covariances
+from evidentia.prototypes._kernel import Criterion, Prototypes, chunk_sums, guard_cost, update_covariances
 from evidentia.prototypes._wide import WidePrototypes, wide_step
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
@@ -29,12 +29,12 @@ WIDE = 16  # columns from which second moments by clusters take less time than a
 
 
 def fixed_step(
-    pieces: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
+    chunks: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
     """J of the prototypes, and prototypes with better metrics around the same centers."""
     if isinstance(prototypes, WidePrototypes):
-        return wide_step(pieces, total_weight, criterion, prototypes)
-    objective, sums = add_up(piece_sums, pieces, prototypes, criterion)
+        return wide_step(chunks, total_weight, criterion, prototypes)
+    objective, sums = add_up(chunk_sums, chunks, prototypes, criterion)
     if prototypes.covariances is None:
         return objective, prototypes
     covariances = update_covariances(sums, prototypes.centers, criterion, total_weight)
@@ -207,7 +207,7 @@ class BPEC(EvidentialMeans):
         return peaks
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(fixed_step, objects.pieces, objects.weight.sum(), criterion)
+        return partial(fixed_step, objects.chunks, objects.weight.sum(), criterion)
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
         singles = self._step(objects.sample(), single_clusters(len(starts[0].centers), self.beta))

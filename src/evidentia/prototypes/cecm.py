@@ -29,8 +29,8 @@ class Farthest(NamedTuple):
         return max(self, other)
 
 
-def farthest(piece: Columns) -> Farthest:
-    return Farthest(float(np.sqrt(np.einsum("qi,qi->i", piece.rows, piece.rows).max())))
+def farthest(chunk: Columns) -> Farthest:
+    return Farthest(float(np.sqrt(np.einsum("qi,qi->i", chunk.rows, chunk.rows).max())))
 
 
 class CECM(ConstrainedClusterer):
@@ -169,4 +169,4 @@ class CECM(ConstrainedClusterer):
         return xi / (objects.unit * self._share(focal_sets, objects.weight) * len(self.constraints_))
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        return RHO_FACTOR * add_up(farthest, objects.pieces).distance
+        return RHO_FACTOR * add_up(farthest, objects.chunks).distance

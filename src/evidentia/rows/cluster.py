@@ -216,7 +216,7 @@ def _workers(client: Any) -> list[Worker]:
 
 
 def _ready_workers(client: Any, work: Any, need: int) -> list[Worker]:
-    """Workers that have this package, and the memory to work on a piece in each thread."""
+    """Workers that have this package, and the memory to work on a chunk in each thread."""
     workers = _workers(client)
     if not workers:  # some clusters start workers when there is something to do
         _wait(client, client.submit(len, (), pure=False))
@@ -264,6 +264,6 @@ def _too_small(worker: Worker, need: int) -> Exception:
     return MemoryError(
         f"Dask worker {worker.address} has a memory limit of {worker.limit / mb:.0f} MB and begins no task above "
         f"{worker.pause / mb:.0f} MB, but its software alone takes {worker.used / mb:.0f} MB"
-        + (f", and a piece of rows {need / mb:.0f} MB in each of its {worker.n_threads} threads" if need else "")
+        + (f", and a chunk of rows {need / mb:.0f} MB in each of its {worker.n_threads} threads" if need else "")
         + f". Give it at least {wanted / mb * 1.05:.0f} MB (memory_limit), or fewer threads."
     )

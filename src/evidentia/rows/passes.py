@@ -1,6 +1,6 @@
 """One pass over the rows of a source, wherever these are and whoever does the work.
 
-A function of a piece of rows gives something that adds up (``a.plus(b)``). Pieces are added up within their handle, in
+A function of a chunk of rows gives something that adds up (``a.plus(b)``). Chunks are added up within their handle, in
 order, and then the handles, in order: the sum has the same bits on one thread, on many, or on a cluster of machines.
 """
 
@@ -37,7 +37,7 @@ A = TypeVar("A", bound=Additive)
 
 
 def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
-    """``function(piece, *shared)`` of every piece, added up in the order of the rows; None adds nothing.
+    """``function(chunk, *shared)`` of every chunk, added up in the order of the rows; None adds nothing.
 
     A fit with a checkpoint keeps the sum, and takes it from there when it is begun again; of fits that
     :func:`fit_together` runs one reading of the rows serves all.
@@ -60,10 +60,10 @@ def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *sha
 
 
 def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, handle: Any) -> Any:
-    """The sum over the pieces of a handle; None when it has no rows."""
+    """The sum over the chunks of a handle; None when it has no rows."""
     total = None
-    for piece in rows.read(handle):
-        total = together.plus(total, function(piece, *shared))
+    for chunk in rows.read(handle):
+        total = together.plus(total, function(chunk, *shared))
     return total
 
 

@@ -19,7 +19,7 @@ class Sketch(NamedTuple):
 
     @classmethod
     def of(cls, table: np.ndarray, weight: np.ndarray | None, below: np.uint64 = EVERYTHING) -> Sketch:
-        """Rows of a piece whose hash is at most ``below``."""
+        """Rows of a chunk whose hash is at most ``below``."""
         hashes = row_hashes(table)
         chosen = slice(None) if below == EVERYTHING else np.flatnonzero(hashes <= below)
         share = np.ones(len(table)) if weight is None else weight

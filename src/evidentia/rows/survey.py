@@ -12,7 +12,7 @@ import numpy as np
 
 from evidentia.rows.passes import NO_ROWS, add_up
 from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gather_rows, in_memory
+from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows, in_memory
 from evidentia.rows.together import wait_for_others
 from evidentia.rows.values import LEAST_SHARE, Ranges, ranges_of, refuse_huge, refuse_lost
 from evidentia.solvers.coordinates import Moments, moments_of
@@ -105,9 +105,9 @@ def look_through(
     return kept[key][1]
 
 
-def piece_moments(piece: Piece, mixing: bool) -> Moments | None:
-    """Moments of a piece; those of all pieces add up to those of the source."""
-    return next((moments_of(used.table, used.weight, mixing) for used in piece.without_zero_weights()), None)
+def chunk_moments(chunk: Chunk, mixing: bool) -> Moments | None:
+    """Moments of a chunk; those of all chunks add up to those of the source."""
+    return next((moments_of(used.table, used.weight, mixing) for used in chunk.without_zero_weights()), None)
 
 
 def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
@@ -145,15 +145,15 @@ def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: 
 def _expected_rows(rows: RowSource) -> int:
     """Where nobody has counted: as many in every part as in the first that has any; of one part, none too many."""
     for handle in rows.handles[:-1]:
-        if length := sum(len(piece.table) for piece in rows.read(handle)):
+        if length := sum(len(chunk.table) for chunk in rows.read(handle)):
             return length * len(rows.handles)
     return 0
 
 
-def _small(rows: Any, mixing: bool, check: Callable[[Piece], Ranges], lost: Callable[..., None], sort: bool) -> Table:
+def _small(rows: Any, mixing: bool, check: Callable[[Chunk], Ranges], lost: Callable[..., None], sort: bool) -> Table:
     """A table of which every row is looked at."""
     assert isinstance(rows, ArrayRows)
-    whole = next(Piece(rows.table, rows.weight, "row ", 0).without_zero_weights(), None)
+    whole = next(Chunk(rows.table, rows.weight, "row ", 0).without_zero_weights(), None)
     if whole is None or not len(whole.table):
         raise ValueError(NO_ROWS)
     lost(check(whole), whole.table)
@@ -165,16 +165,16 @@ def _small(rows: Any, mixing: bool, check: Callable[[Piece], Ranges], lost: Call
     return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
 
 
-def _survey(piece: Piece, mixing: bool, check: Callable[[Piece], Ranges], below: np.uint64) -> Survey | None:
-    ranges = check(piece)
-    for used in piece.without_zero_weights():
+def _survey(chunk: Chunk, mixing: bool, check: Callable[[Chunk], Ranges], below: np.uint64) -> Survey | None:
+    ranges = check(chunk)
+    for used in chunk.without_zero_weights():
         moments = moments_of(used.table, used.weight, mixing)
         return Survey(len(used.table), ranges, moments, Sketch.of(used.table, used.weight, below))
     return None
 
 
-def _sketch(piece: Piece, below: np.uint64) -> Sketch | None:
-    for used in piece.without_zero_weights():
+def _sketch(chunk: Chunk, below: np.uint64) -> Sketch | None:
+    for used in chunk.without_zero_weights():
         return Sketch.of(used.table, used.weight, below)
     return None
 
@@ -187,21 +187,21 @@ def _column(names: tuple[str, ...] | None, at: int) -> str:
     return str(at) if names is None else repr(names[at])
 
 
-def _check(piece: Piece, missing: bool, who: str, names: tuple[str, ...] | None) -> Ranges:
-    """Ranges of a piece, none of whose numbers is refused."""
-    ranges = ranges_of(piece.table)
+def _check(chunk: Chunk, missing: bool, who: str, names: tuple[str, ...] | None) -> Ranges:
+    """Ranges of a chunk, none of whose numbers is refused."""
+    ranges = ranges_of(chunk.table)
 
     def place(row: int, column: int) -> str:
-        return f"{piece.where(row)}, column {_column(names, column)}"
+        return f"{chunk.where(row)}, column {_column(names, column)}"
 
     if not ranges.finite:
-        bad = np.isinf(piece.table) if missing else ~np.isfinite(piece.table)
+        bad = np.isinf(chunk.table) if missing else ~np.isfinite(chunk.table)
         for row, column in np.argwhere(bad)[:1]:
-            value = piece.table[row, column]
+            value = chunk.table[row, column]
             cure = "Drop those rows, or take EGMM, which accepts missing values." if np.isnan(value) else "Replace it."
             raise ValueError(f"{who} needs finite numbers, but {place(row, column)} holds {value}. {cure}")
-        if missing and (empty := np.isnan(piece.table).all(axis=1)).any():
-            where = piece.where(int(empty.argmax()))
+        if missing and (empty := np.isnan(chunk.table).all(axis=1)).any():
+            where = chunk.where(int(empty.argmax()))
             raise ValueError(f"{who} accepts missing values, but {where} holds nothing but NaN.")
-    refuse_huge(piece.table, who, place, ranges)
+    refuse_huge(chunk.table, who, place, ranges)
     return ranges

@@ -233,13 +233,13 @@ def _cross_sums(p: CredalPartition, q: CredalPartition) -> CrossSums:
 
 
 def _sums_of_two(p: Any, q: Any) -> CrossSums:
-    """Of two partitions in memory or not: in one pass over rows that they share, else piece beside piece."""
+    """Of two partitions in memory or not: in one pass over rows that they share, else chunk beside chunk."""
     if isinstance(p, LazyPartition) and isinstance(q, LazyPartition) and same_rows(p.rows, q.rows):
         return p.add_up(_cross_sums, q)
-    return reduce(CrossSums.plus, (CrossSums.of(*both) for both in _side_by_side(_pieces(p, "p"), _pieces(q, "q"))))
+    return reduce(CrossSums.plus, (CrossSums.of(*both) for both in _side_by_side(_chunks(p, "p"), _chunks(q, "q"))))
 
 
-def _pieces(partition: Any, name: str) -> Iterator[PairFactors]:
+def _chunks(partition: Any, name: str) -> Iterator[PairFactors]:
     if isinstance(partition, LazyPartition):
         return map(_factors_of, partition.blocks())
     return iter([_pair_factors(partition, name)])

@@ -185,7 +185,7 @@ def select(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or what the methods take
-        Rows of :func:`~evidentia.rows.open_rows` and Dask collections too, for methods that read them piece by piece.
+        Rows of :func:`~evidentia.rows.open_rows` and Dask collections too, for methods that read them chunk by chunk.
     methods : str, estimator, or list or dict of them
         An estimator with the parameters you want, or the short name of a method, such as ``"egmm"`` or ``"ecm"``
         (:func:`evidentia.methods.clusterers` lists them). The keys of a dict name the methods in the table.

@@ -279,14 +279,14 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         )
         _base.refuse_masses(self, tables.present.shape[1], family)
         problem = self._problem(tables, family, starts)
-        pieces = Slices(tables.features, tables.weight)
+        chunks = Slices(tables.features, tables.weight)
         vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
-        best, runs = self._best_descent(partial(_kernel.descent_step, pieces, problem), starts, len(starts), vectors)
+        best, runs = self._best_descent(partial(_kernel.descent_step, chunks, problem), starts, len(starts), vectors)
         if automatic and not runs[-1].interrupted:  # clusters stay, and masses are found anew over more sets
             problem = replace(
                 problem, criterion=replace(problem.criterion, focal_sets=self._overlap(tables, problem, best.state))
             )
-            lowest, _ = _kernel.descent_step(pieces, problem, best.state)
+            lowest, _ = _kernel.descent_step(chunks, problem, best.state)
             best = replace(best, trace=np.append(best.trace[:-1], lowest))
         return best, runs, problem
 
