@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from evidentia import EGMM
 from evidentia.rows.cluster import PATIENCE
 from evidentia.rows.passes import add_up
-from evidentia.rows.survey import look_through
+from evidentia.rows.scan import scan
 from evidentia.solvers.descent import InterruptedFit
 from made_rows import MadeRows, same, sum_alone, sums_of
 
@@ -179,7 +179,7 @@ def too_small_a_worker():
     unkilled = dask.config.set({"distributed.worker.memory.terminate": False})
     with tempfile.TemporaryDirectory() as diary, unkilled, local_cluster("200MB", n_workers=1):
         rows = MadeRows(40, 2000, diary=diary)
-        error = outcome_of(lambda: look_through(rows, mixing=True, missing=True, who="a fit"))
+        error = outcome_of(lambda: scan(rows, mixing=True, missing=True, who="a fit"))
         return error, len(os.listdir(diary))
 
 

@@ -44,7 +44,7 @@ def own_module():
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample of 400 rows."""
-    for module in ("rows.survey", "rows.sketch", "neural.nnevclus"):
+    for module in ("rows.scan", "rows.sketch", "neural.nnevclus"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", 400)
 
 

@@ -14,7 +14,7 @@ import pytest
 import zarr
 
 from evidentia import EGMM, open_rows
-from evidentia.rows.survey import look_through
+from evidentia.rows.scan import scan
 
 
 @pytest.fixture(autouse=True)
@@ -392,7 +392,7 @@ def test_a_number_that_is_not_finite_has_a_place(n):
     write("a.parquet", frame)
     words = "ECM needs finite numbers, but a.parquet, row group 1, row 204, column 'b' holds nan. Drop those rows ... ."
     with sentence(words):
-        look_through(open_rows("a.parquet"), mixing=False, missing=False, who="ECM")
+        scan(open_rows("a.parquet"), mixing=False, missing=False, who="ECM")
 
 
 @pytest.mark.parametrize("value", [-0.5, np.nan, np.inf])

@@ -11,8 +11,8 @@ from distributed import Client, LocalCluster
 
 from evidentia.rows import cluster, passes
 from evidentia.rows.passes import add_up, map_handles
+from evidentia.rows.scan import scan
 from evidentia.rows.source import ArrayRows
-from evidentia.rows.survey import look_through
 from made_rows import MadeRows, client_of_a_task, handle_of, note_and_sleep, same, slow_if_even, sum_alone, sums_of
 
 
@@ -54,9 +54,9 @@ def test_results_come_in_the_order_of_the_handles(client):
 
 def test_a_survey_is_the_same_as_in_this_process(client, monkeypatch):
     rows = MadeRows(12, 6000)
-    there = look_through(rows, mixing=True, missing=False, who="me")
+    there = scan(rows, mixing=True, missing=False, who="me")
     monkeypatch.setattr(passes, "active_client", lambda: None)
-    here = look_through(rows, mixing=True, missing=False, who="me")
+    here = scan(rows, mixing=True, missing=False, who="me")
     assert not here.complete
     np.testing.assert_array_equal(here.moments.squares, there.moments.squares)
     np.testing.assert_array_equal(here.sample.X, there.sample.X)

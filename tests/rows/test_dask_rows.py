@@ -19,8 +19,8 @@ from evidentia.rows import dask as dask_rows
 from evidentia.rows.dask import DaskRows
 from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.passes import add_up
+from evidentia.rows.scan import scan
 from evidentia.rows.source import TransformedRows, gather_rows
-from evidentia.rows.survey import look_through
 from made_rows import MadeRows, same, sums_of
 
 
@@ -111,7 +111,7 @@ def test_what_is_refused_on_the_way_names_the_block(client):
         client.as_current(),
         pytest.raises(ValueError, match=r"me needs finite numbers, but block 2, row 5001, column 1 holds inf"),
     ):
-        look_through(DaskRows(da.from_array(X, chunks=(10_000, 3))), mixing=True, missing=True, who="me")
+        scan(DaskRows(da.from_array(X, chunks=(10_000, 3))), mixing=True, missing=True, who="me")
 
 
 def test_what_blocks_share_is_computed_once_a_pass(client, tmp_path):
@@ -131,8 +131,8 @@ def test_what_blocks_share_is_computed_once_a_pass(client, tmp_path):
 def test_the_share_of_a_sample_is_guessed_where_lengths_are_unknown():
     X = da.random.RandomState(2).normal(size=(200_000, 2), chunks=(20_000, 2))
     unknown = X.map_blocks(lambda block: block[block[:, 0] > -9], chunks=((np.nan,) * 10, (2,)))
-    known = look_through(DaskRows(X), mixing=True, missing=False, who="me")
-    found = look_through(DaskRows(unknown), mixing=True, missing=False, who="me")
+    known = scan(DaskRows(X), mixing=True, missing=False, who="me")
+    found = scan(DaskRows(unknown), mixing=True, missing=False, who="me")
     assert found.n_rows == 200_000
     np.testing.assert_array_equal(found.sample.X, known.sample.X)
 

@@ -16,9 +16,9 @@ from evidentia.prototypes import BPEC, CCM, CECM, CFCM
 from evidentia.prototypes._base import Slices
 from evidentia.prototypes._kernel import Criterion, Prototypes, descent_step
 from evidentia.rows.numbered import NumberedRows, rows_apart
+from evidentia.rows.scan import scan
 from evidentia.rows.sketch import Sketch
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows
-from evidentia.rows.survey import look_through
 from evidentia.solvers.threads import threads
 from odd_rows import OddRows
 
@@ -101,11 +101,11 @@ def test_all_rows_decide_and_not_the_sample_alone(model, monkeypatch):
     model.set_params(n_init=1, random_state=3, tol=1e-13, max_iter=3_000)
     centers, criterion = model.fit(X).cluster_centers_, model.criterion_
     settings = {"rho": model.rho_} if "rho" in model.parameters else {}
-    monkeypatch.setattr("evidentia.rows.survey.SKETCH_ROWS", 300)
+    monkeypatch.setattr("evidentia.rows.scan.SKETCH_ROWS", 300)
     settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, 300))
     monkeypatch.setattr("evidentia.rows.sketch.SKETCH_ROWS", 300)
-    alone = look_through(ArrayRows(X), mixing=False, missing=False, who="a test").sample.X
+    alone = scan(ArrayRows(X), mixing=False, missing=False, who="a test").sample.X
     assert len(alone) == 300
     again = clone(model).set_params(**settings).fit(X)
     np.testing.assert_allclose(again.criterion_, criterion, rtol=1e-9)

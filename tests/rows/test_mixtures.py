@@ -138,7 +138,7 @@ def _small_samples(monkeypatch, size):
 
     settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, size))
-    for module in ("rows.survey", "rows.sketch", "mixtures.class_rows"):
+    for module in ("rows.scan", "rows.sketch", "mixtures.class_rows"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", size)
 
 

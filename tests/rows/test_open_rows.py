@@ -15,8 +15,8 @@ import evidentia
 from evidentia import EGMM, open_rows
 from evidentia.rows import source
 from evidentia.rows.files import Block, cut_into_chunks, group_neighbors
+from evidentia.rows.scan import scan
 from evidentia.rows.source import ArrayRows, Chunk, chunk_rows, cut
-from evidentia.rows.survey import look_through
 from evidentia.solvers.threads import threads
 
 KINDS = ("npy", "parquet", "zarr", "csv", "tsv", "csv.gz")
@@ -375,8 +375,8 @@ def test_a_fit_from_other_files_is_the_same_model(kind, groups, in_memory):
 @pytest.mark.parametrize("kind", KINDS)
 def test_small_files_are_the_table_in_memory(kind):
     X = np.concatenate([numbers(200), numbers(200, seed=1) + np.array([400, 0, 0])])
-    seen = look_through(open_rows(write(f"a.{kind}", X)), mixing=True, missing=True, who="EGMM")
-    memory = look_through(ArrayRows(X), mixing=True, missing=True, who="EGMM")
+    seen = scan(open_rows(write(f"a.{kind}", X)), mixing=True, missing=True, who="EGMM")
+    memory = scan(ArrayRows(X), mixing=True, missing=True, who="EGMM")
     assert seen.complete
     np.testing.assert_array_equal(seen.sample.X, memory.sample.X)
     np.testing.assert_array_equal(seen.moments.squares, memory.moments.squares)
@@ -391,7 +391,7 @@ def test_any_number_of_threads_sees_the_same(kind):
     seen = []
     for n_jobs in (1, 3):
         with threads(n_jobs):
-            seen.append(look_through(rows, mixing=True, missing=False, who="ECM"))
+            seen.append(scan(rows, mixing=True, missing=False, who="ECM"))
     np.testing.assert_array_equal(seen[0].moments.squares, seen[1].moments.squares)
     np.testing.assert_array_equal(seen[0].sample.X, seen[1].sample.X)
 

@@ -13,9 +13,9 @@ from evidentia import EGMM
 from evidentia.partition.lazy import LazyPartition
 from evidentia.rows import passes
 from evidentia.rows.passes import add_up, map_handles
+from evidentia.rows.scan import scan
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch, row_hashes
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, chunk_rows, gather_rows
-from evidentia.rows.survey import look_through
 from evidentia.solvers.coordinates import moments_of
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
@@ -140,13 +140,13 @@ def test_hashes_tell_rows_apart_and_mean_zero_by_either_zero():
 
 def test_a_large_table_is_known_by_a_sample_of_its_rows():
     X, _ = blobs(120_000)
-    table = look_through(ArrayRows(X), mixing=True, missing=False, who="EGMM")
+    table = scan(ArrayRows(X), mixing=True, missing=False, who="EGMM")
     assert not table.complete
     assert table.n_rows == 120_000
     assert table.sample.X.shape == (SKETCH_ROWS, 4)
     assert table.sample.weight.sum() == pytest.approx(120_000)
     np.testing.assert_allclose(table.moments.mean, X.mean(axis=0), rtol=1e-11)
-    other = look_through(OddRows(X[::-1], known=False), mixing=True, missing=False, who="EGMM")
+    other = scan(OddRows(X[::-1], known=False), mixing=True, missing=False, who="EGMM")
     np.testing.assert_array_equal(table.sample.X, other.sample.X)
 
 
@@ -156,9 +156,9 @@ def test_rows_that_repeat_are_looked_for_again(monkeypatch):
     distinct = np.unique(X, axis=0)
     calls = []
     monkeypatch.setattr(
-        "evidentia.rows.survey.add_up", lambda function, *rest: calls.append(function) or add_up(function, *rest)
+        "evidentia.rows.scan.add_up", lambda function, *rest: calls.append(function) or add_up(function, *rest)
     )
-    table = look_through(ArrayRows(X), mixing=True, missing=False, who="EGMM")
+    table = scan(ArrayRows(X), mixing=True, missing=False, who="EGMM")
     assert len(calls) > 1  # the first pass looked at too few hashes
     assert len(table.sample.X) == SKETCH_ROWS < len(distinct)
     kept = np.sort(row_hashes(distinct))[:SKETCH_ROWS]
@@ -170,14 +170,14 @@ def test_a_bad_cell_is_named(value, words):
     X, _ = blobs(100_000)
     X[90_000, 2] = value
     with pytest.raises(ValueError, match=words):
-        look_through(OddRows(X), mixing=True, missing=False, who="ECM")
+        scan(OddRows(X), mixing=True, missing=False, who="ECM")
 
 
 def test_rows_of_nothing_but_holes_are_refused_where_holes_are_allowed():
     X, _ = blobs(100_000)
     X[70_000] = np.nan
     with pytest.raises(ValueError, match="row 70000 holds nothing but NaN"):
-        look_through(OddRows(X), mixing=True, missing=True, who="EGMM")
+        scan(OddRows(X), mixing=True, missing=True, who="EGMM")
 
 
 def test_rows_of_weight_zero_do_not_count_but_are_placed():

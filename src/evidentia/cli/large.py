@@ -20,8 +20,8 @@ from evidentia.files import write_whole
 from evidentia.looking.placing import TableModel
 from evidentia.rows import RowSource, open_rows
 from evidentia.rows.passes import add_up, show_progress
+from evidentia.rows.scan import chunk_moments
 from evidentia.rows.source import TransformedRows
-from evidentia.rows.survey import chunk_moments
 from evidentia.solvers.coordinates import ColumnScales, scales_of
 
 SAMPLE = 20_000  # rows of the report

@@ -19,9 +19,9 @@ from evidentia.mixtures.class_em import (
 from evidentia.mixtures.finalists import Collapse, Sums, climb
 from evidentia.rows.categories import Columns, encode
 from evidentia.rows.passes import add_up
+from evidentia.rows.scan import is_small
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch
 from evidentia.rows.source import ArrayRows, Chunk, RowSource
-from evidentia.rows.survey import is_small
 
 if TYPE_CHECKING:
     from evidentia.mixtures.latent_class import LatentClassMixture

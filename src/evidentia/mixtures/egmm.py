@@ -42,8 +42,8 @@ from evidentia.mixtures.egmm_streaming import StreamingMixture
 from evidentia.mixtures.parsimonious import MODEL_LIST
 from evidentia.mixtures.set_mixture import Knowledge, Parameters, engine, patterns_of
 from evidentia.partition import CredalPartition
+from evidentia.rows.scan import Table, scan
 from evidentia.rows.source import ArrayRows, RowSource
-from evidentia.rows.survey import Table, look_through
 from evidentia.rows.tables import any_table
 from evidentia.rows.values import ranges_of
 from evidentia.solvers.barycentric import averaging
@@ -321,7 +321,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
     ) -> tuple[Search, Candidate, np.ndarray]:
         """Fit and publish the clusters; gives the best mixture before sets were added, and the old numbers."""
         if known is None:
-            table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
+            table = scan(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
         else:
             table = known.table
         numbers = self._numbers(table.n_rows)

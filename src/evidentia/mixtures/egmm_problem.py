@@ -30,8 +30,8 @@ from evidentia.mixtures.set_mixture import (
 )
 from evidentia.partition import CredalPartition
 from evidentia.rows.passes import add_up
+from evidentia.rows.scan import Table, chunk_moments
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, TransformedRows
-from evidentia.rows.survey import Table, chunk_moments
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, coordinates_of, moments_of, scales_of
 from evidentia.solvers.descent import Run

@@ -10,8 +10,8 @@ import numpy as np
 from evidentia.mixtures._base import Candidate
 from evidentia.mixtures.finalists import Collapse, Sums, climb
 from evidentia.rows.passes import add_up
+from evidentia.rows.scan import Table
 from evidentia.rows.source import Chunk, MappedRows
-from evidentia.rows.survey import Table
 from evidentia.solvers.batched_em import (
     KEPT_FEATURES,
     Features,

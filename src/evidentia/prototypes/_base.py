@@ -24,8 +24,8 @@ from evidentia.prototypes._kernel import (
     from_vector,
 )
 from evidentia.rows.passes import add_up, map_handles
+from evidentia.rows.scan import Table, scan
 from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_rows, cut
-from evidentia.rows.survey import Table, look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import run_callbacks
@@ -242,7 +242,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         return self
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(
+        table = scan(
             rows, mixing=False, missing=False, who=type(self).__name__, sort=False, least_share=self._least_share
         )
         self._check_start(table.n_rows, rows.n_features)

@@ -54,8 +54,8 @@ from evidentia.prototypes._kernel import (
 from evidentia.rows import as_rows
 from evidentia.rows.numbered import NumberedRows, rows_apart
 from evidentia.rows.passes import add_up
+from evidentia.rows.scan import scan
 from evidentia.rows.source import ArrayRows, Chunk, RowSource
-from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run
@@ -133,7 +133,7 @@ class SplitRows(NamedTuple):
         weight = rest.weight if isinstance(rest, ArrayRows) else None
         if not (rest.n_rows if weight is None else np.count_nonzero(weight)):
             return cls(linked, None)
-        table = look_through(rest, mixing=False, missing=False, who=who, sort=False, least_share=0)
+        table = scan(rest, mixing=False, missing=False, who=who, sort=False, least_share=0)
         whole = None if table.complete else rest.map_chunks(partial(to_columns, coordinates))
         return cls(linked, Objects(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, rest, whole))
 

@@ -16,8 +16,8 @@ from evidentia.prototypes._wide import WidePrototypes, wide_step
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
 from evidentia.rows.passes import add_up
+from evidentia.rows.scan import scan
 from evidentia.rows.source import RowSource, in_memory
-from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales, SpannedScales
@@ -165,7 +165,7 @@ class BPEC(EvidentialMeans):
         return self._fit_kept(X, self._check_rows(X), checkpoint)
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(rows, mixing=False, missing=False, who="BPEC", sort=False, least_share=self._least_share)
+        table = scan(rows, mixing=False, missing=False, who="BPEC", sort=False, least_share=self._least_share)
         candidates = in_memory(rows).table if table.complete else draw_evenly(table.sample)
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)

@@ -23,8 +23,8 @@ from evidentia.methods import find, record
 from evidentia.partition.explanation import join_words
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.passes import fit_together
-from evidentia.rows.survey import survey_once
-from evidentia.rows.together import Failure, seconds_aside
+from evidentia.rows.scan import scan_once
+from evidentia.rows.shared_pass import Failure, seconds_aside
 from evidentia.selection.catching import CAUGHT, separate_warnings
 from evidentia.selection.criteria import CRITERIA, Criterion, find_criterion
 from evidentia.solvers.descent import InterruptedFit
@@ -237,7 +237,7 @@ def select(
     check_value(JOBS, n_jobs, "n_jobs", "select")
     estimators, used = _estimators(methods, metric), _criteria(criteria)
     plan, seed, source = _plan(estimators, n_clusters), _seed(random_state), as_rows(X)
-    with nullcontext() if n_jobs is None else threads(n_jobs), survey_once():
+    with nullcontext() if n_jobs is None else threads(n_jobs), scan_once():
         rows, leaders = _fit_all(X if source is None else source, estimators, plan, used, seed, verbose)
     table = pd.DataFrame(rows, columns=["method", "n_clusters", *used, "seconds", "note"])
     if not leaders:

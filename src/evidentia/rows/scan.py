@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia.rows.passes import NO_ROWS, add_up
+from evidentia.rows.shared_pass import wait_for_others
 from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows, in_memory
-from evidentia.rows.together import wait_for_others
 from evidentia.rows.values import LEAST_SHARE, Ranges, ranges_of, refuse_huge, refuse_lost
 from evidentia.solvers.coordinates import Moments, moments_of
 from evidentia.solvers.starts import Rows, draw_evenly, sorted_rows
@@ -22,7 +22,7 @@ _looks: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("looks"
 MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
 
 
-class Survey(NamedTuple):
+class Scan(NamedTuple):
     """What one pass says about a table."""
 
     n_rows: int
@@ -30,8 +30,8 @@ class Survey(NamedTuple):
     moments: Moments
     sketch: Sketch
 
-    def plus(self, other: Survey) -> Survey:
-        return Survey(
+    def plus(self, other: Scan) -> Scan:
+        return Scan(
             self.n_rows + other.n_rows,
             self.ranges.plus(other.ranges),
             self.moments.plus(other.moments),
@@ -60,8 +60,8 @@ def is_small(rows: RowSource) -> bool:
 
 
 @contextmanager
-def survey_once() -> Iterator[None]:
-    """Fits inside that survey the same source in the same way do so once, as long as the source is not in memory."""
+def scan_once() -> Iterator[None]:
+    """Fits inside that scan the same source in the same way do so once, as long as the source is not in memory."""
     token = _looks.set({})
     try:
         yield
@@ -69,10 +69,10 @@ def survey_once() -> Iterator[None]:
         _looks.reset(token)
 
 
-def look_through(
+def scan(
     rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True, least_share: float = LEAST_SHARE
 ) -> Table:
-    """Survey a source.
+    """Scan a source.
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ def look_through(
     """
     kept, key = None if rows.in_memory else _looks.get(), (id(rows), mixing, missing, sort, least_share)
     if kept is None:
-        return _look_through(rows, mixing, missing, who, sort, least_share)
+        return _scan(rows, mixing, missing, who, sort, least_share)
     while key in kept:
         if (found := kept[key][1]) is not None:
             return found
         wait_for_others()  # another fit is just looking
     kept[key] = rows, None  # with the source itself, so that no other gets its id
     try:
-        kept[key] = rows, _look_through(rows, mixing, missing, who, sort, least_share)
+        kept[key] = rows, _scan(rows, mixing, missing, who, sort, least_share)
     except BaseException:
         del kept[key]
         raise
@@ -123,14 +123,14 @@ def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
     return draw_evenly(table.sample, size)
 
 
-def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, least_share: float) -> Table:
+def _scan(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, least_share: float) -> Table:
     check = partial(_check, missing=missing, who=who, names=rows.names)
     lost = partial(refuse_lost, who=who, column=partial(_column, rows.names), share=least_share)
     if is_small(rows):
         return _small(rows if rows.in_memory else gather_rows(rows, check), mixing, check, lost, sort)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
-    found = add_up(_survey, rows, mixing, check, below)
+    found = add_up(_scan_chunk, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
         return _small(gather_rows(rows, check), mixing, check, lost, sort)
     sketch = found.sketch.keep_smallest()
@@ -165,11 +165,11 @@ def _small(rows: Any, mixing: bool, check: Callable[[Chunk], Ranges], lost: Call
     return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
 
 
-def _survey(chunk: Chunk, mixing: bool, check: Callable[[Chunk], Ranges], below: np.uint64) -> Survey | None:
+def _scan_chunk(chunk: Chunk, mixing: bool, check: Callable[[Chunk], Ranges], below: np.uint64) -> Scan | None:
     ranges = check(chunk)
     for used in chunk.without_zero_weights():
         moments = moments_of(used.table, used.weight, mixing)
-        return Survey(len(used.table), ranges, moments, Sketch.of(used.table, used.weight, below))
+        return Scan(len(used.table), ranges, moments, Sketch.of(used.table, used.weight, below))
     return None
 
 
