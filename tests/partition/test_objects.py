@@ -274,7 +274,7 @@ OTHER = {
     ),
     **dict.fromkeys(("evidentia.explore", "evidentia.explorer.explore"), "the model gives settings, it is fitted anew"),
     "evidentia.plots.plot_pair_draws": "truth is a number",
-    "LazyPartition.add_up": "partitions of the same rows, which have no names",
+    "LazyPartition.reduce_rows": "partitions of the same rows, which have no names",
     "evidentia.plots.contour_plot_data": "X gives the range of the picture only",
     "evidentia.plots.plot_contours": "X gives the range of the picture only",
 }

@@ -18,7 +18,7 @@ from evidentia.rows import as_rows, passes
 from evidentia.rows import dask as dask_rows
 from evidentia.rows.dask import DaskRows
 from evidentia.rows.numbered import NumberedRows
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import scan
 from evidentia.rows.source import TransformedRows, gather_rows
 from made_rows import MadeRows, same, sums_of
@@ -73,12 +73,12 @@ def test_chunks_are_the_rows_in_order(collections, table, kind, monkeypatch):
 @pytest.mark.parametrize("persisted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_client_changes_no_bit(collections, kind, client, persisted):
-    here = add_up(sums_of, DaskRows(collections[kind]), 1.7)
+    here = reduce_rows(sums_of, DaskRows(collections[kind]), 1.7)
     with client.as_current():
         rows = DaskRows(collections[kind].persist() if persisted else collections[kind])
         assert passes.active_client() is client
-        assert same(add_up(sums_of, rows, 1.7), here)
-        assert same(add_up(sums_of, rows, 1.7), here)  # nothing is left over from a pass
+        assert same(reduce_rows(sums_of, rows, 1.7), here)
+        assert same(reduce_rows(sums_of, rows, 1.7), here)  # nothing is left over from a pass
         np.testing.assert_array_equal(gather_rows(rows).table, gather_rows(DaskRows(collections[kind])).table)
         for _ in range(50):  # to let go of a result takes a moment
             if persisted or not any(client.has_what().values()):
@@ -124,7 +124,7 @@ def test_what_blocks_share_is_computed_once_a_pass(client, tmp_path):
 
     X = da.ones((50, 3), chunks=(10, 3)).map_blocks(note, dtype=float, meta=np.empty((0, 0)))
     with client.as_current():
-        assert add_up(sums_of, DaskRows(X - X.mean(axis=0)), 1.0).size == 50
+        assert reduce_rows(sums_of, DaskRows(X - X.mean(axis=0)), 1.0).size == 50
     assert len(list(tmp_path.iterdir())) in (5, 10)  # of the mean, and of the rows unless they were still there
 
 

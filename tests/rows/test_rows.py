@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from evidentia import EGMM
 from evidentia.partition.lazy import LazyPartition
 from evidentia.rows import passes
-from evidentia.rows.passes import add_up, map_handles
+from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.scan import scan
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch, row_hashes
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, chunk_rows, gather_rows
@@ -47,7 +47,7 @@ def test_a_pass_adds_up_in_order_on_any_number_of_threads():
     for n_jobs in (1, 2, 3):
         seen.clear()
         with threads(n_jobs):
-            found.append(add_up(watched, rows))
+            found.append(reduce_rows(watched, rows))
         assert (seen == {threading.get_ident()}) == (n_jobs == 1)
         assert len(seen) <= n_jobs
     for one in found[1:]:
@@ -62,7 +62,7 @@ def test_an_error_in_a_thread_is_the_error_of_the_pass():
         raise ArithmeticError(chunk.where(0))
 
     with threads(2), pytest.raises(ArithmeticError, match="row 0"):
-        add_up(fails, ArrayRows(blobs(100_000)[0]))
+        reduce_rows(fails, ArrayRows(blobs(100_000)[0]))
 
 
 def test_few_results_wait_at_a_time(monkeypatch):
@@ -82,7 +82,7 @@ def test_few_results_wait_at_a_time(monkeypatch):
 
 def test_no_rows_at_all_is_said():
     with pytest.raises(ValueError, match="no row of a weight above zero"):
-        add_up(moments, OddRows(np.empty((0, 3))))
+        reduce_rows(moments, OddRows(np.empty((0, 3))))
 
 
 @pytest.mark.parametrize("holes", [False, True])
@@ -156,7 +156,8 @@ def test_rows_that_repeat_are_looked_for_again(monkeypatch):
     distinct = np.unique(X, axis=0)
     calls = []
     monkeypatch.setattr(
-        "evidentia.rows.scan.add_up", lambda function, *rest: calls.append(function) or add_up(function, *rest)
+        "evidentia.rows.scan.reduce_rows",
+        lambda function, *rest: calls.append(function) or reduce_rows(function, *rest),
     )
     table = scan(ArrayRows(X), mixing=True, missing=False, who="EGMM")
     assert len(calls) > 1  # the first pass looked at too few hashes

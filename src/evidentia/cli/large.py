@@ -19,7 +19,7 @@ from evidentia.cli.tables import split_names
 from evidentia.files import write_whole
 from evidentia.looking.placing import TableModel
 from evidentia.rows import RowSource, open_rows
-from evidentia.rows.passes import add_up, show_progress
+from evidentia.rows.passes import reduce_rows, show_progress
 from evidentia.rows.scan import chunk_moments
 from evidentia.rows.source import TransformedRows
 from evidentia.solvers.coordinates import ColumnScales, scales_of
@@ -112,7 +112,7 @@ def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
         return None
     if scale not in ("auto", "standard"):
         raise UserError(f"--scale {scale} needs all rows in memory; none and standard do not.")
-    found = scales_of(add_up(chunk_moments, rows, False))
+    found = scales_of(reduce_rows(chunk_moments, rows, False))
     return ColumnScales(found.origin, np.where(found.deviation == 0, 1.0, found.deviation))
 
 

@@ -18,7 +18,7 @@ from evidentia.mixtures.class_em import (
 )
 from evidentia.mixtures.finalists import Collapse, Sums, climb
 from evidentia.rows.categories import Columns, encode
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import is_small
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch
 from evidentia.rows.source import ArrayRows, Chunk, RowSource
@@ -58,7 +58,7 @@ class Encoder:
 
 def find_categories(rows: RowSource, who: str) -> list[np.ndarray]:
     """Categories of each column, sorted, by a pass over the rows."""
-    found = add_up(_values, rows, rows.names, who)
+    found = reduce_rows(_values, rows, rows.names, who)
     categories = [found.value[found.column == column].astype(np.int64) for column in range(rows.n_features)]
     for column, known in enumerate(categories):
         if not len(known):
@@ -125,7 +125,7 @@ def survey_rows(coded: RowSource) -> Different:
         rows, which = distinct_rows(coded.table[weight > 0])
         count = np.bincount(which, weights=weight[weight > 0])
         return Different(rows, count, float(count.sum()), True)
-    n_rows, total, sketch = add_up(_count_rows, coded)
+    n_rows, total, sketch = reduce_rows(_count_rows, coded)
     sketch = sketch.keep_smallest()
     order = np.lexsort(sketch.rows.T)
     complete = n_rows <= SKETCH_ROWS or len(order) < SKETCH_ROWS
@@ -175,7 +175,7 @@ class AllCodes:
         columns, alpha = self.columns, max(float(self.settings.alpha), NOTHING)
 
         def gather(state: ClassParameters) -> Sums:
-            return add_up(sums_of, self.rows, columns, state)
+            return reduce_rows(sums_of, self.rows, columns, state)
 
         def follow(state: ClassParameters, found: Sums) -> tuple[float, ClassParameters]:
             size, counts = found.statistics[:, :, 0], found.statistics[:, :, 1:]

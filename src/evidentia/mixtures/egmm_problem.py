@@ -29,7 +29,7 @@ from evidentia.mixtures.set_mixture import (
     engine,
 )
 from evidentia.partition import CredalPartition
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import Table, chunk_moments
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, TransformedRows
 from evidentia.solvers.blocks import row_blocks
@@ -194,7 +194,7 @@ def reduce_table(table: Table, reduction: Principal | Independent | None) -> Tab
     if table.complete:
         assert isinstance(table.rows, ArrayRows)
         rows = ArrayRows(sample.X, table.rows.weight)
-    return Table(rows, table.n_rows, add_up(chunk_moments, rows, True), sample, table.complete)
+    return Table(rows, table.n_rows, reduce_rows(chunk_moments, rows, True), sample, table.complete)
 
 
 class KnownTable(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from evidentia.mixtures._base import Candidate
 from evidentia.mixtures.finalists import Collapse, Sums, climb
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import Table
 from evidentia.rows.source import Chunk, MappedRows
 from evidentia.solvers.batched_em import (
@@ -107,7 +107,7 @@ class AllRows:
         steps, rows = self.view(start.diagonal or len(self.columns) == 1)
 
         def e_step(theta: np.ndarray, c: int, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return add_up(replicate_sums, rows, theta, replicates[active], seed)
+            return reduce_rows(replicate_sums, rows, theta, replicates[active], seed)
 
         return climb_by_steps(steps, e_step, start, len(replicates), rule, **settings)
 
@@ -118,7 +118,7 @@ class AllRows:
         rule, reg_covar = settings._rule(look.settings["model"]), settings.reg_covar
 
         def gather(state: MixtureParameters) -> Sums:
-            return add_up(sums_of, rows, steps.coefficients(state)[0])
+            return reduce_rows(sums_of, rows, steps.coefficients(state)[0])
 
         def follow(state: MixtureParameters, found: Sums) -> tuple[float, MixtureParameters]:
             narrowness = steps.coefficients(state)[1]

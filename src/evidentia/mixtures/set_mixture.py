@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import MappedRows
 from evidentia.solvers.acceleration import LARGEST_LOG, Vectors, exponentials, logarithms
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
@@ -304,7 +304,7 @@ class Engine(ABC):
 
     def gather(self, rows: Patterns, parameters: Parameters, average: np.ndarray) -> Statistics:
         """Statistics of all rows."""
-        return add_up(self.e_steps, rows.rows, parameters, average)
+        return reduce_rows(self.e_steps, rows.rows, parameters, average)
 
     def e_steps(self, patterns: list[Pattern], parameters: Parameters, average: np.ndarray) -> Statistics:
         """Statistics of some patterns; the log-likelihood is the generalized one where something is known."""
@@ -404,7 +404,7 @@ class SharedEngine(Engine):
         if not rows.complete:
             return super().gather(rows, parameters, average)
         scores = linear_scores(parameters.weights, average @ parameters.centers, parameters.covariances[0])
-        found = add_up(self.linear_sums, rows.rows, scores, rows.second is None)
+        found = reduce_rows(self.linear_sums, rows.rows, scores, rows.second is None)
         if rows.second is None:
             rows.second = found.second
         second = rows.second + found.size.sum() * self.blur
@@ -529,7 +529,7 @@ class OwnEngine(Engine):
             return super().gather(rows, parameters, average)
         of_sets = self._set_parameters(parameters, average)
         theta, _ = self._coefficients(parameters.weights, *of_sets, self.blur)  # once for all chunks
-        found = add_up(complete_sums, rows.rows, theta)
+        found = reduce_rows(complete_sums, rows.rows, theta)
         return found._replace(second=self._second(found.size, found.second, np.arange(parameters.centers.shape[1])))
 
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:

@@ -16,7 +16,7 @@ from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.files import whole_file, whole_folder
 from evidentia.partition.counts import Certainty, Counts, no_answer_in_words
 from evidentia.partition.credal import CredalPartition
-from evidentia.rows.passes import add_up, map_handles
+from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.source import Chunk, RowSource
 
 NUMBERS = ("float32", "float64")
@@ -66,14 +66,14 @@ class LazyPartition:
         """The numbers of :meth:`summary`."""
         # No cached_property: that of Python 3.11 has one lock for all partitions, and passes may wait for each other.
         if self._counts is None:
-            self._counts = add_up(self._bare()._count, self.rows)
+            self._counts = reduce_rows(self._bare()._count, self.rows)
         return self._counts
 
     @property
     def certainty(self) -> Certainty:
         """Sums of which criteria for the number of clusters are made; a row counts as its weight says."""
         if self._sums is None:
-            self._sums = add_up(self._bare()._certainty, self.rows)
+            self._sums = reduce_rows(self._bare()._certainty, self.rows)
         return self._sums
 
     def __len__(self) -> int:
@@ -83,12 +83,12 @@ class LazyPartition:
         """The partition chunk by chunk, in order."""
         return (self._partition(chunk) for handle in self.rows.handles for chunk in self.rows.read(handle))
 
-    def add_up(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
+    def reduce_rows(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
         """``function(part, *parts)`` of every chunk of the rows, added up in order by ``plus``.
 
         ``others`` are partitions of the same rows; their parts of each chunk are given with it.
         """
-        return add_up(_apply_to_chunk, self.rows, function, self._bare(), *(other._bare() for other in others))
+        return reduce_rows(_apply_to_chunk, self.rows, function, self._bare(), *(other._bare() for other in others))
 
     def labels(self, rule: str | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,)."""

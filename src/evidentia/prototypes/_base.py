@@ -23,7 +23,7 @@ from evidentia.prototypes._kernel import (
     descent_step,
     from_vector,
 )
-from evidentia.rows.passes import add_up, map_handles
+from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.scan import Table, scan
 from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_rows, cut
 from evidentia.rows.tables import any_table
@@ -394,7 +394,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
     def _sizes(self, objects: Objects, solution: Solution) -> ClusterSizes:
         """What the clusters hold of the rows as they were given."""
         family = solution.criterion.focal_sets
-        return add_up(chunk_sizes, objects.source, objects.coordinates, self._blocks(solution), family)
+        return reduce_rows(chunk_sizes, objects.source, objects.coordinates, self._blocks(solution), family)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         rows, blocks = ArrayRows(X), self._blocks(self._solution)

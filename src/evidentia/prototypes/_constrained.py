@@ -53,7 +53,7 @@ from evidentia.prototypes._kernel import (
 )
 from evidentia.rows import as_rows
 from evidentia.rows.numbered import NumberedRows, rows_apart
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import scan
 from evidentia.rows.source import ArrayRows, Chunk, RowSource
 from evidentia.rows.tables import any_table
@@ -178,7 +178,7 @@ def linked_step(
 ) -> tuple[float, LinkedState]:
     """Criterion with its penalty, and a better state; ``free`` are chunks of the objects without links, or None."""
     objective, sums = (
-        Sums(0.0, np.zeros((1, 1))) if free is None else add_up(chunk_sums, free, state.prototypes, criterion)
+        Sums(0.0, np.zeros((1, 1))) if free is None else reduce_rows(chunk_sums, free, state.prototypes, criterion)
     )
     features, masses, part = bonds.masses(state, criterion)
     sums = sums + (bonds.weight[:, None] * np.square(masses)).T @ features.T
@@ -365,7 +365,7 @@ class ConstrainedClusterer(PrototypeClusterer):
         rest = source.without(numbers)
         if not rest.n_rows:
             return tied
-        free = add_up(chunk_sizes, rest, objects.coordinates, self._blocks(solution), family)
+        free = reduce_rows(chunk_sizes, rest, objects.coordinates, self._blocks(solution), family)
         passed = np.searchsorted(numbers - np.arange(len(numbers)), free.at, side="right")
         return free._replace(at=free.at + passed).add_rows(tied)
 

@@ -35,7 +35,7 @@ from evidentia.prototypes._kernel import (
     sums_over,
     update_masses,
 )
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.solvers.barycentric import averaging, solve_semidefinite, sums_over_pairs
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.descent import Step
@@ -75,7 +75,7 @@ def credal_sums(chunk: Columns, prototypes: Prototypes, criterion: Criterion, co
 
 def credal_step(chunks: Any, criterion: Criterion, costs: SetCosts, prototypes: Prototypes) -> tuple[float, Prototypes]:
     """J of the centers, and better centers: masses, then centers, each at its optimum."""
-    objective, sums = add_up(credal_sums, chunks, prototypes, criterion, costs)
+    objective, sums = reduce_rows(credal_sums, chunks, prototypes, criterion, costs)
     return objective, Prototypes(update_centers(sums, prototypes.centers, criterion.focal_sets, costs))
 
 

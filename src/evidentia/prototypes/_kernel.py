@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia.belief.focal import FocalSets
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.solvers.acceleration import exponentials, logarithms
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 from evidentia.solvers.blocks import row_blocks
@@ -346,9 +346,9 @@ def descent_step(
 ) -> tuple[float, Prototypes]:
     """J of the prototypes, and better prototypes: masses, then centers, then metrics, each at its optimum.
 
-    ``chunks`` are rows of which :func:`~evidentia.rows.passes.add_up` reads :class:`Columns`.
+    ``chunks`` are rows of which :func:`~evidentia.rows.passes.reduce_rows` reads :class:`Columns`.
     """
-    objective, sums = add_up(chunk_sums, chunks, prototypes, criterion)
+    objective, sums = reduce_rows(chunk_sums, chunks, prototypes, criterion)
     objective += guard_cost(prototypes, total_weight)
     return objective, update_prototypes(sums, prototypes, criterion, total_weight)
 

@@ -12,7 +12,7 @@ from evidentia import _streaming
 from evidentia.belief import FocalSets
 from evidentia.prototypes._base import to_columns
 from evidentia.prototypes._kernel import Criterion, Prototypes, chunk_sums, update_prototypes
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.stepwise import RunningMean
@@ -52,4 +52,4 @@ class StreamingMeans(_streaming.StreamingMixin):
         """Sums of a batch, and its weight."""
         columns = rows.map_chunks(partial(to_columns, self._coordinates))
         total = float(len(rows.table) if rows.weight is None else rows.weight.sum())
-        return add_up(chunk_sums, columns, prototypes, criterion).sums, total
+        return reduce_rows(chunk_sums, columns, prototypes, criterion).sums, total

@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from evidentia.prototypes._kernel import GUARD, LEAST_COST, Columns, Costs, Criterion, Prototypes, block_masses
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def wide_step(
     """J of the prototypes, and prototypes with better metrics around the same centers."""
     centers, p = prototypes.centers, prototypes.centers.shape[1]
     share = (criterion.average * criterion.penalty[:, None]).T
-    objective, sums, scatter = add_up(chunk_moments, chunks, prototypes, criterion)
+    objective, sums, scatter = reduce_rows(chunk_moments, chunks, prototypes, criterion)
     scatter = scatter.copy()  # the sum may be kept by a checkpoint
     for k in range(len(centers)):
         # The sums are around the center of the cluster: those of a larger set move to its barycenter.

@@ -15,7 +15,7 @@ from evidentia.prototypes._kernel import Criterion, Prototypes, chunk_sums, guar
 from evidentia.prototypes._wide import WidePrototypes, wide_step
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import scan
 from evidentia.rows.source import RowSource, in_memory
 from evidentia.rows.tables import any_table
@@ -34,7 +34,7 @@ def fixed_step(
     """J of the prototypes, and prototypes with better metrics around the same centers."""
     if isinstance(prototypes, WidePrototypes):
         return wide_step(chunks, total_weight, criterion, prototypes)
-    objective, sums = add_up(chunk_sums, chunks, prototypes, criterion)
+    objective, sums = reduce_rows(chunk_sums, chunks, prototypes, criterion)
     if prototypes.covariances is None:
         return objective, prototypes
     covariances = update_covariances(sums, prototypes.centers, criterion, total_weight)

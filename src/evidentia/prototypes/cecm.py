@@ -14,7 +14,7 @@ from evidentia.metric_learning import learn_metric
 from evidentia.prototypes._base import Objects
 from evidentia.prototypes._constrained import ConstrainedClusterer
 from evidentia.prototypes._kernel import Columns, Criterion, Prototypes
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import ArrayRows, RowSource
 
 RHO_FACTOR = 10.0  # of the largest distance from the mean: at least five times the largest distance of two objects
@@ -169,4 +169,4 @@ class CECM(ConstrainedClusterer):
         return xi / (objects.unit * self._share(focal_sets, objects.weight) * len(self.constraints_))
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        return RHO_FACTOR * add_up(farthest, objects.chunks).distance
+        return RHO_FACTOR * reduce_rows(farthest, objects.chunks).distance

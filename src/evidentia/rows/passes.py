@@ -36,7 +36,7 @@ class Additive(Protocol):
 A = TypeVar("A", bound=Additive)
 
 
-def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
+def reduce_rows(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
     """``function(chunk, *shared)`` of every chunk, added up in the order of the rows; None adds nothing.
 
     A fit with a checkpoint keeps the sum, and takes it from there when it is begun again; of fits that

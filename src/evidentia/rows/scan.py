@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.rows.passes import NO_ROWS, add_up
+from evidentia.rows.passes import NO_ROWS, reduce_rows
 from evidentia.rows.shared_pass import wait_for_others
 from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows, in_memory
@@ -130,14 +130,14 @@ def _scan(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, le
         return _small(rows if rows.in_memory else gather_rows(rows, check), mixing, check, lost, sort)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
-    found = add_up(_scan_chunk, rows, mixing, check, below)
+    found = reduce_rows(_scan_chunk, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
         return _small(gather_rows(rows, check), mixing, check, lost, sort)
     sketch = found.sketch.keep_smallest()
     lost(found.ranges, sketch.rows)
     while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
         below = _share_of_hashes(float(below) / 2**64 * MARGIN * SKETCH_ROWS / max(len(sketch.rows), 1))
-        sketch = add_up(_sketch, rows, below).keep_smallest()
+        sketch = reduce_rows(_sketch, rows, below).keep_smallest()
     share = sketch.weight * (found.moments.total / sketch.weight.sum())
     return Table(rows, found.n_rows, found.moments, Rows(sketch.rows, share), False)
 

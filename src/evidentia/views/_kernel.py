@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from evidentia.prototypes._kernel import LEAST_COST, Columns, Criterion, Sums, sums_over, update_masses
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.solvers.barycentric import solve_centers
 from evidentia.solvers.blocks import row_blocks
 
@@ -251,14 +251,14 @@ def weight_cost(state: WeightedCenters, problem: ViewProblem) -> float:
 
 def view_costs(chunks: Any, problem: ViewProblem, state: WeightedCenters) -> np.ndarray:
     """F of each view at the best masses of a state, (n_views,)."""
-    _, sums = add_up(chunk_sums, chunks, cost_terms(state, problem), problem.criterion.beta)
+    _, sums = reduce_rows(chunk_sums, chunks, cost_terms(state, problem), problem.criterion.beta)
     scatter = group_scatter(sums, state.centers, problem)
     return fixed_part(sums, problem) + np.bincount(problem.layout.view_of_group, state.groups * scatter)
 
 
 def descent_step(chunks: Any, problem: ViewProblem, state: WeightedCenters) -> tuple[float, WeightedCenters]:
     """J of the state, and a better one: masses, centers, weights of columns, weights of views, each at its optimum."""
-    objective, sums = add_up(chunk_sums, chunks, cost_terms(state, problem), problem.criterion.beta)
+    objective, sums = reduce_rows(chunk_sums, chunks, cost_terms(state, problem), problem.criterion.beta)
     centers = update_centers(sums, state.centers, problem)
     scatter = group_scatter(sums, centers, problem)
     log_groups = update_groups(scatter, state.log_views, problem)
