@@ -210,7 +210,7 @@ def test_a_fit_of_a_dask_array_reads_it_block_by_block(client, tmp_path):
 def test_what_is_sent_to_a_worker_has_no_blocks_in_it(table):
     rows = DaskRows(da.from_array(table, chunks=(500, 3)))
     for sent in (rows, TransformedRows(rows, Twice()), rows.map_chunks(repr), NumberedRows(rows)):
-        assert len(cloudpickle.dumps(sent.bare())) < 2000 < table.nbytes
+        assert len(cloudpickle.dumps(sent.without_handles())) < 2000 < table.nbytes
         assert sent.block(sent.handles[1]).key == rows.block(1).key
 
 

@@ -16,7 +16,7 @@ from evidentia import EGMM, open_rows
 from evidentia.rows import source
 from evidentia.rows.files import Block, cut_into_chunks, group_neighbors
 from evidentia.rows.scan import scan
-from evidentia.rows.source import ArrayRows, Chunk, chunk_rows, cut
+from evidentia.rows.source import ArrayRows, Chunk, chunk_bounds, chunk_rows
 from evidentia.solvers.threads import threads
 
 KINDS = ("npy", "parquet", "zarr", "csv", "tsv", "csv.gz")
@@ -225,7 +225,7 @@ def test_arrays_in_files_are_cut_as_in_memory(monkeypatch):
     np.save("a.npy", X[:123_456])
     np.save("b.npy", X[123_456:])
     rows, memory = open_rows("?.npy"), ArrayRows(X)
-    assert rows.handles == memory.handles == cut(300_000, 2)
+    assert rows.handles == memory.handles == chunk_bounds(300_000, 2)
     assert len(rows.handles) == 4
     assert [len(chunk.table) for chunk in chunks(rows)] == [len(chunk.table) for chunk in chunks(memory)]
     np.testing.assert_array_equal(table(rows), X)
@@ -244,9 +244,9 @@ def test_there_are_never_very_many_handles():
     assert len(group_neighbors([7] * 1_000_000, 10)) == 1_000
     assert group_neighbors([0, 0, 5, 0], 3) == [(0, 3)]
     assert group_neighbors([9, 9, 9], 3) == [(0, 1), (1, 2), (2, 3)]
-    assert len(cut(10**9, 10)) <= source.MOST_HANDLES
-    assert cut(10**9, 10)[-1][1] == 10**9
-    assert all((stop - start) % chunk_rows(10) == 0 for start, stop in cut(10**9, 10)[:-1])
+    assert len(chunk_bounds(10**9, 10)) <= source.MOST_HANDLES
+    assert chunk_bounds(10**9, 10)[-1][1] == 10**9
+    assert all((stop - start) % chunk_rows(10) == 0 for start, stop in chunk_bounds(10**9, 10)[:-1])
 
 
 def test_a_chunk_knows_where_each_of_its_rows_is():

@@ -171,7 +171,7 @@ class LazyPartition:
     def _bare(self) -> LazyPartition:
         """What places rows, without a list of them: what is sent to others who read them."""
         other = copy(self)
-        other.rows = self.rows.bare()
+        other.rows = self.rows.without_handles()
         return other
 
     def _check_numbers(self, masses: str | None) -> None:

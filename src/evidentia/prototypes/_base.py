@@ -25,7 +25,7 @@ from evidentia.prototypes._kernel import (
 )
 from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.scan import Table, scan
-from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_rows, cut
+from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_bounds, chunk_rows
 from evidentia.rows.tables import any_table
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import run_callbacks
@@ -60,7 +60,7 @@ class Slices:
 
     def __init__(self, rows: np.ndarray, weight: np.ndarray):
         self.rows, self.weight = rows, weight
-        self.handles = cut(*rows.shape[::-1])
+        self.handles = chunk_bounds(*rows.shape[::-1])
 
     def read(self, handle: tuple[int, int]) -> Iterator[Columns]:
         start, stop = handle

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia.rows.files import Block, FileRows, Files, choose_numbers, damaged_message, no_rows, reading, whole_file
-from evidentia.rows.source import CHUNK_BYTES, chunk_rows, cut
+from evidentia.rows.source import CHUNK_BYTES, chunk_bounds, chunk_rows
 
 MOST_BYTES = 4 * CHUNK_BYTES  # read at a time, where few of many columns are used
 
@@ -86,7 +86,7 @@ class ArrayFileRows(FileRows):
         self.n_rows, self.n_features = int(self.ends[-1]), len(self.columns)
         if not self.n_rows:
             raise no_rows(files)
-        self.handles = cut(self.n_rows, self.n_features)
+        self.handles = chunk_bounds(self.n_rows, self.n_features)
 
     def chosen_columns(self) -> Any:
         return [self.layouts, self.layout_of, self.columns, self.weight]

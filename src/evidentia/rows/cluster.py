@@ -83,12 +83,12 @@ class RefusedWork(NamedTuple):
 def _submit(
     client: Any, work: Callable[[Any, Any], Any], rows: RowSource | MappedRows, groups: list[Sequence[Any]]
 ) -> list[Any]:
-    bare = rows.bare()
+    rows_only = rows.without_handles()
     if rows.block(groups[0][0]) is None:
-        return [client.submit(work_on_group, work, bare, group, pure=False, retries=RETRIES) for group in groups]
+        return [client.submit(work_on_group, work, rows_only, group, pure=False, retries=RETRIES) for group in groups]
     # Blocks of a Dask collection are computed on the way, and each is gone as soon as the work on it is done.
     one, several = delayed(work_on_block, pure=False), delayed(gather_results, pure=False)
-    found = [several(*(one(work, bare, handle, rows.block(handle)) for handle in group)) for group in groups]
+    found = [several(*(one(work, rows_only, handle, rows.block(handle)) for handle in group)) for group in groups]
     return client.compute(found, retries=RETRIES)
 
 

@@ -108,8 +108,8 @@ class DaskRows(RowSource):
         """Two blocks, the one that is worked on and the next one, and their chunks."""
         return super().working_bytes + 2 * 8 * self._longest * self.n_features
 
-    def bare(self) -> Self:
-        other = super().bare()
+    def without_handles(self) -> Self:
+        other = super().without_handles()
         other._graph, other._blocks, other.collection = {}, None, None
         return other
 

@@ -160,10 +160,10 @@ def plus(total: Any, found: Any) -> Any:
     return found if total is None or isinstance(found, Failure) else total.plus(found)
 
 
-def bare(requests: Sequence[Request]) -> list[Request]:
+def without_handles(requests: Sequence[Request]) -> list[Request]:
     """Requests without the list of handles, as they are sent elsewhere."""
-    return [request._replace(rows=request.rows.bare()) for request in requests]
+    return [request._replace(rows=request.rows.without_handles()) for request in requests]
 
 
 def work_of(requests: Sequence[Request]) -> Callable[[Any, Any], list[Any]]:
-    return partial(sums_of_handle, bare(requests))
+    return partial(sums_of_handle, without_handles(requests))

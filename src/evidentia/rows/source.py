@@ -20,12 +20,12 @@ def chunk_rows(n_features: int) -> int:
     return min(max(CHUNK_BYTES // (8 * max(n_features, 1)), 256), CHUNK_ROWS)
 
 
-def cut(n_rows: int, n_features: int) -> list[tuple[int, int]]:
+def chunk_bounds(n_rows: int, n_features: int) -> list[tuple[int, int]]:
     """Handles of an array, (start, stop): a chunk each, or several where there are very many.
 
     Examples
     --------
-    >>> cut(70_000, 4)
+    >>> chunk_bounds(70_000, 4)
     [(0, 32768), (32768, 65536), (65536, 70000)]
     """
     size = chunk_rows(n_features)
@@ -102,7 +102,7 @@ class RowSource(ABC):
         """Memory that one who reads and works on a handle needs: some chunks, and what is made of them."""
         return CHUNKS_AT_WORK * 8 * chunk_rows(self.n_features) * self.n_features
 
-    def bare(self) -> Self:
+    def without_handles(self) -> Self:
         """A copy that does not list the handles: what is sent elsewhere, together with a few of them."""
         other = copy(self)
         other.handles = ()
@@ -138,8 +138,8 @@ class MappedRows:
     def changes(self) -> Any:
         return self.source.changes, self.prepare
 
-    def bare(self) -> MappedRows:
-        return MappedRows(self.source.bare(), self.prepare)
+    def without_handles(self) -> MappedRows:
+        return MappedRows(self.source.without_handles(), self.prepare)
 
     def block(self, handle: Any) -> Any:
         return self.source.block(handle)
@@ -162,9 +162,9 @@ class DerivedRows(RowSource):
     def working_bytes(self) -> int:
         return self.source.working_bytes
 
-    def bare(self) -> Self:
-        other = super().bare()
-        other.source = self.source.bare()
+    def without_handles(self) -> Self:
+        other = super().without_handles()
+        other.source = self.source.without_handles()
         return other
 
     def block(self, handle: Any) -> Any:
@@ -202,7 +202,7 @@ class ArrayRows(RowSource):
     def __init__(self, table: np.ndarray, weight: np.ndarray | None = None, names: tuple[str, ...] | None = None):
         self.table, self.weight, self.names = table, weight, names
         self.n_rows, self.n_features = table.shape
-        self.handles = cut(*table.shape)
+        self.handles = chunk_bounds(*table.shape)
 
     def read(self, handle: tuple[int, int]) -> Iterator[Chunk]:
         start, stop = handle

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia.rows.source import Chunk, RowSource, chunk_rows, cut
+from evidentia.rows.source import Chunk, RowSource, chunk_bounds, chunk_rows
 
 
 def is_sparse(rows: RowSource) -> bool:
@@ -23,7 +23,7 @@ class SparseRows(RowSource):
     def __init__(self, matrix: Any, weight: np.ndarray | None = None):
         self.matrix, self.weight = matrix.tocsr(), weight
         self.n_rows, self.n_features = matrix.shape
-        self.handles = cut(*matrix.shape)
+        self.handles = chunk_bounds(*matrix.shape)
 
     def read(self, handle: tuple[int, int]) -> Iterator[Chunk]:
         start, stop = handle
