@@ -32,7 +32,7 @@ from evidentia.rows.sketch import SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.sparse import SparseRows, is_sparse
 from evidentia.rows.tables import new_table
-from evidentia.rows.values import LARGEST, LEAST_SHARE, ranges_of, refuse_huge, refuse_lost
+from evidentia.rows.values import LARGEST, LEAST_SHARE, check_magnitude, check_precision, ranges_of
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import CallbackSupportMixin
 from evidentia.solvers.descent import Run, Step, best_descent
@@ -480,9 +480,9 @@ def check_values(estimator: MethodBase, table: np.ndarray, columns: Any = None, 
         return f"row {row}, column {_column(columns, column)}"
 
     fitted = 1.0 if reset else getattr(estimator, "_largest", 1.0)
-    refuse_huge(table, who, place, ranges, LARGEST * min(1.0, fitted))
+    check_magnitude(table, who, place, ranges, LARGEST * min(1.0, fitted))
     if reset:
-        refuse_lost(ranges, table, who, partial(_column, columns), estimator._least_share)
+        check_precision(ranges, table, who, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
 
 

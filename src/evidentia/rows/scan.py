@@ -14,7 +14,7 @@ from evidentia.rows.passes import NO_ROWS, reduce_rows
 from evidentia.rows.shared_pass import wait_for_others
 from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows, in_memory
-from evidentia.rows.values import LEAST_SHARE, Ranges, ranges_of, refuse_huge, refuse_lost
+from evidentia.rows.values import LEAST_SHARE, Ranges, check_magnitude, check_precision, ranges_of
 from evidentia.solvers.coordinates import Moments, moments_of
 from evidentia.solvers.starts import Rows, draw_evenly, sorted_rows
 
@@ -125,7 +125,7 @@ def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
 
 def _scan(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, least_share: float) -> Table:
     check = partial(_check, missing=missing, who=who, names=rows.names)
-    lost = partial(refuse_lost, who=who, column=partial(_column, rows.names), share=least_share)
+    lost = partial(check_precision, who=who, column=partial(_column, rows.names), share=least_share)
     if is_small(rows):
         return _small(rows if rows.in_memory else gather_rows(rows, check), mixing, check, lost, sort)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
@@ -203,5 +203,5 @@ def _check(chunk: Chunk, missing: bool, who: str, names: tuple[str, ...] | None)
         if missing and (empty := np.isnan(chunk.table).all(axis=1)).any():
             where = chunk.where(int(empty.argmax()))
             raise ValueError(f"{who} accepts missing values, but {where} holds nothing but NaN.")
-    refuse_huge(chunk.table, who, place, ranges)
+    check_magnitude(chunk.table, who, place, ranges)
     return ranges
