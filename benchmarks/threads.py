@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.harness import Line, duration
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.compiling import compiled
-from evidentia.solvers.threads import crew, threads
+from evidentia.solvers.threads import thread_pool, threads
 
 FREE = 1.8  # a control below this says that something else had a part of the second core
 GAIN = 1.7
@@ -43,7 +43,7 @@ def control(steps: int = 50_000_000) -> float:
     """How many times as much two threads did as one in the same time."""
     _spin(10)
     alone = seconds(lambda: _spin(steps))
-    with crew(2) as each:
+    with thread_pool(2) as each:
         both = seconds(lambda: each(_spin, [steps, steps]))
     return 2 * alone / both
 
