@@ -56,7 +56,7 @@ class Sums(NamedTuple):
     size: int
     total: np.ndarray
 
-    def plus(self, other):
+    def __add__(self, other):
         return Sums(self.size + other.size, self.total + other.total)
 
 
@@ -72,9 +72,9 @@ def sum_alone(rows, power):
     for handle in rows.handles:
         part = None
         for chunk in rows.read(handle):
-            part = sums_of(chunk, power) if part is None else part.plus(sums_of(chunk, power))
+            part = sums_of(chunk, power) if part is None else part + sums_of(chunk, power)
         if part is not None:
-            total = part if total is None else total.plus(part)
+            total = part if total is None else total + part
     return total
 
 

@@ -214,7 +214,7 @@ def test_statistics_of_chunks_add_up_to_those_of_the_whole(model):
         found = [tool.e_step(pattern, parameters, PAIRS) for pattern in tool.observe(X[rows], weight[rows])]
         return found[0] if len(found) == 1 else Statistics(*(sum(parts) for parts in zip(*found)))
 
-    whole, parts = total(slice(None)), total(slice(0, 17)).plus(total(slice(17, None)))
+    whole, parts = total(slice(None)), total(slice(0, 17)) + total(slice(17, None))
     for a, b in zip(whole, parts):
         np.testing.assert_allclose(a, b, rtol=1e-11)
     assert whole.size.sum() == pytest.approx(weight.sum())

@@ -313,10 +313,10 @@ def test_columns_of_too_many_numbers_or_none_are_refused():
 def test_values_add_up_and_are_bounded():
     a = Values(np.array([0.0, 0, 2]), np.array([-1.0, 5, 0]))
     b = Values(np.array([0.0, 1, 2]), np.array([5.0, 3, 0]))
-    both = a.plus(b)
+    both = a + b
     assert list(zip(both.column, both.value)) == [(0, -1), (0, 5), (1, 3), (2, 0)]
     many = [Values(np.zeros(9_000), np.arange(9_000.0) + shift) for shift in (0, 9_000, 18_000)]
-    assert len(many[0].plus(many[1]).plus(many[2]).value) == MOST_CATEGORIES + 1
+    assert len((many[0] + many[1] + many[2]).value) == MOST_CATEGORIES + 1
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------

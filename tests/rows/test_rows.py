@@ -100,7 +100,7 @@ def test_moments_add_up(holes, weighted):
         for cut in (slice(0, 300), slice(300, 307), slice(307, 1_000))
     ]
     whole = moments_of(X, weight)
-    added = parts[0].plus(parts[1]).plus(parts[2])
+    added = parts[0] + parts[1] + parts[2]
     assert added.total == pytest.approx(whole.total)
     for a, b in zip(added[1:], whole[1:]):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
@@ -119,7 +119,7 @@ def test_the_sketch_does_not_know_the_order_of_rows_nor_their_cut():
     parts = [Sketch.of(part, None) for part in np.array_split(shuffled, 13)]
     other = parts[0]
     for part in parts[1:]:
-        other = other.plus(part)
+        other = other + part
     other = other.keep_smallest(100)
     for a, b in zip(one, other):
         np.testing.assert_array_equal(a, b)

@@ -149,7 +149,7 @@ def test_moments_of_parts_add_up_to_those_of_the_table(mixing, weighted):
     parts = [
         moments_of(X[at], None if weight is None else weight[at], mixing) for at in np.split(np.arange(50), [7, 20])
     ]
-    found = parts[0].plus(parts[1]).plus(parts[2])
+    found = parts[0] + parts[1] + parts[2]
     share = np.ones(50) if weight is None else weight
     mean = share @ X / share.sum()
     centered = (X - mean) / X.std(axis=0)
@@ -171,7 +171,7 @@ def test_moments_with_missing_entries_add_up_to_those_of_what_is_known():
     count = (weight[:, None] * known).sum(axis=0)
     mean = (weight[:, None] * np.nan_to_num(X)).sum(axis=0) / np.maximum(count, 1e-9)
     squares = (weight[:, None] * np.where(known, X - mean, 0) ** 2).sum(axis=0)
-    both = moments_of(X[:3], weight[:3]).plus(moments_of(X[3:], weight[3:]))
+    both = moments_of(X[:3], weight[:3]) + moments_of(X[3:], weight[3:])
     for found in (whole, both):
         assert found.total == 8.5
         np.testing.assert_allclose(found.observed, count)
@@ -184,7 +184,7 @@ def test_products_of_columns_are_unknown_where_a_part_does_not_know_them():
     X = np.array([[1.0, 5], [4, 2], [2, 9], [np.nan, 8], [3, 1]])
     one, two = moments_of(X[:3]), moments_of(X[3:])
     assert (one.squares.ndim, two.squares.ndim) == (2, 1)
-    for found in (one.plus(two), two.plus(one)):
+    for found in (one + two, two + one):
         np.testing.assert_allclose(found.squares, moments_of(X).squares)
         np.testing.assert_allclose(found.mean, moments_of(X).mean)
 

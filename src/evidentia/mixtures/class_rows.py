@@ -35,7 +35,7 @@ class Values(NamedTuple):
     column: np.ndarray
     value: np.ndarray
 
-    def plus(self, other: Values) -> Values:
+    def __add__(self, other: Values) -> Values:  # type: ignore[override]
         column, value = (np.concatenate(pair) for pair in zip(self, other))
         order = np.lexsort((value, column))
         column, value = column[order], value[order]
@@ -105,8 +105,8 @@ class RowCounts(NamedTuple):
     total: float
     sketch: Sketch
 
-    def plus(self, other: RowCounts) -> RowCounts:
-        return RowCounts(self.n_rows + other.n_rows, self.total + other.total, self.sketch.plus(other.sketch))
+    def __add__(self, other: RowCounts) -> RowCounts:  # type: ignore[override]
+        return RowCounts(self.n_rows + other.n_rows, self.total + other.total, self.sketch + other.sketch)
 
 
 class Different(NamedTuple):

@@ -63,7 +63,7 @@ class ReplicateSums(NamedTuple):
     statistics: np.ndarray
     log_likelihood: np.ndarray
 
-    def plus(self, other: ReplicateSums) -> ReplicateSums:
+    def __add__(self, other: ReplicateSums) -> ReplicateSums:  # type: ignore[override]
         return ReplicateSums(self.statistics + other.statistics, self.log_likelihood + other.log_likelihood)
 
 

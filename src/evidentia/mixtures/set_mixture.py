@@ -11,6 +11,7 @@ Diagonal models keep variances only, (c, d) in place of (c, d, d). Equation numb
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import reduce
@@ -157,7 +158,7 @@ class Statistics(NamedTuple):
     second: np.ndarray
     log_likelihood: float
 
-    def plus(self, other: Statistics) -> Statistics:
+    def __add__(self, other: Statistics) -> Statistics:  # type: ignore[override]
         return Statistics(
             self.size + other.size,
             self.sum + other.sum,
@@ -313,7 +314,7 @@ class Engine(ABC):
             known = pattern.known
             return self.e_step(pattern, parameters if known is None else known.weigh(parameters, average), average)
 
-        return reduce(Statistics.plus, map(one, patterns))
+        return reduce(operator.add, map(one, patterns))
 
     def blur_of(self, observed: np.ndarray) -> np.ndarray:
         """The blur of some columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -84,7 +85,7 @@ class LazyPartition:
         return (self._partition(chunk) for handle in self.rows.handles for chunk in self.rows.read(handle))
 
     def reduce_rows(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
-        """``function(part, *parts)`` of every chunk of the rows, added up in order by ``plus``.
+        """``function(part, *parts)`` of every chunk of the rows, added up in order.
 
         ``others`` are partitions of the same rows; their parts of each chunk are given with it.
         """
@@ -127,7 +128,7 @@ class LazyPartition:
         with whole_folder(folder, "part-*.parquet") as fresh:
             written = map_handles(partial(_write_part, self._bare(), fresh, masses, places), self.rows)
             parts = [part for part in written if part is not None]
-            self._counts = reduce(Counts.plus, parts) if parts else None
+            self._counts = reduce(operator.add, parts) if parts else None
         return Path(folder).absolute()
 
     def to_zarr(self, folder: str | os.PathLike[str], *, masses: str | None = None) -> Path:
@@ -268,6 +269,6 @@ def _write_part(
             writer = pq.ParquetWriter(file, table.schema) if writer is None else writer
             writer.write_table(table)
             counts = partition._count_of(chunk, found)
-            total = counts if total is None else total.plus(counts)
+            total = counts if total is None else total + counts
         writer.close()
     return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -132,7 +133,7 @@ class ClusterSizes(NamedTuple):
         at = likely.argmax(axis=1)
         return cls(size, likely[np.arange(len(likely)), at], at, likely.shape[1])
 
-    def plus(self, other: ClusterSizes) -> ClusterSizes:
+    def __add__(self, other: ClusterSizes) -> ClusterSizes:  # type: ignore[override]
         """With the rows that follow."""
         return self.add_rows(other._replace(at=self.n_rows + other.at))
 
@@ -155,7 +156,7 @@ def chunk_sizes(
         ClusterSizes.of(pignistic(masses.T, focal_sets).T, None if chunk.weight is None else chunk.weight[block])
         for block, _, _, masses, _ in blocks(to_rows(chunk.table, coordinates))
     )
-    return reduce(ClusterSizes.plus, parts)
+    return reduce(operator.add, parts)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class Sums(NamedTuple):
     objective: float
     sums: np.ndarray
 
-    def plus(self, other: Sums) -> Sums:
+    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
         return Sums(self.objective + other.objective, self.sums + other.sums)
 
 

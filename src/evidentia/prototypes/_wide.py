@@ -89,7 +89,7 @@ class WideSums(NamedTuple):
     sums: np.ndarray
     scatter: np.ndarray
 
-    def plus(self, other: WideSums) -> WideSums:
+    def __add__(self, other: WideSums) -> WideSums:  # type: ignore[override]
         return WideSums(self.objective + other.objective, self.sums + other.sums, self.scatter + other.scatter)
 
 

@@ -25,7 +25,7 @@ class Farthest(NamedTuple):
 
     distance: float
 
-    def plus(self, other: Farthest) -> Farthest:
+    def __add__(self, other: Farthest) -> Farthest:  # type: ignore[override]
         return max(self, other)
 
 

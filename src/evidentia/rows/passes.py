@@ -1,6 +1,6 @@
 """One pass over the rows of a source, wherever these are and whoever does the work.
 
-A function of a chunk of rows gives something that adds up (``a.plus(b)``). Chunks are added up within their handle, in
+A function of a chunk of rows gives something that adds up (``a + b``). Chunks are added up within their handle, in
 order, and then the handles, in order: the sum has the same bits on one thread, on many, or on a cluster of machines.
 """
 
@@ -30,7 +30,7 @@ NO_ROWS = "The table has no row of a weight above zero, so there is nothing to f
 class Additive(Protocol):
     """What a pass adds up."""
 
-    def plus(self, other: Self) -> Self: ...
+    def __add__(self, other: Any, /) -> Any: ...
 
 
 A = TypeVar("A", bound=Additive)
@@ -51,7 +51,7 @@ def reduce_rows(function: Callable[..., A | None], rows: RowSource | MappedRows,
     if total is not None:
         return total
     for part in map_handles(partial(_sum_of, function, shared), rows):
-        total = shared_pass.plus(total, part)
+        total = shared_pass.add_part(total, part)
     if total is None:
         raise ValueError(NO_ROWS)
     if kept is not None:
@@ -63,7 +63,7 @@ def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, ha
     """The sum over the chunks of a handle; None when it has no rows."""
     total = None
     for chunk in rows.read(handle):
-        total = shared_pass.plus(total, function(chunk, *shared))
+        total = shared_pass.add_part(total, function(chunk, *shared))
     return total
 
 
@@ -75,7 +75,7 @@ def fit_together(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
 def _pass_for_all(source: RowSource, requests: list[shared_pass.Request]) -> list[Any]:
     totals: list[Any] = [None] * len(requests)
     for found in map_handles(shared_pass.work_of(requests), source):
-        totals = [shared_pass.plus(total, part) for total, part in zip(totals, found)]
+        totals = [shared_pass.add_part(total, part) for total, part in zip(totals, found)]
     return [shared_pass.Failure(ValueError(NO_ROWS)) if total is None else total for total in totals]
 
 

@@ -30,12 +30,12 @@ class Scan(NamedTuple):
     moments: Moments
     sketch: Sketch
 
-    def plus(self, other: Scan) -> Scan:
+    def __add__(self, other: Scan) -> Scan:  # type: ignore[override]
         return Scan(
             self.n_rows + other.n_rows,
-            self.ranges.plus(other.ranges),
-            self.moments.plus(other.moments),
-            self.sketch.plus(other.sketch),
+            self.ranges + other.ranges,
+            self.moments + other.moments,
+            self.sketch + other.sketch,
         )
 
 

@@ -147,17 +147,17 @@ def sums_of_handle(requests: Sequence[Request], source: RowSource, handle: Any) 
             try:
                 for part in chunk.without_zero_weights() if request.prepare is not None else (chunk,):
                     prepared = part if request.prepare is None else request.prepare(part)
-                    totals[at] = plus(totals[at], request.function(prepared, *request.shared))
+                    totals[at] = add_part(totals[at], request.function(prepared, *request.shared))
             except ValueError as error:  # what one of them says of the rows is not said to the others
                 totals[at] = Failure(error)
     return totals
 
 
-def plus(total: Any, found: Any) -> Any:
+def add_part(total: Any, found: Any) -> Any:
     """The sum of two results of chunks or handles; None adds nothing, and the first failure remains."""
     if isinstance(total, Failure) or found is None:
         return total
-    return found if total is None or isinstance(found, Failure) else total.plus(found)
+    return found if total is None or isinstance(found, Failure) else total + found
 
 
 def without_handles(requests: Sequence[Request]) -> list[Request]:

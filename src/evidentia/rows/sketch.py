@@ -25,7 +25,7 @@ class Sketch(NamedTuple):
         share = np.ones(len(table)) if weight is None else weight
         return cls(hashes[chosen], table[chosen], share[chosen])
 
-    def plus(self, other: Sketch) -> Sketch:
+    def __add__(self, other: Sketch) -> Sketch:  # type: ignore[override]
         both = Sketch(*(np.concatenate(pair) for pair in zip(self, other)))
         return both if len(both.hashes) < 4 * SKETCH_ROWS else both.keep_smallest()
 

@@ -33,7 +33,7 @@ class Ranges(NamedTuple):
     high: np.ndarray
     finite: bool
 
-    def plus(self, other: Ranges) -> Ranges:
+    def __add__(self, other: Ranges) -> Ranges:  # type: ignore[override]
         return Ranges(np.minimum(self.low, other.low), np.maximum(self.high, other.high), self.finite and other.finite)
 
     @property

@@ -177,7 +177,7 @@ class OwnSums(NamedTuple):
         diagonal = float(np.vdot(p.single, p.single) + np.vdot(p.solid, p.apart))
         return cls(len(p.empty), single, solid, apart, diagonal)
 
-    def plus(self, other: OwnSums) -> OwnSums:
+    def __add__(self, other: OwnSums) -> OwnSums:  # type: ignore[override]
         return OwnSums(*map(operator.add, self, other))
 
     def decided_mass(self) -> float:
@@ -210,7 +210,7 @@ class CrossSums(NamedTuple):
         ]
         return cls(len(held), float(held.sum()), float(held @ held), *products, float(sum(alone)))
 
-    def plus(self, other: CrossSums) -> CrossSums:
+    def __add__(self, other: CrossSums) -> CrossSums:  # type: ignore[override]
         return CrossSums(*map(operator.add, self, other))
 
     def harmony(self) -> float:
@@ -236,7 +236,7 @@ def _sums_of_two(p: Any, q: Any) -> CrossSums:
     """Of two partitions in memory or not: in one pass over rows that they share, else chunk beside chunk."""
     if isinstance(p, LazyPartition) and isinstance(q, LazyPartition) and same_rows(p.rows, q.rows):
         return p.reduce_rows(_cross_sums, q)
-    return reduce(CrossSums.plus, (CrossSums.of(*both) for both in _side_by_side(_chunks(p, "p"), _chunks(q, "q"))))
+    return reduce(operator.add, (CrossSums.of(*both) for both in _side_by_side(_chunks(p, "p"), _chunks(q, "q"))))
 
 
 def _chunks(partition: Any, name: str) -> Iterator[PairFactors]:

@@ -191,7 +191,7 @@ class Moments(NamedTuple):
     mean: np.ndarray
     squares: np.ndarray
 
-    def plus(self, other: Moments) -> Moments:
+    def __add__(self, other: Moments) -> Moments:  # type: ignore[override]
         count = self.observed + other.observed
         share = np.divide(other.observed, count, out=np.zeros_like(count), where=count > 0)
         gap = other.mean - self.mean
