@@ -447,8 +447,8 @@ def test_rows_as_they_are_give_the_statistics_of_rows_in_coordinates(kind):
     X, weight, model = groups(200) * [1e-3, 1.0, 40.0] + [5.0, -300.0, 1e4], weights_for(200), "EEE"
     X = np.column_stack([X, X[:, 0] * 1e3 + X[:, 1]])
     frame = coordinates_of(moments_of(X, weight), kind=kind)
-    tool, state = engine(model), beginning(model, frame.to(X))
-    (plain,), (folded,) = tool.observe(frame.to(X), weight), tool.observe(X, weight, frame)
+    tool, state = engine(model), beginning(model, frame.transform(X))
+    (plain,), (folded,) = tool.observe(frame.transform(X), weight), tool.observe(X, weight, frame)
     for a, b in zip(tool.e_step(folded, state, PAIRS), tool.e_step(plain, state, PAIRS)):
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
 

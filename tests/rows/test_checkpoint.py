@@ -155,7 +155,7 @@ def test_a_pass_is_kept_for_the_same_function_and_arguments_only(tmp_path):
 
 
 class Doubled:
-    def to(self, X):
+    def transform(self, X):
         return 2 * X
 
 

@@ -215,7 +215,7 @@ def test_what_is_sent_to_a_worker_has_no_blocks_in_it(table):
 
 
 class Twice:
-    def to(self, table):
+    def transform(self, table):
         return 2 * table
 
 

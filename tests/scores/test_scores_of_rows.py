@@ -86,7 +86,7 @@ def test_scaled_rows_are_compared_object_by_object():
     scales = ColumnScales(np.array([0.5, -1.0]), np.array([2.0, 0.3]))
     rows = OddRows(X, size=101)
     scaled = TransformedRows(rows, scales)
-    expected = credal_rand_index(INSIDE, CredalPartition(place_otherwise(scales.to(X)), OTHER_SETS))
+    expected = credal_rand_index(INSIDE, CredalPartition(place_otherwise(scales.transform(X)), OTHER_SETS))
     assert credal_rand_index(lazy(rows), otherwise(scaled)) == pytest.approx(expected, abs=1e-13)
     other = TransformedRows(rows, ColumnScales(np.array([0.0, 1.0]), np.array([1.0, 1.0])))
     assert not same_rows(scaled, other)  # though both have the fingerprint of the rows

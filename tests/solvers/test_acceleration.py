@@ -238,7 +238,7 @@ def test_parameters_as_vectors_and_back():
 
 def test_sets_of_weight_zero_stay_so():
     state = Parameters(np.array([0.6, 0.0, 0.4]), np.zeros((2, 1)), np.ones((1, 1, 1)))
-    moved = set_mixture.WEIGHTS.back(2 * set_mixture.WEIGHTS.to(state), state)
+    moved = set_mixture.WEIGHTS.restore(2 * set_mixture.WEIGHTS.flatten(state), state)
     np.testing.assert_allclose(moved.weights, state.weights)
 
 

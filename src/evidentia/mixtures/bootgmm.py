@@ -611,7 +611,7 @@ class BootGMM(_base.IterativeClusterer):
         if self._categorical:
             Y = pd.get_dummies(pd.DataFrame(table).astype(object)).to_numpy(float)
         else:
-            Y = unit_free(table, kind="diag").to(table)
+            Y = unit_free(table, kind="diag").transform(table)
         return choose_pairs(Y, self.n_pairs, rng)
 
     def _targets(self, intervals: PairIntervals, n_samples: int) -> np.ndarray | PairTargets:

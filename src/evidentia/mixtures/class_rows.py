@@ -52,7 +52,7 @@ class Encoder:
     def __init__(self, categories: list[np.ndarray]):
         self.categories = categories
 
-    def to(self, table: np.ndarray) -> np.ndarray:
+    def transform(self, table: np.ndarray) -> np.ndarray:
         return encode(table, self.categories)
 
 

@@ -289,7 +289,7 @@ class Engine(ABC):
     def _lay_out(self, X: np.ndarray, coordinates: Coordinates | ColumnScales | None) -> Layout:
         """Columns that are used, what is taken from them and what they are multiplied by, and what turns them."""
         if isinstance(coordinates, Coordinates):
-            return Layout(coordinates.to(X))
+            return Layout(coordinates.transform(X))
         if coordinates is None:
             return Layout(X)
         kept = coordinates.kept
@@ -361,11 +361,11 @@ class Engine(ABC):
         if self.model in ROTATED or np.any(self.ridge):
             return None
 
-        def to(state: Parameters) -> np.ndarray:
+        def flatten(state: Parameters) -> np.ndarray:
             logs = np.log(state.covariances) if self.diagonal else logarithms(state.covariances)
             return np.concatenate([np.sqrt(state.weights), state.centers.ravel(), logs.ravel()])
 
-        def back(vector: np.ndarray, like: Parameters) -> Parameters | None:
+        def restore(vector: np.ndarray, like: Parameters) -> Parameters | None:
             roots, centers, logs = np.split(vector, np.cumsum([like.weights.size, like.centers.size]))
             logs = logs.reshape(like.covariances.shape)
             covariances = np.exp(np.minimum(logs, LARGEST_LOG)) if self.diagonal else exponentials(logs)
@@ -374,7 +374,7 @@ class Engine(ABC):
             weights = np.square(roots)
             return Parameters(weights / weights.sum(), centers.reshape(like.centers.shape), covariances)
 
-        return Vectors(to, back, LATE)
+        return Vectors(flatten, restore, LATE)
 
     def constrain(self, covariance: np.ndarray) -> np.ndarray:
         """A covariance of the form that a model with one covariance asks for, above the floor."""

@@ -110,7 +110,7 @@ def unit_of(coordinates: Coordinates | ColumnScales | SpannedScales) -> float:
 
 
 def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales | SpannedScales) -> np.ndarray:
-    return np.ascontiguousarray(coordinates.to(table).T)
+    return np.ascontiguousarray(coordinates.transform(table).T)
 
 
 def to_columns(coordinates: Coordinates | ColumnScales | SpannedScales, chunk: Chunk) -> Columns:
@@ -304,7 +304,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
             drawn = START_RULES[self.init](objects.rows.T, self.n_clusters, self.n_init, rng, objects.weight)
             return [self._prototypes_at(centers) for centers in drawn]
         centers, covariances = self._given_start()
-        start = self._prototypes_at(objects.coordinates.to(centers))
+        start = self._prototypes_at(objects.coordinates.transform(centers))
         if covariances is None or not self.adaptive:
             return [start]
         assert not isinstance(objects.coordinates, SpannedScales), "a given start may lie outside of the span"
@@ -386,7 +386,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
     def _publish_prototypes(self, solution: Solution) -> None:
         """Centers and shapes in the units of X."""
         self._solution, frame, found = solution, self._coordinates, solution.prototypes
-        self.cluster_centers_ = frame.back(found.centers)
+        self.cluster_centers_ = frame.inverse_transform(found.centers)
         self.covariances_ = self.cluster_metrics_ = None
         if found.covariances is not None and found.metric is not None:
             self.covariances_ = frame.covariance_back(found.covariances)

@@ -178,14 +178,14 @@ class BPEC(EvidentialMeans):
         """The objects, and round clusters around the peaks."""
         coordinates = objects.coordinates
         if not self.adaptive or coordinates.width < WIDE:
-            return objects, self._prototypes_at(coordinates.to(peaks))
+            return objects, self._prototypes_at(coordinates.transform(peaks))
         repeats = np.ones(coordinates.width)
         if isinstance(coordinates, ColumnScales) and coordinates.width > objects.rows.shape[1]:
-            table = coordinates.back(objects.rows.T)  # fewer rows than columns: all of them are at hand
+            table = coordinates.inverse_transform(objects.rows.T)  # fewer rows than columns: all of them are at hand
             coordinates = SpannedScales.of(table, coordinates)
             objects = objects._replace(rows=to_rows(table, coordinates), coordinates=coordinates)
             repeats = coordinates.repeats
-        centers = coordinates.to(peaks)
+        centers = coordinates.transform(peaks)
         return objects, WidePrototypes(centers, np.tile(np.eye(len(repeats)), (len(peaks), 1, 1)), repeats=repeats)
 
     def _check_numbers(self, n_samples: int) -> None:

@@ -175,14 +175,14 @@ class DerivedRows(RowSource):
 
 
 class TransformedRows(DerivedRows):
-    """Rows of another source in other columns, by something that has ``to(table)``."""
+    """Rows of another source in other columns, by something that has ``transform(table)``."""
 
     derived = True
 
     def __init__(self, source: RowSource, change: Any):
         self.source, self.change = source, change
         self.in_memory, self.handles, self.n_rows = source.in_memory, source.handles, source.n_rows
-        self.n_features = change.to(np.zeros((1, source.n_features))).shape[1]
+        self.n_features = change.transform(np.zeros((1, source.n_features))).shape[1]
         self.names = source.names if self.n_features == source.n_features else None
 
     @property
@@ -191,7 +191,7 @@ class TransformedRows(DerivedRows):
 
     def read(self, handle: Any) -> Iterator[Chunk]:
         for chunk in self.source.read(handle):
-            yield chunk._replace(table=self.change.to(chunk.table))
+            yield chunk._replace(table=self.change.transform(chunk.table))
 
 
 class ArrayRows(RowSource):
