@@ -23,7 +23,7 @@ from evidentia.cli.errors import UserError, closest, listing
 from evidentia.cli.files import check_file
 from evidentia.looking.columns import is_numeric
 from evidentia.looking.numerals import has_decimals, numbers_of, read_numerals, tell_numerals
-from evidentia.rows.text import counts_columns
+from evidentia.rows.arrow import counts_columns
 from evidentia.solvers.memory import refuse_beyond_memory
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}
