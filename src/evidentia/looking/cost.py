@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from evidentia._base import is_precomputed
 from evidentia.looking.numbers import Clusters, numbers_to_try
-from evidentia.rows.sketch import SKETCH_ROWS
+from evidentia.rows.scan import SKETCH_ROWS
 
 SMALL = 20_000  # cells of a table that no method needs long for
 SMALL_SQUARE = 400  # rows, where the work grows with their square

@@ -37,7 +37,7 @@ from evidentia.relational.pairs import (
 )
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.scan import rows_for_all, scan
-from evidentia.rows.sparse import is_sparse
+from evidentia.rows.source import is_sparse
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of

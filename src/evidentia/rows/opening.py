@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from evidentia.rows.arrays import open_memmap, open_npy
+from evidentia.rows.arrays import metadata_of, open_memmap, open_npy, open_zarr
 from evidentia.rows.arrow import open_parquet, open_text
 from evidentia.rows.files import listing
 from evidentia.rows.source import RowSource
-from evidentia.rows.zarr_array import metadata_of, open_zarr
 
 KINDS = {
     ".npy": "npy",
