@@ -19,10 +19,10 @@ import evidentia
 from evidentia import methods, select
 from evidentia._base import EvidentialClusterer, check_weight
 from evidentia._parameters import Either, Integer, Number, param
+from evidentia.app.cli import app
+from evidentia.app.images import segment
 from evidentia.belief import FocalSets
-from evidentia.cli import app
 from evidentia.constraints import PairwiseConstraints
-from evidentia.images import segment
 from evidentia.methods import Method
 
 ROOT = Path(__file__).parents[1]
