@@ -226,7 +226,7 @@ def test_warnings_become_notes_also_in_the_report(run, table, tmp_path):
     [
         (["--clusters", "many"], "Got 'many'"),
         (["--clusters", "6-2"], "from the smaller to the larger"),
-        (["--clusters", "0"], "n_clusters"),
+        (["--clusters", "0"], "The number of clusters is at least 1"),
         (["--clusters", "41"], "Ask for fewer clusters"),
         (
             ["--drop", "sex", "--rho", "3"],
