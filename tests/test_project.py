@@ -1,4 +1,4 @@
-"""Rules of the house that a machine can check: sizes, floors, what is promised about security, what a release says."""
+"""The project around the code: figures, floors, what is promised about security, what a release says."""
 
 import ast
 import importlib.util
@@ -16,8 +16,8 @@ KINDS = {"Feature", "Fix", "Faster", "API"}
 
 
 @pytest.fixture(scope="module")
-def house():
-    spec = importlib.util.spec_from_file_location("house", ROOT / "ci" / "house.py")
+def figures():
+    spec = importlib.util.spec_from_file_location("figures", ROOT / "ci" / "figures.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -28,38 +28,27 @@ def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_every_measure_of_the_house_is_within_its_limit(house):
-    assert house.complaints(house.measures()) == []
+def test_figures_count_lines_and_find_long_functions_and_repeats(figures):
+    body = [f"    row_{k} = {k}" for k in range(8)]
+    texts = {
+        Path("belief/one.py"): "\n".join(["class Table:", "    pass", "def f():", *body]),
+        Path("belief/two.py"): "\n".join(["class Table:", "    pass", "", "def longer():", *body, "    return row_0"]),
+        Path("three.py"): "import os\n",
+    }
+    assert figures.sizes(texts) == {"belief": (2, 24), ".": (1, 1)}
+    assert figures.longest_functions(texts, 1) == [(10, "belief/two.py: longer")]
+    assert figures.repeated_class_names(texts) == {"Table": ["belief/one.py", "belief/two.py"]}
+    assert figures.repeated_lines(texts) == [("belief/one.py:4", "belief/two.py:5")]
 
 
-def test_a_measure_over_its_limit_and_one_excused_without_need_are_told(house):
-    high, low = house.Measure("a", "apples", 3, 4, []), house.Measure("b", "berries", 3, 3, [])
-    assert house.complaints([high, low], frozenset()) == ["apples: 4, at most 3"]
-    assert house.complaints([high, low], frozenset({"a", "b"})) == ["berries: the limit holds, take 'b' out of NOT_YET"]
-
-
-def test_long_functions_are_found_wherever_they_are(house, tmp_path):
-    path = tmp_path / "module.py"
-    path.write_text("class A:\n    def f(self):\n        a = 1\n\n        return a\n\n\ndef g():\n    return 2\n")
-    assert list(house.long_functions([path], 4)) == []
-    assert list(house.long_functions([path], 3)) == [(path, "f", 4)]
-    assert house.count_lines([path]) == 9
-
-
-def test_files_that_name_a_method_are_counted_outside_of_its_family(house, tmp_path):
-    for name, text in {
-        "src/evidentia/family/abc.py": "class ABC: ...",
-        "src/evidentia/family2/one.py": "from family import ABC",
-        "src/evidentia/two.py": 'METHODS = ["abc"]',
-        "src/evidentia/three.py": "ABCD = abc_def = 1",
-        "tests/family/test_abc.py": "ABC()",
-        "benchmarks/four.py": "ABC()",
-        "elsewhere/five.py": "ABC()",
-    }.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    found = house.naming("ABC", ("src/evidentia/family", "tests/family"), root=tmp_path)
-    assert sorted(path.stem for path in found) == ["four", "one", "two"]
+def test_a_walk_counts_files_classes_functions_and_frames_of_the_library(figures):
+    focal_sets = evidentia.FocalSets(2, [1, 2])
+    trace = figures.walk(focal_sets.names)
+    assert {Path(name).name for name in trace.files} == {"focal.py"}
+    assert {name for _, name in trace.classes} == {"FocalSets"}
+    assert {"FocalSets.names", "format_mask"} <= {name for _, name in trace.functions}
+    assert trace.deepest >= 2
+    assert trace.depth == 0
 
 
 def test_the_oldest_versions_in_ci_are_those_that_the_package_allows(project):
