@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._objects import align_objects
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -264,6 +265,7 @@ class EVCLUS(RelationalClusterer):
     ) -> tuple[Source, Pairs]:
         """The objects, and the dissimilarities of the pairs that count."""
         who = type(self).__name__
+        partners = align_objects(X, partners, ("X", f"'partners' of {who}"))
         if partners is not None and _base.is_precomputed(self) and np.shape(X) == np.shape(partners):
             table = read_table(self, X)
             n = self._check_count(len(table))
