@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evidentia.rows.source import Chunk, RowSource, SparseRows, chunk_rows
+from evidentia.rows.source import Chunk, RowSource, chunk_rows
 
 _at_hand: ContextVar[Any] = ContextVar("block")  # where Dask has computed a block, and the work on it goes on
 
@@ -23,24 +22,6 @@ def at_hand(block: Any) -> Iterator[None]:
         yield
     finally:
         _at_hand.reset(token)
-
-
-def is_collection(X: Any) -> bool:
-    """Whether X is a Dask collection of rows."""
-    array, frame = sys.modules.get("dask.array"), sys.modules.get("dask.dataframe")
-    if array is not None and isinstance(X, array.Array):
-        return True
-    return frame is not None and isinstance(X, frame.DataFrame | frame.Series)
-
-
-def as_rows(X: Any) -> RowSource | None:
-    """Rows that are read chunk by chunk: a source, a Dask array or DataFrame, a sparse matrix; None for all else."""
-    if isinstance(X, RowSource):
-        return X
-    sparse = sys.modules.get("scipy.sparse")  # whoever has such a matrix has loaded it
-    if sparse is not None and sparse.issparse(X):
-        return SparseRows(X)
-    return DaskRows(X) if is_collection(X) else None
 
 
 class DaskRows(RowSource):

@@ -17,7 +17,7 @@ from evidentia.rows.values import LEAST_SHARE, Ranges, check_magnitude, check_pr
 from evidentia.solvers.coordinates import Moments, moments_of
 from evidentia.solvers.starts import Rows, draw_evenly, sorted_rows
 
-_looks: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("looks", default=None)
+_scans: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("scans", default=None)
 SKETCH_ROWS = 50_000
 EVERYTHING = np.uint64(2**64 - 1)
 MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
@@ -63,11 +63,11 @@ def is_small(rows: RowSource) -> bool:
 @contextmanager
 def scan_once() -> Iterator[None]:
     """Fits inside that scan the same source in the same way do so once, as long as the source is not in memory."""
-    token = _looks.set({})
+    token = _scans.set({})
     try:
         yield
     finally:
-        _looks.reset(token)
+        _scans.reset(token)
 
 
 def scan(
@@ -90,13 +90,15 @@ def scan(
         Of the range of a column: what most of its values are apart, if they are not to be lost beside the others. Zero
         for a part of a table that was looked through.
     """
-    kept, key = None if rows.in_memory else _looks.get(), (id(rows), mixing, missing, sort, least_share)
+    if rows.in_memory and is_small(rows):  # its numbers were checked when it was taken
+        return _small(rows, mixing, sort)
+    kept, key = None if rows.in_memory else _scans.get(), (id(rows), mixing, missing, sort, least_share)
     if kept is None:
         return _scan(rows, mixing, missing, who, sort, least_share)
     while key in kept:
         if (found := kept[key][1]) is not None:
             return found
-        wait_for_others()  # another fit is just looking
+        wait_for_others()  # another fit is just scanning
     kept[key] = rows, None  # with the source itself, so that no other gets its id
     try:
         kept[key] = rows, _scan(rows, mixing, missing, who, sort, least_share)
@@ -128,12 +130,12 @@ def _scan(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, le
     check = partial(_check, missing=missing, who=who, names=rows.names)
     lost = partial(check_precision, who=who, column=partial(_column, rows.names), share=least_share)
     if is_small(rows):
-        return _small(rows if rows.in_memory else gather_rows(rows, check), mixing, check, lost, sort)
+        return _small(gather_rows(rows, check), mixing, sort, lost)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
     found = reduce_rows(_scan_chunk, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
-        return _small(gather_rows(rows, check), mixing, check, lost, sort)
+        return _small(gather_rows(rows, check), mixing, sort, lost)
     sketch = found.sketch.keep_smallest()
     lost(found.ranges, sketch.rows)
     while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
@@ -151,19 +153,21 @@ def _expected_rows(rows: RowSource) -> int:
     return 0
 
 
-def _small(rows: Any, mixing: bool, check: Callable[[Chunk], Ranges], lost: Callable[..., None], sort: bool) -> Table:
-    """A table of which every row is looked at."""
-    assert isinstance(rows, ArrayRows)
-    whole = next(Chunk(rows.table, rows.weight, "row ", 0).without_zero_weights(), None)
-    if whole is None or not len(whole.table):
+def _small(rows: Any, mixing: bool, sort: bool, lost: Callable[..., None] | None = None) -> Table:
+    """Return a table whose sample is all rows; ``lost`` refuses columns whose differences doubles do not carry."""
+    table, weight = rows.table, rows.weight
+    if weight is not None and not weight.all():
+        table, weight = table[weight > 0], weight[weight > 0]
+    if not len(table):
         raise ValueError(NO_ROWS)
-    lost(check(whole), whole.table)
+    if lost is not None:
+        lost(ranges_of(table), table)
     if sort:
-        order = sorted_rows(whole.table)
-        whole = whole._replace(table=whole.table[order], weight=None if whole.weight is None else whole.weight[order])
-    rows = ArrayRows(whole.table, whole.weight, rows.names)
-    share = np.ones(len(rows.table)) if rows.weight is None else rows.weight
-    return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
+        order = sorted_rows(table)
+        table, weight = table[order], None if weight is None else weight[order]
+    share = np.ones(len(table)) if weight is None else weight
+    moments = moments_of(table, weight, mixing)
+    return Table(ArrayRows(table, weight, rows.names), len(table), moments, Rows(table, share), True)
 
 
 def _scan_chunk(chunk: Chunk, mixing: bool, check: Callable[[Chunk], Ranges], below: np.uint64) -> Scan | None:

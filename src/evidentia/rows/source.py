@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
@@ -265,3 +266,28 @@ class SparseRows(RowSource):
 
     def fingerprint(self) -> str:
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")
+
+
+# -- tables of all kinds -----------------------------------------------------------------------------------------------
+
+
+def as_rows(X: Any) -> RowSource | None:
+    """Return the rows of a source, a Dask collection or a sparse matrix, read chunk by chunk; None for all else."""
+    if isinstance(X, RowSource):
+        return X
+    sparse = sys.modules.get("scipy.sparse")  # whoever has such a matrix has loaded it
+    if sparse is not None and sparse.issparse(X):
+        return SparseRows(X)
+    if not is_collection(X):
+        return None
+    from evidentia.rows.dask import DaskRows
+
+    return DaskRows(X)
+
+
+def is_collection(X: Any) -> bool:
+    """Return whether X is a Dask collection of rows; Dask is not imported for this."""
+    array, frame = sys.modules.get("dask.array"), sys.modules.get("dask.dataframe")
+    if array is not None and isinstance(X, array.Array):
+        return True
+    return frame is not None and isinstance(X, frame.DataFrame | frame.Series)
