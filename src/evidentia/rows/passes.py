@@ -28,7 +28,7 @@ NO_ROWS = "The table has no row of a weight above zero, so there is nothing to f
 
 
 class Additive(Protocol):
-    """What a pass adds up."""
+    """What a kernel returns for a chunk: something that adds up."""
 
     def __add__(self, other: Any, /) -> Any: ...
 
@@ -77,7 +77,7 @@ def _total(parts: Iterable[Any]) -> Any:
 
 
 def fit_together(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What the jobs give, or a :class:`~evidentia.rows.shared_pass.Failure`, their passes over rows made together."""
+    """Return what the jobs return, or a :class:`~evidentia.rows.shared_pass.Failure`; each reading serves all."""
     return shared_pass.work_together(jobs, _pass_for_all)
 
 
@@ -90,7 +90,7 @@ def _pass_for_all(source: RowSource, requests: list[shared_pass.Request]) -> lis
 
 @contextmanager
 def show_progress(asked: bool) -> Iterator[None]:
-    """Passes over rows that are not in memory show how far they are, and the time left."""
+    """Show how far passes over rows that are not in memory are, and the time left."""
     token = _shown.set(itertools.count(1) if asked else None)
     try:
         yield
@@ -120,7 +120,7 @@ def map_here(work: Callable[[Any], T], handles: Sequence[Any]) -> Iterator[T]:
 
 
 def _map_on_threads(work: Callable[[Any], T], handles: Iterable[Any], workers: int) -> Iterator[T]:
-    """Few results wait at a time, so that memory does not grow with the number of handles."""
+    """Yield results in order; few wait at a time, so that memory does not grow with the number of handles."""
     pool = ThreadPoolExecutor(workers)
     waiting: deque[Future[T]] = deque()
     try:
@@ -135,7 +135,7 @@ def _map_on_threads(work: Callable[[Any], T], handles: Iterable[Any], workers: i
 
 
 def active_client() -> Any:
-    """The user's Dask client, if there is one; Dask is not imported for this."""
+    """Return the user's Dask client, if there is one; Dask is not imported for this."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None

@@ -24,7 +24,7 @@ MARGIN = 1.5  # times as many rows as wanted are expected below the hash that th
 
 
 class Scan(NamedTuple):
-    """What one pass says about a table."""
+    """Sums of the first pass over a table."""
 
     n_rows: int
     ranges: Ranges
@@ -41,7 +41,7 @@ class Scan(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A source with what a first pass told, and rows that stand for all: every row of a small table."""
+    """A source, the results of its first pass, and rows that represent all: every row of a small table."""
 
     rows: RowSource
     n_rows: int
@@ -51,18 +51,18 @@ class Table(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Sum of the weights."""
+        """Return the sum of the weights."""
         return self.moments.total
 
 
 def is_small(rows: RowSource) -> bool:
-    """Whether it is known before the rows are read that a sample of them is all."""
+    """Return whether the source is known to be small enough to be its own sample."""
     return rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS
 
 
 @contextmanager
 def scan_once() -> Iterator[None]:
-    """Fits inside that scan the same source in the same way do so once, as long as the source is not in memory."""
+    """Let fits inside share the first pass over a source that is not in memory."""
     token = _scans.set({})
     try:
         yield
@@ -73,7 +73,7 @@ def scan_once() -> Iterator[None]:
 def scan(
     rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True, least_share: float = LEAST_SHARE
 ) -> Table:
-    """Scan a source.
+    """Return a source with its moments and a sample, and check its numbers.
 
     Parameters
     ----------
@@ -109,12 +109,12 @@ def scan(
 
 
 def chunk_moments(chunk: Chunk, mixing: bool) -> Moments | None:
-    """Moments of a chunk; those of all chunks add up to those of the source."""
+    """Return the moments of a chunk; those of all chunks add up to those of the source."""
     return next((moments_of(used.table, used.weight, mixing) for used in chunk.without_zero_weights()), None)
 
 
 def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
-    """At most so many rows of a source that stand for all: every row in its own order, if these are not more.
+    """Return at most so many rows that represent all: every row in its own order, if these are not more.
 
     A row that counts more than others is drawn more often.
     """
@@ -146,7 +146,7 @@ def _scan(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, le
 
 
 def _expected_rows(rows: RowSource) -> int:
-    """Where nobody has counted: as many in every part as in the first that has any; of one part, none too many."""
+    """Estimate the number of rows: as many in every part as in the first that has any; 0 for a single part."""
     for handle in rows.handles[:-1]:
         if length := sum(len(chunk.table) for chunk in rows.read(handle)):
             return length * len(rows.handles)
@@ -193,7 +193,7 @@ def _column(names: tuple[str, ...] | None, at: int) -> str:
 
 
 def _check(chunk: Chunk, missing: bool, who: str, names: tuple[str, ...] | None) -> Ranges:
-    """Ranges of a chunk, none of whose numbers is refused."""
+    """Return the ranges of a chunk; raise an error that names a number that cannot be used."""
     ranges = ranges_of(chunk.table)
 
     def place(row: int, column: int) -> str:
@@ -224,7 +224,7 @@ class Sketch(NamedTuple):
 
     @classmethod
     def of(cls, table: np.ndarray, weight: np.ndarray | None, below: np.uint64 = EVERYTHING) -> Sketch:
-        """Rows of a chunk whose hash is at most ``below``."""
+        """Return the rows of a chunk whose hash is at most ``below``."""
         hashes = row_hashes(table)
         chosen = slice(None) if below == EVERYTHING else np.flatnonzero(hashes <= below)
         share = np.ones(len(table)) if weight is None else weight
@@ -235,7 +235,7 @@ class Sketch(NamedTuple):
         return both if len(both.hashes) < 4 * SKETCH_ROWS else both.keep_smallest()
 
     def keep_smallest(self, size: int = SKETCH_ROWS) -> Sketch:
-        """The ``size`` rows of smallest hash, in the order of their hashes."""
+        """Return the ``size`` rows of smallest hash, in the order of their hashes."""
         order = np.argsort(self.hashes, kind="stable")
         hashes = self.hashes[order]
         first = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
@@ -245,7 +245,7 @@ class Sketch(NamedTuple):
 
 
 def row_hashes(table: np.ndarray) -> np.ndarray:
-    """64 bits for each row, from all its numbers; 0 and -0 are the same, and so is every NaN.
+    """Return 64 bits for each row, from all its numbers; 0 and -0 are the same, and so is every NaN.
 
     Examples
     --------
