@@ -20,8 +20,8 @@ SOURCE = Path(evidentia.__file__).parent
 
 # Lower layers first; a module may import from its own layer and from those before it.
 LAYERS = [
-    {"_warnings", "_names", "_objects", "files"},
-    {"_archive"},
+    {"_warnings", "_objects", "files", "safe_text"},
+    {"archive"},
     {"belief", "solvers"},
     {"rows"},
     {"partition"},

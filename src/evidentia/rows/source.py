@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+__all__ = ["RowSource", "TransformedRows"]
+
 PIECE_ROWS = 32_768
 PIECE_BYTES = 4 << 20  # a wide table has pieces of fewer rows
 PIECES_AT_WORK = 8  # as much memory as so many pieces is needed to work on one

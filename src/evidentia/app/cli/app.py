@@ -149,7 +149,7 @@ def fit(
         return
     _check_in_memory(file, checkpoint, scheduler, ensemble, links)
     from evidentia.app.cli import fitting, inputs
-    from evidentia.app.cli.running import check_out, expect, run
+    from evidentia.app.cli.running import check_out, run
 
     count = fitting.parse_clusters(clusters)
     wishes = inputs.InputOptions(
@@ -172,7 +172,7 @@ def fit(
     check_out(out, tables.value)
     if not quiet:
         given.print_heading()
-        given.print_choice(expect(estimator, given.data, count, given.scale))
+        given.print_choice()
     run(
         estimator,
         given.data,

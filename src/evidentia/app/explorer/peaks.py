@@ -11,13 +11,13 @@ import panel as pn
 from bokeh.models import BoxSelectTool, ColumnDataSource, PointDrawTool, TapTool
 from bokeh.plotting import figure
 
-from evidentia._names import printable
 from evidentia.app.explorer.figures import FADED, PLOT, Points, name_figure, remove_grid
 from evidentia.app.explorer.parts import Range, button, text
 from evidentia.app.explorer.tabs import Tab
 from evidentia.partition.alignment import match_labels
-from evidentia.plots.dendrogram import dendrogram_plot_data
+from evidentia.plots import dendrogram_plot_data
 from evidentia.plots.palette import HUES
+from evidentia.safe_text import printable
 
 GRAY, LEAVES = "#5f5f5f", 2000
 

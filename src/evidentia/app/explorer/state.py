@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidentia import methods
-from evidentia._names import printable_table
 from evidentia.app.advisor import Recommendation, recommend
 from evidentia.app.advisor.n_clusters import fit_number
 from evidentia.app.advisor.rules import number_settings
@@ -30,11 +29,12 @@ from evidentia.constraints.answers import Answer, parse_answer
 from evidentia.constraints.statements import as_answers, check_objects
 from evidentia.partition import CredalPartition
 from evidentia.partition.alignment import moved_objects
+from evidentia.safe_text import printable_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evidentia.prototypes.belief_peaks import BeliefPeaks
+    from evidentia.prototypes import BeliefPeaks
     from evidentia.selection import Selection
 
 KEPT = 50  # steps back whose partitions are kept: 6 MB each of 100,000 objects over eight sets
@@ -326,7 +326,7 @@ class Exploration(History[Step]):
 
     def peaks(self) -> BeliefPeaks:
         """The δ–Bel graph of the columns and the scale at hand."""
-        from evidentia.prototypes.belief_peaks import belief_peaks
+        from evidentia.prototypes import belief_peaks
 
         settings = replace(self.settings, method="bpec")
         return self._compute_once("peaks", lambda: belief_peaks(self.rows_of(settings)))

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from evidentia._parameters import SEED, check_value
 from evidentia.app.images.masks import Regions, mask_links
 from evidentia.app.images.quantizing import MOST, quantize
 from evidentia.app.images.reading import Image, size_text
-from evidentia.belief.focal import format_mask
+from evidentia.arguments import random_numbers
+from evidentia.belief import format_mask
 from evidentia.constraints import PairwiseConstraints
 from evidentia.methods import find, record
 from evidentia.partition import CredalPartition
@@ -211,7 +211,7 @@ def segment(
     >>> found.means.round(2).tolist()
     [[0.35, 0.29], [0.71, 0.33], [0.74, 0.76]]
     """
-    check_value(SEED, random_state, "random_state", "segment")
+    random_numbers(random_state, "segment")  # a mistake is found before the work
     image = Image.of(image)
     same, different = list(same), list(different)
     estimator = _estimator(method, n_clusters, linked=bool(same or different))
