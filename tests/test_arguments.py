@@ -26,13 +26,13 @@ from evidentia import (
     communities,
     datasets,
     ensemble,
-    images,
     methods,
     plots,
     scores,
     select,
 )
 from evidentia._parameters import ParameterBase
+from evidentia.app import images
 from evidentia.prototypes import belief_peaks
 
 X = np.random.default_rng(0).normal(size=(40, 3)) + 6 * np.repeat([0, 1], 20)[:, None]

@@ -92,6 +92,25 @@ def test_the_reproduction_of_the_papers_uses_only_public_names():
     assert {(module, name) for module, name in used if name not in import_module(module).__all__} == set()
 
 
+def is_public(module, name):
+    if any(part.startswith("_") for part in module.split(".")):
+        return False
+    return name in import_module(module).__all__ or (module == "evidentia" and name in evidentia._SUBMODULES)
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.glob("app/**/*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_applications_use_only_public_names_of_the_library(path):
+    """So everything that can be clicked or typed can also be called."""
+    used = [(module, name) for module, names in named(path) for name in names if not module.startswith("evidentia.app")]
+    assert [pair for pair in used if not is_public(*pair)] == []
+
+
+def test_the_library_does_not_know_its_applications():
+    paths = [path for path in SOURCE.glob("**/*.py") if SOURCE / "app" not in path.parents]
+    using = {path.relative_to(SOURCE).as_posix() for path in paths if "app" in set(imported(path))}
+    assert using == {"__init__.py"}  # which loads them when they are asked for
+
+
 def seconds_to_import(module):
     code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
     return min(float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(3))

@@ -32,11 +32,11 @@ from evidentia import (
     methods,
     metric_learning,
     plots,
-    report,
     scores,
     views,
 )
 from evidentia._objects import match_names, row_names
+from evidentia.app import report
 from evidentia.constraints import ask_oracle
 from evidentia.metric_learning import FDA, KFDA, LFDA
 from evidentia.partition.alignment import moved_objects
@@ -276,7 +276,7 @@ OTHER = {
         ("evidentia.explore", "evidentia.app.explorer.explore"), "the model gives settings, it is fitted anew"
     ),
     "evidentia.plots.plot_pair_draws": "truth is a number",
-    "LazyPartition.add_up": "partitions of the same rows, which have no names",
+    "LazyPartition.reduce_rows": "partitions of the same rows, which have no names",
     "evidentia.plots.contour_plot_data": "X gives the range of the picture only",
     "evidentia.plots.plot_contours": "X gives the range of the picture only",
 }

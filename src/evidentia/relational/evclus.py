@@ -36,8 +36,8 @@ from evidentia.relational.pairs import (
     wanted_conflict,
 )
 from evidentia.rows import RowSource, as_rows
+from evidentia.rows.scan import rows_for_all, scan
 from evidentia.rows.sparse import is_sparse
-from evidentia.rows.survey import look_through, rows_for_all
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of
@@ -224,7 +224,7 @@ class EVCLUS(RelationalClusterer):
         if partners is not None:
             raise TypeError(f"{who} draws the partners itself among a sample of rows that are not in memory.")
         with self._checkpointed_passes(checkpoint, source) as rng:
-            table = look_through(source, mixing=False, missing=False, who=who)
+            table = scan(source, mixing=False, missing=False, who=who)
             sample = rows_for_all(table, source, SAMPLE if self.n_pairs is not None else SAMPLE_OF_ALL_PAIRS)
             self._fit(sample, None, sample, rng)
         size = len(sample)

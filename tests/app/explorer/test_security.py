@@ -100,7 +100,7 @@ def test_a_port_that_is_taken_is_passed_over_and_the_file_goes_with_the_server(s
     ("words", "told"),
     [
         (["table.csv", "--host", "0.0.0.0"], "add --allow-remote"),
-        (["*.csv"], "reads one table into memory, and *.csv is of those that are read piece by piece"),
+        (["*.csv"], "reads one table into memory, and *.csv is of those that are read chunk by chunk"),
     ],
 )
 def test_what_is_refused_at_the_command_line(tmp_path, words, told):

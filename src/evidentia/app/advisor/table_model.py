@@ -64,7 +64,7 @@ class TableModel:
     def centers(self) -> Any:
         """Centers of the clusters in the units of the table, shape (n_clusters, n_columns); None if there are none."""
         found = getattr(self.model, "cluster_centers_", None)
-        return found if found is None or self.scales is None else self.scales.back(found)
+        return found if found is None or self.scales is None else self.scales.inverse_transform(found)
 
     @property
     def covariances(self) -> Any:
@@ -90,7 +90,7 @@ class TableModel:
         """Rows as the model is given them."""
         rows = self.rows(table)
         if self.scales is not None:
-            rows = pd.DataFrame(self.scales.to(rows.to_numpy()), index=rows.index, columns=rows.columns)
+            rows = pd.DataFrame(self.scales.transform(rows.to_numpy()), index=rows.index, columns=rows.columns)
         return rows if hasattr(self.model, "feature_names_in_") or self.categories else rows.to_numpy()
 
     def predict_partition(self, table: Any) -> Any:

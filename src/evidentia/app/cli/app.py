@@ -300,7 +300,7 @@ def explore(
     """Look at the groups in the browser, say what you know, and see what moves; everything stays on this machine."""
     if is_large(file):
         raise UserError(
-            f"The explorer reads one table into memory, and {file} is of those that are read piece by piece: several "
+            f"The explorer reads one table into memory, and {file} is of those that are read chunk by chunk: several "
             "files, an array on disk, or a very large table. Take a sample of its rows, as CSV."
         )
     check_file(file)

@@ -19,10 +19,10 @@ from evidentia.app.cli.tables import split_names
 from evidentia.app.run_folder import list_files, whole_run
 from evidentia.files import write_whole
 from evidentia.rows import RowSource, open_rows
-from evidentia.rows.passes import add_up, show_progress
+from evidentia.rows.passes import show_progress
+from evidentia.rows.scan import column_scales
 from evidentia.rows.source import TransformedRows
-from evidentia.rows.survey import piece_moments
-from evidentia.solvers.coordinates import ColumnScales, scales_of
+from evidentia.solvers.coordinates import ColumnScales
 
 SAMPLE = 20_000  # rows of the report
 PLACES = 64  # parts of the source that these are from
@@ -112,8 +112,7 @@ def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
         return None
     if scale not in ("auto", "standard"):
         raise UserError(f"--scale {scale} needs all rows in memory; none and standard do not.")
-    found = scales_of(add_up(piece_moments, rows, False))
-    return ColumnScales(found.origin, np.where(found.deviation == 0, 1.0, found.deviation))
+    return column_scales(rows)
 
 
 def _fill_sample(folder: Path, placing: TableModel, rows: RowSource, notes: Sequence[str], **words: Any) -> None:
@@ -139,9 +138,9 @@ def sample(rows: RowSource) -> np.ndarray:
     handles = [rows.handles[at] for at in np.unique(np.linspace(0, len(rows.handles) - 1, PLACES).astype(int))]
     found, each = [], -(-SAMPLE // len(handles))
     for handle in handles:
-        piece = next(iter(rows.read(handle)), None)
-        if piece is not None:
-            found.append(piece.table[np.unique(np.linspace(0, len(piece.table) - 1, each).astype(int))])
+        chunk = next(iter(rows.read(handle)), None)
+        if chunk is not None:
+            found.append(chunk.table[np.unique(np.linspace(0, len(chunk.table) - 1, each).astype(int))])
     return np.concatenate(found)
 
 

@@ -274,7 +274,7 @@ def _read_numpy(path: Path, id_column: str | None) -> Source:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 size = sum(entry.file_size for entry in archive.infolist())
-            refuse_beyond_memory(size, f"{path}, unpacked,", "Keep the table as .npy: it is read piece by piece.")
+            refuse_beyond_memory(size, f"{path}, unpacked,", "Keep the table as .npy: it is read chunk by chunk.")
         with open(path, "rb") as file:
             loaded = np.load(file, allow_pickle=False)
             bare = isinstance(loaded, np.ndarray)

@@ -18,7 +18,7 @@ from evidentia.prototypes import BPEC
 from evidentia.relational import CEVCLUS, EVCLUS, EkNNclus
 from evidentia.solvers import irqp as sweeps
 from evidentia.solvers import neighbors, pair_quantiles
-from evidentia.solvers.threads import crew, n_threads, threads
+from evidentia.solvers.threads import n_threads, thread_pool, threads
 
 X, Y = make_blobs(421, centers=4, cluster_std=1.7, random_state=5)
 LINKS = PairwiseConstraints.sample(Y, 60, random_state=1)
@@ -43,11 +43,11 @@ def any_size(monkeypatch):
 
     def noted(workers):
         seen.append(workers)
-        return crew(workers)
+        return thread_pool(workers)
 
     for module in (sweeps, neighbors, pair_quantiles, _merge):
         monkeypatch.setattr(module, "ALONE", 0)
-        monkeypatch.setattr(module, "crew", noted)
+        monkeypatch.setattr(module, "thread_pool", noted)
     monkeypatch.setattr(neighbors, "ROWS", 50)
     monkeypatch.setattr(sweeps, "BLOCK", 64)
     monkeypatch.setattr(sweeps, "PART", 16)
@@ -55,7 +55,7 @@ def any_size(monkeypatch):
 
 
 def settings():
-    """Threads of compiled loops and of linear algebra, and threads that a crew left behind."""
+    """Threads of compiled loops and of linear algebra, and threads that a thread_pool left behind."""
     of_loops = numba.get_num_threads()  # loads a library at its first call
     left = [thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")]
     return of_loops, {library["filepath"]: library["num_threads"] for library in threadpool_info()}, left
@@ -91,12 +91,12 @@ def test_every_thread_of_a_crew_works_and_asks_for_no_more():
         together.wait()
         return item, n_threads(), threading.get_ident()
 
-    with threads(3), crew(3) as each:
+    with threads(3), thread_pool(3) as each:
         met = each(meet, range(3))
     assert [item for item, _, _ in met] == [0, 1, 2]
     assert {asked for _, asked, _ in met} == {1}
     assert len({thread for _, _, thread in met} - {threading.get_ident()}) == 3
-    with crew(1) as each:
+    with thread_pool(1) as each:
         assert each(lambda item: threading.get_ident(), [0]) == [threading.get_ident()]
 
 
@@ -107,7 +107,7 @@ def test_an_error_or_an_interrupt_in_a_crew_reaches_the_caller():
             raise kind
 
         before = settings()
-        with pytest.raises(kind), crew(2) as each:
+        with pytest.raises(kind), thread_pool(2) as each:
             each(fail, range(9))
         assert settings() == before
 
@@ -116,7 +116,7 @@ def test_fits_in_two_threads_at_once(any_size):
     """Each has threads of its own."""
     alone = fitted("evclus, groups", 1)[0], fitted("evclus", 1)[0]
     before = settings()
-    with crew(2) as each:
+    with thread_pool(2) as each:
         together = each(lambda name: fitted(name, 2)[0], ["evclus, groups", "evclus"])
     assert settings() == before
     for mine, theirs in zip(alone, together, strict=True):

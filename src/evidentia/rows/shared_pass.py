@@ -13,13 +13,13 @@ from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, NamedTuple
 
-from evidentia.rows.source import MappedRows, Piece, RowSource
+from evidentia.rows.source import Chunk, MappedRows, RowSource
 
 _fit: ContextVar[Fit | None] = ContextVar("fit", default=None)
 
 
 class Request(NamedTuple):
-    """A pass that a fit asks for: the sum of ``function(piece, *shared)`` over rows."""
+    """A pass that a fit asks for: the sum of ``function(chunk, *shared)`` over rows."""
 
     function: Callable[..., Any]
     rows: RowSource | MappedRows
@@ -30,7 +30,7 @@ class Request(NamedTuple):
         return self.rows.source if isinstance(self.rows, MappedRows) else self.rows
 
     @property
-    def prepare(self) -> Callable[[Piece], Any] | None:
+    def prepare(self) -> Callable[[Chunk], Any] | None:
         return self.rows.prepare if isinstance(self.rows, MappedRows) else None
 
 
@@ -138,32 +138,32 @@ def work_together(jobs: Sequence[Callable[[], Any]], pass_of: Callable[..., list
 
 
 def sums_of_handle(requests: Sequence[Request], source: RowSource, handle: Any) -> list[Any]:
-    """The sum of each request over the pieces of a handle, which are read once; None when it has no rows."""
+    """The sum of each request over the chunks of a handle, which are read once; None when it has no rows."""
     totals: list[Any] = [None] * len(requests)
-    for piece in source.read(handle):
+    for chunk in source.read(handle):
         for at, request in enumerate(requests):
             if isinstance(totals[at], Failure):
                 continue
             try:
-                for part in piece.without_zero_weights() if request.prepare is not None else (piece,):
+                for part in chunk.without_zero_weights() if request.prepare is not None else (chunk,):
                     prepared = part if request.prepare is None else request.prepare(part)
-                    totals[at] = plus(totals[at], request.function(prepared, *request.shared))
+                    totals[at] = add_part(totals[at], request.function(prepared, *request.shared))
             except ValueError as error:  # what one of them says of the rows is not said to the others
                 totals[at] = Failure(error)
     return totals
 
 
-def plus(total: Any, found: Any) -> Any:
-    """The sum of two results of pieces or handles; None adds nothing, and the first failure remains."""
+def add_part(total: Any, found: Any) -> Any:
+    """The sum of two results of chunks or handles; None adds nothing, and the first failure remains."""
     if isinstance(total, Failure) or found is None:
         return total
-    return found if total is None or isinstance(found, Failure) else total.plus(found)
+    return found if total is None or isinstance(found, Failure) else total + found
 
 
-def bare(requests: Sequence[Request]) -> list[Request]:
+def without_handles(requests: Sequence[Request]) -> list[Request]:
     """Requests without the list of handles, as they are sent elsewhere."""
-    return [request._replace(rows=request.rows.bare()) for request in requests]
+    return [request._replace(rows=request.rows.without_handles()) for request in requests]
 
 
 def work_of(requests: Sequence[Request]) -> Callable[[Any, Any], list[Any]]:
-    return partial(sums_of_handle, bare(requests))
+    return partial(sums_of_handle, without_handles(requests))

@@ -10,19 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.rows.passes import NO_ROWS, add_up
+from evidentia.rows.passes import NO_ROWS, reduce_rows
+from evidentia.rows.shared_pass import wait_for_others
 from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gather_rows, in_memory
-from evidentia.rows.together import wait_for_others
-from evidentia.rows.values import LEAST_SHARE, Ranges, ranges_of, refuse_huge, refuse_lost
-from evidentia.solvers.coordinates import Moments, moments_of
+from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows, in_memory
+from evidentia.rows.values import LEAST_SHARE, Ranges, check_magnitude, check_precision, ranges_of
+from evidentia.solvers.coordinates import ColumnScales, Moments, moments_of, scales_of
 from evidentia.solvers.starts import Rows, draw_evenly, sorted_rows
+
+__all__ = ["column_scales"]
 
 _looks: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("looks", default=None)
 MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
 
 
-class Survey(NamedTuple):
+class Scan(NamedTuple):
     """What one pass says about a table."""
 
     n_rows: int
@@ -30,12 +32,12 @@ class Survey(NamedTuple):
     moments: Moments
     sketch: Sketch
 
-    def plus(self, other: Survey) -> Survey:
-        return Survey(
+    def __add__(self, other: Scan) -> Scan:  # type: ignore[override]
+        return Scan(
             self.n_rows + other.n_rows,
-            self.ranges.plus(other.ranges),
-            self.moments.plus(other.moments),
-            self.sketch.plus(other.sketch),
+            self.ranges + other.ranges,
+            self.moments + other.moments,
+            self.sketch + other.sketch,
         )
 
 
@@ -60,8 +62,8 @@ def is_small(rows: RowSource) -> bool:
 
 
 @contextmanager
-def survey_once() -> Iterator[None]:
-    """Fits inside that survey the same source in the same way do so once, as long as the source is not in memory."""
+def scan_once() -> Iterator[None]:
+    """Fits inside that scan the same source in the same way do so once, as long as the source is not in memory."""
     token = _looks.set({})
     try:
         yield
@@ -69,10 +71,10 @@ def survey_once() -> Iterator[None]:
         _looks.reset(token)
 
 
-def look_through(
+def scan(
     rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True, least_share: float = LEAST_SHARE
 ) -> Table:
-    """Survey a source.
+    """Scan a source.
 
     Parameters
     ----------
@@ -91,23 +93,29 @@ def look_through(
     """
     kept, key = None if rows.in_memory else _looks.get(), (id(rows), mixing, missing, sort, least_share)
     if kept is None:
-        return _look_through(rows, mixing, missing, who, sort, least_share)
+        return _scan(rows, mixing, missing, who, sort, least_share)
     while key in kept:
         if (found := kept[key][1]) is not None:
             return found
         wait_for_others()  # another fit is just looking
     kept[key] = rows, None  # with the source itself, so that no other gets its id
     try:
-        kept[key] = rows, _look_through(rows, mixing, missing, who, sort, least_share)
+        kept[key] = rows, _scan(rows, mixing, missing, who, sort, least_share)
     except BaseException:
         del kept[key]
         raise
     return kept[key][1]
 
 
-def piece_moments(piece: Piece, mixing: bool) -> Moments | None:
-    """Moments of a piece; those of all pieces add up to those of the source."""
-    return next((moments_of(used.table, used.weight, mixing) for used in piece.without_zero_weights()), None)
+def chunk_moments(chunk: Chunk, mixing: bool) -> Moments | None:
+    """Moments of a chunk; those of all chunks add up to those of the source."""
+    return next((moments_of(used.table, used.weight, mixing) for used in chunk.without_zero_weights()), None)
+
+
+def column_scales(rows: RowSource) -> ColumnScales:
+    """Return the mean and the standard deviation of each column by one pass; constant columns are divided by 1."""
+    scales = scales_of(reduce_rows(chunk_moments, rows, False))
+    return ColumnScales(scales.origin, np.where(scales.deviation == 0, 1.0, scales.deviation))
 
 
 def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
@@ -123,21 +131,21 @@ def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
     return draw_evenly(table.sample, size)
 
 
-def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, least_share: float) -> Table:
+def _scan(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, least_share: float) -> Table:
     check = partial(_check, missing=missing, who=who, names=rows.names)
-    lost = partial(refuse_lost, who=who, column=partial(_column, rows.names), share=least_share)
+    lost = partial(check_precision, who=who, column=partial(_column, rows.names), share=least_share)
     if is_small(rows):
         return _small(rows if rows.in_memory else gather_rows(rows, check), mixing, check, lost, sort)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
-    found = add_up(_survey, rows, mixing, check, below)
+    found = reduce_rows(_scan_chunk, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
         return _small(gather_rows(rows, check), mixing, check, lost, sort)
     sketch = found.sketch.keep_smallest()
     lost(found.ranges, sketch.rows)
     while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
         below = _share_of_hashes(float(below) / 2**64 * MARGIN * SKETCH_ROWS / max(len(sketch.rows), 1))
-        sketch = add_up(_sketch, rows, below).keep_smallest()
+        sketch = reduce_rows(_sketch, rows, below).keep_smallest()
     share = sketch.weight * (found.moments.total / sketch.weight.sum())
     return Table(rows, found.n_rows, found.moments, Rows(sketch.rows, share), False)
 
@@ -145,15 +153,15 @@ def _look_through(rows: RowSource, mixing: bool, missing: bool, who: str, sort: 
 def _expected_rows(rows: RowSource) -> int:
     """Where nobody has counted: as many in every part as in the first that has any; of one part, none too many."""
     for handle in rows.handles[:-1]:
-        if length := sum(len(piece.table) for piece in rows.read(handle)):
+        if length := sum(len(chunk.table) for chunk in rows.read(handle)):
             return length * len(rows.handles)
     return 0
 
 
-def _small(rows: Any, mixing: bool, check: Callable[[Piece], Ranges], lost: Callable[..., None], sort: bool) -> Table:
+def _small(rows: Any, mixing: bool, check: Callable[[Chunk], Ranges], lost: Callable[..., None], sort: bool) -> Table:
     """A table of which every row is looked at."""
     assert isinstance(rows, ArrayRows)
-    whole = next(Piece(rows.table, rows.weight, "row ", 0).without_zero_weights(), None)
+    whole = next(Chunk(rows.table, rows.weight, "row ", 0).without_zero_weights(), None)
     if whole is None or not len(whole.table):
         raise ValueError(NO_ROWS)
     lost(check(whole), whole.table)
@@ -165,16 +173,16 @@ def _small(rows: Any, mixing: bool, check: Callable[[Piece], Ranges], lost: Call
     return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
 
 
-def _survey(piece: Piece, mixing: bool, check: Callable[[Piece], Ranges], below: np.uint64) -> Survey | None:
-    ranges = check(piece)
-    for used in piece.without_zero_weights():
+def _scan_chunk(chunk: Chunk, mixing: bool, check: Callable[[Chunk], Ranges], below: np.uint64) -> Scan | None:
+    ranges = check(chunk)
+    for used in chunk.without_zero_weights():
         moments = moments_of(used.table, used.weight, mixing)
-        return Survey(len(used.table), ranges, moments, Sketch.of(used.table, used.weight, below))
+        return Scan(len(used.table), ranges, moments, Sketch.of(used.table, used.weight, below))
     return None
 
 
-def _sketch(piece: Piece, below: np.uint64) -> Sketch | None:
-    for used in piece.without_zero_weights():
+def _sketch(chunk: Chunk, below: np.uint64) -> Sketch | None:
+    for used in chunk.without_zero_weights():
         return Sketch.of(used.table, used.weight, below)
     return None
 
@@ -187,21 +195,21 @@ def _column(names: tuple[str, ...] | None, at: int) -> str:
     return str(at) if names is None else repr(names[at])
 
 
-def _check(piece: Piece, missing: bool, who: str, names: tuple[str, ...] | None) -> Ranges:
-    """Ranges of a piece, none of whose numbers is refused."""
-    ranges = ranges_of(piece.table)
+def _check(chunk: Chunk, missing: bool, who: str, names: tuple[str, ...] | None) -> Ranges:
+    """Ranges of a chunk, none of whose numbers is refused."""
+    ranges = ranges_of(chunk.table)
 
     def place(row: int, column: int) -> str:
-        return f"{piece.where(row)}, column {_column(names, column)}"
+        return f"{chunk.where(row)}, column {_column(names, column)}"
 
     if not ranges.finite:
-        bad = np.isinf(piece.table) if missing else ~np.isfinite(piece.table)
+        bad = np.isinf(chunk.table) if missing else ~np.isfinite(chunk.table)
         for row, column in np.argwhere(bad)[:1]:
-            value = piece.table[row, column]
+            value = chunk.table[row, column]
             cure = "Drop those rows, or take EGMM, which accepts missing values." if np.isnan(value) else "Replace it."
             raise ValueError(f"{who} needs finite numbers, but {place(row, column)} holds {value}. {cure}")
-        if missing and (empty := np.isnan(piece.table).all(axis=1)).any():
-            where = piece.where(int(empty.argmax()))
+        if missing and (empty := np.isnan(chunk.table).all(axis=1)).any():
+            where = chunk.where(int(empty.argmax()))
             raise ValueError(f"{who} accepts missing values, but {where} holds nothing but NaN.")
-    refuse_huge(piece.table, who, place, ranges)
+    check_magnitude(chunk.table, who, place, ranges)
     return ranges
