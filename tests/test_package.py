@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import evidentia
-from evidentia import BPEC, CCM, ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering
+from evidentia import BPEC, CCM, ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering, methods
 from evidentia.experimental import BCM
 
 SOURCE = Path(evidentia.__file__).parent
@@ -103,6 +103,18 @@ def test_applications_use_only_public_names_of_the_library(path):
     """So everything that can be clicked or typed can also be called."""
     used = [(module, name) for module, names in named(path) for name in names if not module.startswith("evidentia.app")]
     assert [pair for pair in used if not is_public(*pair)] == []
+
+
+def test_applications_read_records_and_name_no_method():
+    names = {*methods.clusterers(), *(f"--method {name}" for name in methods.clusterers())}
+    for path in SOURCE.glob("app/**/*.py"):
+        words = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+        assert words & names == set(), f"{path} names a method: say what it is needed for by its record"
+
+
+def test_each_use_of_the_applications_has_one_method():
+    chosen = [use for cls in methods.clusterers().values() for use in cls.method.chosen_for]
+    assert sorted(chosen) == sorted(methods.USES)
 
 
 def test_the_library_does_not_know_its_applications():

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 import evidentia
 from evidentia import LatentClassMixture, LatentProfileMixture, methods
 from evidentia.app.advisor import fit_number, numbers_to_try, profile_table, recommend
-from evidentia.app.advisor.rules import egmm_settings, number_settings
+from evidentia.app.advisor.rules import number_settings, unit_settings
 
 RNG = np.random.default_rng(8)
 TRUTH = np.repeat([0, 1], 30)
@@ -97,19 +97,19 @@ def test_columns_measured_on_one_scale_stay_in_it():
 
 def test_settings_of_egmm():
     wide = pd.DataFrame(RNG.normal(size=(100, 30)))
-    assert egmm_settings(profile_table(wide), "auto") == (
+    assert unit_settings(profile_table(wide), "auto") == (
         {"reduce": "pca"},
         "30 columns are many for 100 rows: principal components, those that say more than noise.",
     )
     wide.iloc[3, 4] = np.nan
-    assert egmm_settings(profile_table(wide), "auto") == (
+    assert unit_settings(profile_table(wide), "auto") == (
         {},
         "30 columns are many for 100 rows, but a table with missing values is not reduced.",
     )
-    assert egmm_settings(profile_table(table()), "auto") == ({}, "")
-    assert egmm_settings(profile_table(wide.fillna(0.0)), "none")[0] == {"reduce": "pca", "standardize": False}
-    assert egmm_settings(profile_table(table()), "standard") == ({}, "")
-    assert egmm_settings(profile_table(table()), "none") == ({"standardize": False}, "")
+    assert unit_settings(profile_table(table()), "auto") == ({}, "")
+    assert unit_settings(profile_table(wide.fillna(0.0)), "none")[0] == {"reduce": "pca", "standardize": False}
+    assert unit_settings(profile_table(table()), "standard") == ({}, "")
+    assert unit_settings(profile_table(table()), "none") == ({"standardize": False}, "")
 
 
 def test_many_rows_are_compared_with_some_others():

@@ -55,9 +55,10 @@ def fit_large(
                 terminal.print_labeled("method", f"{type(estimator).__name__}; rows are read anew in each pass")
             bars = not quiet and typer.get_text_stream("stderr").isatty()
             estimator.set_params(verbose=int(bars))
-            if scale == "none" and getattr(estimator, "standardize", None) == "auto":
+            itself = "standardize" in estimator.parameters  # so no scale is needed
+            if scale == "none" and itself and estimator.standardize == "auto":
                 estimator.set_params(standardize=False)
-            scales = _scales(rows, scale, wish.method)
+            scales = _scales(rows, "none" if scale == "auto" and itself else scale)
             used = rows if scales is None else TransformedRows(rows, scales)
             model = estimator.fit(used, checkpoint=checkpoint)
             fresh = None if out is None else stack.enter_context(whole_run(out))
@@ -106,9 +107,9 @@ def _open(where: str, columns: Sequence[str], drop: Sequence[str]) -> RowSource:
     return rows
 
 
-def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
-    """Columns on a common scale, for methods that are not indifferent to it."""
-    if scale == "none" or (scale == "auto" and method == "egmm"):  # it standardizes for itself
+def _scales(rows: RowSource, scale: str) -> ColumnScales | None:
+    """Return what brings the columns to a common scale."""
+    if scale == "none":
         return None
     if scale not in ("auto", "standard"):
         raise UserError(f"--scale {scale} needs all rows in memory; none and standard do not.")
