@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import evidentia
 from evidentia import methods, select
-from evidentia._base import EvidentialClusterer, check_weight
+from evidentia._base import NEEDED, EvidentialClusterer, check_weight
 from evidentia._parameters import Either, Integer, Number, param
 from evidentia.app.cli import app
 from evidentia.app.images import segment
@@ -163,6 +163,12 @@ def test_scikit_learn_contract_of_methods_on_several_views(cls):
 @every
 def test_the_record_says_what_fit_takes(cls):
     takes, arguments = cls.method.takes, inspect.signature(cls.fit).parameters
+    if "fit" in vars(EvidentialClusterer) and cls.fit is EvidentialClusterer.fit:
+        for name, (needed, _) in NEEDED.items():
+            if needed not in takes:
+                with pytest.raises(TypeError, match=f"^{cls.__name__} does not accept '{name}' "):
+                    cls().fit([[0.0], [1.0]], **{name: [1, 2]})
+        return
     assert ("weights" in takes) == ("sample_weight" in arguments)
     assert ("links" in takes) == ("constraints" in arguments)
 

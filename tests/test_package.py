@@ -26,9 +26,11 @@ LAYERS = [
     {"rows"},
     {"partition"},
     {"storage"},
+    {"constraints"},
+    {"_data"},
     {"_base"},
     {"_streaming"},
-    {"constraints", "dissimilarities"},
+    {"dissimilarities"},
     {"metric_learning"},
     {"prototypes", "mixtures", "relational", "hierarchy"},
     {"neural", "experimental", "views"},
@@ -64,7 +66,7 @@ def family(path):
     "path",
     [
         *sorted(SOURCE.glob("*/**/*.py")),
-        *(SOURCE / f"{name}.py" for name in ("_base", "_streaming", "_warnings", "storage")),
+        *(SOURCE / f"{name}.py" for name in ("_base", "_data", "_streaming", "_warnings", "storage")),
     ],
     ids=lambda p: str(p.relative_to(SOURCE)),
 )

@@ -259,7 +259,8 @@ def _left_by_fit(cls: type, name: str) -> bool:
     """Return whether a fit may set an attribute: one that its class has only if it is a default, such as collapsed_."""
     there = inspect.getattr_static(cls, name, NOWHERE)
     is_default = name.endswith("_") and not callable(there) and not hasattr(there, "__get__")
-    return not name.startswith("__") and (there is NOWHERE or is_default)
+    is_state = name.startswith("_") and there is None
+    return not name.startswith("__") and (there is NOWHERE or is_default or is_state)
 
 
 class _Reader:
