@@ -312,7 +312,7 @@ BESIDE = ("X", "y", "truth", "labels", "dissimilarities", "graph", "adata", "kno
 
 def public_functions():
     """Functions and public methods of classes that the package and its folders export, by their names."""
-    for name in ("", *evidentia._SUBMODULES):
+    for name in ("", *evidentia._SUBMODULES, *(f"app.{name}" for name in evidentia.app._SUBMODULES)):
         module = import_module(f"evidentia.{name}" if name else "evidentia")
         for attribute in getattr(module, "__all__", ()):
             thing = getattr(module, attribute)

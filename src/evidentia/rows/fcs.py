@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["read_fcs"]
+
 VERSIONS = (b"FCS3.0", b"FCS3.1")
 HEADER = 58  # bytes: the version, blanks, and six places of eight digits
 REALS = {"F": "f4", "D": "f8"}

@@ -28,6 +28,8 @@ from evidentia.rows.files import (
 )
 from evidentia.rows.source import CHUNK_BYTES, chunk_rows
 
+__all__ = ["counts_columns"]
+
 LOOK_ROWS = 1_000  # of each file, to see which columns hold numbers
 BROKEN = (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError, EOFError, OSError, zlib.error, csv.Error)
 
