@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import skip_without_data
-from tests.explorer.conftest import browser_path
+from tests.app.explorer.conftest import browser_path
 
 HERE = Path(__file__).parent
 
@@ -51,9 +51,9 @@ def test_a_missing_browser_is_named_and_a_failure_where_it_is_required(monkeypat
     mine = tmp_path / "mine"
     mine.touch(mode=0o755)
     monkeypatch.setenv("EVIDENTIA_BROWSER", str(mine))
-    monkeypatch.setattr("tests.explorer.conftest.find_spec", lambda name: name == "playwright")
+    monkeypatch.setattr("tests.app.explorer.conftest.find_spec", lambda name: name == "playwright")
     assert browser_path() == str(mine)
-    monkeypatch.setattr("tests.explorer.conftest.find_spec", lambda name: None)
+    monkeypatch.setattr("tests.app.explorer.conftest.find_spec", lambda name: None)
     with pytest.raises(pytest.fail.Exception, match=r"no Playwright \(pip install evidentia\[explorer-test\]\)$"):
         browser_path()
 

@@ -1,8 +1,8 @@
 """Rows of arrays in files: ``.npy``, arrays that NumPy has mapped, Zarr.
 
-Files of NumPy are cut as an array in memory is, so that a fit has the same bits; those that Dask opens are not. The rows
-are read, not mapped: a file that is cut while it is mapped ends the process, and mapped pages count as memory of the
-process. The files of a Zarr array are looked up before they are read: zarr fills what is missing with zeros.
+Files of NumPy are cut as an array in memory is, so that a fit has the same bits; those that Dask opens are not. The
+rows are read, not mapped: a file that is cut while it is mapped ends the process, and mapped pages count as memory of
+the process. The files of a Zarr array are looked up before they are read: zarr fills what is missing with zeros.
 """
 
 from __future__ import annotations
