@@ -291,7 +291,7 @@ def test_clusters_that_coincide_are_told():
 
 
 def test_files_that_name_the_old_home_of_a_class_are_read():
-    from evidentia._archive import own_class
+    from evidentia.archive import own_class
     from evidentia.rows.categories import Columns
 
     assert own_class("evidentia.mixtures.class_em:Columns") is Columns

@@ -183,6 +183,7 @@ class LatentProfileMixture(MixtureClusterer):
         name="latent-profile", title="mixture for numbers and categories side by side, number of clusters by BIC",
         papers=("Hunt & Jorgensen, *Australian & New Zealand Journal of Statistics* 41, 1999",), guide="categories",
         reads=("table", "categories"), takes=("weights", "missing values"), number=("given", "searched"),
+        chosen_for=("numbers and categories",),
         families=("auto", "singletons"), labels="pignistic", criterion="maximized", quick={"n_init": 2},
         grows="*n p c* (*n p² c* with full covariances)", memory="*n (p + c)*", doubt="sets",
         limit="categories that repeat each other count twice",

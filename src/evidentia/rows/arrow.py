@@ -33,6 +33,8 @@ from evidentia.rows.files import (
 )
 from evidentia.rows.source import CHUNK_BYTES, chunk_rows
 
+__all__ = ["counts_columns"]
+
 LOOK_ROWS = 1_000  # of each table in text, to see which columns hold numbers
 BUFFER = 1 << 16  # bytes of a column that are read at a time, so that a large row group is never in memory whole
 EMPTY = ["", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "-nan", "null"]

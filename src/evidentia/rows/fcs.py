@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 
+__all__ = ["read_fcs"]
+
 
 def read_fcs(path: str | os.PathLike[str]) -> tuple[np.ndarray, list[str]]:
     """Return the numbers of all cells, shape (n_cells, n_channels), and the names of the channels.

@@ -14,8 +14,10 @@ from evidentia.rows.passes import NO_ROWS, reduce_rows
 from evidentia.rows.shared_pass import wait_for_others
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows, in_memory
 from evidentia.rows.values import LEAST_SHARE, Ranges, check_magnitude, check_precision, ranges_of
-from evidentia.solvers.coordinates import Moments, moments_of
+from evidentia.solvers.coordinates import ColumnScales, Moments, moments_of, scales_of
 from evidentia.solvers.starts import Rows, draw_evenly, sorted_rows
+
+__all__ = ["column_scales"]
 
 _scans: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("scans", default=None)
 SKETCH_ROWS = 50_000
@@ -111,6 +113,12 @@ def scan(
 def chunk_moments(chunk: Chunk, mixing: bool) -> Moments | None:
     """Return the moments of a chunk; those of all chunks add up to those of the source."""
     return next((moments_of(used.table, used.weight, mixing) for used in chunk.without_zero_weights()), None)
+
+
+def column_scales(rows: RowSource) -> ColumnScales:
+    """Return the mean and the standard deviation of each column by one pass; constant columns are divided by 1."""
+    scales = scales_of(reduce_rows(chunk_moments, rows, False))
+    return ColumnScales(scales.origin, np.where(scales.deviation == 0, 1.0, scales.deviation))
 
 
 def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Several fits over the same rows whose passes are made together: the rows are read once for all of them.
 
 Each fit runs in a thread of its own, but only one at a time, until it asks for a pass; when all ask, one reading of the
-rows serves them. A pass adds up for each what it would add up alone, so that a fit has the same bits as alone. `select`
-uses it: three numbers of clusters of EGMM over 10⁶ rows of 25 columns took 0.60 to 0.75 of the CPU of one after the other.
+rows serves them. A pass adds up for each what it would add up alone, so that a fit has the same bits as alone.
+`select` uses it: three numbers of clusters of EGMM over 10⁶ rows of 25 columns took 0.60 to 0.75 of the CPU time.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+__all__ = ["RowSource", "TransformedRows"]
+
 CHUNK_ROWS = 32_768
 CHUNK_BYTES = 4 << 20  # a wide table has chunks of fewer rows
 CHUNKS_AT_WORK = 8  # as much memory as so many chunks is needed to work on one

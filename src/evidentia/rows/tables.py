@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["as_table", "preferred_part", "tables_beside"]
+
 OURS = ("builtins", "numpy", "pandas", "scipy", "dask", "evidentia", "sklearn", "torch", "array")
 
 

@@ -24,6 +24,8 @@ import numpy as np
 
 from evidentia.files import whole_file
 
+__all__ = ["Format", "name_file_in_errors", "own_class", "read_archive", "write_archive"]
+
 DIGEST = "digest"
 CHUNK = 1 << 20
 HEADER = 1 << 14  # bytes of an array's header, which NumPy keeps below ten thousand
