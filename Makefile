@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench bench-engines docs results torture mutants fuzz coverage ci test-bare test-oldest test-wheel clean
+.PHONY: demo quick test lint figures bench bench-engines docs results torture mutants fuzz coverage ci test-bare test-oldest test-wheel clean
 
 # One stamp per set of extras: reinstalled only when pyproject.toml changes.
 $(VENV)/.installed-%: pyproject.toml
@@ -20,11 +20,13 @@ demo: $(VENV)/.installed-recommended    ## cluster Iris, print the summary, writ
 test: $(VENV)/.installed-test       ## run every test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(ARGS)
 
-lint: $(VENV)/.installed-dev        ## style, types, and the measures of the house
+lint: $(VENV)/.installed-dev        ## style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python ci/house.py
+
+figures: $(VENV)/.installed-test    ## size of the code, repeats, and what a fit passes through; ARGS="--walks"
+	OMP_NUM_THREADS=1 $(BIN)/python ci/figures.py $(ARGS)
 
 # The peer brings documentation tools of its own as dependencies, so it lives apart.
 .venv-peer/.installed:

@@ -207,9 +207,9 @@ TABLES = {
     "evidentia.plots.plot_ellipses": of_model(
         ECM(3, adaptive=True, random_state=0, n_init=1), drawn(plots.plot_ellipses)
     ),
-    "evidentia.report.write_report": page(report.write_report),
-    "evidentia.report.write_interactive": page(report.write_interactive),
-    "evidentia.report.write_results": written(results),
+    "evidentia.app.report.write_report": page(report.write_report),
+    "evidentia.app.report.write_interactive": page(report.write_interactive),
+    "evidentia.app.report.write_results": written(results),
 }
 CASES = {
     **{name: (P, Q, run) for name, run in PARTITIONS.items()},
@@ -257,7 +257,11 @@ CASES = {
     ),
     "BeliefHierarchical.fit": (X, SPREAD, fitted(lambda: BeliefHierarchical(3, linkage="average"), "uncertainty")),
     **{
-        f"{cls.__name__}.fit": (X, PARTNERS, fitted(lambda cls=cls: cls(3, random_state=0, n_init=1), "partners"))
+        f"{cls.__name__}.fit": (
+            X,
+            PARTNERS,
+            lambda table, partners, cls=cls: cls(3, n_pairs=partners, random_state=0, n_init=1).fit(table).partition_,
+        )
         for cls in (EVCLUS, CEVCLUS)
     },
     "evidentia.belief.discount": (P, WEIGHT / (N + 1), lambda p, rate: belief.discount(p, rate).masses),
@@ -279,16 +283,18 @@ ALWAYS_NAMED = {
     "evidentia.plots.graph_plot_data",
     "evidentia.plots.plot_graph",
 }
-PAGES = {"evidentia.report.write_report", "evidentia.report.write_interactive", "evidentia.plots.plot_medoids"}
+PAGES = {"evidentia.app.report.write_report", "evidentia.app.report.write_interactive", "evidentia.plots.plot_medoids"}
 # What takes two things but does not compare their objects.
 OTHER = {
     **dict.fromkeys(
         ("evidentia.communities", "evidentia.graphs.communities"), "the model gives settings, it is fitted anew"
     ),
-    **dict.fromkeys(("evidentia.explore", "evidentia.explorer.explore"), "the model gives settings, it is fitted anew"),
+    **dict.fromkeys(
+        ("evidentia.explore", "evidentia.app.explorer.explore"), "the model gives settings, it is fitted anew"
+    ),
     "evidentia.plots.plot_pair_draws": "truth is a number",
     "evidentia.scores.interval_coverage": "the true posterior is an array, which has no names",
-    "LazyPartition.add_up": "partitions of the same rows, which have no names",
+    "LazyPartition.reduce_rows": "partitions of the same rows, which have no names",
     "evidentia.plots.contour_plot_data": "X gives the range of the picture only",
     "evidentia.plots.plot_contours": "X gives the range of the picture only",
 }
