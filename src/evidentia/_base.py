@@ -34,7 +34,7 @@ from evidentia.rows.passes import show_progress
 from evidentia.rows.sketch import SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.sparse import SparseRows, is_sparse
-from evidentia.rows.tables import as_table, new_table
+from evidentia.rows.tables import as_table, is_annotated
 from evidentia.rows.values import LARGEST, LEAST_SHARE, ranges_of, refuse_huge, refuse_lost
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import CallbackSupportMixin, fit_task
@@ -185,6 +185,10 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         """
         raise NotImplementedError
 
+    def _as_table(self, X: Any, use_rep: str | None) -> Any:
+        """Return X in a table of this library; of AnnData and MuData, the part that ``use_rep`` names."""
+        return as_table(X, use_rep)
+
     def _read_rows(self, X: Any) -> Any:
         """Return the objects to fit to as the method reads them, checked: here rows of numbers, wherever they are."""
         lazy = as_rows(X)
@@ -219,12 +223,13 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
             Or a :class:`~evidentia.partition.LazyPartition` of rows that are not in memory.
         """
         check_is_fitted(self)
-        X = new_table(self, X)
+        X = self._as_table(X, self._use_rep if is_annotated(X) else None)
         with limit_threads(self.n_jobs):
             if (lazy := as_rows(X)) is not None:
                 found = self._make_lazy(self._check_source(lazy, reset=False))
                 return found.compute() if isinstance(lazy, SparseRows) else found
-            return self._partition_of(self._masses(self._read_new(X)), row_names(X))
+            new = self._read_new(X)
+            return self._partition_of(self._masses(new), row_names(new) or row_names(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each new row, shape (n_samples,), by the rule of ``labels_``."""
@@ -368,7 +373,7 @@ def running(estimator: MethodBase, X: Any, y: Any, given: dict[str, Any]) -> Ite
 
 
 def read_data(
-    estimator: EvidentialClusterer, X: Any, use_rep: str | None, *, sample_weight: Any, constraints: Any,
+    estimator: Any, X: Any, use_rep: str | None, *, sample_weight: Any, constraints: Any,
     partial_labels: Any, checkpoint: Any,
 ) -> Data[Any]:  # fmt: skip
     """Read what ``fit`` was given: any kind of table, names, weights, links, partial labels, all checked."""
@@ -376,15 +381,16 @@ def read_data(
         estimator, sample_weight=sample_weight, constraints=constraints, partial_labels=partial_labels,
         checkpoint=checkpoint,
     )  # fmt: skip
-    X = as_table(X, use_rep)
+    X = estimator._as_table(X, use_rep)
     estimator._use_rep = use_rep
     rows, weight = weigh_rows(estimator, estimator._read_rows(X), sample_weight, X)
     lazy = isinstance(rows, RowSource) and not isinstance(rows, ArrayRows)
     if lazy and constraints is not None:
         rows = NumberedRows(rows)
     links = resolve_constraints(estimator, constraints, range(rows.n_rows) if isinstance(rows, NumberedRows) else X)
+    links = links if estimator.method.learner else links.check()
     kept = None if checkpoint is None else open_checkpoint(estimator, checkpoint, rows)
-    return Data(X, rows, weight, links.check(), partial_labels, random_numbers_of(estimator, kept), kept)
+    return Data(X, rows, weight, links, partial_labels, random_numbers_of(estimator, kept), kept)
 
 
 def refuse_arguments(estimator: MethodBase, **given: Any) -> None:
@@ -392,7 +398,7 @@ def refuse_arguments(estimator: MethodBase, **given: Any) -> None:
     for name, value in given.items():
         needed, what = NEEDED[name]
         if value is not None and needed not in estimator.method.takes:
-            able = [cls.__name__ for cls in methods.clusterers().values() if needed in cls.method.takes]
+            able = [cls.__name__ for cls in methods.all_methods().values() if needed in cls.method.takes]
             raise TypeError(
                 f"{type(estimator).__name__} does not accept '{name}' ({what}). Methods that do: {', '.join(able)}."
             )
@@ -403,8 +409,7 @@ def weigh_rows(estimator: MethodBase, rows: Any, sample_weight: Any, X: Any) -> 
     if sample_weight is None:
         return rows, None
     if not isinstance(rows, RowSource):
-        weight = check_weight(estimator, sample_weight, len(rows), X)
-        return rows, weight
+        return rows, check_weight(estimator, sample_weight, len(rows), rows)
     if not isinstance(rows, ArrayRows | SparseRows):
         raise TypeError(
             f"{type(estimator).__name__} takes the weights of rows that are not in memory from one of their columns: "
