@@ -35,11 +35,8 @@ LAYERS = [
     {"prototypes", "mixtures", "relational", "hierarchy"},
     {"neural", "experimental", "views"},
     {"scores", "selection", "datasets", "graphs"},
-    {"looking"},
     {"plots"},
-    {"report", "images"},
-    {"explorer"},
-    {"cli"},
+    {"app"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 SIDEWAYS = {("solvers", "belief")}  # neighbors do not know each other, but for this

@@ -35,7 +35,7 @@ from evidentia.rows.sketch import SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.sparse import SparseRows, is_sparse
 from evidentia.rows.tables import as_table, is_annotated
-from evidentia.rows.values import LARGEST, LEAST_SHARE, ranges_of, refuse_huge, refuse_lost
+from evidentia.rows.values import LARGEST, LEAST_SHARE, check_magnitude, check_precision, ranges_of
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import CallbackSupportMixin, fit_task
 from evidentia.solvers.descent import Run, Step, best_descent
@@ -110,7 +110,7 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
 
     _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
-    _keeps_single = False  # whether tables in single precision stay so, and become doubles piece by piece
+    _keeps_single = False  # whether tables in single precision stay so, and become doubles chunk by chunk
 
     n_jobs: Any = param(
         JOBS,
@@ -298,7 +298,7 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         self._publish_lazy(self._make_lazy(rows), rows)
 
     def _publish_lazy(self, partition: LazyPartition, rows: RowSource) -> None:
-        """The partition of rows that are read piece by piece; of a sparse matrix it is made at once."""
+        """The partition of rows that are read chunk by chunk; of a sparse matrix it is made at once."""
         self.partition_ = partition.compute() if is_sparse(rows) else partition
         self.labels_ = self.partition_.labels() if is_sparse(rows) else LazyLabels(partition)
         self.n_clusters_ = self.focal_sets_.n_clusters
@@ -621,9 +621,9 @@ def check_values(estimator: MethodBase, table: np.ndarray, columns: Any = None, 
         return f"row {row}, column {_column(columns, column)}"
 
     fitted = 1.0 if reset or estimator._largest is None else estimator._largest
-    refuse_huge(table, who, place, ranges, LARGEST * min(1.0, fitted))
+    check_magnitude(table, who, place, ranges, LARGEST * min(1.0, fitted))
     if reset:
-        refuse_lost(ranges, table, who, partial(_column, columns), estimator._least_share)
+        check_precision(ranges, table, who, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
 
 
@@ -638,7 +638,7 @@ def refuse_rows(estimator: MethodBase, X: Any) -> None:
     if isinstance(X, RowSource) or is_collection(X):
         raise TypeError(
             f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "
-            "or take a method that reads rows piece by piece: "
+            "or take a method that reads rows chunk by chunk: "
             f"{_method_names(lambda method: 'rows beyond memory' in method.takes)}."
         )
 

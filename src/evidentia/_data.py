@@ -11,7 +11,7 @@ import numpy as np
 from evidentia._objects import Names, row_names
 from evidentia.constraints.pairwise import PairwiseConstraints
 from evidentia.rows.checkpoint import Checkpoint
-from evidentia.rows.passes import Additive, add_up
+from evidentia.rows.passes import Additive, reduce_rows
 from evidentia.rows.source import ArrayRows, RowSource
 
 Rows = TypeVar("Rows")
@@ -62,4 +62,4 @@ class Data(Generic[Rows]):
     def reduce(self, kernel: Callable[..., A | None], *parameters: Any) -> A:
         """Return the sum of ``kernel(chunk, *parameters)`` over the chunks of the table, in the order of the rows."""
         assert isinstance(self.rows, RowSource), "only rows of numbers are read in chunks"
-        return add_up(kernel, self.rows, *parameters)
+        return reduce_rows(kernel, self.rows, *parameters)

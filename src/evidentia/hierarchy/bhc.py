@@ -20,6 +20,7 @@ from tqdm.auto import tqdm
 
 from evidentia import _base
 from evidentia._data import Data
+from evidentia._objects import align_objects
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets, MassFunctions
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
@@ -271,7 +272,8 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         n = len(data.rows)
         self._objects = Places(data.rows, np.zeros(n), np.ones(n))
         if self.uncertainty is not None:
-            self._objects = self._blur(self._objects, self.uncertainty)
+            given = align_objects(data.given, self.uncertainty, ("X", "'uncertainty' of BeliefHierarchical"))
+            self._objects = self._blur(self._objects, given)
         self._names = data.names
         self._check_counts()
         self.groups_, self._leaves = self._group(data.rng)

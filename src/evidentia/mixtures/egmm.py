@@ -42,8 +42,8 @@ from evidentia.mixtures.egmm_streaming import StreamingMixture
 from evidentia.mixtures.parsimonious import MODEL_LIST
 from evidentia.mixtures.set_mixture import Knowledge, Parameters, engine, patterns_of
 from evidentia.partition import CredalPartition
+from evidentia.rows.scan import Table, scan
 from evidentia.rows.source import ArrayRows, RowSource
-from evidentia.rows.survey import Table, look_through
 from evidentia.rows.tables import any_table
 from evidentia.rows.values import ranges_of
 from evidentia.solvers.barycentric import averaging
@@ -321,7 +321,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
     ) -> tuple[Search, Candidate, np.ndarray]:
         """Fit and publish the clusters; gives the best mixture before sets were added, and the old numbers."""
         if known is None:
-            table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
+            table = scan(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
         else:
             table = known.table
         numbers = self._numbers(table.n_rows)
@@ -474,7 +474,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 "EGMM has clustered principal components, which need every column, but some row lacks column "
                 f"{column}. Fill it, or fit with reduce=None."
             )
-        return table if self.reduction_ is None else self.reduction_.to(table)
+        return table if self.reduction_ is None else self.reduction_.transform(table)
 
     # -- what is chosen --------------------------------------------------------------------------------------------
 
@@ -508,8 +508,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     def _publish_parameters(self, parameters: Parameters) -> None:
         self._parameters, self.weights_ = parameters, parameters.weights
-        centers = self._coordinates.back(parameters.centers)
-        self.cluster_centers_ = centers if self.reduction_ is None else self.reduction_.back(centers)
+        centers = self._coordinates.inverse_transform(parameters.centers)
+        self.cluster_centers_ = centers if self.reduction_ is None else self.reduction_.inverse_transform(centers)
 
     @property
     def covariances_(self) -> np.ndarray:
@@ -534,7 +534,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
             chunk = slice(start, start + CHUNK)
             rows_here = self._reduce(np.asarray(table[chunk], dtype=np.float64))
             frame, parameters = self._frame_for(rows_here)
-            Y = frame.to(rows_here)
+            Y = frame.transform(rows_here)
             tool = engine(self.model_, blur=spread_to(self.rounding_variances(), frame, diagonal=diagonal))
             known = None if knowledge is None else knowledge.take(chunk)
             for state, seen, o, rows in patterns_of(Y, known, parameters, average):
@@ -595,7 +595,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         frame = ColumnScales(self._coordinates.origin, np.sqrt(np.einsum("kjj->kj", within).mean(axis=0)))
         within = frame.covariance_to(within)
         within[:, np.arange(frame.width), np.arange(frame.width)] += RANK_TOLERANCE  # combinations of columns
-        centers = frame.to(self._coordinates.back(self._parameters.centers))
+        centers = frame.transform(self._coordinates.inverse_transform(self._parameters.centers))
         return frame, Parameters(self.weights_, centers, within)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -617,5 +617,5 @@ class EGMM(StreamingMixture, MixtureClusterer):
             noise *= np.sqrt(spread)[component]
         else:
             noise = np.einsum("npq,nq->np", np.linalg.cholesky(spread)[component], noise)
-        X = self._coordinates.back((average @ centers)[component] + noise)
-        return (X if self.reduction_ is None else self.reduction_.back(X)), component
+        X = self._coordinates.inverse_transform((average @ centers)[component] + noise)
+        return (X if self.reduction_ is None else self.reduction_.inverse_transform(X)), component

@@ -29,9 +29,9 @@ from evidentia.mixtures.set_mixture import (
     engine,
 )
 from evidentia.partition import CredalPartition
-from evidentia.rows.passes import add_up
-from evidentia.rows.source import ArrayRows, Piece, RowSource, TransformedRows
-from evidentia.rows.survey import Table, piece_moments
+from evidentia.rows.passes import reduce_rows
+from evidentia.rows.scan import Table, chunk_moments
+from evidentia.rows.source import ArrayRows, Chunk, RowSource, TransformedRows
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, coordinates_of, moments_of, scales_of
 from evidentia.solvers.descent import Run
@@ -189,12 +189,12 @@ def reduce_table(table: Table, reduction: Principal | Independent | None) -> Tab
     """A table in fewer columns, with its moments there."""
     if reduction is None:
         return table
-    sample = Rows(reduction.to(table.sample.X), table.sample.weight)
+    sample = Rows(reduction.transform(table.sample.X), table.sample.weight)
     rows: RowSource = TransformedRows(table.rows, reduction)
     if table.complete:
         assert isinstance(table.rows, ArrayRows)
         rows = ArrayRows(sample.X, table.rows.weight)
-    return Table(rows, table.n_rows, add_up(piece_moments, rows, True), sample, table.complete)
+    return Table(rows, table.n_rows, reduce_rows(chunk_moments, rows, True), sample, table.complete)
 
 
 class KnownTable(NamedTuple):
@@ -229,15 +229,15 @@ def knowledge_of(partition: CredalPartition) -> Knowledge:
 
 
 def observe(
-    tool: Engine, coordinates: Coordinates | ColumnScales, knowledge: Knowledge | None, piece: Piece
+    tool: Engine, coordinates: Coordinates | ColumnScales, knowledge: Knowledge | None, chunk: Chunk
 ) -> list[Pattern]:
-    """A piece of the table as an engine takes it."""
+    """A chunk of the table as an engine takes it."""
     if knowledge is None:
-        return tool.observe(piece.table, piece.weight, coordinates)
+        return tool.observe(chunk.table, chunk.weight, coordinates)
     return [
         pattern._replace(known=known)
-        for known, at in knowledge.take(slice(piece.first, piece.first + len(piece.table))).groups()
-        for pattern in tool.observe(piece.table[at], None if piece.weight is None else piece.weight[at], coordinates)
+        for known, at in knowledge.take(slice(chunk.first, chunk.first + len(chunk.table))).groups()
+        for pattern in tool.observe(chunk.table[at], None if chunk.weight is None else chunk.weight[at], coordinates)
     ]
 
 
@@ -258,7 +258,7 @@ class Problem:
         self.scales = scales = scales_of(table.moments)
         self.standardized = settings.standardizes(table)
         # Columns of equal spread, as k-means needs them.
-        self.filled = fill_missing(scales.to(table.sample.X))
+        self.filled = fill_missing(scales.transform(table.sample.X))
         sample = ArrayRows(table.sample.X, table.sample.weight)
         self.rows = {ALL: table.rows, SAMPLE: table.rows if table.complete else sample}
         self.picked: Any = slice(None)  # rows of the sample for starts and first looks
@@ -306,7 +306,7 @@ class Problem:
         if kind not in self._few and coordinates is self.scales:
             self._few[kind] = self.filled[self.picked]
         elif kind not in self._few:
-            self._few[kind] = fill_missing(coordinates.to(self.table.sample.X[self.picked]))
+            self._few[kind] = fill_missing(coordinates.transform(self.table.sample.X[self.picked]))
         return self._few[kind]
 
     def patterns(self, model: str, size: str) -> Patterns:
@@ -315,7 +315,7 @@ class Problem:
         key = (KIND[model], model in SHARED, id(rows))
         if key not in self._patterns:
             prepare = partial(observe, engine(model), self.coordinates(model), self.knowledge(size))
-            self._patterns[key] = Patterns(rows.map_pieces(prepare), self.whole and self.known is None)
+            self._patterns[key] = Patterns(rows.map_chunks(prepare), self.whole and self.known is None)
         return self._patterns[key]
 
     def knowledge(self, size: str) -> Knowledge | None:
@@ -334,7 +334,9 @@ class Problem:
         diagonal = model.endswith("I")
         reference = np.ones(coordinates.width)
         if KIND[model] == "rotated":
-            reference = moments_of(coordinates.to(self.table.sample.X[self.picked]), self.few_weight, False).spread
+            reference = moments_of(
+                coordinates.transform(self.table.sample.X[self.picked]), self.few_weight, False
+            ).spread
         prior = None
         if settings.prior is not None:
             variances = np.square(self.scales.deviation)
@@ -401,7 +403,7 @@ class Problem:
         for start in starts:
             labels = start.labels
             if start.centers is not None:
-                labels = pairwise_distances_argmin(Y, self.scales.to(start.centers))
+                labels = pairwise_distances_argmin(Y, self.scales.transform(start.centers))
             member = np.eye(n_clusters)[labels] * weight[:, None]
             size = member.T @ seen
             found.append(squares - (np.square(member.T @ Y) / np.where(size > 0, size, 1)).sum(axis=0))
@@ -415,7 +417,7 @@ class Problem:
         share = self.known.pignistic
         share = np.where(share > 0.5, share, 0) * self.table.sample.weight[:, None]
         if share.any(axis=0).all():
-            yield Start(centers=self.scales.back(share.T @ self.filled / share.sum(axis=0)[:, None]))
+            yield Start(centers=self.scales.inverse_transform(share.T @ self.filled / share.sum(axis=0)[:, None]))
 
     def _renumber(self, start: Start) -> Start:
         """A start with the numbers of its clusters that agree best with the plausibilities of what is known."""
@@ -426,7 +428,7 @@ class Problem:
             member = np.eye(contour.shape[1])[start.labels] * self.few_weight[:, None]
             centers = member.T @ self.filled[self.picked] / member.sum(axis=0)[:, None]
         else:
-            centers = self.scales.to(start.centers)
+            centers = self.scales.transform(start.centers)
         told = np.flatnonzero(contour.min(axis=1) < 1)
         nearest = np.eye(contour.shape[1])[pairwise_distances_argmin(self.filled[told], centers)]
         new = linear_sum_assignment(nearest.T @ (weight[told, None] * contour[told]), maximize=True)[1]
@@ -443,7 +445,7 @@ class Problem:
             init, n_init = "k-means", n_init - len(self.trees)
         if n_init > 0:
             for centers in START_RULES[init](self.filled, n_clusters, n_init, rng, self.table.sample.weight):
-                yield Start(centers=self.scales.back(centers))
+                yield Start(centers=self.scales.inverse_transform(centers))
 
     def begin(self, model: str, start: Start, focal_sets: FocalSets) -> Parameters:
         """Means and covariances within the clusters of the sample; all sets are equally probable (section 3.4).
@@ -457,8 +459,8 @@ class Problem:
             assert start.labels is not None
             labels = start.labels
         else:
-            centers = self.coordinates(model).to(start.centers)
-            labels = pairwise_distances_argmin(self.filled[self.picked], self.scales.to(start.centers))
+            centers = self.coordinates(model).transform(start.centers)
+            labels = pairwise_distances_argmin(self.filled[self.picked], self.scales.transform(start.centers))
         member = np.eye(c)[labels] * self.few_weight[:, None]
         size = member.sum(axis=0)
         if start.centers is None:

@@ -103,7 +103,7 @@ class Search:
         init, reduction = settings.init, settings.reduction_
         if not isinstance(init, str):
             init = np.asarray(init, dtype=float)
-            init = init if reduction is None else reduction.to(init)
+            init = init if reduction is None else reduction.transform(init)
         starts = list(problem.starts(number, init, settings.n_init, self.rng))
         problem.narrow_prior(number, starts)
         for model in models:
@@ -242,7 +242,7 @@ class Search:
         """Sets of clusters that share objects, and how many of these a choice among the clusters would get wrong."""
         problem, model, average = self.problem, single.settings["model"], np.eye(single.n_clusters)
         X, weight = problem.table.sample
-        Y, tool = problem.coordinates(model).to(X), problem.engine(model, len(average))
+        Y, tool = problem.coordinates(model).transform(X), problem.engine(model, len(average))
         posterior = np.empty((len(Y), len(average)))
         knowledge = problem.knowledge(SAMPLE)
         for state, seen, observed, rows in patterns_of(Y, knowledge, single.best.state, average):

@@ -41,7 +41,7 @@ from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
 from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
 from evidentia.relational.pairs import wanted_conflict
-from evidentia.rows import RowSource, as_rows, survey
+from evidentia.rows import RowSource, as_rows, scan
 from evidentia.rows.sketch import SKETCH_ROWS, row_hashes
 from evidentia.solvers.descent import Run, all_runs, best_of
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
@@ -297,8 +297,8 @@ class NNEVCLUS(_base.IterativeClusterer):
     def _fit_rows(self, data: Data[RowSource]) -> None:
         """Fit to a sample of rows that are not in memory, and go on with batches of all if these are more."""
         self._refuse_beside_rows(data)
-        found = survey.look_through(data.rows, mixing=False, missing=False, who="NNEVCLUS")
-        sample = survey.rows_for_all(found, data.rows, SKETCH_ROWS)
+        found = scan.scan(data.rows, mixing=False, missing=False, who="NNEVCLUS")
+        sample = scan.rows_for_all(found, data.rows, SKETCH_ROWS)
         self._train(sample, sample, data.constraints, None, data.rng, None if found.complete else found)
 
     def _train(
@@ -308,7 +308,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         links: PairwiseConstraints,
         labels: Any,
         rng: np.random.RandomState,
-        all_rows: survey.Table | None = None,
+        all_rows: scan.Table | None = None,
     ) -> np.ndarray:
         """Train on the checked numbers ``table`` of X, and then on all rows if these are only a sample of them."""
         torch, device = load_torch(), check_device(self.device)
@@ -428,7 +428,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         labels: Any,
         optimizer: str,
         rng: np.random.RandomState,
-        all_rows: survey.Table | None,
+        all_rows: scan.Table | None,
     ) -> Problem:
         """Inputs, dissimilarities and what is known; ``table`` are the checked numbers of X."""
         n = len(table)
@@ -495,7 +495,7 @@ class NNEVCLUS(_base.IterativeClusterer):
             return replace(search, focal_sets=finer).run_all([start], self.verbose), finer
         return runs, focal_sets
 
-    def _continue_on_all(self, search: Search, runs: list[Run], table: np.ndarray, all_rows: survey.Table) -> list[Run]:
+    def _continue_on_all(self, search: Search, runs: list[Run], table: np.ndarray, all_rows: scan.Table) -> list[Run]:
         """The best run over the sample ``table``, trained on all rows."""
         if runs[-1].interrupted:
             return runs

@@ -178,7 +178,7 @@ class CEVCLUS(EVCLUS):
             self.metric_learner_, rows = learn_metric(self.metric_learner, data.given, links)
             source = make_source(rows, self.metric, self.metric_params, who=type(self).__name__)
         self.xi_ = np.zeros(len(links))
-        return self._fit_source(source, links, data.rng)
+        return self._fit_source(data, source)
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         if self.metric_learner_ is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from evidentia import _base
 from evidentia._data import Data
+from evidentia._objects import align_objects
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -38,8 +39,8 @@ from evidentia.relational.pairs import (
     wanted_conflict,
 )
 from evidentia.rows import RowSource, as_rows
+from evidentia.rows.scan import rows_for_all, scan
 from evidentia.rows.sparse import is_sparse
-from evidentia.rows.survey import look_through, rows_for_all
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of
 from evidentia.solvers.irqp import Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
@@ -213,17 +214,17 @@ class EVCLUS(RelationalClusterer):
         self.n_sampled_: int | None = None
         if isinstance(data.rows, RowSource):
             return self._fit_sample(data)
-        return self._fit_source(data.rows, data.constraints, data.rng)
+        return self._fit_source(data, data.rows)
 
     def _fit_sample(self, data: Data[RowSource]) -> np.ndarray | None:
         """Fit to a sample of rows that are not in memory; the masses of the rows, if all of them were fitted."""
         name, rows = type(self).__name__, data.rows
         if self._partners_given:
             raise TypeError(f"{name} draws the partners itself among a sample of rows that are not in memory.")
-        table = look_through(rows, mixing=False, missing=False, who=name)
+        table = scan(rows, mixing=False, missing=False, who=name)
         sample = rows_for_all(table, rows, SAMPLE if self.n_pairs is not None else SAMPLE_OF_ALL_PAIRS)
         source = make_source(sample, self.metric, self.metric_params, who=name)
-        masses = self._fit_source(source, data.constraints, data.rng)
+        masses = self._fit_source(data, source)
         if is_sparse(rows) and len(sample) == table.n_rows:
             return masses
         self.n_sampled_ = len(sample)
@@ -235,29 +236,30 @@ class EVCLUS(RelationalClusterer):
             )
         return None
 
-    def _fit_source(self, source: Source, links: PairwiseConstraints, rng: np.random.RandomState) -> np.ndarray:
+    def _fit_source(self, data: Data[Any], source: Source) -> np.ndarray:
         """Find masses of the objects of a source whose conflicts match their dissimilarities."""
-        pairs = self._measure(source, rng)
+        pairs = self._measure(data, source)
         pairs, self.delta0_ = wanted_conflict(pairs, self.delta0, self.n_clusters, who=type(self).__name__)
-        focal_sets, runs = self._search(pairs, links, rng)
+        focal_sets, runs = self._search(pairs, data.constraints, data.rng)
         best = best_of(runs, name=type(self).__name__, max_iter=self.max_iter, tol=self.tol)
         self._source = source.needed_for_new()
         self._publish_run(best, runs, 1 / pairs.n_terms)
         partition = self._store_solution(best.state, focal_sets)
-        self._describe(pairs, partition, rng)
+        self._describe(pairs, partition, data.rng)
         return partition.masses
 
-    def _measure(self, source: Source, rng: np.random.RandomState) -> Pairs:
+    def _measure(self, data: Data[Any], source: Source) -> Pairs:
         """Return the dissimilarities of the pairs that count."""
         name, n = type(self).__name__, self._check_count(len(source))
         if self._partners_given:
-            partners = check_partners(name, self.n_pairs, n)
+            partners = align_objects(data.given, self.n_pairs, ("X", f"'n_pairs' of {name}"))
+            partners = check_partners(name, partners, n)
             if isinstance(source, PartnerTable):
                 return listed_pairs(source.values, partners)
             return chosen_pairs(source, partners)
         if self.n_pairs is not None:
             refuse_beyond_memory(40 * n * self.n_pairs, f"{name} with n_pairs={self.n_pairs}", "Lower n_pairs.")
-            return random_pairs(source, self.n_pairs, rng)
+            return random_pairs(source, self.n_pairs, data.rng)
         refuse_beyond_memory(24 * n**2, f"{name} on all pairs of {n:,} objects", "Set n_pairs (for example 100).")
         return all_pairs(source)
 

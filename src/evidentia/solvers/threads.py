@@ -75,14 +75,14 @@ def threads(n_jobs: int | None) -> Iterator[None]:
 
 
 @contextmanager
-def crew(workers: int) -> Iterator[Each]:
+def thread_pool(workers: int) -> Iterator[Each]:
     """``each(work, items)`` gives ``work(item)`` of all items, in their order, on so many threads of its own.
 
     What works on one of these uses no further threads. An interrupt waits for the items that are under way.
 
     Examples
     --------
-    >>> with crew(2) as each:
+    >>> with thread_pool(2) as each:
     ...     each(abs, [-3, 2, -1])
     [3, 2, 1]
     """
