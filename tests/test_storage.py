@@ -253,7 +253,8 @@ def test_a_learner_of_others_has_to_be_given_again(tmp_path):
         load_model(plain, metric_learner=PCA(2))
 
 
-STATE = ("collapsed_", "_estimator_type", "_largest", "_use_rep")  # what classes hold until a fit replaces it
+# What classes hold until a fit replaces it.
+STATE = ("collapsed_", "_estimator_type", "_largest", "_use_rep", "_stream")
 
 
 @pytest.mark.parametrize("name", ["EGMM", "BPEC", "CECM", "EVCLUS"])

@@ -18,7 +18,7 @@ from scipy.spatial.distance import squareform
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._objects import align_objects
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
@@ -464,7 +464,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
                 f"'uncertainty' is about values and Euclidean distances; with metric={self.metric!r} put it into the "
                 "distances."
             )
-        deviation = np.asarray(_base.fill_masked(uncertainty, "BeliefHierarchical", "uncertainty"), dtype=float)
+        deviation = np.asarray(_checks.fill_masked(uncertainty, "BeliefHierarchical", "uncertainty"), dtype=float)
         if deviation.shape != objects.rows.shape or not np.isfinite(deviation).all() or (deviation < 0).any():
             raise ValueError(
                 f"'uncertainty' must hold a standard deviation, finite and not negative, for each value of X, shape "
@@ -487,7 +487,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         """What of the parameters depends on the number of objects."""
         n_samples = len(self._objects)
         if not isinstance(self.n_clusters, str):
-            _base.check_enough_rows(self, n_samples, self.n_clusters)
+            _checks.check_enough_rows(self, n_samples, self.n_clusters)
         if self.n_groups is None:
             return
         if not self._least <= self.n_groups <= n_samples:

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia._base import MethodBase, check_table, read_data, running
-from evidentia._data import Data
+from evidentia._base import MethodBase, running
+from evidentia._checks import check_table
+from evidentia._data import Data, read_data
 from evidentia._parameters import NOTHING, Integer
 from evidentia.rows.source import ArrayRows
 from evidentia.rows.tables import as_table, is_annotated

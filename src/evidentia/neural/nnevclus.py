@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._objects import align_objects
 from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param
@@ -371,7 +371,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         if self.module is None:
             if not reset and self._inputs.components is not None:
                 self._check_block(X)
-            return _base.check_table(self, X, reset=reset)
+            return _checks.check_table(self, X, reset=reset)
         if not reset and np.shape(X)[1:] != self._input_shape:
             raise ValueError(f"NNEVCLUS was fitted to objects of shape {self._input_shape}. Got {np.shape(X)[1:]}.")
         return validate_data(
@@ -388,7 +388,7 @@ class NNEVCLUS(_base.IterativeClusterer):
 
     def _check_count(self, n_samples: int) -> None:
         """Refuse too few objects."""
-        _base.check_enough_rows(self, n_samples, self.n_clusters)
+        _checks.check_enough_rows(self, n_samples, self.n_clusters)
         if self.n_pairs is not None and self.n_pairs >= n_samples:
             raise ValueError(
                 f"'n_pairs' of NNEVCLUS must be below the number of objects, {n_samples}. Got {self.n_pairs}; "
@@ -401,7 +401,7 @@ class NNEVCLUS(_base.IterativeClusterer):
             raise ValueError(f"'n_pairs' is for optimizer='lbfgs'; {self.optimizer!r} takes the pairs of a batch.")
         if self.module is not None and self.metric_learner is not None:
             raise ValueError("NNEVCLUS takes a 'module' or a 'metric_learner', not both.")
-        if _base.is_precomputed(self) and (self.metric_learner is not None or self.module is not None):
+        if _checks.is_precomputed(self) and (self.metric_learner is not None or self.module is not None):
             raise ValueError(
                 "NNEVCLUS with metric='precomputed' takes X for the dissimilarities, and their principal components "
                 "for inputs. For inputs of your own: NNEVCLUS(metric=D).fit(X), D the dissimilarities."
@@ -433,13 +433,13 @@ class NNEVCLUS(_base.IterativeClusterer):
         """Inputs, dissimilarities and what is known; ``table`` are the checked numbers of X."""
         n = len(table)
         possible = None if labels is None else read_labels(labels, n, self.n_clusters)
-        if _base.is_precomputed(self):
+        if _checks.is_precomputed(self):
             table = check_dissimilarities(table, "NNEVCLUS")
         inputs, metric_rows = self._prepare_inputs(X, table, links, possible)
         if all_rows is not None and self.module is None:
             inputs = scale_by_moments(all_rows.moments)
         source: Source
-        if _base.is_precomputed(self):
+        if _checks.is_precomputed(self):
             source = Matrix(table)
         elif is_matrix(self.metric):
             given = align_objects(X, self.metric, ("X", "'metric' of NNEVCLUS"), square=True)
@@ -474,7 +474,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         """How objects become inputs, and the rows between which distances are measured."""
         if self.module is not None:
             return Inputs(0.0, 1.0), table
-        if _base.is_precomputed(self):
+        if _checks.is_precomputed(self):
             return project_dissimilarities(table, self.n_components)
         if self.metric_learner is None:
             return scale_rows(table), table

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import NOTHING, Kind, param
 from evidentia.belief import FocalSets
 from evidentia.partition import CredalPartition
@@ -74,7 +74,7 @@ class SeveralViews(ViewsFitted, _base.EvidentialClusterer):
         return X
 
     def _read_rows(self, X: Any) -> Views:
-        _base.refuse_rows(self, X)
+        _checks.refuse_rows(self, X)
         found = read_views(X, self.views, who=type(self).__name__, matrices=self._matrices)
         if len(found.names) < 2:
             raise ValueError(
@@ -120,9 +120,7 @@ class SeveralViews(ViewsFitted, _base.EvidentialClusterer):
         self.view_names_ = list(views.names)
         self.view_columns_ = [None if columns is None else list(columns) for columns in views.columns]
         self.view_partitions_ = {
-            name: partition_of_view(
-                *set_vacuous(found, self.focal_sets_, lacks), views.object_names, self.method.labels
-            )
+            name: partition_of_view(set_vacuous(found, self.focal_sets_, lacks), views.object_names, self.method.labels)
             for name, found, lacks in zip(views.names, by_view, absent)
         }
         self.view_conflict_ = conflict_between_views(list(self.view_partitions_.values()))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Number, param
 from evidentia.belief import FocalSets
@@ -205,7 +205,7 @@ class MECMdd(SeveralViews, SECMdd):
     def _quantiles(self, matrices: Matrices) -> np.ndarray:
         """Dissimilarity to the empty set as each view alone has it, (n_views,)."""
         if self.rho != "auto":
-            return np.full(len(matrices.parts), _base.check_rho(self, 1.0))
+            return np.full(len(matrices.parts), _checks.check_rho(self, 1.0))
         found = []
         for part, mean in zip(matrices.parts, matrices.scale):
             pairs = squareform(part, checks=False)

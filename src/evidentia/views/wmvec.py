@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -191,10 +191,10 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         """A view as doubles, checked; objects that are absent have rows of NaN."""
         who = type(self).__name__
         try:
-            _base.refuse_rows(self, table)
-            _base.refuse_kinds(who, table)
+            _checks.refuse_rows(self, table)
+            _checks.refuse_kinds(who, table)
             try:
-                values = np.array(_base.fill_masked(table, who, "X", missing=True), dtype=float)
+                values = np.array(_checks.fill_masked(table, who, "X", missing=True), dtype=float)
             except (ValueError, TypeError) as error:
                 raise type(error)(f"{error}. {who} needs numbers in X: encode words, or drop them.") from error
             gaps = np.isnan(values)
@@ -207,7 +207,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
                     "which means that the object is absent from the view."
                 )
             if len(here := values[~absent]):
-                _base.check_values(self, here, getattr(table, "columns", None), reset=reset)
+                _checks.check_values(self, here, getattr(table, "columns", None), reset=reset)
         except (ValueError, TypeError) as error:
             raise type(error)(f"View {name!r}: {error}") from error
         return values
@@ -256,7 +256,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
             if automatic
             else resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
         )
-        _base.refuse_masses(self, tables.present.shape[1], family)
+        _checks.refuse_masses(self, tables.present.shape[1], family)
         problem = self._problem(tables, family, starts)
         chunks = Slices(tables.features, tables.weight)
         vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
@@ -284,7 +284,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         rho = None
         if family.empty_index is not None:
             rho = (
-                np.full(n_views, _base.check_rho(self, 1.0))
+                np.full(n_views, _checks.check_rho(self, 1.0))
                 if self.rho != "auto"
                 else self._automatic_rho(tables, starts)
             )
@@ -345,7 +345,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         alone = [_kernel.all_masses(tables.features, state.alone(h), problem, blur[h]) for h in range(len(parts))]
         self._store_views(views, alone, list(tables.present == 0))
         spread = np.sqrt(state.joint(tables.layout)[tables.layout.group_of_column])
-        _base.warn_if_centers_coincide(self, state.centers * spread, 1.0)
+        _checks.warn_if_centers_coincide(self, state.centers * spread, 1.0)
         return masses
 
     def _masses(self, views: Views) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from evidentia._base import is_precomputed
+from evidentia._checks import is_precomputed
 from evidentia.app.advisor.n_clusters import Clusters, numbers_to_try
 from evidentia.rows.sketch import SKETCH_ROWS
 

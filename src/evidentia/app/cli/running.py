@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import typer
 
-from evidentia._base import is_precomputed
+from evidentia._checks import is_precomputed
 from evidentia.app.advisor import expected_cost
 from evidentia.app.advisor.n_clusters import Clusters, numbers_to_try
 from evidentia.app.advisor.rules import rescale
