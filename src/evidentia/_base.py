@@ -31,9 +31,8 @@ from evidentia.partition.lazy import LazyLabels
 from evidentia.rows import as_rows
 from evidentia.rows.checkpoint import write_checkpoint
 from evidentia.rows.passes import show_progress
-from evidentia.rows.sketch import SKETCH_ROWS
-from evidentia.rows.source import ArrayRows, RowSource
-from evidentia.rows.sparse import SparseRows, is_sparse
+from evidentia.rows.scan import SKETCH_ROWS
+from evidentia.rows.source import ArrayRows, RowSource, SparseRows, is_sparse
 from evidentia.rows.tables import as_table, is_annotated
 from evidentia.rows.values import LEAST_SHARE
 from evidentia.solvers.acceleration import Vectors

@@ -16,8 +16,7 @@ from evidentia.constraints.pairwise import PairwiseConstraints, resolve_constrai
 from evidentia.rows.checkpoint import Checkpoint
 from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.passes import Additive, reduce_rows
-from evidentia.rows.source import ArrayRows, RowSource
-from evidentia.rows.sparse import SparseRows
+from evidentia.rows.source import ArrayRows, RowSource, SparseRows
 
 Rows = TypeVar("Rows")
 A = TypeVar("A", bound=Additive)

@@ -35,11 +35,11 @@ from evidentia import (
     methods,
     metric_learning,
     plots,
-    report,
     scores,
     views,
 )
 from evidentia._objects import match_names, row_names
+from evidentia.app import report
 from evidentia.constraints import ask_oracle
 from evidentia.metric_learning import FDA, KFDA, LFDA
 from evidentia.partition.alignment import moved_objects
@@ -265,21 +265,21 @@ CASES = {
         TRUTH,
         fitted(lambda: NNEVCLUS(3, random_state=0, n_init=1, hidden=4, max_iter=20), "partial_labels"),
     ),
-    "NNEVCLUS.fit beside distances": (
+    "NNEVCLUS(metric)": (
         X,
         D**2,
         made(lambda square: NNEVCLUS(3, metric=square, random_state=0, n_init=1, hidden=4, max_iter=20)),
     ),
-    "BeliefHierarchical.fit of uncertain values": (
+    "BeliefHierarchical(uncertainty)": (
         X,
         SPREAD,
         made(lambda spread: BeliefHierarchical(3, linkage="average", uncertainty=spread)),
     ),
     **{
-        f"{cls.__name__}.fit to partners": (
+        f"{cls.__name__}(n_pairs)": (
             X,
             PARTNERS,
-            made(lambda partners, cls=cls: cls(3, n_pairs=partners, random_state=0, n_init=1)),
+            lambda table, pairs, cls=cls: cls(3, n_pairs=pairs, random_state=0, n_init=1).fit(table).partition_.masses,
         )
         for cls in (EVCLUS, CEVCLUS)
     },
@@ -332,7 +332,7 @@ BESIDE = ("X", "y", "truth", "labels", "dissimilarities", "graph", "adata", "kno
 
 def public_functions():
     """Functions and public methods of classes that the package and its folders export, by their names."""
-    for name in ("", *evidentia._SUBMODULES):
+    for name in ("", *evidentia._SUBMODULES, *(f"app.{name}" for name in evidentia.app._SUBMODULES)):
         module = import_module(f"evidentia.{name}" if name else "evidentia")
         for attribute in getattr(module, "__all__", ()):
             thing = getattr(module, attribute)
@@ -378,7 +378,20 @@ def compares_objects(function, owner):
     return count + len(beside) >= 2
 
 
-FOUND = sorted({name for name, function, owner in public_functions() if compares_objects(function, owner)})
+def parameters_of_objects():
+    """Parameters of estimators that hold something of each object of the table to be fitted."""
+    for cls in methods.all_methods().values():
+        if cls.__module__.startswith("evidentia.experimental"):
+            continue
+        for name, parameter in cls.parameters.items():
+            if PER_OBJECT.search(parameter.check.kind):
+                yield f"{cls.__name__}({name})"
+
+
+FOUND = sorted(
+    {name for name, function, owner in public_functions() if compares_objects(function, owner)}
+    | set(parameters_of_objects())
+)
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -388,7 +401,7 @@ def test_every_function_that_compares_objects_is_tested(name):
 
 def test_nothing_is_excused_that_is_not_there():
     assert set(OTHER) <= set(FOUND)
-    assert {name for name in CASES if "." in name and " " not in name} <= set(FOUND)
+    assert {name for name in CASES if set(".(") & set(name) and " " not in name} <= set(FOUND)
 
 
 # -- names decide ------------------------------------------------------------------------------------------------------
@@ -461,9 +474,7 @@ def test_other_names_are_refused(name):
 
 # -- weights ----------------------------------------------------------------------------------------------------------
 
-WEIGHTED = sorted(
-    name for name, cls in methods.all_methods().items() if "sample_weight" in inspect.signature(cls.fit).parameters
-)
+WEIGHTED = sorted(name for name, cls in methods.all_methods().items() if "weights" in cls.method.takes)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ from evidentia.relational._base import given_masses
 from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
 from evidentia.relational.pairs import wanted_conflict
 from evidentia.rows import RowSource, as_rows, scan
-from evidentia.rows.sketch import SKETCH_ROWS, row_hashes
+from evidentia.rows.scan import SKETCH_ROWS, row_hashes
 from evidentia.solvers.descent import Run, all_runs, best_of
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 
