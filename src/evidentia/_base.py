@@ -321,7 +321,8 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
             return check_table(self, X, reset=False, dtype=np.float32)
         return self._check_table(X, reset=False)
 
-    def _masses(self, X: np.ndarray) -> np.ndarray:
+    def _masses(self, rows: Any) -> np.ndarray:
+        """Return the masses of objects as ``_read_rows`` or ``_read_new`` gives them, over the fitted clusters."""
         raise NotImplementedError
 
     def _no_answer(self) -> str | None:

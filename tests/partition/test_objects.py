@@ -373,7 +373,9 @@ def compares_objects(function, owner):
     )
     told = {name for name, kind in kinds.items() if name in BESIDE or PER_OBJECT.search(kind)} - set(WEIGHTS)
     if function.__name__ == "fit":  # all have the same arguments, and refuse what their record does not list
-        told -= {name for name, needed in NEEDED_BY_FIT.items() if needed not in owner.method.takes}
+        record = getattr(owner, "method", None)
+        takes = () if record is None else record.takes
+        told -= {name for name, needed in NEEDED_BY_FIT.items() if needed not in takes}
     beside = told - set(partitions) - ignored
     return count + len(beside) >= 2
 
