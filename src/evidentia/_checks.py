@@ -16,8 +16,7 @@ from evidentia import methods
 from evidentia._objects import align_objects
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
-from evidentia.rows.dask import is_collection
-from evidentia.rows.source import RowSource
+from evidentia.rows.source import RowSource, is_collection
 from evidentia.rows.values import LARGEST, check_magnitude, check_precision, ranges_of
 from evidentia.solvers.memory import refuse_beyond_memory
 
@@ -269,9 +268,12 @@ def warn_if_centers_coincide(estimator: Any, centers: np.ndarray, spread: float)
     gaps = np.linalg.norm(centers[:, None] - centers, axis=2) + np.where(np.eye(len(centers)), np.inf, 0)
     if len(centers) > 1 and gaps.min() <= 1e-3 * spread:
         a, b = np.unravel_index(gaps.argmin(), gaps.shape)
-        sharper = "lower 'beta', " if "beta" in estimator.parameters else ""  # 2 is too fuzzy for many columns
+        causes, cures = ["the data do not tell these clusters apart"], "Ask"
+        if "beta" in estimator.parameters:  # all far clusters enter every mean with a power of their share
+            causes.append("'beta' is too large for so many clusters and columns")
+            cures = "Lower 'beta' (to 1.2), ask"
         warn_user(
-            f"{type(estimator).__name__}: the centers of clusters {a} and {b} coincide, so the data do not tell them "
-            f"apart. Ask for fewer clusters, {sharper}scale the columns, or reduce the dimension first (e.g. PCA).",
+            f"{type(estimator).__name__}: the centers of clusters {a} and {b} coincide: {', or '.join(causes)}. "
+            f"{cures} for fewer clusters, scale the columns, or reduce the dimension first (e.g. PCA).",
             UserWarning,
         )

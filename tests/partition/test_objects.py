@@ -8,7 +8,6 @@ import inspect
 import re
 import warnings
 from copy import copy
-from importlib import import_module
 from tempfile import TemporaryDirectory
 
 import networkx as nx
@@ -43,6 +42,7 @@ from evidentia.app import report
 from evidentia.constraints import ask_oracle
 from evidentia.metric_learning import FDA, KFDA, LFDA
 from evidentia.partition.alignment import moved_objects
+from exported import exported, public_methods
 
 N = 12
 NAMES = [f"r{i}" for i in range(N)]
@@ -331,22 +331,12 @@ BESIDE = ("X", "y", "truth", "labels", "dissimilarities", "graph", "adata", "kno
 
 
 def public_functions():
-    """Functions and public methods of classes that the package and its folders export, by their names."""
-    for name in ("", *evidentia._SUBMODULES, *(f"app.{name}" for name in evidentia.app._SUBMODULES)):
-        module = import_module(f"evidentia.{name}" if name else "evidentia")
-        for attribute in getattr(module, "__all__", ()):
-            thing = getattr(module, attribute)
-            if inspect.isfunction(thing):
-                yield f"{module.__name__}.{attribute}", thing, None
-            for method in dir(thing) if inspect.isclass(thing) else ():
-                found = inspect.getattr_static(thing, method)
-                found = getattr(found, "__func__", found)
-                if (
-                    not method.startswith("_")
-                    and inspect.isfunction(found)
-                    and found.__module__.startswith("evidentia")
-                ):
-                    yield f"{thing.__name__}.{method}", found, thing
+    """Functions and public methods of classes that the packages export, by their names."""
+    for home, name, thing in exported():
+        if inspect.isfunction(thing):
+            yield f"{home}.{name}", thing, None
+        for method, function in public_methods(thing):
+            yield f"{name}.{method}", function, thing
 
 
 def kinds_of_parameters(function):
