@@ -134,6 +134,12 @@ MOVED = {
     "evidentia.mixtures.class_em:Columns": "evidentia.rows.categories:Columns",
     "evidentia.mixtures.latent_profile:Profiles": "evidentia.mixtures.profile_model:Profiles",
     "evidentia.prototypes._mixed_rows:Coding": "evidentia.rows.mixed:Coding",
+    "evidentia.prototypes._streaming:Stream": "evidentia.prototypes._base:PrototypeStream",
+    "evidentia.prototypes.catecm:Problem": "evidentia.prototypes.catecm:CategoryProblem",
+    "evidentia.prototypes.catecm:Prototypes": "evidentia.prototypes.catecm:CategoryPrototypes",
+    "evidentia.prototypes.softecm:Tied": "evidentia.prototypes.softecm:CoupledCriterion",
+    "evidentia.views._kernel:Layout": "evidentia.views._kernel:ViewLayout",
+    "evidentia.views._kernel:ViewProblem": "evidentia.views._kernel:ViewCriterion",
 }
 
 

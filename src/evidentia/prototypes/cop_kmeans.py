@@ -193,10 +193,10 @@ class COPKMeans(_base.IterativeClusterer):
         groups = make_groups(table, weight, self.constraints_)
         rng = check_random_state(self.random_state)
         starts = self._starts(table, weight, offset, rng)
-        tied = np.array(sorted(groups.apart), dtype=np.int64)
+        linked = np.array(sorted(groups.apart), dtype=np.int64)
         best, runs = best_descent(
             partial(reassign, groups),
-            (assignment(groups, centers, rng.permutation(tied)) for centers in starts),
+            (assignment(groups, centers, rng.permutation(linked)) for centers in starts),
             name="COPKMeans",
             max_iter=self.max_iter,
             rests=is_unchanged,

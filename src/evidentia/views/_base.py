@@ -34,17 +34,7 @@ VIEWS = param(
 )
 
 
-class ViewsFitted:
-    """What ``fit`` leaves behind."""
-
-    view_names_: list[str]
-    view_weights_: np.ndarray
-    view_partitions_: dict[str, CredalPartition]
-    view_conflict_: np.ndarray
-    view_columns_: list[list[str] | None]
-
-
-class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
+class MultiViewClusterer(_base.FittedAttributes, _base.MethodBase):
     """Base of the methods that read several views of the same objects.
 
     A subclass gives ``_fit_views(views)``, which publishes by :meth:`_publish_views`, and ``_masses_of(views)``, the
@@ -128,7 +118,7 @@ class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
         self.view_names_ = list(views.names)
         self.view_columns_ = [None if columns is None else list(columns) for columns in views.columns]
         self.view_partitions_ = {
-            name: self._partition(*know_nothing_of(found, self.focal_sets_, lacks), views.object_names)
+            name: self._partition(*set_vacuous(found, self.focal_sets_, lacks), views.object_names)
             for name, found, lacks in zip(views.names, by_view, absent)
         }
         self.view_conflict_ = conflict_between_views(list(self.view_partitions_.values()))
@@ -140,8 +130,8 @@ class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
         lines = [f"{len(self.view_names_)} views of {n} objects"]
         for name, weight in zip(self.view_names_, self.view_weights_):
             there = n - int(unknown(self.view_partitions_[name]).sum())
-            said = f"{there} of {n} objects" if there < n else "all objects"
-            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {said}")
+            described = f"{there} of {n} objects" if there < n else "all objects"
+            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {described}")
         order = np.argsort(-self.view_conflict_, kind="stable")
         torn = order[self.view_conflict_[order] > DISAGREE]
         shown = ", ".join(self.partition_.name(int(i)) for i in torn[:LISTED])
@@ -153,12 +143,12 @@ class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
         return "\n".join(lines)
 
 
-def know_nothing_of(masses: np.ndarray, focal_sets: FocalSets, absent: np.ndarray) -> tuple[np.ndarray, FocalSets]:
+def set_vacuous(masses: np.ndarray, focal_sets: FocalSets, absent: np.ndarray) -> tuple[np.ndarray, FocalSets]:
     """Masses with all of it on the whole frame for absent objects, which is made a focal set if it is none.
 
     Examples
     --------
-    >>> know_nothing_of(np.array([[0.9, 0.1], [0.5, 0.5]]), FocalSets(2, [{0}, {1}]), np.array([False, True]))
+    >>> set_vacuous(np.array([[0.9, 0.1], [0.5, 0.5]]), FocalSets(2, [{0}, {1}]), np.array([False, True]))
     (array([[0.9, 0.1, 0. ],
            [0. , 0. , 1. ]]), FocalSets(2 clusters: {0}, {1}, {0,1}))
     """

@@ -27,7 +27,7 @@ from evidentia.prototypes.secmdd import SECMdd
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.starts import OBJECT_START_RULES
 from evidentia.solvers.threads import one_blas_thread
-from evidentia.views._base import SeveralViews
+from evidentia.views._base import MultiViewClusterer
 from evidentia.views.reading import Views
 
 LEAST_SHARE = 1e-12  # of the largest sum of dissimilarities: one of zero would have no weight that is finite
@@ -74,7 +74,7 @@ def update_relevance(scatter: np.ndarray, constraint: str, power: float) -> np.n
     return shares / shares.sum(axis=-1, keepdims=True)
 
 
-class MECMdd(SeveralViews, SECMdd):
+class MECMdd(MultiViewClusterer, SECMdd):
     r"""Evidential c-medoids on several matrices of dissimilarities, each with a weight [1]_.
 
     .. math::
@@ -184,7 +184,7 @@ class MECMdd(SeveralViews, SECMdd):
         best, runs = self._search(matrices, criterion)
         self.rho_, self._scale_of_views = rho, matrices.scale
         self._publish_run(best, runs)
-        self._settle(matrices, best.state.representatives, criterion)
+        self._store_solution(matrices, best.state.representatives, criterion)
         self._publish_weights(matrices, views)
         return self
 

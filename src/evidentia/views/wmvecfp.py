@@ -8,7 +8,7 @@ import numpy as np
 
 from evidentia._parameters import Number, param
 from evidentia.methods import Method
-from evidentia.views._kernel import ViewProblem, WeightedCenters
+from evidentia.views._kernel import ViewCriterion, WeightedCenters
 from evidentia.views.reading import Views
 from evidentia.views.wmvec import FAMILIES, WMVEC, ViewTables
 
@@ -79,8 +79,8 @@ class WMVECFP(WMVEC):
     def _evenness_of_columns(self, unit: float) -> float | None:
         return self.gamma * unit
 
-    def _settle(self, state: WeightedCenters, problem: ViewProblem, tables: ViewTables, views: Views) -> None:
-        super()._settle(state, problem, tables, views)
+    def _store_solution(self, state: WeightedCenters, problem: ViewCriterion, tables: ViewTables, views: Views) -> None:
+        super()._store_solution(state, problem, tables, views)
         self.feature_weights_: dict[str, Any] = {}
         for h, (name, scale) in enumerate(zip(views.names, self._scales)):
             weights = np.zeros(len(scale.origin))
