@@ -20,7 +20,7 @@ from sklearn.mixture import GaussianMixture
 
 from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyond, speed, stopwatch, within
 from evidentia import EGMM, FocalSets
-from evidentia.cli import app
+from evidentia.app.cli import app
 from evidentia.mixtures import ParsimoniousGaussianMixture
 from evidentia.mixtures.set_mixture import Engine, Parameters, Pattern, Patterns, engine
 from evidentia.rows.source import ArrayRows, Chunk

@@ -116,7 +116,7 @@ def test_metrics_that_are_not_of_numbers_are_refused(metric):
 
 def test_partners_are_of_rows_in_memory():
     with pytest.raises(TypeError, match="EVCLUS draws the partners itself"):
-        EVCLUS(2).fit(OddRows(blobs(30)), partners=np.zeros((30, 2), dtype=int))
+        EVCLUS(2, n_pairs=np.zeros((30, 2), dtype=int)).fit(OddRows(blobs(30)))
 
 
 def test_links_need_rows_in_memory():

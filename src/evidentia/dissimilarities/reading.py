@@ -161,7 +161,8 @@ def _numbers(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
         what = "NaN" if np.isnan(values[i, j]) else "inf"
         raise ValueError(
             f"Input X contains {what} (first: entry [{i}, {j}]); {who} needs finite "
-            "dissimilarities. If only some pairs are known, EVCLUS takes those as a table with 'partners'."
+            "dissimilarities. If only some pairs are known, EVCLUS takes those as a table, with the partners of "
+            "each object as 'n_pairs'."
         )
     check_magnitude(values, who, "entry [{}, {}]".format, ranges)
     if 0 < (largest := ranges.high.max(initial=0)) < SMALLEST and reset:

@@ -94,6 +94,13 @@ def thread_pool(workers: int) -> Iterator[Each]:
             yield lambda work, items: list(pool.map(work, items))
 
 
+@contextmanager
+def limit_threads(n_jobs: int | None) -> Iterator[None]:
+    """Linear algebra inside uses one thread, and blocks of rows ``n_jobs``; None leaves it to the fit around."""
+    with one_blas_thread_here(), threads(_asked.get() if n_jobs is None else n_jobs):
+        yield
+
+
 def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
     """The same method, with one thread for linear algebra and the estimator's ``n_jobs`` for blocks of rows."""
 
