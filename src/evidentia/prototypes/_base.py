@@ -6,14 +6,16 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
+from evidentia.constraints import PairwiseConstraints
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.prototypes._kernel import (
     ColumnChunk,
@@ -32,15 +34,13 @@ from evidentia.prototypes._kernel import (
 from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.scan import Table, scan
 from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_bounds, chunk_rows
-from evidentia.rows.tables import any_table
 from evidentia.solvers.acceleration import Vectors
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
 from evidentia.solvers.descent import Run, descend
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.stepwise import RunningMean
-from evidentia.solvers.threads import one_blas_thread, one_blas_thread_here
+from evidentia.solvers.threads import one_blas_thread_here
 
 RHO_FACTOR = 3.0
 LATE = 1e-5  # gain of an iteration, as a share of the criterion, below which the next ones are extrapolated
@@ -224,7 +224,7 @@ class PrototypeStream(NamedTuple):
 class PrototypeClusterer(_base.IterativeClusterer):
     """Base of the methods that descend on the criterion of evidential c-means.
 
-    A subclass gives ``_fit_rows(rows, rng)``, made of the parts below. What it does not let its user choose is a plain
+    A subclass gives ``_fit(data)``, made of the parts below. What it does not let its user choose is a plain
     class attribute.
     """
 
@@ -249,45 +249,6 @@ class PrototypeClusterer(_base.IterativeClusterer):
         "cluster_centers_": "ndarray of shape (n_clusters, n_features)\nClusters are numbered from the largest to the "
         "smallest, unless ``init`` or a list of focal sets fixes them."
     }
-
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
-        """Find clusters in the rows of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            Numbers, none of them missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
-        self.__dict__.pop("_stream", None)
-        return self._fit_checked(X, self._check_rows(X, sample_weight), checkpoint)
-
-    def _fit_checked(self, X: Any, rows: RowSource, checkpoint: Any) -> Self:
-        """Fit to rows that were checked; X has their names."""
-        with self._checkpointed_passes(checkpoint, rows) as rng:
-            linked = self._fit_rows(rows, rng)
-        if linked is None:
-            self._publish_rows(X, rows)
-        elif isinstance(rows, ArrayRows):
-            masses = self._masses(rows.table)
-            linked.put_into(masses, 0)
-            self._publish(X, masses)
-        else:
-            self._publish_lazy(LinkedPartition(self._make_lazy(rows), linked), rows)
-        return self
-
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> LinkedMasses | None:
-        """Find and store the solution; return the masses that do not follow from the rows alone."""
-        raise NotImplementedError
 
     # -- parts of a fit -----------------------------------------------------------------------------------------------
 
@@ -393,6 +354,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
         self._publish_run(best, runs, objects.unit * share)
         self._coordinates, self.focal_sets_ = objects.coordinates, solution.criterion.focal_sets
+        self.__dict__.pop("_stream", None)  # batches that follow begin anew
         self._publish_prototypes(replace(solution, linked=None))
         spread = float(np.sqrt(objects.coordinates.width))
         _base.warn_if_centers_coincide(self, solution.prototypes.describe(), spread)
@@ -421,10 +383,20 @@ class PrototypeClusterer(_base.IterativeClusterer):
                 pass
         return masses
 
+    def _masses_with_links(self, rows: RowSource, linked: LinkedMasses | None) -> np.ndarray | LazyPartition:
+        """Return the masses of the rows, among them those that links gave the linked objects."""
+        if not isinstance(rows, ArrayRows):
+            lazy = self._make_lazy(rows)
+            return lazy if linked is None else LinkedPartition(lazy, linked)
+        masses = self._masses(rows.table)
+        if linked is not None:
+            linked.put_into(masses, 0)
+        return masses
+
     # -- batches of rows, for methods with partial_fit ----------------------------------------------------------------
 
     def _begin_stream(self, rows: ArrayRows, rng: np.random.RandomState) -> PrototypeStream:
-        self._fit_rows(rows, rng)
+        self._fit(Data(rows.table, rows, rows.weight, PairwiseConstraints.from_links(), None, rng))
         solution = self._solution
         criterion = solution.criterion
         if is_automatic(self.focal_sets):  # its sets are added to what single clusters give

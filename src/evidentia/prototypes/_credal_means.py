@@ -21,6 +21,7 @@ import numpy as np
 
 from evidentia import _base
 from evidentia._base import RHO, focal_families
+from evidentia._data import Data
 from evidentia._parameters import param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.prototypes._base import PrototypeClusterer, Solution
@@ -96,14 +97,14 @@ class CredalMeans(PrototypeClusterer):
     def _set_weights(self, focal_sets: FocalSets) -> SetWeights:
         raise NotImplementedError
 
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        objects = self._read_objects(rows)
-        starts = self._draw_starts(objects, rng)
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
         family = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
         _base.check_single_clusters(self, family, "measures sets by the centers of single clusters")
         rho = None
         if family.empty_index is not None:
-            rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, rng)
+            rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, data.rng)
         criterion = Criterion(family, self.alpha, self.beta, rho)
         step = partial(credal_step, self._set_weights(family))  # masses, then centers
         best, runs = self._minimize(step, objects, criterion, starts)

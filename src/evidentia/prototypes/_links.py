@@ -46,6 +46,7 @@ from evidentia.rows.scan import scan
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.descent import Run
 from evidentia.solvers.linked_masses import LinkGraph, linked_masses
+from evidentia.solvers.memory import refuse_beyond_memory
 
 LINK_BYTES = 160  # of memory that a link takes in a fit, as was measured
 
@@ -230,6 +231,11 @@ def schedule_links(
     schedules = [AT_ONCE, *GRADUAL, *held]
     searched = [] if search is None else schedule_links(search(), None, gradual)
     return [*(LinkedStart(begin, schedule, given=True) for schedule in schedules), *searched]
+
+
+def check_number(links: PairwiseConstraints, name: str) -> None:
+    """Refuse more links than memory holds."""
+    refuse_beyond_memory(LINK_BYTES * len(links), f"{name} with {len(links):,} links", "Give fewer links.")
 
 
 def pair_centers(given: np.ndarray, centers: np.ndarray) -> np.ndarray:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
 from evidentia.prototypes._base import (
@@ -32,11 +33,8 @@ from evidentia.prototypes.ecm import ALL_FAMILIES, ECM, add_sets, first_sets, pa
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import scan
 from evidentia.rows.source import RowSource, in_memory
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales, SpannedScales, coordinates_of
 from evidentia.solvers.starts import draw_evenly
-from evidentia.solvers.threads import one_blas_thread
 
 WIDE = 16  # columns from which second moments by clusters take less time than all products of columns
 
@@ -176,27 +174,8 @@ class BPEC(PrototypeClusterer):
 
     attributes = ECM.attributes
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(  # objects have no weights
-        self, X: Any, y: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Find the belief peaks of the rows of X, and a credal partition around them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            Numbers, none of them missing.
-        y : None
-            Ignored.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
-        return self._fit_checked(X, self._check_rows(X), checkpoint)
-
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
+    def _fit(self, data: Data[RowSource]) -> None:
+        rows = data.rows
         table = scan(rows, mixing=False, missing=False, who="BPEC", sort=False, least_share=self._least_share)
         candidates = in_memory(rows).table if table.complete else draw_evenly(table.sample)
         self._check_numbers(len(candidates))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
@@ -21,12 +21,9 @@ from evidentia.prototypes.ecm import LEAST as FEWEST
 from evidentia.prototypes.ecm import first_sets
 from evidentia.rows.categories import Columns
 from evidentia.rows.mixed import Coding, MixedRows, category_shares, centers_among, read_coding
-from evidentia.rows.tables import any_table
 from evidentia.solvers.barycentric import solve_centers
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.overlap import is_automatic, shared_sets
 from evidentia.solvers.starts import START_RULES
-from evidentia.solvers.threads import one_blas_thread
 
 FORMS = ("linear", "published")
 ODDS = 4.0  # of two clusters, below which an object is torn between them
@@ -344,26 +341,9 @@ class CatECM(_base.IterativeClusterer):
         default="mixed",
     )
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find clusters in the rows of X.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-            Categories and numbers; None or NaN where an entry is missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        """
-        self.check_parameters()
-        table = self._check_table(X, reset=True)
+    def _fit(self, data: Data[np.ndarray]) -> np.ndarray:
+        table, weight = data.rows, np.ones(len(data.rows)) if data.weight is None else data.weight
         _base.check_enough_rows(self, len(table), self.n_clusters)
-        weight = _base.check_weight(self, sample_weight, len(table), X)
-        weight = np.ones(len(table)) if weight is None else weight
         coding, codes = self._read(table, weight)
         shares = category_shares(codes, coding.columns, weight)
         coding = coding._replace(number_weight=self._weigh_numbers(coding, shares))
@@ -372,19 +352,17 @@ class CatECM(_base.IterativeClusterer):
         numbers = coding.numbers(table, type(self).__name__)
         cut = coding.blocks(codes, numbers, len(problem.criterion.focal_sets))
         problem = replace(problem, blocks=tuple((rows, weight[block]) for block, rows in cut))
-        starts = [self._given_start(coding)] if self._start_given else self._starts(coding, codes, numbers, weight)
+        starts = self._draw_starts(coding, codes, numbers, weight, data.rng)
         best, runs = self._best_descent(partial(category_step, problem), starts, len(starts))
         if is_automatic(self.focal_sets) and not runs[-1].interrupted:
-            problem = replace(
-                problem, criterion=replace(problem.criterion, focal_sets=overlapping(best.state, problem))
-            )
+            criterion = replace(problem.criterion, focal_sets=overlapping(best.state, problem))
+            problem = replace(problem, criterion=criterion)
             best = value_at_end(best, category_step(problem, best.state)[0])
         self.rho_, self.number_weight_ = problem.criterion.rho, coding.number_weight
         self._publish_run(best, runs)
         self._store_solution(best.state, problem)
-        self._publish(X, self._masses(table))
         _base.warn_if_centers_coincide(self, np.hstack(self._prototypes), np.sqrt(len(coding.numeric)))
-        return self
+        return self._masses(table)
 
     def _state_problem(self, coding: Coding, shares: np.ndarray) -> CategoryProblem:
         """The criterion, as the parameters and the table have it."""
@@ -405,6 +383,9 @@ class CatECM(_base.IterativeClusterer):
         return overlap_alpha(self.beta) if is_automatic(self.focal_sets) else 0.0
 
     # -- reading the table --------------------------------------------------------------------------------------------
+
+    def _read_rows(self, X: Any) -> np.ndarray:
+        return self._check_table(X, reset=True)
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return _base.check_categories(self, X, reset=reset)
@@ -445,12 +426,15 @@ class CatECM(_base.IterativeClusterer):
             f"array of shape {rows.shape}."
         )
 
-    def _starts(
-        self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray
+    def _draw_starts(
+        self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray, rng: np.random.RandomState
     ) -> list[CategoryPrototypes]:
-        """CategoryPrototypes at k-means solutions, or at rows."""
-        rng, rule = check_random_state(self.random_state), self.init
-        found = centers_among(coding, codes, numbers, weight, self.n_clusters, rule=rule, n_starts=self.n_init, rng=rng)
+        """Return prototypes at k-means solutions, or at rows."""
+        if self._start_given:
+            return [self._given_start(coding)]
+        found = centers_among(
+            coding, codes, numbers, weight, self.n_clusters, rule=self.init, n_starts=self.n_init, rng=rng
+        )
         return [CategoryPrototypes(*center) for center in found]
 
     # -- the result ---------------------------------------------------------------------------------------------------

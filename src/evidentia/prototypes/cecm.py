@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from evidentia._base import ALPHA, RHO, focal_families
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Integer, Kind, Number, param
 from evidentia.belief import resolve_focal_sets
-from evidentia.constraints import resolve_constraints
 from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
-from evidentia.prototypes._base import (
-    INIT,
-    INIT_DOC,
-    SHAPES,
-    LinkedMasses,
-    PrototypeClusterer,
-    Solution,
-    given_start,
-)
+from evidentia.partition import LazyPartition
+from evidentia.prototypes._base import INIT, INIT_DOC, SHAPES, PrototypeClusterer, Solution, given_start
 from evidentia.prototypes._kernel import ColumnChunk, Criterion, descent_step
-from evidentia.prototypes._links import LINK_BYTES, minimize_with_links, schedule_links, split_objects
-from evidentia.rows import as_rows
-from evidentia.rows.numbered import NumberedRows
+from evidentia.prototypes._links import check_number, minimize_with_links, schedule_links, split_objects
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import ArrayRows, RowSource
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
-from evidentia.solvers.memory import refuse_beyond_memory
-from evidentia.solvers.threads import one_blas_thread
 
 RHO_FACTOR = 10.0  # of the largest distance from the mean: at least five times the largest distance of two objects
 
@@ -190,42 +177,10 @@ class CECM(PrototypeClusterer):
         **SHAPES,
     }
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Find clusters in the rows of X that agree with what is known about pairs of them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            Numbers, none of them missing. Links by name need a DataFrame whose index holds the names.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects in the geometrical part; its links count once.
-        constraints : PairwiseConstraints, optional
-            Hard links that contradict each other are refused; soft ones may. Rows that are not in memory are numbered
-            in the order of their source.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
-        rows = read_with_links(self, X, sample_weight, constraints)
-        self.metric_learner_ = None
-        if self.metric_learner is not None:
-            if not isinstance(rows, ArrayRows):
-                raise TypeError(
-                    "CECM learns a metric of a table in memory only; take metric_learner=None for other rows."
-                )
-            self.metric_learner_, table = learn_metric(self.metric_learner, X, self.constraints_)
-            rows = ArrayRows(table, rows.weight)
-        return self._fit_checked(X, rows, checkpoint)
-
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> LinkedMasses | None:
-        links, given = self.constraints_, given_start(self.init)
+    def _fit(self, data: Data[RowSource]) -> np.ndarray | LazyPartition:
+        links, given, rng = data.constraints, given_start(self.init), data.rng
+        check_number(links, "CECM")
+        rows = self._learn_metric(data)
         objects = self._read_objects(rows)
         starts = self._draw_starts(objects, rng)
         family = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
@@ -248,25 +203,21 @@ class CECM(PrototypeClusterer):
             best, runs = self._minimize(descent_step, objects, criterion, starts)
             solution = Solution(best.state, criterion)
         self.xi_ = float(self.xi)
-        return self._store_solution(objects, solution, best, runs, share)[0].linked
+        solution, _ = self._store_solution(objects, solution, best, runs, share)
+        return self._masses_with_links(rows, solution.linked)
+
+    def _learn_metric(self, data: Data[RowSource]) -> RowSource:
+        """Return the rows as the metric learner transforms them."""
+        self.metric_learner_ = None
+        if self.metric_learner is None:
+            return data.rows
+        if not isinstance(data.rows, ArrayRows):
+            raise TypeError("CECM learns a metric of a table in memory only; take metric_learner=None for other rows.")
+        self.metric_learner_, table = learn_metric(self.metric_learner, data.given, data.constraints)
+        return ArrayRows(table, data.weight)
 
     def _read_new(self, X: Any) -> np.ndarray:
         table = super()._read_new(X)
         if self.metric_learner_ is None:
             return table
         return np.asarray(self.metric_learner_.transform(X), dtype=float)
-
-
-def read_with_links(estimator: PrototypeClusterer, X: Any, sample_weight: Any, constraints: Any) -> RowSource:
-    """Check the rows and the links between them; rows that are not in memory are numbered."""
-    name = type(estimator).__name__
-    if as_rows(X) is not None:
-        rows: RowSource = estimator._check_rows(X, sample_weight)
-        rows = rows if constraints is None else NumberedRows(rows)
-        estimator.constraints_ = resolve_constraints(estimator, constraints, range(rows.n_rows or 0)).check()
-    else:
-        estimator.constraints_ = resolve_constraints(estimator, constraints, X).check()
-        rows = estimator._check_rows(X, sample_weight)
-    n_links = len(estimator.constraints_)
-    refuse_beyond_memory(LINK_BYTES * n_links, f"{name} with {n_links:,} links", "Give fewer links.")
-    return rows

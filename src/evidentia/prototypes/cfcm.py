@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Choice, Number, param
 from evidentia.methods import Method
-from evidentia.prototypes._base import (
-    LinkedMasses,
-    Objects,
-    PrototypeClusterer,
-    Solution,
-    given_start,
-    single_clusters,
-)
+from evidentia.partition import LazyPartition
+from evidentia.prototypes._base import Objects, PrototypeClusterer, Solution, given_start, single_clusters
 from evidentia.prototypes._kernel import DistanceCosts, Prototypes, chunk_sums, descent_step
-from evidentia.prototypes._links import minimize_with_links, schedule_links, split_objects
-from evidentia.prototypes.cecm import CECM, read_with_links
+from evidentia.prototypes._links import check_number, minimize_with_links, schedule_links, split_objects
+from evidentia.prototypes.cecm import CECM
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import RowSource
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
-from evidentia.solvers.threads import one_blas_thread
 
 
 class CFCM(PrototypeClusterer):
@@ -88,28 +80,16 @@ class CFCM(PrototypeClusterer):
 
     attributes = CECM.attributes
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Find clusters in the rows of X that agree with what is known about pairs of them.
-
-        Parameters are those of :meth:`CECM.fit`.
-        """
-        self.check_parameters()
-        rows = read_with_links(self, X, sample_weight, constraints)
-        return self._fit_checked(X, rows, checkpoint)
-
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> LinkedMasses | None:
-        links, given = self.constraints_, given_start(self.init)
+    def _fit(self, data: Data[RowSource]) -> np.ndarray | LazyPartition:
+        links, given, rows, rng = data.constraints, given_start(self.init), data.rows, data.rng
+        check_number(links, "CFCM")
         objects = self._read_objects(rows)
         starts = self._draw_starts(objects, rng)
         criterion, self.xi_ = single_clusters(self.n_clusters, self.beta), 0.0
         if len(links):
             self._refuse_masses(rows, criterion.focal_sets)
-            self.xi_ = self._mean_cost(objects, starts[0]) if isinstance(self.xi, str) else float(self.xi)
+            automatic = isinstance(self.xi, str)
+            self.xi_ = self._mean_cost(objects, starts[0], len(links)) if automatic else float(self.xi)
             penalty, free = split_objects(objects, links, self.xi_ / objects.unit, criterion.focal_sets, "CFCM")
             draw = check_random_state(0) if self.random_state is None else rng  # what is given is no matter of chance
             search = partial(self._draw_by_rule, "mixed", objects, draw)
@@ -120,12 +100,13 @@ class CFCM(PrototypeClusterer):
         else:
             best, runs = self._minimize(descent_step, objects, criterion, starts)
             solution = Solution(best.state, criterion)
-        return self._store_solution(objects, solution, best, runs)[0].linked
+        solution, _ = self._store_solution(objects, solution, best, runs)
+        return self._masses_with_links(rows, solution.linked)
 
-    def _mean_cost(self, objects: Objects, start: Prototypes) -> float:
+    def _mean_cost(self, objects: Objects, start: Prototypes, n_links: int) -> float:
         """Return the mean squared distance of a solution without links, times the number of objects per link."""
         end = self._end_of(descent_step, objects, start)
         costs = DistanceCosts(end, single_clusters(self.n_clusters, self.beta))
         objective, sums = reduce_rows(chunk_sums, objects.sample().chunks, costs)
         mean = objects.unit * objective / sums[:, 0].sum()
-        return float(mean * objects.total / len(self.constraints_))
+        return float(mean * objects.total / n_links)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import softmax
 
 from evidentia._base import ALPHA, RHO, focal_families
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Integer, param
 from evidentia._streaming import StreamingMixin
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -186,13 +187,13 @@ class ECM(StreamingMixin, PrototypeClusterer):
         **SHAPES,
     }
 
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        objects = self._read_objects(rows)
-        starts = self._draw_starts(objects, rng)
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
         family = first_sets(self.focal_sets, self.n_clusters, empty=True)
         rho = None
         if family.empty_index is not None:
-            rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, rng)
+            rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, data.rng)
         criterion = Criterion(family, self.alpha, self.beta, rho)
         best, runs = self._minimize(descent_step, objects, criterion, starts)  # masses, centers, then metrics
         if not runs[-1].interrupted:

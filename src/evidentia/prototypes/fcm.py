@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from evidentia._data import Data
 from evidentia._streaming import StreamingMixin
 from evidentia.methods import Method
 from evidentia.prototypes._base import PrototypeClusterer, Solution, single_clusters
@@ -49,9 +48,9 @@ class FCM(StreamingMixin, PrototypeClusterer):
         limit="far objects look torn, none is an outlier",
     )  # fmt: skip
 
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        objects = self._read_objects(rows)
-        starts = self._draw_starts(objects, rng)
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
         criterion = single_clusters(self.n_clusters, self.beta)
         best, runs = self._minimize(descent_step, objects, criterion, starts)  # degrees, then centers, until J rests
         self._store_solution(objects, Solution(best.state, criterion), best, runs)

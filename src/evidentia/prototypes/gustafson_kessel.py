@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from evidentia._data import Data
 from evidentia._streaming import StreamingMixin
 from evidentia.methods import WEIGHT_CHECKS, Method
 from evidentia.prototypes._base import PrototypeClusterer, Solution, single_clusters
@@ -59,9 +58,9 @@ class GustafsonKessel(StreamingMixin, PrototypeClusterer):
 
     adaptive = True
 
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        objects = self._read_objects(rows)
-        starts = self._draw_starts(objects, rng)
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
         criterion = single_clusters(self.n_clusters, self.beta)
         best, runs = self._minimize(descent_step, objects, criterion, starts)  # degrees, centers, then covariances
         self._store_solution(objects, Solution(best.state, criterion), best, runs)

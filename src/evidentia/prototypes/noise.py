@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from evidentia._base import RHO
+from evidentia._data import Data
 from evidentia._parameters import param
 from evidentia._streaming import StreamingMixin
 from evidentia.belief import FocalSets
@@ -58,10 +57,10 @@ class NoiseClustering(StreamingMixin, PrototypeClusterer):
         default="auto",
     )
 
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        objects = self._read_objects(rows)
-        starts = self._draw_starts(objects, rng)
-        rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, rng)
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
+        rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, data.rng)
         criterion = Criterion(FocalSets(self.n_clusters, "singletons"), 1.0, self.beta, rho)  # the empty set is noise
         best, runs = self._minimize(descent_step, objects, criterion, starts)
         self._store_solution(objects, Solution(best.state, criterion), best, runs)
