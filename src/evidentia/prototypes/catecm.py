@@ -19,8 +19,7 @@ from evidentia.prototypes._kernel import Criterion, renumber_sets, update_masses
 from evidentia.prototypes._medoid_base import FAMILIES
 from evidentia.prototypes.ecm import LEAST as FEWEST
 from evidentia.prototypes.ecm import first_sets
-from evidentia.rows.categories import Columns
-from evidentia.rows.mixed import Coding, MixedRows, category_shares, centers_among, read_coding
+from evidentia.rows.categories import Coding, Columns, MixedRows, category_shares, centers_among, read_coding
 from evidentia.solvers.barycentric import solve_centers
 from evidentia.solvers.overlap import is_automatic, shared_sets
 from evidentia.solvers.starts import START_RULES
