@@ -14,9 +14,9 @@ import zarr
 import evidentia
 from evidentia import EGMM, open_rows
 from evidentia.rows import source
-from evidentia.rows.files import Block, cut_into_chunks, group_neighbors
+from evidentia.rows.files import FileRows, group_neighbors
 from evidentia.rows.scan import scan
-from evidentia.rows.source import ArrayRows, Chunk, chunk_bounds, chunk_rows
+from evidentia.rows.source import ArrayRows, Chunk, chunk_bounds, chunk_rows, drop_zero_weights
 from evidentia.solvers.threads import threads
 
 KINDS = ("npy", "parquet", "zarr", "csv", "tsv", "csv.gz")
@@ -249,13 +249,22 @@ def test_there_are_never_very_many_handles():
     assert all((stop - start) % chunk_rows(10) == 0 for start, stop in chunk_bounds(10**9, 10)[:-1])
 
 
-def test_a_chunk_knows_where_each_of_its_rows_is():
-    def block(n, place, first, weight):
-        return Block(np.zeros((n, 1)), np.full(n, weight), place, first)
+class Parts(FileRows):
+    """Rows that come in parts, each the number 0 and a weight in every row."""
 
-    blocks = [block(3, "a ", 0, 1.0), block(2, "a ", 3, 0.0), block(4, "b ", 7, 2.0), block(0, "c ", 0, 1.0)]
-    first, second = (chunk for whole in cut_into_chunks(blocks, 6) for chunk in whole.without_zero_weights())
+    columns, weight, n_features = (0,), 1, 1
+
+    def parts(self, handle):
+        for n, place, first, weight in handle:
+            yield Chunk(np.column_stack([np.zeros(n), np.full(n, weight)]), None, place, first)
+
+
+def test_a_chunk_knows_where_each_of_its_rows_is(monkeypatch):
+    monkeypatch.setattr(source, "CHUNK_ROWS", 6)
+    parts = [(3, "a ", 0, 1.0), (2, "a ", 3, 0.0), (4, "b ", 7, 2.0), (0, "c ", 0, 1.0)]
+    first, second = drop_zero_weights(Parts().read(parts))
     assert [first.where(row) for row in range(len(first.table))] == ["a 0", "a 1", "a 2", "b 7"]
+    assert first.table.shape == (4, 1)
     assert first.weight.tolist() == [1, 1, 1, 2]
     assert [second.where(row) for row in range(len(second.table))] == ["b 8", "b 9", "b 10"]
     assert list(Chunk(np.zeros((2, 1)), np.zeros(2), "a ", 0).without_zero_weights()) == []
