@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar, cast
 from tqdm.auto import tqdm
 
 from evidentia.rows import checkpoint, shared_pass
-from evidentia.rows.source import MappedRows, RowSource
+from evidentia.rows.source import RowSource
 from evidentia.solvers.threads import n_threads
 
 __all__ = ["reduce_rows", "show_progress"]
@@ -38,7 +38,7 @@ class Additive(Protocol):
 A = TypeVar("A", bound=Additive)
 
 
-def reduce_rows(kernel: Callable[..., A | None], rows: RowSource | MappedRows, *parameters: Any) -> A:
+def reduce_rows(kernel: Callable[..., A | None], rows: RowSource, *parameters: Any) -> A:
     """Return the sum of ``kernel(chunk, *parameters)`` over all chunks, in the order of the rows; None adds nothing.
 
     Of rows that are not in memory, one reading serves all fits that :func:`fit_together` runs, and a fit with a
@@ -100,10 +100,9 @@ def show_progress(asked: bool) -> Iterator[None]:
         _shown.reset(token)
 
 
-def map_handles(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
+def map_handles(work: Callable[[Any, Any], T], rows: RowSource) -> Iterator[T]:
     """Return ``work(rows, handle)`` of every handle, in order; here, on threads, or on the active Dask client."""
-    source = rows.source if isinstance(rows, MappedRows) else rows
-    if not source.in_memory and (client := active_client()) is not None:
+    if not rows.in_memory and (client := active_client()) is not None:
         from evidentia.rows.cluster import map_on_client
 
         found = map_on_client(client, work, rows)
