@@ -206,6 +206,16 @@ def test_text_with_other_separators_and_without_names():
     np.testing.assert_array_equal(table(rows), X[:, [2, 0]])
 
 
+def test_numbers_in_text_are_those_that_python_reads():
+    cells = ["0.1", "-2.5e-3", "+1.5", " 7 ", '"4.25"', "8.98846567431158e+307", "0.30000000000000004", "inf", "1e400"]
+    gaps = ["", "NA", "nan", "NaN", "null", "None", "#N/A"]
+    with open("a.csv", "w") as file:
+        file.write("x,y\n\n" + "".join(f"{cell},1\n" for cell in cells + gaps))
+    found = table(open_rows("a.csv"))[:, 0]
+    np.testing.assert_array_equal(found[: len(cells)], [float(cell.strip('"')) for cell in cells])
+    assert np.isnan(found[len(cells) :]).all()
+
+
 def test_a_zarr_array_in_shards_and_of_the_older_format():
     X = numbers(10_000)
     zarr.create_array("a.zarr", shape=X.shape, dtype=float, chunks=(250, 3), shards=(1_000, 3))[:] = X

@@ -46,17 +46,19 @@ def reduce_rows(kernel: Callable[..., A | None], rows: RowSource, *parameters: A
     """
     work = partial(_sum_of_handle, kernel, parameters)
     if rows.in_memory:
-        return _total(map_here(partial(work, rows), rows.handles))
-    if (fit := shared_pass.current()) is not None:
-        return cast(A, fit.ask(shared_pass.Request(kernel, rows, parameters)))
-    if (kept := checkpoint.active()) is None:
-        return _total(map_handles(work, rows))
-    digest = kept.digest(kernel, parameters, rows.changes)
-    total = kept.find(digest)
+        total = _sum(map_here(partial(work, rows), rows.handles))
+    elif (fit := shared_pass.current()) is not None:
+        total = fit.ask(shared_pass.Request(kernel, rows, parameters))
+    elif (kept := checkpoint.active()) is None:
+        total = _sum(map_handles(work, rows))
+    else:
+        digest = kept.digest(kernel, parameters, rows.changes)
+        total = kept.find(digest)
+        if total is None and (total := _sum(map_handles(work, rows))) is not None:
+            kept.keep(digest, total)
     if total is None:
-        total = _total(map_handles(work, rows))
-        kept.keep(digest, total)
-    return total
+        raise ValueError(NO_ROWS)
+    return cast(A, total)
 
 
 def _sum_of_handle(kernel: Callable[..., Any], parameters: tuple[Any, ...], rows: Any, handle: Any) -> Any:
@@ -69,12 +71,6 @@ def _sum(parts: Iterable[Any]) -> Any:
     for part in parts:
         if part is not None:
             total = part if total is None else total + part
-    return total
-
-
-def _total(parts: Iterable[Any]) -> Any:
-    if (total := _sum(parts)) is None:
-        raise ValueError(NO_ROWS)
     return total
 
 
