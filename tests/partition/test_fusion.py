@@ -1,5 +1,6 @@
 """Fusion: clusters of several partitions brought to a common frame, and what is left to combine there."""
 
+from importlib import import_module
 from itertools import permutations
 
 import numpy as np
@@ -260,7 +261,7 @@ def test_partitions_may_come_from_a_generator():
 @pytest.mark.parametrize("package", ["pandas", "polars"])
 def test_the_columns_of_a_table_are_raters(package):
     raters = {"Ann": TRUTH, "Bo": np.roll(TRUTH, 1)}
-    found = fuse(pytest.importorskip(package).DataFrame(raters))
+    found = fuse(import_module(package).DataFrame(raters))
     assert found.names == ("Ann", "Bo")
     np.testing.assert_array_equal(found.partition.masses, fuse(raters).partition.masses)
 

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 import zipfile
-from importlib import import_module
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -315,7 +314,7 @@ def test_graphs_and_questions_can_be_stopped(view, monkeypatch):
         while True:
             time.sleep(0.01)
 
-    monkeypatch.setattr(import_module("evidentia.prototypes.belief_peaks"), "belief_peaks", endless)
+    monkeypatch.setattr("evidentia.prototypes.belief_peaks", endless)
     monkeypatch.setattr("evidentia.app.explorer.state.ActiveSession.ask", endless)
 
     def work():

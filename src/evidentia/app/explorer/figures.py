@@ -1,47 +1,24 @@
-"""What figures have in common: their looks, words for those who do not see them, and the objects in them."""
+"""Figures of the explorer: their size, words for those who do not see them, and the objects in them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bokeh.models import CategoricalMarkerMapper, ColumnDataSource
+from bokeh.models import ColumnDataSource
 
-from evidentia.plots.styles import ObjectStyles
 from evidentia.safe_text import printable
 
 if TYPE_CHECKING:
     from evidentia.app.explorer.app import TablePage
 
-SYMBOLS = {"circle": "●", "diamond": "◆", "triangle": "▲", "cross": "✚", "square": "■", "x": "✖"}
 PLOT = {"toolbar_location": "above", "background_fill_color": "#ffffff", "border_fill_color": "#ffffff",
         "sizing_mode": "stretch_width"}  # fmt: skip
-FADED = 0.3
-
-
-def remove_grid(figure_: Any) -> Any:
-    """Without a grid or an outline that would be mistaken for data."""
-    figure_.grid.grid_line_color = "#eeeeee"
-    figure_.outline_line_color = None
-    figure_.toolbar.logo = None
-    return figure_
 
 
 def name_figure(figure_: Any, words: str) -> None:
     """Words for those who do not see a figure; its tools stay within reach, which those of an image would not."""
     figure_.html_attributes = {"role": "figure", "aria-label": printable(words)}
-
-
-def by_mark(field: str) -> dict[str, Any]:
-    """A marker of Bokeh by a column of :func:`mark_letters`."""
-    mapper = CategoricalMarkerMapper(factors=[str(k) for k in range(len(SYMBOLS))], markers=list(SYMBOLS))
-    return {"field": field, "transform": mapper}
-
-
-def mark_letters(styles: ObjectStyles, objects: np.ndarray) -> list[str]:
-    """The mark of each object as a single letter."""
-    letters = np.array([str(list(SYMBOLS).index(mark)) for mark in styles.marks])
-    return letters[styles.codes[objects]].tolist()
 
 
 class Points:
