@@ -135,7 +135,8 @@ def name_file_in_errors(path: str | os.PathLike[str], kind: Format) -> Iterator[
 MOVED = {
     "evidentia.mixtures.class_em:Columns": "evidentia.rows.categories:Columns",
     "evidentia.mixtures.latent_profile:Profiles": "evidentia.mixtures.profile_model:Profiles",
-    "evidentia.prototypes._mixed_rows:Coding": "evidentia.rows.mixed:Coding",
+    "evidentia.prototypes._mixed_rows:Coding": "evidentia.rows.categories:Coding",
+    "evidentia.rows.mixed:Coding": "evidentia.rows.categories:Coding",
 }
 
 

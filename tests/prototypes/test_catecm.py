@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from evidentia import CatECM, FocalSets, load_model
 from evidentia.prototypes import catecm
-from evidentia.rows.mixed import Coding
+from evidentia.rows.categories import Coding
 
 RNG = np.random.default_rng(0)
 GROUP = np.repeat([0, 1, 2], [25, 20, 15])

@@ -37,8 +37,7 @@ from evidentia.mixtures.parsimonious import (
 from evidentia.partition.relational import pairwise
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.numbered import NumberedRows
-from evidentia.rows.scan import Table, rows_for_all, scan, scan_once
-from evidentia.rows.sketch import SKETCH_ROWS
+from evidentia.rows.scan import SKETCH_ROWS, Table, rows_for_all, scan, scan_once
 from evidentia.rows.source import in_memory
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks

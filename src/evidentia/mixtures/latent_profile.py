@@ -30,7 +30,7 @@ from evidentia.mixtures.profile_model import (
     vectors_of,
 )
 from evidentia.mixtures.profile_numbers import whiten
-from evidentia.rows.mixed import Coding, centers_among, read_coding
+from evidentia.rows.categories import Coding, centers_among, read_coding
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, Watch, all_runs, descend

@@ -40,7 +40,7 @@ from evidentia.relational.pairs import (
 )
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.scan import rows_for_all, scan
-from evidentia.rows.sparse import is_sparse
+from evidentia.rows.source import is_sparse
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of
 from evidentia.solvers.irqp import Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
