@@ -454,9 +454,7 @@ def test_other_names_are_refused(name):
 
 # -- weights ----------------------------------------------------------------------------------------------------------
 
-WEIGHTED = sorted(
-    name for name, cls in methods.all_methods().items() if "weights" in cls.method.takes
-)
+WEIGHTED = sorted(name for name, cls in methods.all_methods().items() if "weights" in cls.method.takes)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import panel as pn
 from bokeh.models import LassoSelectTool
 from bokeh.plotting import figure
 
-from evidentia.app.explorer.figures import PLOT, Points, name_figure
-from evidentia.app.explorer.parts import button, text, to_html
+from evidentia.app.explorer.parts import PLOT, Points, button, name_figure, text, to_html
 from evidentia.app.explorer.tabs import Tab
 from evidentia.app.maps import FADED, by_mark, mark_letters, remove_grid
 from evidentia.belief import FocalSets

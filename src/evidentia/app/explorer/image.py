@@ -15,9 +15,18 @@ from bokeh.plotting import figure
 from evidentia import methods
 from evidentia.app.advisor.n_clusters import parse_clusters, words_of
 from evidentia.app.explorer.asking import Asking
-from evidentia.app.explorer.figures import name_figure
 from evidentia.app.explorer.page import Hub, Maker, Page, zip_files
-from evidentia.app.explorer.parts import WIDTH, Range, button, choices, heading, side_by_side, text, to_html
+from evidentia.app.explorer.parts import (
+    WIDTH,
+    Range,
+    button,
+    choices,
+    heading,
+    name_figure,
+    side_by_side,
+    text,
+    to_html,
+)
 from evidentia.app.explorer.recipe import image_script
 from evidentia.app.explorer.segments import PENS, ImageExploration, RegionQuestion
 from evidentia.app.images import write_segmentation

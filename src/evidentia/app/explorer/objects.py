@@ -19,8 +19,7 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from evidentia.app.explorer.figures import PLOT, Points, name_figure
-from evidentia.app.explorer.parts import WIDTH, Html, Range, choices, options, text, to_html
+from evidentia.app.explorer.parts import PLOT, WIDTH, Html, Points, Range, choices, name_figure, options, text, to_html
 from evidentia.app.maps import SYMBOLS, draw_map, hull_columns, mark_letters, remove_grid
 from evidentia.app.report.pictures import choose_view
 from evidentia.belief import format_mask
@@ -47,7 +46,7 @@ COMPACT = ":host {font-size: 12px} .tabulator-row .tabulator-cell {padding: 4px 
 LINES = ":host label {display: block; height: 24px; line-height: 24px; margin: 0} :host {font-size: 13px}"
 
 
-class Map(Points):
+class ObjectMap(Points):
     """Where the objects are, how they look, and what is selected."""
 
     def __init__(self, page: TablePage):
@@ -284,7 +283,7 @@ class Details:
         )  # fmt: skip
 
 
-class Table:
+class ObjectTable:
     """All objects in a table: sort, filter, search, and select by the keyboard."""
 
     def __init__(self, page: TablePage):

@@ -12,8 +12,7 @@ from bokeh.models import BoxSelectTool, ColumnDataSource, PointDrawTool, TapTool
 from bokeh.plotting import figure
 
 from evidentia import methods
-from evidentia.app.explorer.figures import PLOT, Points, name_figure
-from evidentia.app.explorer.parts import Range, button, text
+from evidentia.app.explorer.parts import PLOT, Points, Range, button, name_figure, text
 from evidentia.app.explorer.tabs import Tab
 from evidentia.app.maps import FADED, remove_grid
 from evidentia.partition.alignment import match_labels

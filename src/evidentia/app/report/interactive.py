@@ -38,7 +38,7 @@ LONGEST = 60  # letters of a name or a category
 NEEDED = "The interactive page needs Bokeh: pip install 'evidentia[explorer]'."
 
 
-class Map(NamedTuple):
+class Placement(NamedTuple):
     """Where the objects are: coordinates, names of the axes, hulls as in ``plot_partition``, words about the view."""
 
     xy: np.ndarray
@@ -144,7 +144,7 @@ def render(partition: CredalPartition, columns: Columns | None, names: Sequence[
     return file_html(document, INLINE, title=escape(title), template=page, template_variables=variables)
 
 
-def place(partition: CredalPartition, columns: Columns | None) -> Map:
+def place(partition: CredalPartition, columns: Columns | None) -> Placement:
     """The plane that tells the clusters apart best, as in the report; of probabilities when there are no numbers."""
     if columns is None or not columns.numeric.any():
         plane = principal_plane(partition.pignistic)
@@ -159,7 +159,7 @@ def place(partition: CredalPartition, columns: Columns | None) -> Map:
     if lost:
         which = "object with a missing coordinate is" if lost == 1 else "objects with a missing coordinate are"
         words += f" {lost:,} {which} in the table only."
-    return Map(data.xy, data.axis_names, data.lower, data.upper, words.strip())
+    return Placement(data.xy, data.axis_names, data.lower, data.upper, words.strip())
 
 
 # -- what the script of the page is given -----------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def describe_columns(
 
 
 def draw_objects(
-    partition: CredalPartition, styles: ObjectStyles, where: Map, objects: np.ndarray
+    partition: CredalPartition, styles: ObjectStyles, where: Placement, objects: np.ndarray
 ) -> tuple[Any, dict[str, Any]]:
     """Return Bokeh's figure, and the models that the script of the page changes."""
     from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool, PlainText
