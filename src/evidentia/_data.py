@@ -11,7 +11,8 @@ from sklearn.utils import check_random_state
 
 from evidentia import methods
 from evidentia._checks import check_weight
-from evidentia._objects import Names, row_names
+from evidentia._objects import Names, can_have_names, match_objects, row_names
+from evidentia.belief import MassFunctions
 from evidentia.constraints.pairwise import PairwiseConstraints, resolve_constraints
 from evidentia.rows.checkpoint import Checkpoint
 from evidentia.rows.numbered import NumberedRows
@@ -93,10 +94,23 @@ def read_data(
     lazy = isinstance(rows, RowSource) and not isinstance(rows, ArrayRows)
     if lazy and constraints is not None:
         rows = NumberedRows(rows)
+    check_start(estimator, X)
     links = resolve_constraints(estimator, constraints, linked_table(X, rows))
     links = links if estimator.method.learner else links.check()
     kept = None if checkpoint is None else open_checkpoint(estimator, checkpoint, rows)
     return Data(X, rows, weight, links, partial_labels, random_numbers_of(estimator, kept), kept)
+
+
+def check_start(estimator: Any, X: Any) -> None:
+    """Refuse masses or labels to start from, as ``init``, whose objects are not those of X in the same order."""
+    start = estimator.get_params(deep=False).get("init")
+    if isinstance(start, MassFunctions) or (can_have_names(start) and np.ndim(start) == 1):
+        called = ("X", f"'init' of {type(estimator).__name__}")
+        if match_objects(X, start, called) is not None:
+            raise ValueError(
+                f"{called[1]} has its objects in another order than X. Bring X into the same order: "
+                "X.loc[list(partition.object_names)], or X.loc[labels.index]."
+            )
 
 
 def linked_table(X: Any, rows: Any) -> Any:

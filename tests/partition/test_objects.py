@@ -311,6 +311,9 @@ OTHER = {
     **dict.fromkeys(
         ("evidentia.explore", "evidentia.app.explorer.explore"), "the model gives settings, it is fitted anew"
     ),
+    **dict.fromkeys(
+        ("CEVCLUS(init)", "EVCLUS(init)", "NNEVCLUS(init)", "RECM(init)"), "refused in another order, see below"
+    ),
     "evidentia.plots.plot_pair_draws": "truth is a number",
     "evidentia.scores.interval_coverage": "the true posterior is an array, which has no names",
     "LazyPartition.reduce_rows": "partitions of the same rows, which have no names",
@@ -352,6 +355,9 @@ def kinds_of_parameters(function):
 def compares_objects(function, owner):
     """Whether a function takes two partitions, or a partition or table and something of the same objects."""
     kinds = kinds_of_parameters(function)
+    if function.__name__ == "fit":  # all have the same arguments, and refuse what their record does not list
+        takes = getattr(getattr(owner, "method", None), "takes", ())
+        kinds = {name: kind for name, kind in kinds.items() if NEEDED_BY_FIT.get(name) in (None, *takes)}
     ignored = {name for name, kind in kinds.items() if name == "y" and "array-like" not in kind}
     partitions = [name for name, kind in kinds.items() if A_PARTITION.search(f"{name} {kind}")]
     count = len(partitions) + sum(bool(SEVERAL.search(kinds[name])) for name in partitions)
@@ -362,10 +368,6 @@ def compares_objects(function, owner):
         and "self" in kinds
     )
     told = {name for name, kind in kinds.items() if name in BESIDE or PER_OBJECT.search(kind)} - set(WEIGHTS)
-    if function.__name__ == "fit":  # all have the same arguments, and refuse what their record does not list
-        record = getattr(owner, "method", None)
-        takes = () if record is None else record.takes
-        told -= {name for name, needed in NEEDED_BY_FIT.items() if needed not in takes}
     beside = told - set(partitions) - ignored
     return count + len(beside) >= 2
 
@@ -462,6 +464,25 @@ def test_other_names_are_refused(name):
     ) as error:
         run(first, second)
     assert re.findall(r"has '(\w+)'", str(error.value)) in (["r0", "new"], ["new", "r0"])
+
+
+@pytest.mark.parametrize("name", [name for name in FOUND if name.endswith("(init)")])
+def test_a_start_in_another_order_is_refused(name):
+    cls = getattr(evidentia, name.removesuffix("(init)"))
+
+    def fit(start):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return cls(3, focal_sets="full", init=start, random_state=0, max_iter=20).fit(X)
+
+    for start in (P, P.masses):
+        assert fit(start).partition_.object_names == tuple(NAMES)
+    with pytest.raises(ValueError, match=r"'init' of \w+ has its objects in another order than X"):
+        fit(P[ORDER])
+    with pytest.raises(ValueError, match=r"have names, such as 'r0', and those of 'init' of .* have none"):
+        fit(P.name_objects(None))
+    with pytest.raises(ValueError, match=r"only X has 'r0' and only 'init' of .* has 'new'"):
+        fit(P.name_objects(["new", *NAMES[1:]]))
 
 
 # -- weights ----------------------------------------------------------------------------------------------------------
