@@ -322,9 +322,6 @@ OTHER = {
     **dict.fromkeys(
         ("evidentia.explore", "evidentia.app.explorer.explore"), "the model gives settings, it is fitted anew"
     ),
-    **dict.fromkeys(
-        ("CEVCLUS(init)", "EVCLUS(init)", "NNEVCLUS(init)", "RECM(init)"), "masses to begin with, by their position"
-    ),
     "evidentia.plots.plot_pair_draws": "truth is a number",
     "evidentia.scores.interval_coverage": "the true posterior is an array, which has no names",
     "LazyPartition.reduce": "partitions of the same rows, which have no names",
