@@ -24,7 +24,7 @@ def draw_map(source: ColumnDataSource, hulls: ColumnDataSource, **options: Any) 
     """
     lasso = LassoSelectTool(continuous=False, name="lasso")
     tools = ["pan", "wheel_zoom", "box_zoom", lasso, BoxSelectTool(continuous=False), "tap", "reset", "save"]
-    plot = figure(name="map", tools=tools, active_drag=lasso, **options)  # type: ignore[arg-type]
+    plot = figure(name="map", tools=tools, active_drag=lasso, **options)
     outlines = plot.patches(
         "xs", "ys", source=hulls, fill_color="color", fill_alpha="fill", line_color="color", line_width=1.4,
         line_dash="dash", line_alpha=0.8,
