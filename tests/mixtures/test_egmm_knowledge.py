@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 
 from evidentia import EGMM, CredalPartition, FocalSets
 from evidentia.datasets import make_egmm_four_class
-from evidentia.mixtures.egmm_problem import knowledge_of
+from evidentia.mixtures.search import partial_labels_of
 from evidentia.solvers.barycentric import averaging
 
 FOUR = make_egmm_four_class(200, random_state=0)
@@ -181,6 +181,8 @@ def test_what_cannot_be_done_is_said():
 
 
 def test_rows_of_one_knowledge_go_together():
-    found = knowledge_of(CredalPartition([[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1], [1, 0, 0]], FocalSets(2, empty=False)))
+    found = partial_labels_of(
+        CredalPartition([[1, 0, 0], [0, 0.5, 0.5], [0, 0, 1], [1, 0, 0]], FocalSets(2, empty=False))
+    )
     groups = {None if known is None else tuple(known.masks): rows.tolist() for known, rows in found.groups()}
     assert groups == {(1,): [0, 3], (2, 3): [1], None: [2]}

@@ -24,9 +24,9 @@ from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE
+from evidentia.mixtures._covariances import MODELS
 from evidentia.mixtures.averaging import GaussianAverage, merge_share, number_support, split_share
 from evidentia.mixtures.bootstrap import Bootstrap, bootstrap, in_chunks
-from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.gaussian_rows import AllRows
 from evidentia.mixtures.parsimonious import (
     MAX_EIGENVALUE_RATIO,

@@ -9,8 +9,9 @@ import numpy as np
 
 from evidentia import _streaming
 from evidentia.belief import FocalSets
-from evidentia.mixtures.egmm_problem import observe
-from evidentia.mixtures.set_mixture import Floor, Parameters, Patterns, Prior, Statistics, engine
+from evidentia.mixtures._covariances import Floor, Prior
+from evidentia.mixtures._em import Parameters, Patterns, Statistics, engine
+from evidentia.mixtures.search import observe, overlaps
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import Coordinates
@@ -39,8 +40,9 @@ class StreamingMixture(_streaming.StreamingMixin):
     """``partial_fit`` for EGMM."""
 
     def _begin_stream(self: Any, rows: ArrayRows, rng: np.random.RandomState) -> Stream:
-        search, single, order = self._fit_rows(rows, rng)
-        state, tool = single.best.state, search.problem.engine(self.model_, single.n_clusters)
+        searched, result, order = self._fit_rows(rows, rng)
+        single, tool = result.single, result.engine
+        state = single.best.state
         parts = tool.prior, tool.floor, tool.ridge, tool.blur
         batch, laid = self._batch(rows), len(single.focal_sets) < len(self.focal_sets_)
         # Single clusters are in the order of their numbers; without sets on top, what was published is what moves.
@@ -52,7 +54,7 @@ class StreamingMixture(_streaming.StreamingMixin):
         stream = Stream(family, state, *parts, RunningMean.of(found[:3], total))
         if not laid:
             return stream
-        larger, in_doubt = search.overlaps(single)
+        larger, in_doubt = overlaps(searched, single, tool)
         moved = larger.relabel(order)
         in_doubt = (in_doubt * (larger.card > 1))[[moved.index(mask) for mask in self.focal_sets_.masks]]
         held = tool.gather(batch, self._parameters, averaging(self.focal_sets_)).size

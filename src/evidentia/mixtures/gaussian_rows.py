@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evidentia.mixtures._base import Candidate
-from evidentia.mixtures.finalists import Collapse, Sums, climb
-from evidentia.rows.passes import add_up
-from evidentia.rows.source import MappedRows, Piece
-from evidentia.rows.survey import Table
-from evidentia.solvers.batched_em import (
+from evidentia.mixtures._bounded import CovarianceModel
+from evidentia.mixtures._em_kernels import normalize
+from evidentia.mixtures._replicates import (
     KEPT_FEATURES,
     Features,
     MixtureParameters,
-    ModelRule,
     Replicates,
     Scaling,
     Steps,
     climb_by_steps,
     whitening,
 )
+from evidentia.mixtures.finalists import Collapse, Sums, climb
+from evidentia.rows.passes import add_up
+from evidentia.rows.source import MappedRows, Piece
+from evidentia.rows.survey import Table
 from evidentia.solvers.coordinates import Coordinates
-from evidentia.solvers.em_kernels import normalize
 from evidentia.solvers.poisson_weights import poisson_weights
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class AllRows:
         return self._views[diagonal]
 
     def fit_replicates(
-        self, replicates: np.ndarray, seed: int, *, start: MixtureParameters, rule: ModelRule, **settings: Any
+        self, replicates: np.ndarray, seed: int, *, start: MixtureParameters, rule: CovarianceModel, **settings: Any
     ) -> Replicates:
         """A mixture for each replicate, by number, in which a row counts as its Poisson weight says.
 

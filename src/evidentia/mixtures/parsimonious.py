@@ -1,6 +1,6 @@
 """Gaussian mixtures with the fourteen covariance models, chosen by BIC, ICL or AIC.
 
-The mixtures themselves are fitted by :mod:`evidentia.solvers.batched_em`: all starts of one model at once.
+The mixtures themselves are fitted by :mod:`evidentia.mixtures._replicates`: all starts of one model at once.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import Candidate, ClassMixture, certainty_of, information_criteria
-from evidentia.mixtures.bootstrap import side_by_side
-from evidentia.mixtures.covariance_models import MODELS, carried_models, n_covariance_parameters, rule_of
-from evidentia.mixtures.finalists import as_first_look, finish_best
-from evidentia.mixtures.gaussian_rows import AllRows
-from evidentia.rows.source import ArrayRows, RowSource, in_memory
-from evidentia.rows.survey import Table, is_small, look_through
-from evidentia.rows.tables import any_table
-from evidentia.solvers.batched_em import (
+from evidentia.mixtures._bounded import CovarianceModel
+from evidentia.mixtures._covariances import MODELS, feasible_models, n_covariance_parameters
+from evidentia.mixtures._replicates import (
     MixtureParameters,
-    ModelRule,
     Replicates,
     evaluate,
     fit_replicates,
     from_posteriors,
     posteriors,
 )
+from evidentia.mixtures.bootstrap import side_by_side
+from evidentia.mixtures.finalists import as_first_look, finish_best
+from evidentia.mixtures.gaussian_rows import AllRows
+from evidentia.rows.source import ArrayRows, RowSource, in_memory
+from evidentia.rows.survey import Table, is_small, look_through
+from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ALL_EQUAL
 from evidentia.solvers.descent import Run
@@ -332,14 +332,14 @@ class ParsimoniousGaussianMixture(ClassMixture):
         self._candidates = [replace(one, runs=[one.best]) for one in found if one is best or not one.collapsed]
         self._publish_model(table.sample.X[0], columns, best)
 
-    def _rule(self, model: str) -> ModelRule:
+    def _rule(self, model: str) -> CovarianceModel:
         """The M-step of a model."""
-        return rule_of(model, self.max_eigenvalue_ratio)
+        return CovarianceModel(model, self.max_eigenvalue_ratio)
 
     def _models(self, n: int | None, d: int) -> list[str]:
         """Models to try, each after those it contains."""
         if isinstance(self.model, str) and self.model == "auto":
-            return carried_models(n, d)
+            return feasible_models(n, d)
         return sorted([self.model] if isinstance(self.model, str) else self.model, key=MODELS.index)
 
     def _given_start(self, n_samples: int) -> np.ndarray | None:
@@ -532,7 +532,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         if lost.any() and self.max_eigenvalue_ratio is None:
             values = start.covariances if start.diagonal else np.linalg.eigvalsh(start.covariances)
             least = max(float(values.min()), np.finfo(float).eps * float(values.max()))  # below it, rounding errors
-            rule = rule_of(model, HELD * float(values.max()) / least)
+            rule = CovarianceModel(model, HELD * float(values.max()) / least)
             again = fit(which[lost], rule=rule)
             for part, held in zip(parameters, again.parameters):
                 part[lost] = held

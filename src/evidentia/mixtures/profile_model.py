@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from evidentia.mixtures._em import COPIES, LATE
 from evidentia.mixtures.profile_numbers import PatternedNumbers, expected_scatter, log_gaussians
-from evidentia.mixtures.set_mixture import COPIES, LATE
 from evidentia.rows.categories import Columns
 from evidentia.rows.mixed import Coding
 from evidentia.solvers.acceleration import Vectors, exponentials, logarithms

@@ -9,15 +9,17 @@ are whitened first, so that the squares lose no digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from evidentia.mixtures._bounded import CovarianceModel
+from evidentia.mixtures._covariances import inner_limits
+from evidentia.mixtures._em import quadratic_coefficients
+from evidentia.mixtures._em_kernels import SMALLEST_SIZE, TINY, climb, moments, normalize
 from evidentia.solvers.compiling import at_a_time
 from evidentia.solvers.coordinates import Coordinates
 from evidentia.solvers.descent import RISE
-from evidentia.solvers.em_kernels import SMALLEST_SIZE, TINY, climb, moments, normalize, quadratic_coefficients
 from evidentia.solvers.small_matrices import invert
 
 TILE = 1 << 17  # numbers in a tile of replicates × components × rows: one megabyte, which stays in the cache
@@ -26,25 +28,8 @@ KEPT_FEATURES = 1 << 23  # numbers; the features of a larger table are made anew
 SMALLEST_SPREAD = 1e-4  # of the correlation matrix: a direction with less is not stretched to unit variance
 SMALL = 1 << 18  # numbers of features × components up to which the whole of EM is compiled: calls would cost more
 
-CovarianceRule = Callable[[np.ndarray, np.ndarray, "np.ndarray | None"], np.ndarray]
 Weights = Callable[[slice, slice], np.ndarray]  # of some replicates (or one line for all) and some rows
 EStep = Callable[[np.ndarray, int, np.ndarray], tuple[np.ndarray, np.ndarray]]
-
-
-@dataclass(frozen=True)
-class ModelRule:
-    """The M-step of a covariance model with what the solver can make use of.
-
-    ``diagonal``: scatters and covariances are diagonals of shape (m, c, d, 1). ``compiled`` are letters and limits of
-    :func:`evidentia.solvers.covariance_rules.solve`, if that is all of it.
-    """
-
-    apply: CovarianceRule
-    diagonal: bool = False
-    compiled: tuple[tuple[int, int, int], tuple[float, int, float]] | None = None
-
-    def __call__(self, scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None = None) -> np.ndarray:
-        return self.apply(scatter, size, previous)
 
 
 class MixtureParameters(NamedTuple):
@@ -92,7 +77,7 @@ def fit_replicates(
     rows: np.ndarray,
     weight: np.ndarray | None,
     start: MixtureParameters,
-    rule: CovarianceRule,
+    rule: CovarianceModel,
     *,
     tol: float = 1e-5,
     max_iter: int = 1000,
@@ -108,9 +93,8 @@ def fit_replicates(
         Weights count as copies. One line, or None, is for several starts on the same data.
     start : MixtureParameters
         m mixtures, or one for all.
-    rule : callable
-        ``rule(scatter, size, previous) -> covariances``: the M-step of a covariance model, such as
-        ``functools.partial(covariances, "VEV")``.
+    rule : CovarianceModel
+        Its M-step.
     tol : float
         A replicate has converged when an iteration lifts its log-likelihood per row by no more than this.
     max_iter : int
@@ -132,8 +116,8 @@ def fit_replicates(
     weight = _lines(weight, len(rows))
     m, c = max(len(weight), len(start.weights)), start.weights.shape[1]
     table = Features.whiten(rows, weight, start.diagonal, objects)
-    if isinstance(rule, ModelRule) and rule.compiled is not None and table.n * table.width * c <= SMALL:
-        return table.climb(weight, _begin(start, m), rule.compiled, (float(tol), max_iter, float(reg_covar)))
+    if rule.max_ratio is None and table.n * table.width * c <= SMALL:
+        return table.climb(weight, _begin(start, m), rule.letters, (float(tol), max_iter, float(reg_covar)))
     return climb_by_steps(
         table, WeightedRows(table, weight), start, m, rule, tol=tol, max_iter=max_iter, reg_covar=reg_covar
     )
@@ -150,7 +134,7 @@ def climb_by_steps(
     e_step: EStep,
     start: MixtureParameters,
     m: int,
-    rule: CovarianceRule,
+    rule: CovarianceModel,
     *,
     tol: float,
     max_iter: int,
@@ -200,14 +184,14 @@ def from_posteriors(
     rows: np.ndarray,
     weight: np.ndarray | None,
     posterior: np.ndarray,
-    rule: CovarianceRule,
+    rule: CovarianceModel,
     *,
     reg_covar: float = 1e-8,
     objects: float | None = None,
 ) -> MixtureParameters:
     """One M-step from given probabilities of the components, shape (m, n, c): a start for :func:`fit_replicates`."""
     weight = _lines(weight, len(rows))
-    table = Features.whiten(rows, weight, isinstance(rule, ModelRule) and rule.diagonal, objects)
+    table = Features.whiten(rows, weight, rule.diagonal, objects)
     share = posterior * weight[:, :, None]
     statistics = sum(share[:, block].swapaxes(1, 2) @ features for block, features in table.blocks())
     return table.m_step(statistics, rule, reg_covar)
@@ -308,7 +292,7 @@ class Steps:
         return ((size >= SMALLEST_SIZE / self.objects * total) & (narrowness * reg_covar < SMALLEST_SIZE)).all(axis=1)
 
     def m_step(
-        self, statistics: np.ndarray, rule: CovarianceRule, reg_covar: float, previous: np.ndarray | None = None
+        self, statistics: np.ndarray, rule: CovarianceModel, reg_covar: float, previous: np.ndarray | None = None
     ) -> MixtureParameters:
         """Parameters, in the units of the rows, that maximize the expected likelihood."""
         m, c, _ = statistics.shape
@@ -387,7 +371,7 @@ class Features(Steps):
         self,
         weight: np.ndarray,
         result: Replicates,
-        rule: tuple[tuple[int, int, int], tuple[float, int, float]],
+        letters: tuple[int, int, int],
         settings: tuple[float, int, float],
     ) -> Replicates:
         """All iterations in compiled loops, from the parameters of the result, which are replaced."""
@@ -401,7 +385,7 @@ class Features(Steps):
             np.ascontiguousarray(weight),
             (*frame, self.frame.log_jacobian),
             tuple(result.parameters),
-            rule,
+            (letters, inner_limits()),
             (*settings, float(self.objects)),
             (log_likelihood, trace, *counts),
             tuple(part[0].copy() for part in result.parameters),

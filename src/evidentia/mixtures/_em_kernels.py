@@ -1,54 +1,22 @@
 r"""Compiled parts of EM for Gaussian mixtures, and the whole of it for tables so small that calls would cost more.
 
 With the features :math:`\phi(y) = (1, y, \mathrm{vech}(yy^T))`, or :math:`(1, y, y^2)` for diagonal covariances, a log
-density is linear; see :mod:`evidentia.solvers.batched_em`. A diagonal matrix is an array of shape (d, 1).
+density is linear; see :mod:`evidentia.mixtures._replicates`. A diagonal matrix is an array of shape (d, 1).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from evidentia.mixtures._covariances import solve
+from evidentia.mixtures._em import quadratic_coefficients
 from evidentia.solvers.compiling import compiled
-from evidentia.solvers.covariance_rules import solve
 from evidentia.solvers.descent import RISE
 from evidentia.solvers.small_matrices import inverses
 
 NEGLIGIBLE = -40.0  # log of a ratio of densities too small to change their sum
 TINY = np.finfo(float).tiny
 SMALLEST_SIZE = 0.5  # rows: a component that holds less has vanished
-
-
-@compiled
-def quadratic_coefficients(constant, centers, precision, log_det):
-    """Coefficients of (1, y, vech(y y^T)) in the joint log densities, (m, width), and the traces of the precisions.
-
-    An infinite precision has no coefficients; its trace tells. Precisions that are diagonals, shape (m, d, 1), have
-    coefficients of (1, y, y²).
-    """
-    m, d, side = precision.shape
-    theta, trace = np.zeros((m, 1 + d + side * (2 * d - side + 1) // 2)), np.zeros(m)
-    for r in range(m):
-        if log_det[r] == -np.inf:
-            trace[r] = np.inf
-            continue
-        theta[r, 0] = constant[r] - 0.5 * log_det[r]
-        at = 1 + d
-        for p in range(d):
-            linear = 0.0
-            if side < d:
-                linear = precision[r, p, 0] * centers[r, p]
-            else:
-                for q in range(d):
-                    linear += precision[r, p, q] * centers[r, q]
-            theta[r, 1 + p] = linear
-            theta[r, 0] -= 0.5 * linear * centers[r, p]
-            own = precision[r, p, min(p, side - 1)]
-            theta[r, at] = -0.5 * own
-            for q in range(p + 1, side):
-                theta[r, at + q - p] = -precision[r, p, q]
-            at += max(side - p, 1)
-            trace[r] += own
-    return theta, trace
 
 
 @compiled
@@ -222,7 +190,7 @@ def climb(features, weight, frame, start, rule, settings, outcome, before, at, s
     start : tuple of ndarray
         Weights, means and covariances of m mixtures, which are replaced by what is found.
     rule : tuple
-        Letters and limits of :func:`evidentia.solvers.covariance_rules.solve`.
+        Letters and limits of :func:`evidentia.mixtures._covariances.solve`.
     settings : tuple
         tol, max_iter, reg_covar, and how many objects the rows stand for.
     outcome : tuple of ndarray
@@ -260,6 +228,6 @@ def climb(features, weight, frame, start, rule, settings, outcome, before, at, s
             continue
         before[0][:], before[1][:], before[2][:] = state
         scatter, size = _expectation(statistics, reg_covar / objects, frame, state[0], state[1], state[2])
-        solve(rule[0], scatter, size, start[2][r : r + 1], rule[1], start[2][r : r + 1])
+        solve(rule[0], size, scatter[:0], scatter, start[2][r : r + 1], rule[1], start[2][r : r + 1])
         iteration += 1
     return r, iteration
