@@ -30,8 +30,8 @@ from benchmarks.processes import usage, watch
 from evidentia import EGMM, FocalSets, open_rows, select
 from evidentia.mixtures._em import Parameters, engine
 from evidentia.mixtures.search import ALL, SearchTable
+from evidentia.rows.scan import Table
 from evidentia.rows.source import ArrayRows, RowSource, in_memory
-from evidentia.rows.survey import Table
 from evidentia.selection import search
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import moments_of

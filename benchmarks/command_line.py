@@ -17,7 +17,7 @@ from benchmarks.harness import ROOT, Line, duration
 
 IMPORTS = {f"from evidentia import {name}": "import sklearn.mixture" for name in ("EGMM", "ECM")}
 MOST_TIMES = 1.3
-RUN = "import sys; from evidentia.cli import main; sys.argv[0] = 'evidentia'; main()"
+RUN = "import sys; from evidentia.app.cli import main; sys.argv[0] = 'evidentia'; main()"
 
 
 def seconds_of(code: str, *words: object) -> float:

@@ -20,10 +20,10 @@ from sklearn.mixture import GaussianMixture
 
 from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyond, speed, stopwatch, within
 from evidentia import EGMM, FocalSets
-from evidentia.cli import app
+from evidentia.app.cli import app
 from evidentia.mixtures import ParsimoniousGaussianMixture
 from evidentia.mixtures._em import Engine, Parameters, Pattern, Patterns, engine
-from evidentia.rows.source import ArrayRows, Piece
+from evidentia.rows.source import ArrayRows, Chunk
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.threads import one_blas_thread, threads
 
@@ -35,9 +35,9 @@ def table(n: int, d: int, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     centers = 2 * rng.standard_normal((n_clusters, d))
     X = rng.standard_normal((n, d))
-    for start in range(0, n, 10_000):  # in pieces, so that the table is all that making it needs
-        piece = X[start : start + 10_000]
-        piece += centers[rng.integers(n_clusters, size=len(piece))]
+    for start in range(0, n, 10_000):  # in chunks, so that the table is all that making it needs
+        chunk = X[start : start + 10_000]
+        chunk += centers[rng.integers(n_clusters, size=len(chunk))]
     return X, centers + 0.5 * rng.standard_normal(centers.shape)
 
 
@@ -139,8 +139,8 @@ def limits_of_the_machine() -> tuple[float, float, float]:
     return product, exponential, stopwatch(far.sum, repeats=7) / far.nbytes
 
 
-def observed(tool: Engine, piece: Piece) -> list[Pattern]:
-    return tool.observe(piece.table, piece.weight)
+def observed(tool: Engine, chunk: Chunk) -> list[Pattern]:
+    return tool.observe(chunk.table, chunk.weight)
 
 
 @one_blas_thread
@@ -161,7 +161,7 @@ def pass_lines(quick: bool) -> Iterator[Line]:
         tool, average = engine(model), averaging(sets)
         within = np.stack([np.eye(d)] * (1 if model == "EEE" else n_clusters))
         parameters = Parameters(np.full(len(sets), 1 / len(sets)), start, within)
-        rows = Patterns(ArrayRows(X).map_pieces(partial(observed, tool)), complete=True)
+        rows = Patterns(ArrayRows(X).map_chunks(partial(observed, tool)), complete=True)
         with threads(1):
             tool.gather(rows, parameters, average)  # the first pass makes what all have in common
             flop, exponential, byte = limits_of_the_machine()  # beside each pass, as other programs come and go

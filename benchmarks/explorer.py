@@ -59,7 +59,7 @@ class Watch:
 
     def took(self, do: Callable[[], Any]) -> Took:
         """Until Python has answered what was done, and two more frames were drawn; then a rest, which counts as CPU."""
-        from explorer.driving import COUNTER
+        from app.explorer.driving import COUNTER
 
         seen, before = self.page.evaluate(COUNTER), self._cpu()
         start = time.monotonic()
@@ -78,8 +78,8 @@ def lines(quick: bool) -> Iterator[Line]:
     sys.path.insert(0, str(ROOT / "tests"))
     from shutil import which
 
-    from explorer.conftest import BROWSERS
-    from explorer.served import Served
+    from app.explorer.conftest import BROWSERS
+    from app.explorer.served import Served
 
     path = next(filter(None, map(which, BROWSERS)), None)
     if path is None:
@@ -96,7 +96,7 @@ def lines(quick: bool) -> Iterator[Line]:
 
 
 def measured(browser: Any, served: Any, n: int) -> Iterator[Line]:
-    from explorer.driving import Driver, around
+    from app.explorer.driving import Driver, around
 
     warm = browser.new_page()
     Driver(warm, served)  # the first fit compiles

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.egmm import PAPER
 from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyond, stopwatch
 from evidentia import CECM, ECM, EGMM
+from evidentia.app.images import segment
 from evidentia.datasets import make_mri_phantom
-from evidentia.images import segment
 
 
 def slice_in_two_contrasts(size: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:

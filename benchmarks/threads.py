@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.harness import Line, duration
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.compiling import compiled
-from evidentia.solvers.threads import crew, threads
+from evidentia.solvers.threads import thread_pool, threads
 
 FREE = 1.8  # a control below this says that something else had a part of the second core
 GAIN = 1.7
@@ -43,7 +43,7 @@ def control(steps: int = 50_000_000) -> float:
     """How many times as much two threads did as one in the same time."""
     _spin(10)
     alone = seconds(lambda: _spin(steps))
-    with crew(2) as each:
+    with thread_pool(2) as each:
         both = seconds(lambda: each(_spin, [steps, steps]))
     return 2 * alone / both
 
@@ -107,7 +107,7 @@ def egmm_passes(X: np.ndarray, start: np.ndarray, model: str, repeats: int = 10)
     sets = FocalSets(n_clusters, "pairs", empty=False)
     within = np.stack([np.eye(d)] * (1 if model == "EEE" else n_clusters))
     parameters = Parameters(np.full(len(sets), 1 / len(sets)), start, within)
-    rows = Patterns(ArrayRows(X).map_pieces(lambda piece: tool.observe(piece.table)), complete=True)
+    rows = Patterns(ArrayRows(X).map_chunks(lambda chunk: tool.observe(chunk.table)), complete=True)
     average = averaging(sets)
     return lambda: [tool.gather(rows, parameters, average) for _ in range(repeats)]
 
@@ -118,7 +118,7 @@ def ecm_passes(X: np.ndarray, start: np.ndarray, repeats: int = 10) -> Callable[
     from evidentia.prototypes._kernel import Columns, Criterion, Prototypes, descent_step
 
     criterion = Criterion(FocalSets(len(start), "pairs"), 1.0, 2.0, 10.0)
-    rows = ArrayRows(X).map_pieces(lambda piece: Columns(np.ascontiguousarray(piece.table.T), None))
+    rows = ArrayRows(X).map_chunks(lambda chunk: Columns(np.ascontiguousarray(chunk.table.T), None))
     return lambda: [descent_step(rows, float(len(X)), criterion, Prototypes(start)) for _ in range(repeats)]
 
 

@@ -67,7 +67,7 @@ def check_contents(sdist, wheel):
     assert {name.split("/")[0] for name in inside} == {"evidentia", f"evidentia-{version}.dist-info"}
     assert "evidentia/py.typed" in inside
     for name in ("template.html", "interactive.html", "interactive.js"):
-        assert f"evidentia/report/{name}" in inside
+        assert f"evidentia/app/report/{name}" in inside
 
     top = sdist.name.removesuffix(".tar.gz")
     with tarfile.open(sdist) as archive:

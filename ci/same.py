@@ -60,7 +60,7 @@ def write(
         kept = {str(one): results[str(one)] for one in saved.values() if "raised" not in results[str(one)]["texts"]}
         save(files / "same.npz", kept, {"methods": {str(one): [one.method, one.table] for one in saved.values()}})
         model, X = registered()["ecm"](n_clusters=3, random_state=0), table("blobs").X
-        evidentia.report.write_results(files / "results", partition=model.fit(X).partition_, model=model, X=X)
+        evidentia.app.report.write_results(files / "results", partition=model.fit(X).partition_, model=model, X=X)
     return results
 
 

@@ -13,13 +13,17 @@ from typing import Any
 from same_cases import Result, registered
 
 import evidentia
+import evidentia.app
+
+PACKAGES = {"evidentia": evidentia.__path__, "evidentia.app": evidentia.app.__path__}
 
 
 def surface(results: dict[str, Result]) -> list[str]:
     """Return the public names as lines: exports, parameters, methods, functions, records, commands, attributes."""
     lines: set[str] = set()
     described: dict[int, tuple[str, str, Any]] = {}
-    for module in ["evidentia", *(f"evidentia.{one.name}" for one in pkgutil.iter_modules(evidentia.__path__))]:
+    inside = [f"{prefix}.{one.name}" for prefix, path in PACKAGES.items() for one in pkgutil.iter_modules(path)]
+    for module in ["evidentia", *inside]:
         if module.split(".")[-1].startswith("_"):
             continue
         try:
@@ -78,7 +82,7 @@ def _plain(parameter: inspect.Parameter) -> str:
 
 def command_lines() -> Iterator[str]:
     """List the commands of the command line, with their options."""
-    root = importlib.import_module("typer").main.get_command(importlib.import_module("evidentia.cli").app)
+    root = importlib.import_module("typer").main.get_command(importlib.import_module("evidentia.app.cli").app)
     for command, found in getattr(root, "commands", {}).items():
         yield f"command {command}"
         yield from (f"option {command} {' '.join(sorted(one.opts))}" for one in found.params)

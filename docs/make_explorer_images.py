@@ -8,10 +8,10 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+from app.explorer.conftest import browser_path
+from app.explorer.driving import Driver, around
+from app.explorer.served import Served
 from evidentia.datasets import load
-from explorer.conftest import browser_path
-from explorer.driving import Driver, around
-from explorer.served import Served
 
 IMAGES = Path(__file__).parent / "images"
 SIZE = {"width": 1360, "height": 860}

@@ -20,7 +20,7 @@ def reference():
     return lambda name: json.loads((REFERENCE / f"{name}.json").read_text(encoding="utf-8"))
 
 
-# -- data that may not be distributed: the only reason to skip a test, but for a missing browser (tests/explorer) ------
+# -- data that may not be distributed: the only reason to skip a test, but for a missing browser -----------------------
 
 
 def pytest_configure(config):

@@ -19,8 +19,8 @@ from distributed import Client, LocalCluster
 
 from evidentia import EGMM
 from evidentia.rows.cluster import PATIENCE
-from evidentia.rows.passes import add_up
-from evidentia.rows.survey import look_through
+from evidentia.rows.passes import reduce_rows
+from evidentia.rows.scan import scan
 from evidentia.solvers.descent import InterruptedFit
 from made_rows import MadeRows, same, sum_alone, sums_of
 
@@ -71,7 +71,7 @@ def _environment():
 
 
 def passes_over(rows):
-    return [add_up(sums_of, rows, power) for power in POWERS]
+    return [reduce_rows(sums_of, rows, power) for power in POWERS]
 
 
 def outcome_of(action):
@@ -132,7 +132,7 @@ def _pids(client):
 def kill_the_scheduler(moment):
     """SIGKILL of the scheduler in the middle of a pass: gives the error."""
     with command_line_cluster(n_workers=1) as (_, scheduler):
-        assert same(add_up(sums_of, MadeRows(4), 1.7), sum_alone(MadeRows(4), 1.7))  # it works until then
+        assert same(reduce_rows(sums_of, MadeRows(4), 1.7), sum_alone(MadeRows(4), 1.7))  # it works until then
         killer = threading.Timer(moment, scheduler.kill)
         killer.start()
         error = outcome_of(lambda: passes_over(MadeRows(40, pause=0.2)))
@@ -179,7 +179,7 @@ def too_small_a_worker():
     unkilled = dask.config.set({"distributed.worker.memory.terminate": False})
     with tempfile.TemporaryDirectory() as diary, unkilled, local_cluster("200MB", n_workers=1):
         rows = MadeRows(40, 2000, diary=diary)
-        error = outcome_of(lambda: look_through(rows, mixing=True, missing=True, who="a fit"))
+        error = outcome_of(lambda: scan(rows, mixing=True, missing=True, who="a fit"))
         return error, len(os.listdir(diary))
 
 
@@ -195,9 +195,9 @@ def lost_file(client):
         file = Path(folder) / "rows.bin"
         file.touch()
         rows = MadeRows(8, file=str(file))
-        assert same(add_up(sums_of, rows, 1.7), sum_alone(rows, 1.7))
+        assert same(reduce_rows(sums_of, rows, 1.7), sum_alone(rows, 1.7))
         file.unlink()
-        return outcome_of(lambda: add_up(sums_of, rows, 1.7))
+        return outcome_of(lambda: reduce_rows(sums_of, rows, 1.7))
 
 
 # -- interrupts --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evidentia.rows.passes import active_client
-from evidentia.rows.source import Piece, RowSource, piece_rows
+from evidentia.rows.source import Chunk, RowSource, chunk_rows
 
 
 class MadeRows(RowSource):
@@ -41,9 +41,9 @@ class MadeRows(RowSource):
         table[:, 0] += 8 * (rng.random(len(table)) < 0.4)
         if handle == self.bad:
             table[11, 1] = np.nan
-        size = min(piece_rows(self.n_features), 400)
+        size = min(chunk_rows(self.n_features), 400)
         for start in range(0, len(table), size):
-            yield Piece(table[start : start + size], None, f"part {handle}, row ", start)
+            yield Chunk(table[start : start + size], None, f"part {handle}, row ", start)
         del taken
 
     def fingerprint(self):
@@ -56,14 +56,14 @@ class Sums(NamedTuple):
     size: int
     total: np.ndarray
 
-    def plus(self, other):
+    def __add__(self, other):
         return Sums(self.size + other.size, self.total + other.total)
 
 
-def sums_of(piece, power):
-    if np.isnan(piece.table).any():
-        raise ValueError(f"{piece.where(int(np.isnan(piece.table).any(axis=1).argmax()))} is empty")
-    return Sums(len(piece.table), (np.abs(piece.table) ** power).sum(axis=0))
+def sums_of(chunk, power):
+    if np.isnan(chunk.table).any():
+        raise ValueError(f"{chunk.where(int(np.isnan(chunk.table).any(axis=1).argmax()))} is empty")
+    return Sums(len(chunk.table), (np.abs(chunk.table) ** power).sum(axis=0))
 
 
 def sum_alone(rows, power):
@@ -71,10 +71,10 @@ def sum_alone(rows, power):
     total = None
     for handle in rows.handles:
         part = None
-        for piece in rows.read(handle):
-            part = sums_of(piece, power) if part is None else part.plus(sums_of(piece, power))
+        for chunk in rows.read(handle):
+            part = sums_of(chunk, power) if part is None else part + sums_of(chunk, power)
         if part is not None:
-            total = part if total is None else total.plus(part)
+            total = part if total is None else total + part
     return total
 
 

@@ -1,14 +1,14 @@
-"""A source of rows for tests: an array that counts as not being in memory, cut in odd pieces."""
+"""A source of rows for tests: an array that counts as not being in memory, cut in odd chunks."""
 
 import itertools
 
 import numpy as np
 
-from evidentia.rows.source import Piece, RowSource
+from evidentia.rows.source import Chunk, RowSource
 
 
 class OddRows(RowSource):
-    """Rows of an array, in handles of ``size`` rows, each read in two pieces; some handles are empty."""
+    """Rows of an array, in handles of ``size`` rows, each read in two chunks; some handles are empty."""
 
     def __init__(self, table, weight=None, size=7_001, known=True):
         self.table, self.weight = np.asarray(table, dtype=float), weight
@@ -21,7 +21,7 @@ class OddRows(RowSource):
         start, stop = handle
         for a, b in ((start, (start + stop) // 2), ((start + stop) // 2, stop)):
             if a < b:
-                yield Piece(self.table[a:b], None if self.weight is None else self.weight[a:b], "row ", a)
+                yield Chunk(self.table[a:b], None if self.weight is None else self.weight[a:b], "row ", a)
 
     def fingerprint(self):
         return f"{self.table.shape} {self.table.sum()!r}"
@@ -35,4 +35,4 @@ class Repeated(OddRows):
         self.handles, self.n_rows = list(range(times)), times * len(table)
 
     def read(self, handle):
-        yield Piece(self.table + 1e-3 * handle, None, "row ", handle * len(self.table))
+        yield Chunk(self.table + 1e-3 * handle, None, "row ", handle * len(self.table))

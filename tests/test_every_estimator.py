@@ -16,7 +16,7 @@ from tests.views.made_views import suited
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from evidentia import CredalPartition, FocalSets, PairwiseConstraints, methods
-from evidentia.report.words import start_outcomes
+from evidentia.app.report.words import start_outcomes
 
 # Those that read several tables are tested in tests/views.
 EXPORTED = {cls.__name__: cls for cls in methods.all_methods().values() if not cls.method.reads_views}

@@ -17,12 +17,12 @@ from typer.testing import CliRunner
 
 import evidentia
 from evidentia import methods, select
-from evidentia._base import EvidentialClusterer, check_weight
+from evidentia._base import NEEDED, EvidentialClusterer, check_weight
 from evidentia._parameters import Either, Integer, Number, param
+from evidentia.app.cli import app
+from evidentia.app.images import segment
 from evidentia.belief import FocalSets
-from evidentia.cli import app
 from evidentia.constraints import PairwiseConstraints
-from evidentia.images import segment
 from evidentia.methods import Method
 
 ROOT = Path(__file__).parents[1]
@@ -88,7 +88,7 @@ def test_a_new_method_is_known_to_the_command_line(toy, tmp_path):
     helped = " ".join(run(app, ["fit", "--help"], terminal_width=200).output.split())
     assert "halves two halves" in helped
     assert "--share 0.5: halves" in helped
-    assert "latent-class" not in helped  # it reads no numbers
+    assert "latent-class" in helped  # for tables of categories
     helped = " ".join(run(app, ["fit", "--method", "halves", "--help"], terminal_width=200).output.split())
     assert "Options of halves, two halves: --share Where to cut. (a number > 0 and <= 1; default 0.5)" in helped
     assert "--beta" not in helped
@@ -163,6 +163,12 @@ def test_scikit_learn_contract_of_methods_on_several_views(cls):
 @every
 def test_the_record_says_what_fit_takes(cls):
     takes, arguments = cls.method.takes, inspect.signature(cls.fit).parameters
+    if "fit" in vars(EvidentialClusterer) and cls.fit is EvidentialClusterer.fit:
+        for name, (needed, _) in NEEDED.items():
+            if needed not in takes:
+                with pytest.raises(TypeError, match=f"^{cls.__name__} does not accept '{name}' "):
+                    cls().fit([[0.0], [1.0]], **{name: [1, 2]})
+        return
     assert ("weights" in takes) == ("sample_weight" in arguments)
     assert ("links" in takes) == ("constraints" in arguments)
 

@@ -26,18 +26,17 @@ LAYERS = [
     {"rows"},
     {"partition"},
     {"storage"},
+    {"constraints"},
+    {"_data"},
     {"_base"},
     {"_streaming"},
-    {"constraints", "dissimilarities"},
+    {"dissimilarities"},
     {"metric_learning"},
     {"prototypes", "mixtures", "relational", "hierarchy"},
     {"neural", "experimental", "views"},
     {"scores", "selection", "datasets", "graphs"},
-    {"looking"},
     {"plots"},
-    {"report", "images"},
-    {"explorer"},
-    {"cli"},
+    {"app"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 SIDEWAYS = {("solvers", "belief")}  # neighbors do not know each other, but for this
@@ -67,7 +66,7 @@ def family(path):
     "path",
     [
         *sorted(SOURCE.glob("*/**/*.py")),
-        *(SOURCE / f"{name}.py" for name in ("_base", "_streaming", "_warnings", "storage")),
+        *(SOURCE / f"{name}.py" for name in ("_base", "_data", "_streaming", "_warnings", "storage")),
     ],
     ids=lambda p: str(p.relative_to(SOURCE)),
 )

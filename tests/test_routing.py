@@ -1,7 +1,6 @@
 """scikit-learn's metadata routing hands weights and links to the step that asked for them."""
 
 import warnings
-from inspect import signature
 
 import numpy as np
 import pytest
@@ -48,7 +47,7 @@ def test_what_nobody_asked_for_is_refused():
         make_pipeline(StandardScaler(), CECM(2)).fit(X, constraints=LINKS)
 
 
-WEIGHED = {name: cls for name, cls in methods.clusterers().items() if "sample_weight" in signature(cls.fit).parameters}
+WEIGHED = {name: cls for name, cls in methods.clusterers().items() if "weights" in cls.method.takes}
 LINKED = {name: cls for name, cls in methods.clusterers().items() if "links" in cls.method.takes}
 
 
@@ -81,11 +80,6 @@ def test_every_method_with_links_gets_them(cls):
     routed, by_hand = fit_both(cls, constraints=LINKS)
     assert len(routed.constraints_) == len(LINKS)
     np.testing.assert_array_equal(routed.partition_.masses, by_hand.partition_.masses)
-
-
-def test_records_and_signatures_agree_on_links():
-    takes = {name for name, cls in methods.clusterers().items() if "constraints" in signature(cls.fit).parameters}
-    assert takes == set(LINKED)
 
 
 def test_links_reach_a_learned_metric_before_a_clusterer():

@@ -105,9 +105,9 @@ def test_a_case_that_is_gone_is_reported(before):
 
 def test_a_rename_that_is_listed_is_accepted(before):
     after = copy.deepcopy(before)
-    after["surface"] = replaced(before["surface"], "evidentia.looking", "evidentia.app.advisor")
+    after["surface"] = replaced(before["surface"], "evidentia.scores", "evidentia.app.scores")
     after["cases"]["fcm: blobs, fuzzifier=2.5"] = after["cases"].pop("fcm: blobs, beta=2.5")
-    rules = "evidentia.looking -> evidentia.app.advisor  # an application\nfcm: beta -> fuzzifier  # plain words"
+    rules = "evidentia.scores -> evidentia.app.scores  # an application\nfcm: beta -> fuzzifier  # plain words"
     assert differences(before, after)
     listed = same.Rules(rules + "\nold_name -> new_name  # never there")
     assert same.compare(before, after, listed)[1] == []

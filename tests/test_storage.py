@@ -298,7 +298,7 @@ def change(path, edit):
     ("edit", "message"),
     [
         (lambda said: said.update(estimator="os:system"), "'os:system' is no class of evidentia"),
-        (lambda said: said.update(estimator="evidentia.cli.__main__:main"), "is no class of evidentia"),
+        (lambda said: said.update(estimator="evidentia.app.cli.__main__:main"), "is no class of evidentia"),
         (lambda said: said.update(estimator="evidentia.storage:Path"), "is no class of evidentia"),
         (lambda said: said.update(estimator="evidentia.belief.focal:FocalSets"), "is no estimator"),
         (lambda said: said["fitted"].update(fit=3), "'fit' is nothing that a fit leaves behind"),

@@ -153,12 +153,12 @@ def test_a_network_and_a_learner_read_new_tables(adata):
 SPARSE = np.where(rng.random((200, 5)) < 0.6, 0, rng.normal(size=(200, 5))) + 6 * (np.arange(200) % 2)[:, None]
 SPARSE[:, 3:] = np.where(rng.random((200, 2)) < 0.7, 0, SPARSE[:, 3:])
 RECORDS = {name: EXPORTED[name].method for name in CLUSTERERS}
-BY_PIECES = [name for name, it in RECORDS.items() if "rows beyond memory" in it.takes and "table" in it.reads]
+BY_CHUNKS = [name for name, it in RECORDS.items() if "rows beyond memory" in it.takes and "table" in it.reads]
 
 
-@pytest.mark.parametrize("name", BY_PIECES)
+@pytest.mark.parametrize("name", BY_CHUNKS)
 def test_sparse_rows_are_rows(name, monkeypatch):
-    monkeypatch.setattr("evidentia.rows.source.PIECE_ROWS", 64)  # several pieces
+    monkeypatch.setattr("evidentia.rows.source.CHUNK_ROWS", 64)  # several chunks
     wanted = fit(build(name), SPARSE)
     for kind in (scipy.sparse.csr_array, scipy.sparse.csc_matrix):
         model = fit(build(name), kind(SPARSE))
@@ -170,7 +170,7 @@ def test_sparse_rows_are_rows(name, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("name", [name for name in CLUSTERERS if name not in BY_PIECES])
+@pytest.mark.parametrize("name", [name for name in CLUSTERERS if name not in BY_CHUNKS])
 def test_sparse_rows_are_refused_with_a_cure(name):
     with pytest.raises(TypeError, match=rf"{name} needs a dense table, .*toarray.*TruncatedSVD.*: BootGMM, EGMM, "):
         fit(build(name), scipy.sparse.csr_array(SPARSE))

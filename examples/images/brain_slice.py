@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from evidentia import EGMM
+from evidentia.app.images import Image, fuse, plot_segmentation, segment
 from evidentia.datasets import make_mri_phantom
-from evidentia.images import Image, fuse, plot_segmentation, segment
 
 brain = make_mri_phantom(128, random_state=0)
 model = EGMM(2, model="EEE", focal_sets="full", prior=None, random_state=0)  # as in the paper: one noise, all sets

@@ -10,7 +10,7 @@ Colors are clustered by evidential c-means; the map on the right shows where the
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_sample_image
 
-from evidentia.images import segment
+from evidentia.app.images import segment
 
 photo = load_sample_image("china.jpg")[::3, ::3]
 found = segment(photo, "ecm", 3, random_state=0)

@@ -2,7 +2,7 @@
 More rows than memory
 =====================
 
-The rows stay in their file and are read in pieces. The answer is the same, and so is the doubt.
+The rows stay in their file and are read in chunks. The answer is the same, and so is the doubt.
 
 Sixty thousand rows are written in three files here; sixty million work in the same way. The picture is a density,
 because nobody sees sixty thousand points.

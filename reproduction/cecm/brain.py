@@ -10,8 +10,8 @@ import numpy as np
 from scipy import ndimage
 from sklearn.metrics import adjusted_rand_score
 
+from evidentia.app.images import segment
 from evidentia.datasets import make_mri_phantom
-from evidentia.images import segment
 from evidentia.prototypes import CECM, ECM
 from reproduction.exhibit import Result
 

@@ -78,7 +78,7 @@ def fit_by_command(X: np.ndarray, n_clusters: int | None, seed: int) -> Answer:
     import pandas as pd
     from typer.testing import CliRunner
 
-    from evidentia.cli import app
+    from evidentia.app.cli import app
 
     with tempfile.TemporaryDirectory() as place:
         file, out = Path(place, "table.csv"), Path(place, "out")

@@ -73,7 +73,7 @@ def measure(shape: str, n: int, rows: float, seed: int, n_fits: int = FITS) -> A
     return Answers(int(undecided.sum()), float(said[undecided].sum()), float(right[undecided].sum()))
 
 
-def add_up(answers: list[Answers]) -> Answers:
+def reduce_rows(answers: list[Answers]) -> Answers:
     """Return the answers of several tables as those of one."""
     return Answers(*np.sum(answers, axis=0).tolist())
 
@@ -81,7 +81,7 @@ def add_up(answers: list[Answers]) -> Answers:
 def main() -> None:
     """Measure all shapes, sizes and shares, and write the record."""
     found = [
-        {"groups": shape, "objects": n, "rows": rows, **add_up(tables)._asdict()}
+        {"groups": shape, "objects": n, "rows": rows, **reduce_rows(tables)._asdict()}
         for shape in SHAPES
         for n in SIZES
         for rows in SHARES

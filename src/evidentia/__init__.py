@@ -15,12 +15,12 @@ __version__ = "0.1.0"
 # Where each public name lives. Sub-modules load on first use, so that ``import evidentia`` is quick.
 # exports: written by docs/make_tables.py
 if TYPE_CHECKING:
+    from evidentia.app.advisor import profile_table, recommend
+    from evidentia.app.explorer import explore
     from evidentia.belief import FocalSets, MassFunctions
     from evidentia.constraints import ActiveSession, PairwiseConstraints
-    from evidentia.explorer import explore
     from evidentia.graphs import communities
     from evidentia.hierarchy import BeliefHierarchical
-    from evidentia.looking import choose, look
     from evidentia.metric_learning import FDA, KFDA, KPCCA, LFDA, LSI, PCCA, DMLeig
     from evidentia.mixtures import EGMM, BootGMM, LatentClassMixture, LatentProfileMixture, ParsimoniousGaussianMixture
     from evidentia.neural import NNEVCLUS
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from evidentia.views import WMVEC, WMVECFP, MECMdd
 
 _NAMES = {
+    "app.advisor": ["profile_table", "recommend"],
+    "app.explorer": ["explore"],
     "belief": ["FocalSets", "MassFunctions"],
     "constraints": ["ActiveSession", "PairwiseConstraints"],
-    "explorer": ["explore"],
     "graphs": ["communities"],
     "hierarchy": ["BeliefHierarchical"],
-    "looking": ["choose", "look"],
     "metric_learning": ["FDA", "KFDA", "KPCCA", "LFDA", "LSI", "PCCA", "DMLeig"],
     "mixtures": ["EGMM", "BootGMM", "LatentClassMixture", "LatentProfileMixture", "ParsimoniousGaussianMixture"],
     "neural": ["NNEVCLUS"],
@@ -71,20 +71,19 @@ __all__ = [
     "MECM", "NNEVCLUS", "PCCA", "RECM", "WMVEC", "WMVECFP", "ActiveSession", "BeliefHierarchical", "BootGMM",
     "COPKMeans", "CatECM", "CredalPartition", "DMLeig", "EkNNclus", "FocalSets", "GustafsonKessel",
     "LatentClassMixture", "LatentProfileMixture", "MECMdd", "MassFunctions", "NoiseClustering", "PairwiseConstraints",
-    "ParsimoniousGaussianMixture", "SECMdd", "SoftECM", "choose", "communities", "ensemble", "explore", "fuse",
-    "load_model", "look", "open_rows", "select",
+    "ParsimoniousGaussianMixture", "SECMdd", "SoftECM", "communities", "ensemble", "explore", "fuse", "load_model",
+    "open_rows", "profile_table", "recommend", "select",
 ]  # fmt: skip
 # end of exports
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 _SUBMODULES = (
-    *_NAMES,
+    *(home for home in _NAMES if "." not in home),
+    "app",
     "datasets",
     "dissimilarities",
     "experimental",
-    "images",
     "methods",
     "plots",
-    "report",
     "scores",
     "tl",
 )

@@ -1,4 +1,4 @@
-"""What every estimator shares: checks of parameters and tables, and prediction from a credal partition."""
+"""What every estimator shares: one ``fit``, checks of parameters and tables, prediction from a credal partition."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -17,27 +17,30 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evidentia import methods
-from evidentia._objects import align_objects, row_names
+from evidentia._data import Data
+from evidentia._objects import Names, align_objects, row_names
 from evidentia._parameters import BOOLEAN, JOBS, SEED, Check, Choice, Integer, Kind, Number, ParameterBase, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS, TOO_MANY
+from evidentia.constraints.pairwise import resolve_constraints
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.rows import as_rows
 from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
 from evidentia.rows.dask import is_collection
+from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.passes import show_progress
 from evidentia.rows.sketch import SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource
 from evidentia.rows.sparse import SparseRows, is_sparse
-from evidentia.rows.tables import new_table
-from evidentia.rows.values import LARGEST, LEAST_SHARE, ranges_of, refuse_huge, refuse_lost
+from evidentia.rows.tables import as_table, new_table
+from evidentia.rows.values import LARGEST, LEAST_SHARE, check_magnitude, check_precision, ranges_of
 from evidentia.solvers.acceleration import Vectors
-from evidentia.solvers.callbacks import CallbackSupportMixin
+from evidentia.solvers.callbacks import CallbackSupportMixin, fit_task
 from evidentia.solvers.descent import Run, Step, best_descent
 from evidentia.solvers.memory import refuse_beyond_memory
-from evidentia.solvers.threads import one_blas_thread
+from evidentia.solvers.threads import limit_threads
 from evidentia.storage import save_model
 
 
@@ -60,9 +63,13 @@ RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings,
 
 
 class FittedRange:
-    """State that checking the table of ``fit`` leaves behind."""
+    """State that reading the table of ``fit`` leaves behind."""
 
-    _largest: float  # absolute value in a table in memory
+    _largest: float | None = None  # absolute value in a table in memory
+    _use_rep: str | None = None  # which part of an AnnData or MuData object was fitted
+    n_jobs: Any = None  # of a method that has no such parameter
+    random_state: Any = None
+    verbose: Any = 0
 
 
 class MethodBase(FittedRange, CallbackSupportMixin, ParameterBase):
@@ -96,14 +103,14 @@ class MethodBase(FittedRange, CallbackSupportMixin, ParameterBase):
 class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, MethodBase):
     """Base of the estimators whose result is ``partition_``.
 
-    A subclass declares its parameters and its record, gives ``fit``, which begins with ``check_parameters``, runs
-    under :func:`~evidentia.solvers.threads.one_blas_thread` and ends with :meth:`_publish`, and ``_masses(X)`` for rows
-    already checked.
+    A subclass declares its parameters and its record, and gives ``_fit(data)`` and ``_masses(rows)``. The first is the
+    method: it sets ``focal_sets_`` and whatever else is learned, and returns the masses of the objects, or None if
+    ``_masses`` is to compute them. The second gives the masses of rows that were checked.
     """
 
     _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
-    _keeps_single = False  # whether tables in single precision stay so, and become doubles piece by piece
+    _keeps_single = False  # whether tables in single precision stay so, and become doubles chunk by chunk
 
     n_jobs: Any = param(
         JOBS,
@@ -120,7 +127,85 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         "n_clusters_": "int",
     }
 
-    @one_blas_thread
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        constraints: Any = None,
+        partial_labels: Any = None,
+        use_rep: str | None = None,
+        checkpoint: Any = None,
+    ) -> Self:
+        """Find clusters of objects.
+
+        All methods have these arguments. What a method does not accept, by the ``takes`` of its record, is refused.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            A table in memory, of NumPy, pandas, polars, pyarrow, xarray, AnnData or MuData; rows of
+            :func:`~evidentia.rows.open_rows`, a Dask collection or a sparse matrix, for the methods that read rows
+            beyond memory; a matrix of dissimilarities with ``metric="precomputed"``, or any objects that ``metric``
+            compares; several tables, for the methods on views.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            An object of weight two counts as two objects.
+        constraints : PairwiseConstraints, optional
+            Links: pairs of objects that belong together, or do not. Hard links must not contradict each other. Rows
+            that are not in memory are numbered in the order of their source.
+        partial_labels : array-like of shape (n_samples,) or (n_samples, n_clusters), or CredalPartition, optional
+            What is known about the clusters of some objects: for each object a cluster number or a set of them, -1
+            where nothing is known; a table of bool that shows which clusters are possible; or mass functions.
+        use_rep : str, optional
+            The part of an AnnData or MuData object to cluster, see :func:`~evidentia.rows.tables.as_table`.
+        checkpoint : path, optional
+            For rows that are not in memory: a file from which the same fit goes on, should its process end.
+        """
+        self.check_parameters()
+        given = {
+            "sample_weight": sample_weight,
+            "constraints": constraints,
+            "partial_labels": partial_labels,
+            "checkpoint": checkpoint,
+        }
+        with running(self, X, y, given):
+            data = read_data(self, X, use_rep, **given)
+            with write_checkpoint(data.checkpoint):
+                masses = self._fit(data)
+            self._store(data, masses)
+        return self
+
+    def _fit(self, data: Data[Any]) -> np.ndarray | LazyPartition | None:
+        """Find the clusters: set ``focal_sets_`` and what else is learned, and return the masses of the objects.
+
+        None stands for the masses that ``_masses`` computes of the rows.
+        """
+        raise NotImplementedError
+
+    def _read_rows(self, X: Any) -> Any:
+        """Return the objects to fit to as the method reads them, checked: here rows of numbers, wherever they are."""
+        lazy = as_rows(X)
+        if lazy is not None and (not issparse(X) or self.method.reads_sparse):
+            return self._check_source(lazy, reset=True)
+        if self._keeps_single and is_single(X):
+            table = check_table(self, X, reset=True, dtype=np.float32)
+            return ArrayRows(table.astype(np.float64) if len(table) <= SKETCH_ROWS else table)
+        return ArrayRows(self._check_table(X, reset=True))
+
+    def _store(self, data: Data[Any], masses: np.ndarray | LazyPartition | None) -> None:
+        """Store the partition of the objects, their labels and the number of clusters."""
+        if "links" in self.method.takes:
+            self.constraints_ = data.constraints
+        if masses is None:
+            self._publish_rows(data.given, data.rows)
+        elif isinstance(masses, LazyPartition):
+            self._publish_lazy(masses, data.rows)
+        else:
+            self._publish(data.given, masses, data.names)
+
     def predict_partition(self, X: Any) -> Any:
         """Credal partition of new rows, over the clusters found by ``fit``.
 
@@ -135,17 +220,11 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         """
         check_is_fitted(self)
         X = new_table(self, X)
-        if (lazy := as_rows(X)) is not None:
-            found = self._make_lazy(self._check_source(lazy, reset=False))
-            return found.compute() if isinstance(lazy, SparseRows) else found
-        return CredalPartition(
-            self._masses(self._read_new(X)),
-            self.focal_sets_,
-            object_names=row_names(X),
-            no_answer=self._no_answer(),
-            label_rule=self.method.labels,
-            copy=False,
-        )
+        with limit_threads(self.n_jobs):
+            if (lazy := as_rows(X)) is not None:
+                found = self._make_lazy(self._check_source(lazy, reset=False))
+                return found.compute() if isinstance(lazy, SparseRows) else found
+            return self._partition_of(self._masses(self._read_new(X)), row_names(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each new row, shape (n_samples,), by the rule of ``labels_``."""
@@ -182,23 +261,8 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         return check_table(self, X, reset=reset)
 
     def _check_rows(self, X: Any, sample_weight: Any = None) -> RowSource:
-        """The rows to fit to, wherever they are."""
-        lazy = as_rows(X)
-        if lazy is None or (issparse(X) and not self.method.reads_sparse):
-            if self._keeps_single and is_single(X):
-                table = check_table(self, X, reset=True, dtype=np.float32)
-                table = table.astype(np.float64) if len(table) <= SKETCH_ROWS else table
-            else:
-                table = self._check_table(X, reset=True)
-            return ArrayRows(table, check_weight(self, sample_weight, len(table), X))
-        if isinstance(lazy, SparseRows):
-            lazy = SparseRows(lazy.matrix, check_weight(self, sample_weight, lazy.matrix.shape[0], X))
-        elif sample_weight is not None:
-            raise TypeError(
-                f"{type(self).__name__} takes the weights of rows that are not in memory from one of their columns: "
-                "open_rows(..., weight='its name')."
-            )
-        return self._check_source(lazy, reset=True)
+        """The rows to fit to, wherever they are, with their weights."""
+        return weigh_rows(self, self._read_rows(X), sample_weight, X)[0]
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         """Rows as many columns wide as those fitted; ``reset``: these are fitted now."""
@@ -216,18 +280,9 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
     @contextmanager
     def _checkpointed_passes(self, path: Any, rows: RowSource) -> Iterator[np.random.RandomState]:
         """Passes over the rows are kept in a checkpoint, if a path is given; what is drawn is drawn from here."""
-        bars = bool(getattr(self, "verbose", 0))
-        if path is None:
-            with show_progress(bars):
-                yield check_random_state(self.random_state)
-            return
-        settings = "\n".join(
-            [type(self).__name__]
-            + [f"{name}={getattr(self, name)!r}" for name in self.parameters if name not in ("verbose", "n_jobs")]
-        )
-        kept = Checkpoint(path, rows.fingerprint(), settings)
-        with write_checkpoint(kept), show_progress(bars):
-            yield check_random_state(kept.seed if self.random_state is None else self.random_state)
+        kept = None if path is None else open_checkpoint(self, path, rows)
+        with write_checkpoint(kept), show_progress(bool(self.verbose)):
+            yield random_numbers_of(self, kept)
 
     def _publish_rows(self, X: Any, rows: RowSource) -> None:
         """Masses of the rows that were fitted, of those that are not in memory when they are asked for."""
@@ -238,7 +293,7 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         self._publish_lazy(self._make_lazy(rows), rows)
 
     def _publish_lazy(self, partition: LazyPartition, rows: RowSource) -> None:
-        """The partition of rows that are read piece by piece; of a sparse matrix it is made at once."""
+        """The partition of rows that are read chunk by chunk; of a sparse matrix it is made at once."""
         self.partition_ = partition.compute() if is_sparse(rows) else partition
         self.labels_ = self.partition_.labels() if is_sparse(rows) else LazyLabels(partition)
         self.n_clusters_ = self.focal_sets_.n_clusters
@@ -269,17 +324,21 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         """Why a fit that collapsed is no answer, and what to try."""
         return f"{type(self).__name__} {COLLAPSED} {self._cure}" if self.collapsed_ else None
 
-    def _publish(self, X: Any, masses: np.ndarray) -> None:
-        self.partition_ = CredalPartition(
+    def _publish(self, X: Any, masses: np.ndarray, names: Names | None = None) -> None:
+        self.partition_ = self._partition_of(masses, names or row_names(X))
+        self.labels_ = self.partition_.labels()
+        self.n_clusters_ = self.partition_.n_clusters
+
+    def _partition_of(self, masses: np.ndarray, names: Names | None) -> CredalPartition:
+        """Return masses over the fitted clusters as a partition."""
+        return CredalPartition(
             masses,
             self.focal_sets_,
-            object_names=row_names(X),
+            object_names=names,
             no_answer=self._no_answer(),
             label_rule=self.method.labels,
             copy=False,
         )
-        self.labels_ = self.partition_.labels()
-        self.n_clusters_ = self.partition_.n_clusters
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -289,6 +348,83 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         if self._keeps_single:
             tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+# -- what fit is given -------------------------------------------------------------------------------------------------
+
+NEEDED = {  # what the record of a method must list for an argument of fit, and what that argument is
+    "sample_weight": ("weights", "weights of the objects"),
+    "constraints": ("links", "links between objects"),
+    "partial_labels": ("partial labels", "clusters known of some objects"),
+    "checkpoint": ("rows beyond memory", "a file to go on from"),
+}
+
+
+@contextmanager
+def running(estimator: MethodBase, X: Any, y: Any, given: dict[str, Any]) -> Iterator[None]:
+    """Run a fit: one thread for linear algebra, ``n_jobs`` for blocks of rows, callbacks, progress."""
+    with fit_task(estimator, X, y, given), limit_threads(estimator.n_jobs), show_progress(bool(estimator.verbose)):
+        yield
+
+
+def read_data(
+    estimator: EvidentialClusterer, X: Any, use_rep: str | None, *, sample_weight: Any, constraints: Any,
+    partial_labels: Any, checkpoint: Any,
+) -> Data[Any]:  # fmt: skip
+    """Read what ``fit`` was given: any kind of table, names, weights, links, partial labels, all checked."""
+    refuse_arguments(
+        estimator, sample_weight=sample_weight, constraints=constraints, partial_labels=partial_labels,
+        checkpoint=checkpoint,
+    )  # fmt: skip
+    X = as_table(X, use_rep)
+    estimator._use_rep = use_rep
+    rows, weight = weigh_rows(estimator, estimator._read_rows(X), sample_weight, X)
+    lazy = isinstance(rows, RowSource) and not isinstance(rows, ArrayRows)
+    if lazy and constraints is not None:
+        rows = NumberedRows(rows)
+    links = resolve_constraints(estimator, constraints, range(rows.n_rows) if isinstance(rows, NumberedRows) else X)
+    kept = None if checkpoint is None else open_checkpoint(estimator, checkpoint, rows)
+    return Data(X, rows, weight, links.check(), partial_labels, random_numbers_of(estimator, kept), kept)
+
+
+def refuse_arguments(estimator: MethodBase, **given: Any) -> None:
+    """Refuse arguments of ``fit`` that the record of a method does not list."""
+    for name, value in given.items():
+        needed, what = NEEDED[name]
+        if value is not None and needed not in estimator.method.takes:
+            able = [cls.__name__ for cls in methods.clusterers().values() if needed in cls.method.takes]
+            raise TypeError(
+                f"{type(estimator).__name__} does not accept '{name}' ({what}). Methods that do: {', '.join(able)}."
+            )
+
+
+def weigh_rows(estimator: MethodBase, rows: Any, sample_weight: Any, X: Any) -> tuple[Any, np.ndarray | None]:
+    """Return rows with their weights, and the weights; None if all are one or come with the rows."""
+    if sample_weight is None:
+        return rows, None
+    if not isinstance(rows, RowSource):
+        weight = check_weight(estimator, sample_weight, len(rows), X)
+        return rows, weight
+    if not isinstance(rows, ArrayRows | SparseRows):
+        raise TypeError(
+            f"{type(estimator).__name__} takes the weights of rows that are not in memory from one of their columns: "
+            "open_rows(..., weight='its name')."
+        )
+    weight = check_weight(estimator, sample_weight, rows.n_rows or 0, X)
+    return (ArrayRows(rows.table, weight) if isinstance(rows, ArrayRows) else SparseRows(rows.matrix, weight)), weight
+
+
+def open_checkpoint(estimator: MethodBase, path: Any, rows: RowSource) -> Checkpoint:
+    """Open the checkpoint of this fit, or begin it."""
+    values = estimator.get_params(deep=False)
+    settings = [f"{name}={values[name]!r}" for name in estimator.parameters if name not in ("verbose", "n_jobs")]
+    return Checkpoint(path, rows.fingerprint(), "\n".join([type(estimator).__name__, *settings]))
+
+
+def random_numbers_of(estimator: MethodBase, checkpoint: Checkpoint | None) -> np.random.RandomState:
+    """Return the generator of a fit: that of ``random_state``, or of the seed that a checkpoint has kept."""
+    unseeded = checkpoint is not None and estimator.random_state is None
+    return check_random_state(checkpoint.seed if unseeded and checkpoint is not None else estimator.random_state)
 
 
 class ClusterCount(Integer):
@@ -479,10 +615,10 @@ def check_values(estimator: MethodBase, table: np.ndarray, columns: Any = None, 
     def place(row: int, column: int) -> str:
         return f"row {row}, column {_column(columns, column)}"
 
-    fitted = 1.0 if reset else getattr(estimator, "_largest", 1.0)
-    refuse_huge(table, who, place, ranges, LARGEST * min(1.0, fitted))
+    fitted = 1.0 if reset or estimator._largest is None else estimator._largest
+    check_magnitude(table, who, place, ranges, LARGEST * min(1.0, fitted))
     if reset:
-        refuse_lost(ranges, table, who, partial(_column, columns), estimator._least_share)
+        check_precision(ranges, table, who, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
 
 
@@ -497,7 +633,7 @@ def refuse_rows(estimator: MethodBase, X: Any) -> None:
     if isinstance(X, RowSource) or is_collection(X):
         raise TypeError(
             f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "
-            "or take a method that reads rows piece by piece: "
+            "or take a method that reads rows chunk by chunk: "
             f"{_method_names(lambda method: 'rows beyond memory' in method.takes)}."
         )
 

@@ -25,7 +25,7 @@ class StreamingMixin:
     """
 
     _stream: Any
-    _keeps_single = True  # what is added up, is added up in doubles, piece by piece
+    _keeps_single = True  # what is added up, is added up in doubles, chunk by chunk
 
     @any_table
     @one_blas_thread

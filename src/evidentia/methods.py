@@ -31,8 +31,14 @@ __all__ = ["Method", "all_methods", "clusterers", "find", "record", "register"]
 FAMILIES = ("mixtures", "prototypes", "relational", "neural", "hierarchy", "metric_learning", "experimental", "views")
 
 WEIGHT_CHECKS = tuple(f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse"))
+CHECKS_THAT_WEIGH = (
+    "check_all_zero_sample_weights_error", "check_sample_weights_list", "check_sample_weights_not_an_array",
+    "check_sample_weights_not_overwritten", "check_sample_weights_pandas_series", "check_sample_weights_shape",
+    *WEIGHT_CHECKS,
+)  # fmt: skip
+WITHOUT_WEIGHTS = "all methods have one signature of fit, and this one refuses weights with a sentence"
 READS = ("table", "dissimilarities", "categories", "mass functions", "views", "views of dissimilarities")
-TAKES = ("links", "labels", "weights", "missing values", "rows beyond memory")
+TAKES = ("links", "labels", "partial labels", "weights", "missing values", "rows beyond memory")
 NUMBER = ("given", "searched", "found")
 NOT_COMPARED = "not compared with its article"
 WIDTH = 110
@@ -53,9 +59,9 @@ class Method:
         Its page in the user guide.
     reads : tuple of {"table", "dissimilarities", "categories", "mass functions", "views", "views of dissimilarities"}
         What X may be: the last two are several tables, or matrices, of the same objects.
-    takes : tuple of {"links", "labels", "weights", "missing values", "rows beyond memory"}
-        What ``fit`` takes beside it, as ``constraints``, ``y`` or ``labels``, ``sample_weight``; NaN in X; and rows of
-        ``open_rows`` as X.
+    takes : tuple of {"links", "labels", "partial labels", "weights", "missing values", "rows beyond memory"}
+        What ``fit`` takes beside it, as ``constraints``, ``y``, ``partial_labels``, ``sample_weight``; NaN in X; and
+        rows of ``open_rows`` as X, with ``checkpoint``.
     number : tuple of {"given", "searched", "found"}
         Ways to the number of clusters: ``n_clusters`` says it; ``n_clusters="auto"`` tries those of ``cluster_range``
         and takes the best by a criterion; it comes out of a single fit.
@@ -153,10 +159,11 @@ class Method:
 
     @property
     def failing_checks(self) -> dict[str, str]:
-        """scikit-learn's checks that it cannot pass, each with the reason: its own, and those of what it reads."""
+        """scikit-learn's checks that it cannot pass, each with the reason: its own, and those of its record."""
         why = "the check takes whatever reads sparse matrices and has predict_proba for a classifier"
         sparse = {f"check_estimator_sparse_{kind}": why for kind in ("array", "matrix")} if self.reads_sparse else {}
-        return {**sparse, **self.exceptions}
+        weighed = {} if "weights" in self.takes or self.learner else dict.fromkeys(CHECKS_THAT_WEIGH, WITHOUT_WEIGHTS)
+        return {**sparse, **weighed, **self.exceptions}
 
     def __post_init__(self) -> None:
         for name in ("grows", "memory"):

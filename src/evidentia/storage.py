@@ -18,7 +18,7 @@ with one of these keys stands for all else:
 ``estimator``   name of a class; with ``parameters``, those of the constructor by name, and ``fitted``, what
                 ``fit`` left behind by name
 ``object``      name of another class of evidentia; with ``fields``, what it is made of by name. The whole is an
-                estimator, or a :class:`~evidentia.looking.TableModel`, which holds one
+                estimator, or a :class:`~evidentia.app.advisor.TableModel`, which holds one
 ``array``       name of an entry of the archive
 ``number``      [type, value]: a number of NumPy, such as ``["<f8", 0.5]``, or a decimal that is not finite
 ``objects``     values of an array of text or of mixed kinds, row by row, with ``shape``
@@ -259,7 +259,8 @@ def _left_by_fit(cls: type, name: str) -> bool:
     """Return whether a fit may set an attribute: one that its class has only if it is a default, such as collapsed_."""
     there = inspect.getattr_static(cls, name, NOWHERE)
     is_default = name.endswith("_") and not callable(there) and not hasattr(there, "__get__")
-    return not name.startswith("__") and (there is NOWHERE or is_default)
+    is_state = name.startswith("_") and there is None
+    return not name.startswith("__") and (there is NOWHERE or is_default or is_state)
 
 
 class _Reader:

@@ -12,7 +12,7 @@ from evidentia import EGMM, FocalSets
 from evidentia.datasets import load
 from evidentia.mixtures._covariances import MODELS
 from evidentia.mixtures.egmm import few_values
-from evidentia.rows import survey
+from evidentia.rows import scan
 from made_groups import overlapping
 
 LIMIT = 1e-3  # of the members of a cluster, as far out as an object that may be in it
@@ -484,8 +484,8 @@ def test_a_row_of_weight_two_counts_as_two_in_a_wide_table():
 
 def test_no_matrix_of_all_columns_is_made_for_components(monkeypatch):
     X, which = planted(n=60, d=700)
-    made, moments_of = [], survey.moments_of
-    monkeypatch.setattr(survey, "moments_of", lambda *args: made.append(moments_of(*args)) or made[-1])
+    made, moments_of = [], scan.moments_of
+    monkeypatch.setattr(scan, "moments_of", lambda *args: made.append(moments_of(*args)) or made[-1])
     model = EGMM(3, model="VVV", reduce=2, random_state=0).fit(X)
     assert adjusted_rand_score(which, model.labels_) == 1
     assert {moments.squares.shape for moments in made} == {(700,), (2, 2)}

@@ -45,7 +45,7 @@ def groups(n=60, seed=0, apart=1.0):
 
 def prepared(tool, X, weight=None):
     """Rows as an engine takes them."""
-    rows = ArrayRows(X, weight).map_pieces(lambda piece: tool.observe(piece.table, piece.weight))
+    rows = ArrayRows(X, weight).map_chunks(lambda chunk: tool.observe(chunk.table, chunk.weight))
     return Patterns(rows, complete=not np.isnan(X).any())
 
 
@@ -210,7 +210,7 @@ def test_where_em_rests_the_penalized_likelihood_is_stationary(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_statistics_of_pieces_add_up_to_those_of_the_whole(model):
+def test_statistics_of_chunks_add_up_to_those_of_the_whole(model):
     X, weight, _, blur = case(model, "weights, holes, blur", n=50)
     parameters, tool = beginning(model, X), with_blur(model, None, blur)
 
@@ -218,7 +218,7 @@ def test_statistics_of_pieces_add_up_to_those_of_the_whole(model):
         found = [tool.e_step(pattern, parameters, PAIRS) for pattern in tool.observe(X[rows], weight[rows])]
         return found[0] if len(found) == 1 else Statistics(*(sum(parts) for parts in zip(*found)))
 
-    whole, parts = total(slice(None)), total(slice(0, 17)).plus(total(slice(17, None)))
+    whole, parts = total(slice(None)), total(slice(0, 17)) + total(slice(17, None))
     for a, b in zip(whole, parts):
         np.testing.assert_allclose(a, b, rtol=1e-11)
     assert whole.size.sum() == pytest.approx(weight.sum())
@@ -451,8 +451,8 @@ def test_rows_as_they_are_give_the_statistics_of_rows_in_coordinates(kind):
     X, weight, model = groups(200) * [1e-3, 1.0, 40.0] + [5.0, -300.0, 1e4], weights_for(200), "EEE"
     X = np.column_stack([X, X[:, 0] * 1e3 + X[:, 1]])
     frame = coordinates_of(moments_of(X, weight), kind=kind)
-    tool, state = engine(model), beginning(model, frame.to(X))
-    (plain,), (folded,) = tool.observe(frame.to(X), weight), tool.observe(X, weight, frame)
+    tool, state = engine(model), beginning(model, frame.transform(X))
+    (plain,), (folded,) = tool.observe(frame.transform(X), weight), tool.observe(X, weight, frame)
     for a, b in zip(tool.e_step(folded, state, PAIRS), tool.e_step(plain, state, PAIRS)):
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
 

@@ -319,7 +319,7 @@ def test_rows_without_gaps_come_in_blocks_and_whitened_ones_are_uncorrelated():
 def test_profiles_become_vectors_and_back():
     _, _, _, columns, state = small("own")
     vectors = vectors_of(columns)
-    back = vectors.back(vectors.to(state), state)
+    back = vectors.restore(vectors.flatten(state), state)
     for one, other in zip(back, state):
         np.testing.assert_allclose(one, other, rtol=1e-12)
-    assert vectors.back(np.full(len(vectors.to(state)), 200.0), state) is None
+    assert vectors.restore(np.full(len(vectors.flatten(state)), 200.0), state) is None

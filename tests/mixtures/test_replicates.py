@@ -199,8 +199,8 @@ def test_a_row_far_from_everything_has_finite_posteriors():
 def test_whitening_gives_unit_covariance_and_its_jacobian():
     X, _ = table()
     frame = whitening(X.mean(axis=0), np.cov(X.T, bias=True))
-    np.testing.assert_allclose(np.cov(frame.to(X).T, bias=True), np.eye(3), atol=1e-9)
-    np.testing.assert_allclose(frame.back(frame.to(X)), X, rtol=1e-10)
+    np.testing.assert_allclose(np.cov(frame.transform(X).T, bias=True), np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(frame.inverse_transform(frame.transform(X)), X, rtol=1e-10)
     assert frame.log_jacobian == pytest.approx(np.log(np.abs(np.linalg.det(frame.forward))))
 
 

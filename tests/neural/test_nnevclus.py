@@ -17,6 +17,7 @@ from evidentia import load_model, methods
 from evidentia.datasets import load
 from evidentia.datasets.synthetic import make_student_four_class
 from evidentia.dissimilarities import delta_star, make_source
+from evidentia.methods import CHECKS_THAT_WEIGH
 from evidentia.neural import (
     NNEVCLUS,
     inputs,
@@ -481,7 +482,12 @@ def test_scikit_learn_contract(estimator, check):
 
 
 # These give a table of attributes to an estimator that says it wants a matrix.
-OF_ATTRIBUTES = {"check_clustering", "check_positive_only_tag_during_fit", "check_estimators_nan_inf"}
+OF_ATTRIBUTES = {
+    "check_clustering",
+    "check_positive_only_tag_during_fit",
+    "check_estimators_nan_inf",
+    *CHECKS_THAT_WEIGH,
+}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

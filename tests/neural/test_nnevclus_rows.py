@@ -16,7 +16,7 @@ from evidentia.neural import search, streaming
 from evidentia.neural.streaming import Stream
 from evidentia.partition import LazyPartition
 from evidentia.rows.sketch import row_hashes
-from evidentia.rows.source import Piece
+from evidentia.rows.source import Chunk
 from evidentia.solvers.descent import InterruptedFit
 from odd_rows import OddRows
 
@@ -44,7 +44,7 @@ def own_module():
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample of 400 rows."""
-    for module in ("rows.survey", "rows.sketch", "neural.nnevclus"):
+    for module in ("rows.scan", "rows.sketch", "neural.nnevclus"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", 400)
 
 
@@ -216,7 +216,7 @@ def test_a_row_comes_as_often_as_its_weight_says():
     np.testing.assert_allclose(often, np.array([0, 0.5, 1.5, 2.0]) / (4 / 3), atol=0.03)
 
 
-def test_few_pieces_are_in_memory_at_a_time(monkeypatch):
+def test_few_chunks_are_in_memory_at_a_time(monkeypatch):
     monkeypatch.setattr(streaming, "PLACES", 3)
     rows = Counting(groups(2_000), size=100)
     n_batches = sum(1 for _ in stream_of(rows, groups(50, 1), 2_000).batches(64, np.random.RandomState(0)))
@@ -232,7 +232,7 @@ def test_parts_that_need_much_memory_are_read_one_by_one():
 
 
 class Counting(OddRows):
-    """Counts the pieces that are in memory."""
+    """Counts the chunks that are in memory."""
 
     now = most = 0
     needs = 1 << 20
@@ -242,13 +242,13 @@ class Counting(OddRows):
         return self.needs
 
     def read(self, handle):
-        for piece in super().read(handle):
-            table = piece.table.copy()
+        for chunk in super().read(handle):
+            table = chunk.table.copy()
             self.now += 1
             self.most = max(self.most, self.now)
             weakref.finalize(table, self.gone)
-            yield Piece(table, None, "row ", piece.first)
-            del table, piece
+            yield Chunk(table, None, "row ", chunk.first)
+            del table, chunk
 
     def gone(self):
         self.now -= 1

@@ -43,7 +43,7 @@ def test_eight_sets_are_listed(n):
 def test_parts_add_up():
     one = Counts(7, {1: 3, 6: 4}, 2, 1.25, ((0.9, "a"), (0.4, "b"), (0.3, "c")))
     two = Counts(5, {0: 1, 2: 2, 6: 2}, 1, 0.5, ((0.8, "d"), (0.4, "e")))
-    both = one.plus(two)
+    both = one + two
     assert both == Counts(12, {0: 1, 1: 3, 2: 2, 6: 6}, 3, 1.75, ((0.9, "a"), (0.8, "d"), (0.4, "b")))
     assert list(both.sets) == [0, 1, 2, 6]
     assert both.to_text(3, ["x, y", "z", "w"], empty=True).splitlines() == [

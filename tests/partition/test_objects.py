@@ -19,10 +19,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 import evidentia
 from evidentia import (
+    CEVCLUS,
     ECM,
     EGMM,
+    EVCLUS,
     NNEVCLUS,
     ActiveSession,
+    BeliefHierarchical,
     CredalPartition,
     FocalSets,
     SECMdd,
@@ -62,6 +65,10 @@ X = pd.DataFrame(np.random.default_rng(2).normal(size=(N, 2)) + 5 * np.c_[CLASSE
 D = pd.DataFrame(np.hypot(*(X.to_numpy()[:, None] - X.to_numpy()).T), NAMES, NAMES)
 TRUTH = pd.Series(CLASSES, NAMES)
 WEIGHT = pd.Series(np.arange(1.0, N + 1), NAMES)
+SPREAD = pd.DataFrame(np.random.default_rng(3).uniform(0, 3, (N, 2)), NAMES, ["u", "v"])
+PARTNERS = pd.DataFrame(  # nobody is its own partner, in the order of the table and in the other one
+    [np.setdiff1d(np.random.default_rng(i).permutation(N)[:6], [i, np.argsort(ORDER)[i]])[:4] for i in range(N)], NAMES
+)
 GRAPH = nx.Graph([(one, other) for one in NAMES for other in NAMES if one < other and D.loc[one, other] < 8])
 
 
@@ -200,9 +207,9 @@ TABLES = {
     "evidentia.plots.plot_ellipses": of_model(
         ECM(3, adaptive=True, random_state=0, n_init=1), drawn(plots.plot_ellipses)
     ),
-    "evidentia.report.write_report": page(report.write_report),
-    "evidentia.report.write_interactive": page(report.write_interactive),
-    "evidentia.report.write_results": written(results),
+    "evidentia.app.report.write_report": page(report.write_report),
+    "evidentia.app.report.write_interactive": page(report.write_interactive),
+    "evidentia.app.report.write_results": written(results),
 }
 CASES = {
     **{name: (P, Q, run) for name, run in PARTITIONS.items()},
@@ -248,6 +255,16 @@ CASES = {
         D**2,
         fitted(lambda: NNEVCLUS(3, random_state=0, n_init=1, hidden=4, max_iter=20), "dissimilarities"),
     ),
+    "BeliefHierarchical.fit": (X, SPREAD, fitted(lambda: BeliefHierarchical(3, linkage="average"), "uncertainty")),
+    **{
+        f"{cls.__name__}.fit": (
+            X,
+            PARTNERS,
+            lambda table, partners, cls=cls: cls(3, n_pairs=partners, random_state=0, n_init=1).fit(table).partition_,
+        )
+        for cls in (EVCLUS, CEVCLUS)
+    },
+    "evidentia.belief.discount": (P, WEIGHT / (N + 1), lambda p, rate: belief.discount(p, rate).masses),
     "evidentia.graphs.modularity": (P, GRAPH, lambda p, graph: graphs.modularity(graph, p)),
     "evidentia.plots.graph_plot_data": (
         P,
@@ -266,15 +283,18 @@ ALWAYS_NAMED = {
     "evidentia.plots.graph_plot_data",
     "evidentia.plots.plot_graph",
 }
-PAGES = {"evidentia.report.write_report", "evidentia.report.write_interactive", "evidentia.plots.plot_medoids"}
+PAGES = {"evidentia.app.report.write_report", "evidentia.app.report.write_interactive", "evidentia.plots.plot_medoids"}
 # What takes two things but does not compare their objects.
 OTHER = {
     **dict.fromkeys(
         ("evidentia.communities", "evidentia.graphs.communities"), "the model gives settings, it is fitted anew"
     ),
-    **dict.fromkeys(("evidentia.explore", "evidentia.explorer.explore"), "the model gives settings, it is fitted anew"),
+    **dict.fromkeys(
+        ("evidentia.explore", "evidentia.app.explorer.explore"), "the model gives settings, it is fitted anew"
+    ),
     "evidentia.plots.plot_pair_draws": "truth is a number",
-    "LazyPartition.add_up": "partitions of the same rows, which have no names",
+    "evidentia.scores.interval_coverage": "the true posterior is an array, which has no names",
+    "LazyPartition.reduce_rows": "partitions of the same rows, which have no names",
     "evidentia.plots.contour_plot_data": "X gives the range of the picture only",
     "evidentia.plots.plot_contours": "X gives the range of the picture only",
 }
@@ -285,6 +305,8 @@ OTHER = {
 A_PARTITION = re.compile(r"CredalPartition|LazyPartition|SparsePartition|MassFunctions|\bpartitions?\b")
 SEVERAL = re.compile(r"[sS]equence|Mapping|\*others")
 PARTITION_OR_MODEL = ("partition", "model", "session")
+PER_OBJECT = re.compile(r"\(n_(samples|objects|rows)\b")
+WEIGHTS = ("sample_weight",)  # have tests of their own, below
 BESIDE = ("X", "y", "truth", "labels", "dissimilarities", "graph", "adata", "knowledge", "after")
 
 
@@ -329,7 +351,8 @@ def compares_objects(function, owner):
         and issubclass(owner, (belief.MassFunctions, evidentia.partition.LazyPartition))
         and "self" in kinds
     )
-    beside = [name for name in kinds if name in BESIDE and name not in partitions and name not in ignored]
+    told = {name for name, kind in kinds.items() if name in BESIDE or PER_OBJECT.search(kind)} - set(WEIGHTS)
+    beside = told - set(partitions) - ignored
     return count + len(beside) >= 2
 
 

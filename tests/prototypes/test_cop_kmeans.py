@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from evidentia.app.images import segment
 from evidentia.constraints import ContradictoryLinks, PairwiseConstraints
-from evidentia.images import segment
 from evidentia.prototypes import COPKMeans, UnsatisfiedLinks
 from evidentia.prototypes.cop_kmeans import assign, make_groups
 

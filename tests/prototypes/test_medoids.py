@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from evidentia import FocalSets
 from evidentia.dissimilarities import gower_distances
 from evidentia.experimental import WECMdd
+from evidentia.methods import CHECKS_THAT_WEIGH
 from evidentia.prototypes import MECM, SECMdd
 from evidentia.prototypes import _medoid_base as base
 from evidentia.prototypes.mecm import candidate_costs, to_set, to_sets
@@ -413,7 +414,12 @@ def test_the_run_that_was_kept_is_published(blobs, kind):
 
 
 # These give a table of attributes to an estimator that says it wants a matrix.
-OF_ATTRIBUTES = {"check_clustering", "check_positive_only_tag_during_fit", "check_estimators_nan_inf"}
+OF_ATTRIBUTES = {
+    "check_clustering",
+    "check_positive_only_tag_during_fit",
+    "check_estimators_nan_inf",
+    *CHECKS_THAT_WEIGH,
+}
 
 
 @EVERY

@@ -148,9 +148,9 @@ def test_blocks_of_rows_do_not_change_the_sums(monkeypatch):
     whole = weighted_sums(X.T, weight, prototypes, criterion)
     monkeypatch.setattr("evidentia.solvers.blocks.BLOCK_BYTES", 1)
     assert len(list(block_masses(X.T, prototypes, criterion))) > 3
-    pieces = weighted_sums(X.T, weight, prototypes, criterion)
-    assert pieces[0] == pytest.approx(whole[0], rel=1e-12)
-    np.testing.assert_allclose(pieces[1], whole[1], rtol=1e-12)
+    chunks = weighted_sums(X.T, weight, prototypes, criterion)
+    assert chunks[0] == pytest.approx(whole[0], rel=1e-12)
+    np.testing.assert_allclose(chunks[1], whole[1], rtol=1e-12)
 
 
 def test_euclidean_centers_solve_the_system_of_the_paper():

@@ -226,7 +226,7 @@ def test_partners_and_near_pairs_go_with_links(corners):
     X, y = corners
     links = PairwiseConstraints.sample(y, 20, random_state=0)
     partners = (np.arange(60)[:, None] + np.arange(1, 60, 3)) % 60
-    model = CEVCLUS(2, focal_sets="near-pairs", random_state=0).fit(X, constraints=links, partners=partners)
+    model = CEVCLUS(2, focal_sets="near-pairs", n_pairs=partners, random_state=0).fit(X, constraints=links)
     assert (np.diff(model.criterion_trace_) <= 0).all()
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from evidentia import FocalSets, MassFunctions
 from evidentia.belief import dempster
 from evidentia.datasets import load
+from evidentia.methods import CHECKS_THAT_WEIGH
 from evidentia.relational import EkNNclus, eknnclus
 from evidentia.solvers.label_sweeps import weight_by_label
 from evidentia.solvers.neighbors import nearest
@@ -216,13 +217,18 @@ def test_it_says_when_objects_still_move(blobs):
         EkNNclus(n_neighbors=20, max_iter=1, random_state=0).fit(blobs[0])
 
 
-@parametrize_with_checks([EkNNclus()])
+@parametrize_with_checks([EkNNclus()], expected_failed_checks=lambda model: model.method.failing_checks)
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None
 
 
 # These give a table of attributes to an estimator that says it wants a matrix.
-OF_ATTRIBUTES = {"check_clustering", "check_positive_only_tag_during_fit", "check_estimators_nan_inf"}
+OF_ATTRIBUTES = {
+    "check_clustering",
+    "check_positive_only_tag_during_fit",
+    "check_estimators_nan_inf",
+    *CHECKS_THAT_WEIGH,
+}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from evidentia import CredalPartition, FocalSets, select
 from evidentia.datasets import load, make_student_four_class
 from evidentia.dissimilarities import delta_star
+from evidentia.methods import CHECKS_THAT_WEIGH
 from evidentia.relational import CEVCLUS, EVCLUS, RECM
 from evidentia.solvers import irqp as solver
 from evidentia.solvers.descent import InterruptedFit
@@ -147,7 +148,7 @@ def test_the_loss_over_all_pairs_is_equation_5(blobs):
 def test_the_loss_over_partners_is_equation_7(blobs):
     X = blobs[0]
     partners = partners_of(len(X))
-    model = EVCLUS(3, n_init=1, random_state=0).fit(X, partners=partners)
+    model = EVCLUS(3, n_pairs=partners, n_init=1, random_state=0).fit(X)
     terms = [
         (slow_conflict(model.partition_, i, j) - delta_star(np.linalg.norm(X[i] - X[j]), model.delta0_)) ** 2
         for i, row in enumerate(partners)
@@ -159,10 +160,8 @@ def test_the_loss_over_partners_is_equation_7(blobs):
 @pytest.mark.parametrize("how", [{}, {"n_pairs": 12}, {"n_pairs": 41}, {"partners": True}])
 def test_the_loss_never_rises_and_the_account_is_right(blobs, how):
     X = blobs[0]
-    partners = partners_of(len(X)) if how else None
-    model = EVCLUS(3, n_pairs=how.get("n_pairs"), random_state=3).fit(
-        X, partners=partners if "partners" in how else None
-    )
+    n_pairs = partners_of(len(X)) if "partners" in how else how.get("n_pairs")
+    model = EVCLUS(3, n_pairs=n_pairs, random_state=3).fit(X)
     assert (np.diff(model.criterion_trace_) <= 0).all()
     assert model.n_iter_ == len(model.criterion_trace_) - 1 > 3
     masses = model.partition_.masses
@@ -204,10 +203,10 @@ def test_all_ways_to_give_the_same_dissimilarities_give_the_same_partition(blobs
     ]:
         np.testing.assert_allclose(model.fit(given).partition_.masses, expected, atol=1e-6)
     partners = partners_of(len(X))
-    expected = EVCLUS(**settings).fit(X, partners=partners).partition_.masses
+    expected = EVCLUS(n_pairs=partners, **settings).fit(X).partition_.masses
     table = np.take_along_axis(D, partners, axis=1)
     for given in (D, table):
-        found = EVCLUS(metric="precomputed", **settings).fit(given, partners=partners).partition_.masses
+        found = EVCLUS(metric="precomputed", n_pairs=partners, **settings).fit(given).partition_.masses
         np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -444,9 +443,8 @@ def test_new_objects_after_a_fit_to_a_table_of_partners(blobs):
     X, _ = blobs
     partners = partners_of(65, k=20)
     D = cdist(X, X)
-    model = EVCLUS(3, metric="precomputed", random_state=0).fit(
-        np.take_along_axis(D, partners, axis=1), partners=partners
-    )
+    model = EVCLUS(3, metric="precomputed", n_pairs=partners, random_state=0)
+    model.fit(np.take_along_axis(D, partners, axis=1))
     np.testing.assert_array_equal(model.predict(D), model.labels_)
 
 
@@ -489,7 +487,12 @@ def test_scikit_learn_contract(estimator, check):
 
 
 # These give a table of attributes to an estimator that says it wants a matrix.
-OF_ATTRIBUTES = {"check_clustering", "check_positive_only_tag_during_fit", "check_estimators_nan_inf"}
+OF_ATTRIBUTES = {
+    "check_clustering",
+    "check_positive_only_tag_during_fit",
+    "check_estimators_nan_inf",
+    *CHECKS_THAT_WEIGH,
+}
 
 
 @pytest.mark.parametrize("kind", [EVCLUS, CEVCLUS, RECM])

@@ -244,7 +244,7 @@ def test_a_digest_changes_with_what_is_imported_and_with_nothing_else(package):
 def test_a_method_depends_on_its_base_and_not_on_other_families():
     reached = code.closure(("evidentia.prototypes.ecm",))
     assert {"evidentia._base", "evidentia.prototypes._kernel", "evidentia.partition.credal"} <= reached
-    assert not any(name.startswith(("evidentia.mixtures", "evidentia.cli", "evidentia.neural")) for name in reached)
+    assert not any(name.startswith(("evidentia.mixtures", "evidentia.app.cli", "evidentia.neural")) for name in reached)
     assert "evidentia.datasets.synthetic" in code.closure(("reproduction.defaults.tables",))
 
 

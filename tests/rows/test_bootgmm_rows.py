@@ -16,9 +16,9 @@ from evidentia.mixtures.gaussian_rows import AllRows
 from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 from evidentia.partition import LazyPartition
 from evidentia.rows.numbered import NumberedRows
+from evidentia.rows.scan import scan
 from evidentia.rows.sketch import Sketch
-from evidentia.rows.source import Piece
-from evidentia.rows.survey import look_through
+from evidentia.rows.source import Chunk
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.poisson_weights import poisson_weights
 from odd_rows import OddRows
@@ -37,7 +37,7 @@ def small_samples(monkeypatch):
     """A sample of 600 rows, of which 100 have intervals, and 20 replicates at a time."""
     settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, 600))
-    for module in ("rows.survey", "rows.sketch", "mixtures.bootgmm"):
+    for module in ("rows.scan", "rows.sketch", "mixtures.bootgmm"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", 600)
     monkeypatch.setattr(bootgmm, "OBJECTS_OF_ALL_PAIRS", 100)
     monkeypatch.setattr(bootgmm, "OBJECTS", 200)
@@ -82,7 +82,7 @@ def test_of_a_table_with_too_many_pairs_some_rows_have_intervals(small_samples):
 def test_replicates_by_passes_are_those_of_the_weights_written_out(model):
     X, replicates, seed = groups(3_000), np.array([2, 7, 11]), 5
     mixture = ParsimoniousGaussianMixture(3, model=model, random_state=0).fit(X)
-    table = look_through(OddRows(X, size=333), mixing=True, missing=False, who="me")._replace(
+    table = scan(OddRows(X, size=333), mixing=True, missing=False, who="me")._replace(
         rows=NumberedRows(OddRows(X, size=333))
     )
     settings = {
@@ -153,7 +153,7 @@ def test_select_and_a_warm_start(small_samples):
     np.testing.assert_array_equal(model.intervals_.lower, whole.intervals_.lower)
 
 
-def test_few_pieces_are_in_memory_at_a_time(small_samples):
+def test_few_chunks_are_in_memory_at_a_time(small_samples):
     rows = Counting(groups(4_000), size=100)
     BootGMM(3, n_jobs=1, **{**QUICK, "n_boot": 20}).fit(rows)
     assert rows.total > 400
@@ -161,18 +161,18 @@ def test_few_pieces_are_in_memory_at_a_time(small_samples):
 
 
 class Counting(OddRows):
-    """Counts the pieces that are in memory, and those that were."""
+    """Counts the chunks that are in memory, and those that were."""
 
     now = most = total = 0
 
     def read(self, handle):
-        for piece in super().read(handle):
-            table = piece.table.copy()
+        for chunk in super().read(handle):
+            table = chunk.table.copy()
             self.now, self.total = self.now + 1, self.total + 1
             self.most = max(self.most, self.now)
             weakref.finalize(table, self.gone)
-            yield Piece(table, None, "row ", piece.first)
-            del table, piece
+            yield Chunk(table, None, "row ", chunk.first)
+            del table, chunk
 
     def gone(self):
         self.now -= 1

@@ -14,7 +14,7 @@ import pytest
 import zarr
 
 from evidentia import EGMM, open_rows
-from evidentia.rows.survey import look_through
+from evidentia.rows.scan import scan
 
 
 @pytest.fixture(autouse=True)
@@ -108,7 +108,7 @@ def test_files_without_rows_among_others(name):
     write(name, FRAME[:0])
     write(name.replace("a", "z", 1))
     rows = open_rows(name.replace("a", "?", 1))
-    assert sum(len(piece.table) for piece in read(rows)) == 3_000
+    assert sum(len(chunk.table) for chunk in read(rows)) == 3_000
 
 
 @pytest.mark.parametrize("name", ["a.npy", "a.parquet", "a.csv.gz"])
@@ -269,17 +269,17 @@ def test_names_that_are_there_twice():
 
 @pytest.mark.parametrize("name", [*FILES, "a.zarr"])
 def test_a_file_that_is_written_anew_after_it_was_opened(name, monkeypatch):
-    monkeypatch.setattr("evidentia.rows.source.PIECE_ROWS", 256)
+    monkeypatch.setattr("evidentia.rows.source.CHUNK_ROWS", 256)
     rows = open_rows(write(name))
     list(read(rows))
     write(name, FRAME + 1)
     with sentence("changed since it was opened; open it again."):
-        next(read(rows))  # not even the first piece
+        next(read(rows))  # not even the first chunk
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_changes_while_it_is_read(name, monkeypatch):
-    monkeypatch.setattr("evidentia.rows.source.PIECE_ROWS", 256)
+    monkeypatch.setattr("evidentia.rows.source.CHUNK_ROWS", 256)
     reading = read(open_rows(write(name)))
     next(reading)
     write(name, FRAME + 1)
@@ -289,7 +289,7 @@ def test_a_file_that_changes_while_it_is_read(name, monkeypatch):
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_is_cut_while_it_is_read(name, monkeypatch):
-    monkeypatch.setattr("evidentia.rows.source.PIECE_ROWS", 256)
+    monkeypatch.setattr("evidentia.rows.source.CHUNK_ROWS", 256)
     monkeypatch.setattr("evidentia.rows.source.MOST_HANDLES", 1)
     reading = read(open_rows(write(name)))
     next(reading)
@@ -315,7 +315,7 @@ def test_a_chunk_that_disappears_does_not_read_as_zeros():
 
 
 def test_a_shard_that_disappears_does_not_read_as_zeros(monkeypatch):
-    monkeypatch.setattr("evidentia.rows.source.PIECE_ROWS", 256)
+    monkeypatch.setattr("evidentia.rows.source.CHUNK_ROWS", 256)
     zarr.create_array("a.zarr", shape=X.shape, dtype=float, chunks=(250, 3), shards=(1_000, 3))[:] = X
     rows = open_rows("a.zarr")
     assert len(rows.handles) == 2
@@ -356,7 +356,7 @@ def test_a_chunk_that_is_damaged():
 
 @pytest.mark.parametrize("opened", [open, gzip.open])
 def test_cells_and_lines_of_text_that_are_wrong(opened, monkeypatch):
-    monkeypatch.setattr("evidentia.rows.source.PIECE_ROWS", 300)
+    monkeypatch.setattr("evidentia.rows.source.CHUNK_ROWS", 300)
     name = "a.csv" if opened is open else "a.csv.gz"
 
     def write_lines(line):
@@ -368,7 +368,7 @@ def test_cells_and_lines_of_text_that_are_wrong(opened, monkeypatch):
         list(read(write_lines("1,two,Cy\n")))
     with sentence(f"{name} cannot be read, it is damaged or cut: Expected 3 fields in line 1402, saw 4. Write ... ."):
         list(read(write_lines("1,2.5,Cy,4\n")))
-    table = np.concatenate([piece.table for piece in read(write_lines("1,,Cy\n"))])
+    table = np.concatenate([chunk.table for chunk in read(write_lines("1,,Cy\n"))])
     assert np.isnan(table[1_400, 0])
 
 
@@ -392,7 +392,7 @@ def test_a_number_that_is_not_finite_has_a_place(n):
     write("a.parquet", frame)
     words = "ECM needs finite numbers, but a.parquet, row group 1, row 204, column 'b' holds nan. Drop those rows ... ."
     with sentence(words):
-        look_through(open_rows("a.parquet"), mixing=False, missing=False, who="ECM")
+        scan(open_rows("a.parquet"), mixing=False, missing=False, who="ECM")
 
 
 @pytest.mark.parametrize("value", [-0.5, np.nan, np.inf])

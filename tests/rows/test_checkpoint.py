@@ -16,7 +16,7 @@ from evidentia._archive import write_archive
 from evidentia.rows import checkpoint
 from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
 from evidentia.rows.numbered import NumberedRows
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import TransformedRows
 from evidentia.solvers.coordinates import moments_of
 from odd_rows import OddRows
@@ -132,30 +132,30 @@ def test_a_full_disk_is_told_once_and_the_fit_goes_on(tmp_path, monkeypatch):
         pytest.warns(UserWarning, match=r"could not be written .*No space left.*run\.npz") as told,
         write_checkpoint(kept),
     ):
-        found = [add_up(some_moments, rows, mixing) for mixing in (True, False)]
+        found = [reduce_rows(some_moments, rows, mixing) for mixing in (True, False)]
     assert len(told) == 1
     assert len(found) == 2
     assert kept.path.read_bytes() == before
     assert os.listdir(tmp_path) == ["run.npz"]
 
 
-def some_moments(piece, mixing):
-    return moments_of(piece.table, None, mixing)
+def some_moments(chunk, mixing):
+    return moments_of(chunk.table, None, mixing)
 
 
 def test_a_pass_is_kept_for_the_same_function_and_arguments_only(tmp_path):
     rows, kept = OddRows(table(500)), Checkpoint(tmp_path / "run.npz", "rows", "settings")
     with write_checkpoint(kept):
-        a, b = add_up(some_moments, rows, True), add_up(some_moments, rows, True)
+        a, b = reduce_rows(some_moments, rows, True), reduce_rows(some_moments, rows, True)
         assert kept.n_found == 1
-        add_up(some_moments, rows, False)
+        reduce_rows(some_moments, rows, False)
         assert kept.n_found == 1
     np.testing.assert_array_equal(a.squares, b.squares)
     assert len(kept.sums) == 2
 
 
 class Doubled:
-    def to(self, X):
+    def transform(self, X):
         return 2 * X
 
 
@@ -170,9 +170,9 @@ def test_a_pass_over_changed_rows_is_another_one(tmp_path):
         TransformedRows(plain, Doubled()),
     ]
     with write_checkpoint(Checkpoint(tmp_path / "run.npz", "rows", "settings")):
-        found = [add_up(some_moments, rows, True) for rows in [plain, *others]]
+        found = [reduce_rows(some_moments, rows, True) for rows in [plain, *others]]
     for rows, kept in zip(others, found[1:], strict=True):
-        np.testing.assert_array_equal(kept.mean, add_up(some_moments, rows, True).mean)
+        np.testing.assert_array_equal(kept.mean, reduce_rows(some_moments, rows, True).mean)
     assert found[2].total == found[3].total == 499
 
 

@@ -10,9 +10,9 @@ import pytest
 from distributed import Client, LocalCluster
 
 from evidentia.rows import cluster, passes
-from evidentia.rows.passes import add_up, map_handles
+from evidentia.rows.passes import map_handles, reduce_rows
+from evidentia.rows.scan import scan
 from evidentia.rows.source import ArrayRows
-from evidentia.rows.survey import look_through
 from made_rows import MadeRows, client_of_a_task, handle_of, note_and_sleep, same, slow_if_even, sum_alone, sums_of
 
 
@@ -44,7 +44,7 @@ def test_the_grouping_changes_no_bit(client, monkeypatch, tasks):
     monkeypatch.setattr(cluster, "TASKS", tasks)
     seen = submissions(client, monkeypatch)
     rows = MadeRows(13)
-    assert same(add_up(sums_of, rows, 1.7), sum_alone(rows, 1.7))
+    assert same(reduce_rows(sums_of, rows, 1.7), sum_alone(rows, 1.7))
     assert len(seen) == min(13, 2 * tasks)
 
 
@@ -54,9 +54,9 @@ def test_results_come_in_the_order_of_the_handles(client):
 
 def test_a_survey_is_the_same_as_in_this_process(client, monkeypatch):
     rows = MadeRows(12, 6000)
-    there = look_through(rows, mixing=True, missing=False, who="me")
+    there = scan(rows, mixing=True, missing=False, who="me")
     monkeypatch.setattr(passes, "active_client", lambda: None)
-    here = look_through(rows, mixing=True, missing=False, who="me")
+    here = scan(rows, mixing=True, missing=False, who="me")
     assert not here.complete
     np.testing.assert_array_equal(here.moments.squares, there.moments.squares)
     np.testing.assert_array_equal(here.sample.X, there.sample.X)
@@ -75,19 +75,19 @@ def test_no_task_is_tied_to_a_worker_and_none_is_large(client, monkeypatch):
 def test_what_is_in_memory_is_not_sent(client, monkeypatch):
     seen = submissions(client, monkeypatch)
     rows = ArrayRows(np.arange(12.0).reshape(4, 3) + 1)
-    assert add_up(sums_of, rows, 1.0).size == 4
-    assert add_up(sums_of, rows.map_pieces(lambda piece: piece), 1.0).size == 4
+    assert reduce_rows(sums_of, rows, 1.0).size == 4
+    assert reduce_rows(sums_of, rows.map_chunks(lambda chunk: chunk), 1.0).size == 4
     assert seen == []
 
 
 def test_rows_that_are_refused_are_named_and_not_read_again(client, tmp_path):
     with pytest.raises(ValueError, match=r"^part 5, row 11 is empty$"):
-        add_up(sums_of, MadeRows(8, diary=tmp_path, bad=5), 1.0)
+        reduce_rows(sums_of, MadeRows(8, diary=tmp_path, bad=5), 1.0)
     assert len(list(tmp_path.glob("5-*"))) == 1
 
 
 def test_rows_that_could_not_be_read_are_read_again(client, tmp_path):
-    found = add_up(sums_of, MadeRows(8, diary=tmp_path, broken=4), 1.7)
+    found = reduce_rows(sums_of, MadeRows(8, diary=tmp_path, broken=4), 1.7)
     assert same(found, sum_alone(MadeRows(8), 1.7))
     assert len(list(tmp_path.glob("4-*"))) == 2
 
@@ -108,10 +108,10 @@ def test_memory_is_asked_before_the_work(client, tmp_path, monkeypatch):
     monkeypatch.setattr(MadeRows, "working_bytes", 590_000_000)
     rows = MadeRows(diary=tmp_path)
     with pytest.raises(MemoryError) as caught:
-        add_up(sums_of, rows, 1.0)
+        reduce_rows(sums_of, rows, 1.0)
     said = str(caught.value)
     assert "has a memory limit of 800 MB and begins no task above 640 MB, but its software alone takes" in said
-    assert "and a piece of rows 590 MB in each of its 1 threads. Give it at least" in said
+    assert "and a chunk of rows 590 MB in each of its 1 threads. Give it at least" in said
     least = float(said.split("at least ")[1].split(" MB")[0])
     assert (590 + 100) / 0.8 < least < (590 + 400) / 0.8
     assert not list(tmp_path.iterdir())
@@ -124,7 +124,7 @@ def test_a_worker_needs_the_package(workers):
             with pytest.raises(
                 ModuleNotFoundError, match=r"^Worker tcp://.* cannot import evidentia\. Install the same"
             ):
-                add_up(sums_of, MadeRows(), 1.0)
+                reduce_rows(sums_of, MadeRows(), 1.0)
         finally:
             client.run(lambda: sys.modules.pop("evidentia"))
 
@@ -134,7 +134,7 @@ def test_a_worker_needs_the_same_version(client, monkeypatch):
 
     monkeypatch.setattr(evidentia, "__version__", "99.5")
     with pytest.raises(RuntimeError, match=r"has evidentia .*, and this process 99\.5\. Install the same version"):
-        add_up(sums_of, MadeRows(), 1.0)
+        reduce_rows(sums_of, MadeRows(), 1.0)
 
 
 def test_a_cluster_without_workers(monkeypatch):
@@ -145,7 +145,7 @@ def test_a_cluster_without_workers(monkeypatch):
         Client(nobody),
         pytest.raises(RuntimeError, match=r"^There was no Dask worker for 1 seconds, so the pass was given up\."),
     ):
-        add_up(sums_of, MadeRows(), 1.0)
+        reduce_rows(sums_of, MadeRows(), 1.0)
 
 
 def test_tasks_that_another_program_cancels(client):
@@ -158,7 +158,7 @@ def test_tasks_that_another_program_cancels(client):
 
 def test_a_fit_inside_a_task_waits_for_nobody(client):
     rows = MadeRows(5)
-    assert same(client.submit(add_up, sums_of, rows, 1.7).result(), sum_alone(rows, 1.7))
+    assert same(client.submit(reduce_rows, sums_of, rows, 1.7).result(), sum_alone(rows, 1.7))
     found = client.submit(client_of_a_task, pure=False).result()
     assert found is None
 

@@ -18,9 +18,9 @@ from evidentia.rows import as_rows, passes
 from evidentia.rows import dask as dask_rows
 from evidentia.rows.dask import DaskRows
 from evidentia.rows.numbered import NumberedRows
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
+from evidentia.rows.scan import scan
 from evidentia.rows.source import TransformedRows, gather_rows
-from evidentia.rows.survey import look_through
 from made_rows import MadeRows, same, sums_of
 
 
@@ -57,28 +57,28 @@ KINDS = ("array", "unknown lengths", "frame")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_pieces_are_the_rows_in_order(collections, table, kind, monkeypatch):
-    monkeypatch.setattr(dask_rows, "piece_rows", lambda d: 128)
+def test_chunks_are_the_rows_in_order(collections, table, kind, monkeypatch):
+    monkeypatch.setattr(dask_rows, "chunk_rows", lambda d: 128)
     rows = DaskRows(collections[kind])
     assert rows.n_features == 3
     assert rows.n_rows == (2000 if kind == "array" else None)
     assert rows.names == (("a", "b", "c") if kind == "frame" else None)
-    pieces = [piece for handle in rows.handles for piece in rows.read(handle)]
-    assert max(len(piece.table) for piece in pieces) == 128
-    assert {piece.table.dtype for piece in pieces} == {np.dtype(float)}
-    assert pieces[-1].where(3) == "block 4, row 899"
+    chunks = [chunk for handle in rows.handles for chunk in rows.read(handle)]
+    assert max(len(chunk.table) for chunk in chunks) == 128
+    assert {chunk.table.dtype for chunk in chunks} == {np.dtype(float)}
+    assert chunks[-1].where(3) == "block 4, row 899"
     np.testing.assert_array_equal(gather_rows(rows).table, table)
 
 
 @pytest.mark.parametrize("persisted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_client_changes_no_bit(collections, kind, client, persisted):
-    here = add_up(sums_of, DaskRows(collections[kind]), 1.7)
+    here = reduce_rows(sums_of, DaskRows(collections[kind]), 1.7)
     with client.as_current():
         rows = DaskRows(collections[kind].persist() if persisted else collections[kind])
         assert passes.active_client() is client
-        assert same(add_up(sums_of, rows, 1.7), here)
-        assert same(add_up(sums_of, rows, 1.7), here)  # nothing is left over from a pass
+        assert same(reduce_rows(sums_of, rows, 1.7), here)
+        assert same(reduce_rows(sums_of, rows, 1.7), here)  # nothing is left over from a pass
         np.testing.assert_array_equal(gather_rows(rows).table, gather_rows(DaskRows(collections[kind])).table)
         for _ in range(50):  # to let go of a result takes a moment
             if persisted or not any(client.has_what().values()):
@@ -111,7 +111,7 @@ def test_what_is_refused_on_the_way_names_the_block(client):
         client.as_current(),
         pytest.raises(ValueError, match=r"me needs finite numbers, but block 2, row 5001, column 1 holds inf"),
     ):
-        look_through(DaskRows(da.from_array(X, chunks=(10_000, 3))), mixing=True, missing=True, who="me")
+        scan(DaskRows(da.from_array(X, chunks=(10_000, 3))), mixing=True, missing=True, who="me")
 
 
 def test_what_blocks_share_is_computed_once_a_pass(client, tmp_path):
@@ -124,15 +124,15 @@ def test_what_blocks_share_is_computed_once_a_pass(client, tmp_path):
 
     X = da.ones((50, 3), chunks=(10, 3)).map_blocks(note, dtype=float, meta=np.empty((0, 0)))
     with client.as_current():
-        assert add_up(sums_of, DaskRows(X - X.mean(axis=0)), 1.0).size == 50
+        assert reduce_rows(sums_of, DaskRows(X - X.mean(axis=0)), 1.0).size == 50
     assert len(list(tmp_path.iterdir())) in (5, 10)  # of the mean, and of the rows unless they were still there
 
 
 def test_the_share_of_a_sample_is_guessed_where_lengths_are_unknown():
     X = da.random.RandomState(2).normal(size=(200_000, 2), chunks=(20_000, 2))
     unknown = X.map_blocks(lambda block: block[block[:, 0] > -9], chunks=((np.nan,) * 10, (2,)))
-    known = look_through(DaskRows(X), mixing=True, missing=False, who="me")
-    found = look_through(DaskRows(unknown), mixing=True, missing=False, who="me")
+    known = scan(DaskRows(X), mixing=True, missing=False, who="me")
+    found = scan(DaskRows(unknown), mixing=True, missing=False, who="me")
     assert found.n_rows == 200_000
     np.testing.assert_array_equal(found.sample.X, known.sample.X)
 
@@ -209,13 +209,13 @@ def test_a_fit_of_a_dask_array_reads_it_block_by_block(client, tmp_path):
 
 def test_what_is_sent_to_a_worker_has_no_blocks_in_it(table):
     rows = DaskRows(da.from_array(table, chunks=(500, 3)))
-    for sent in (rows, TransformedRows(rows, Twice()), rows.map_pieces(repr), NumberedRows(rows)):
-        assert len(cloudpickle.dumps(sent.bare())) < 2000 < table.nbytes
+    for sent in (rows, TransformedRows(rows, Twice()), rows.map_chunks(repr), NumberedRows(rows)):
+        assert len(cloudpickle.dumps(sent.without_handles())) < 2000 < table.nbytes
         assert sent.block(sent.handles[1]).key == rows.block(1).key
 
 
 class Twice:
-    def to(self, table):
+    def transform(self, table):
         return 2 * table
 
 

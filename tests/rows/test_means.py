@@ -16,9 +16,9 @@ from evidentia.prototypes import BPEC, CCM, CECM, CFCM
 from evidentia.prototypes._base import Slices
 from evidentia.prototypes._kernel import Criterion, Prototypes, descent_step
 from evidentia.rows.numbered import NumberedRows, rows_apart
+from evidentia.rows.scan import scan
 from evidentia.rows.sketch import Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gather_rows
-from evidentia.rows.survey import look_through
+from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows
 from evidentia.solvers.threads import threads
 from odd_rows import OddRows
 
@@ -101,11 +101,11 @@ def test_all_rows_decide_and_not_the_sample_alone(model, monkeypatch):
     model.set_params(n_init=1, random_state=3, tol=1e-13, max_iter=3_000)
     centers, criterion = model.fit(X).cluster_centers_, model.criterion_
     settings = {"rho": model.rho_} if "rho" in model.parameters else {}
-    monkeypatch.setattr("evidentia.rows.survey.SKETCH_ROWS", 300)
+    monkeypatch.setattr("evidentia.rows.scan.SKETCH_ROWS", 300)
     settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, 300))
     monkeypatch.setattr("evidentia.rows.sketch.SKETCH_ROWS", 300)
-    alone = look_through(ArrayRows(X), mixing=False, missing=False, who="a test").sample.X
+    alone = scan(ArrayRows(X), mixing=False, missing=False, who="a test").sample.X
     assert len(alone) == 300
     again = clone(model).set_params(**settings).fit(X)
     np.testing.assert_allclose(again.criterion_, criterion, rtol=1e-9)
@@ -193,8 +193,8 @@ def test_rows_by_number():
         np.testing.assert_array_equal(left.weight[left.weight > 0], np.delete(weight, numbers))
     counted = NumberedRows(OddRows(X, size=7, known=False))
     assert counted.n_rows == 40
-    for piece in (piece for handle in counted.handles for piece in counted.read(handle)):
-        np.testing.assert_array_equal(piece.table[0], X[piece.first])
+    for chunk in (chunk for handle in counted.handles for chunk in counted.read(handle)):
+        np.testing.assert_array_equal(chunk.table[0], X[chunk.first])
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class MadeRows(RowSource):
     def read(self, handle):
         rng = np.random.default_rng(handle)
         n = min(20_000, self.n_rows - handle)
-        yield Piece(rng.normal(size=(n, 5)) + 7 * rng.integers(3, size=(n, 1)), None, "row ", handle)
+        yield Chunk(rng.normal(size=(n, 5)) + 7 * rng.integers(3, size=(n, 1)), None, "row ", handle)
 
     def fingerprint(self):
         return f"made {self.n_rows}"

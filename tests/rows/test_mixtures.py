@@ -13,7 +13,7 @@ from evidentia.mixtures.class_rows import MOST_CATEGORIES, Values
 from evidentia.partition.lazy import LazyPartition
 from evidentia.rows.checkpoint import Checkpoint
 from evidentia.rows.sketch import SKETCH_ROWS
-from evidentia.rows.source import Piece, RowSource
+from evidentia.rows.source import Chunk, RowSource
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
 from odd_rows import OddRows
@@ -138,7 +138,7 @@ def _small_samples(monkeypatch, size):
 
     settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, size))
-    for module in ("rows.survey", "rows.sketch", "mixtures.class_rows"):
+    for module in ("rows.scan", "rows.sketch", "mixtures.class_rows"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", size)
 
 
@@ -313,10 +313,10 @@ def test_columns_of_too_many_numbers_or_none_are_refused():
 def test_values_add_up_and_are_bounded():
     a = Values(np.array([0.0, 0, 2]), np.array([-1.0, 5, 0]))
     b = Values(np.array([0.0, 1, 2]), np.array([5.0, 3, 0]))
-    both = a.plus(b)
+    both = a + b
     assert list(zip(both.column, both.value)) == [(0, -1), (0, 5), (1, 3), (2, 0)]
     many = [Values(np.zeros(9_000), np.arange(9_000.0) + shift) for shift in (0, 9_000, 18_000)]
-    assert len(many[0].plus(many[1]).plus(many[2]).value) == MOST_CATEGORIES + 1
+    assert len((many[0] + many[1] + many[2]).value) == MOST_CATEGORIES + 1
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ class Generated(RowSource):
         rng = np.random.default_rng(handle)
         table = rng.normal(size=(20_000, 5))
         table[rng.uniform(size=20_000) < 0.4] += 5
-        yield Piece(np.clip(np.round(1.5 * table), -5, 12) if self.whole else table, None, f"part {handle}, row ", 0)
+        yield Chunk(np.clip(np.round(1.5 * table), -5, 12) if self.whole else table, None, f"part {handle}, row ", 0)
 
     def fingerprint(self):
         return f"generated {self.whole}"

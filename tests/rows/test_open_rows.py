@@ -14,9 +14,9 @@ import zarr
 import evidentia
 from evidentia import EGMM, open_rows
 from evidentia.rows import source
-from evidentia.rows.files import Block, cut_into_pieces, group_neighbors
-from evidentia.rows.source import ArrayRows, Piece, cut, piece_rows
-from evidentia.rows.survey import look_through
+from evidentia.rows.files import Block, cut_into_chunks, group_neighbors
+from evidentia.rows.scan import scan
+from evidentia.rows.source import ArrayRows, Chunk, chunk_bounds, chunk_rows
 from evidentia.solvers.threads import threads
 
 KINDS = ("npy", "parquet", "zarr", "csv", "tsv", "csv.gz")
@@ -49,16 +49,16 @@ def write(path, X, **options):
     return path
 
 
-def pieces(rows):
-    return [piece for handle in rows.handles for piece in rows.read(handle)]
+def chunks(rows):
+    return [chunk for handle in rows.handles for chunk in rows.read(handle)]
 
 
 def table(rows):
-    return np.concatenate([piece.table for piece in pieces(rows)])
+    return np.concatenate([chunk.table for chunk in chunks(rows)])
 
 
 def weights(rows):
-    return np.concatenate([piece.weight for piece in pieces(rows)])
+    return np.concatenate([chunk.weight for chunk in chunks(rows)])
 
 
 # -- the same rows ----------------------------------------------------------------------------------------------------
@@ -69,8 +69,8 @@ def test_each_kind_gives_the_rows_that_were_written(kind):
     X = numbers(70_001)
     rows = open_rows(write(f"a.{kind}", X))
     np.testing.assert_array_equal(table(rows), X)
-    assert [len(piece.table) for piece in pieces(rows)] == [32_768, 32_768, 4_465]
-    assert all(piece.table.dtype == float and piece.table.flags.c_contiguous for piece in pieces(rows))
+    assert [len(chunk.table) for chunk in chunks(rows)] == [32_768, 32_768, 4_465]
+    assert all(chunk.table.dtype == float and chunk.table.flags.c_contiguous for chunk in chunks(rows))
     assert rows.n_rows == (70_001 if kind in ("npy", "parquet", "zarr") else None)
     assert rows.n_features == 3
     assert rows.names == (None if kind in ("npy", "zarr") else ("col0", "col1", "col2"))
@@ -88,8 +88,8 @@ def test_columns_in_the_order_asked_for_and_weights_apart(kind):
     )
     np.testing.assert_array_equal(table(rows), X[:, [3, 0]])
     np.testing.assert_array_equal(weights(rows), X[:, 1])
-    assert all(piece.table.flags.c_contiguous for piece in pieces(rows))
-    assert next(pieces(rows)[0].without_zero_weights()).where(2).endswith("row 4")  # rows 1, 2, 4, 5, ... count
+    assert all(chunk.table.flags.c_contiguous for chunk in chunks(rows))
+    assert next(chunks(rows)[0].without_zero_weights()).where(2).endswith("row 4")  # rows 1, 2, 4, 5, ... count
     others = open_rows(f"a.{kind}", weight=1 if kind in ("npy", "zarr") else "col1")
     np.testing.assert_array_equal(table(others), X[:, [0, 2, 3]])
 
@@ -194,7 +194,7 @@ def test_few_columns_of_many_are_read_in_steps(monkeypatch):
     X = numbers(9_000, 40)
     rows = open_rows(write("a.npy", X), columns=[7, 3])
     np.testing.assert_array_equal(table(rows), X[:, [7, 3]])
-    assert [len(piece.table) for piece in pieces(rows)] == [9_000]
+    assert [len(chunk.table) for chunk in chunks(rows)] == [9_000]
 
 
 def test_text_with_other_separators_and_without_names():
@@ -225,9 +225,9 @@ def test_arrays_in_files_are_cut_as_in_memory(monkeypatch):
     np.save("a.npy", X[:123_456])
     np.save("b.npy", X[123_456:])
     rows, memory = open_rows("?.npy"), ArrayRows(X)
-    assert rows.handles == memory.handles == cut(300_000, 2)
+    assert rows.handles == memory.handles == chunk_bounds(300_000, 2)
     assert len(rows.handles) == 4
-    assert [len(piece.table) for piece in pieces(rows)] == [len(piece.table) for piece in pieces(memory)]
+    assert [len(chunk.table) for chunk in chunks(rows)] == [len(chunk.table) for chunk in chunks(memory)]
     np.testing.assert_array_equal(table(rows), X)
     np.testing.assert_array_equal(table(memory), X)
 
@@ -236,7 +236,7 @@ def test_small_row_groups_are_taken_together():
     X = numbers(300_000, 2)
     rows = open_rows(write("a.parquet", X, row_group_size=1_000))
     assert rows.handles == [(0, 132), (132, 264), (264, 300)]
-    assert [len(piece.table) for piece in rows.read((132, 264))] == [32_768] * 4 + [928]
+    assert [len(chunk.table) for chunk in rows.read((132, 264))] == [32_768] * 4 + [928]
     np.testing.assert_array_equal(table(rows), X)
 
 
@@ -244,24 +244,24 @@ def test_there_are_never_very_many_handles():
     assert len(group_neighbors([7] * 1_000_000, 10)) == 1_000
     assert group_neighbors([0, 0, 5, 0], 3) == [(0, 3)]
     assert group_neighbors([9, 9, 9], 3) == [(0, 1), (1, 2), (2, 3)]
-    assert len(cut(10**9, 10)) <= source.MOST_HANDLES
-    assert cut(10**9, 10)[-1][1] == 10**9
-    assert all((stop - start) % piece_rows(10) == 0 for start, stop in cut(10**9, 10)[:-1])
+    assert len(chunk_bounds(10**9, 10)) <= source.MOST_HANDLES
+    assert chunk_bounds(10**9, 10)[-1][1] == 10**9
+    assert all((stop - start) % chunk_rows(10) == 0 for start, stop in chunk_bounds(10**9, 10)[:-1])
 
 
-def test_a_piece_knows_where_each_of_its_rows_is():
+def test_a_chunk_knows_where_each_of_its_rows_is():
     def block(n, place, first, weight):
         return Block(np.zeros((n, 1)), np.full(n, weight), place, first)
 
     blocks = [block(3, "a ", 0, 1.0), block(2, "a ", 3, 0.0), block(4, "b ", 7, 2.0), block(0, "c ", 0, 1.0)]
-    first, second = (piece for whole in cut_into_pieces(blocks, 6) for piece in whole.without_zero_weights())
+    first, second = (chunk for whole in cut_into_chunks(blocks, 6) for chunk in whole.without_zero_weights())
     assert [first.where(row) for row in range(len(first.table))] == ["a 0", "a 1", "a 2", "b 7"]
     assert first.weight.tolist() == [1, 1, 1, 2]
     assert [second.where(row) for row in range(len(second.table))] == ["b 8", "b 9", "b 10"]
-    assert list(Piece(np.zeros((2, 1)), np.zeros(2), "a ", 0).without_zero_weights()) == []
+    assert list(Chunk(np.zeros((2, 1)), np.zeros(2), "a ", 0).without_zero_weights()) == []
 
 
-def test_a_large_row_group_is_read_in_pieces():
+def test_a_large_row_group_is_read_in_chunks():
     X = np.random.default_rng(0).normal(size=(1_500_000, 2))
     path = write("a.parquet", X, row_group_size=1_500_000)
     rows = open_rows(path)
@@ -270,8 +270,8 @@ def test_a_large_row_group_is_read_in_pieces():
     before = pa.total_allocated_bytes()
     tracemalloc.start()
     most = 0
-    for piece in rows.read((0, 1)):
-        assert len(piece.table) <= 32_768
+    for chunk in rows.read((0, 1)):
+        assert len(chunk.table) <= 32_768
         most = max(most, pa.total_allocated_bytes() - before)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -375,8 +375,8 @@ def test_a_fit_from_other_files_is_the_same_model(kind, groups, in_memory):
 @pytest.mark.parametrize("kind", KINDS)
 def test_small_files_are_the_table_in_memory(kind):
     X = np.concatenate([numbers(200), numbers(200, seed=1) + np.array([400, 0, 0])])
-    seen = look_through(open_rows(write(f"a.{kind}", X)), mixing=True, missing=True, who="EGMM")
-    memory = look_through(ArrayRows(X), mixing=True, missing=True, who="EGMM")
+    seen = scan(open_rows(write(f"a.{kind}", X)), mixing=True, missing=True, who="EGMM")
+    memory = scan(ArrayRows(X), mixing=True, missing=True, who="EGMM")
     assert seen.complete
     np.testing.assert_array_equal(seen.sample.X, memory.sample.X)
     np.testing.assert_array_equal(seen.moments.squares, memory.moments.squares)
@@ -391,7 +391,7 @@ def test_any_number_of_threads_sees_the_same(kind):
     seen = []
     for n_jobs in (1, 3):
         with threads(n_jobs):
-            seen.append(look_through(rows, mixing=True, missing=False, who="ECM"))
+            seen.append(scan(rows, mixing=True, missing=False, who="ECM"))
     np.testing.assert_array_equal(seen[0].moments.squares, seen[1].moments.squares)
     np.testing.assert_array_equal(seen[0].sample.X, seen[1].sample.X)
 

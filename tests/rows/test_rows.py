@@ -12,10 +12,10 @@ from sklearn.metrics import adjusted_rand_score
 from evidentia import EGMM
 from evidentia.partition.lazy import LazyPartition
 from evidentia.rows import passes
-from evidentia.rows.passes import add_up, map_handles
+from evidentia.rows.passes import map_handles, reduce_rows
+from evidentia.rows.scan import scan
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch, row_hashes
-from evidentia.rows.source import ArrayRows, Piece, RowSource, gather_rows, piece_rows
-from evidentia.rows.survey import look_through
+from evidentia.rows.source import ArrayRows, Chunk, RowSource, chunk_rows, gather_rows
 from evidentia.solvers.coordinates import moments_of
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
@@ -30,8 +30,8 @@ def blobs(n, d=4, seed=0):
     return centers[which] + scales * rng.normal(size=(n, d)), which
 
 
-def moments(piece, mixing=True):
-    return moments_of(piece.table, piece.weight, mixing)
+def moments(chunk, mixing=True):
+    return moments_of(chunk.table, chunk.weight, mixing)
 
 
 def test_a_pass_adds_up_in_order_on_any_number_of_threads():
@@ -39,15 +39,15 @@ def test_a_pass_adds_up_in_order_on_any_number_of_threads():
     rows, seen = ArrayRows(X), set()
     assert len(rows.handles) == 7
 
-    def watched(piece):
+    def watched(chunk):
         seen.add(threading.get_ident())
-        return moments(piece)
+        return moments(chunk)
 
     found = []
     for n_jobs in (1, 2, 3):
         seen.clear()
         with threads(n_jobs):
-            found.append(add_up(watched, rows))
+            found.append(reduce_rows(watched, rows))
         assert (seen == {threading.get_ident()}) == (n_jobs == 1)
         assert len(seen) <= n_jobs
     for one in found[1:]:
@@ -58,11 +58,11 @@ def test_a_pass_adds_up_in_order_on_any_number_of_threads():
 
 
 def test_an_error_in_a_thread_is_the_error_of_the_pass():
-    def fails(piece):
-        raise ArithmeticError(piece.where(0))
+    def fails(chunk):
+        raise ArithmeticError(chunk.where(0))
 
     with threads(2), pytest.raises(ArithmeticError, match="row 0"):
-        add_up(fails, ArrayRows(blobs(100_000)[0]))
+        reduce_rows(fails, ArrayRows(blobs(100_000)[0]))
 
 
 def test_few_results_wait_at_a_time(monkeypatch):
@@ -82,7 +82,7 @@ def test_few_results_wait_at_a_time(monkeypatch):
 
 def test_no_rows_at_all_is_said():
     with pytest.raises(ValueError, match="no row of a weight above zero"):
-        add_up(moments, OddRows(np.empty((0, 3))))
+        reduce_rows(moments, OddRows(np.empty((0, 3))))
 
 
 @pytest.mark.parametrize("holes", [False, True])
@@ -100,7 +100,7 @@ def test_moments_add_up(holes, weighted):
         for cut in (slice(0, 300), slice(300, 307), slice(307, 1_000))
     ]
     whole = moments_of(X, weight)
-    added = parts[0].plus(parts[1]).plus(parts[2])
+    added = parts[0] + parts[1] + parts[2]
     assert added.total == pytest.approx(whole.total)
     for a, b in zip(added[1:], whole[1:]):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
@@ -119,7 +119,7 @@ def test_the_sketch_does_not_know_the_order_of_rows_nor_their_cut():
     parts = [Sketch.of(part, None) for part in np.array_split(shuffled, 13)]
     other = parts[0]
     for part in parts[1:]:
-        other = other.plus(part)
+        other = other + part
     other = other.keep_smallest(100)
     for a, b in zip(one, other):
         np.testing.assert_array_equal(a, b)
@@ -140,13 +140,13 @@ def test_hashes_tell_rows_apart_and_mean_zero_by_either_zero():
 
 def test_a_large_table_is_known_by_a_sample_of_its_rows():
     X, _ = blobs(120_000)
-    table = look_through(ArrayRows(X), mixing=True, missing=False, who="EGMM")
+    table = scan(ArrayRows(X), mixing=True, missing=False, who="EGMM")
     assert not table.complete
     assert table.n_rows == 120_000
     assert table.sample.X.shape == (SKETCH_ROWS, 4)
     assert table.sample.weight.sum() == pytest.approx(120_000)
     np.testing.assert_allclose(table.moments.mean, X.mean(axis=0), rtol=1e-11)
-    other = look_through(OddRows(X[::-1], known=False), mixing=True, missing=False, who="EGMM")
+    other = scan(OddRows(X[::-1], known=False), mixing=True, missing=False, who="EGMM")
     np.testing.assert_array_equal(table.sample.X, other.sample.X)
 
 
@@ -156,9 +156,10 @@ def test_rows_that_repeat_are_looked_for_again(monkeypatch):
     distinct = np.unique(X, axis=0)
     calls = []
     monkeypatch.setattr(
-        "evidentia.rows.survey.add_up", lambda function, *rest: calls.append(function) or add_up(function, *rest)
+        "evidentia.rows.scan.reduce_rows",
+        lambda function, *rest: calls.append(function) or reduce_rows(function, *rest),
     )
-    table = look_through(ArrayRows(X), mixing=True, missing=False, who="EGMM")
+    table = scan(ArrayRows(X), mixing=True, missing=False, who="EGMM")
     assert len(calls) > 1  # the first pass looked at too few hashes
     assert len(table.sample.X) == SKETCH_ROWS < len(distinct)
     kept = np.sort(row_hashes(distinct))[:SKETCH_ROWS]
@@ -170,14 +171,14 @@ def test_a_bad_cell_is_named(value, words):
     X, _ = blobs(100_000)
     X[90_000, 2] = value
     with pytest.raises(ValueError, match=words):
-        look_through(OddRows(X), mixing=True, missing=False, who="ECM")
+        scan(OddRows(X), mixing=True, missing=False, who="ECM")
 
 
 def test_rows_of_nothing_but_holes_are_refused_where_holes_are_allowed():
     X, _ = blobs(100_000)
     X[70_000] = np.nan
     with pytest.raises(ValueError, match="row 70000 holds nothing but NaN"):
-        look_through(OddRows(X), mixing=True, missing=True, who="EGMM")
+        scan(OddRows(X), mixing=True, missing=True, who="EGMM")
 
 
 def test_rows_of_weight_zero_do_not_count_but_are_placed():
@@ -252,7 +253,7 @@ class Generated(RowSource):
         rng = np.random.default_rng(handle)
         table = rng.normal(size=(20_000, 5))
         table[rng.uniform(size=20_000) < 0.4] += 5
-        yield Piece(table, None, f"part {handle}, row ", 0)
+        yield Chunk(table, None, f"part {handle}, row ", 0)
 
     def fingerprint(self):
         return "generated"
@@ -316,10 +317,10 @@ def test_sources_of_another_width_and_weights_beside_them_are_refused():
         model.fit(OddRows(X), sample_weight=np.ones(3_000))
 
 
-def test_pieces_of_wide_tables_have_fewer_rows():
-    assert piece_rows(4) == 32_768
-    assert piece_rows(100) == 5_242
-    assert piece_rows(10**6) == 256
+def test_chunks_of_wide_tables_have_fewer_rows():
+    assert chunk_rows(4) == 32_768
+    assert chunk_rows(100) == 5_242
+    assert chunk_rows(10**6) == 256
 
 
 def test_gathering_keeps_weights_and_order():

@@ -74,7 +74,7 @@ def test_of_a_large_sparse_matrix_a_sample_alone_is_made_dense(small_samples, mo
 
     dense = csr_array.toarray
     monkeypatch.setattr(csr_array, "toarray", spy)
-    monkeypatch.setattr(sparse, "piece_rows", lambda n_features: 64)
+    monkeypatch.setattr(sparse, "chunk_rows", lambda n_features: 64)
     with pytest.warns(UserWarning, match="EVCLUS was fitted to a sample of 150 of 2,000 rows"):
         model = EVCLUS(3, **QUICK).fit(csr_array(blobs(2_000)))
     assert (model.n_sampled_, len(model.partition_), max(made)) == (150, 2_000, 64)
@@ -116,7 +116,7 @@ def test_metrics_that_are_not_of_numbers_are_refused(metric):
 
 def test_partners_are_of_rows_in_memory():
     with pytest.raises(TypeError, match="EVCLUS draws the partners itself"):
-        EVCLUS(2).fit(OddRows(blobs(30)), partners=np.zeros((30, 2), dtype=int))
+        EVCLUS(2, n_pairs=np.zeros((30, 2), dtype=int)).fit(OddRows(blobs(30)))
 
 
 def test_links_need_rows_in_memory():

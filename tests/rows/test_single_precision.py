@@ -1,4 +1,4 @@
-"""Tables in single precision: read piece by piece as doubles, never copied as a whole."""
+"""Tables in single precision: read chunk by chunk as doubles, never copied as a whole."""
 
 import tracemalloc
 
@@ -50,7 +50,7 @@ def test_the_fit_has_the_bits_of_the_same_numbers_as_doubles(name, n):
 @every
 def test_no_copy_of_the_whole_table_as_doubles(name):
     X = table(240_000)
-    model = clone(MODELS[name]).set_params(n_jobs=1)  # how many pieces are under way at the peak is else by chance
+    model = clone(MODELS[name]).set_params(n_jobs=1)  # how many chunks are under way at the peak is else by chance
     model.fit(X[:60_000])  # what is compiled, and imported
     whole = 8 * X.size
     for work in (model.fit, model.predict_partition):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evidentia.rows.values import LEAST_SHARE, LOOKED_AT, TYPICAL, ranges_of, refuse_lost
+from evidentia.rows.values import LEAST_SHARE, LOOKED_AT, TYPICAL, check_precision, ranges_of
 
 
 def clumped(rng, n, share_of_clump, width):
@@ -29,7 +29,7 @@ def test_the_column_that_is_refused_is_the_first_whose_quantiles_are_near(n, ord
         near = (high > low) & (high - low < LEAST_SHARE * (ranges.high - ranges.low))
         said = None
         try:
-            refuse_lost(ranges, X, "ECM", str, LEAST_SHARE)
+            check_precision(ranges, X, "ECM", str, LEAST_SHARE)
         except ValueError as error:
             said = int(str(error).split("in column ")[1].split(",")[0])
         assert said == (near.argmax() if near.any() else None)
@@ -42,7 +42,7 @@ def test_rows_with_holes_are_left_out():
     X[:, 1] *= 1e-16
     X[0, 1], X[1:9, 0] = 1e3, np.nan
     with pytest.raises(ValueError, match=r"X holds 1000 in column 1, where most values differ by \S+e-16 at most"):
-        refuse_lost(ranges_of(X), X, "EGMM", str, LEAST_SHARE)
+        check_precision(ranges_of(X), X, "EGMM", str, LEAST_SHARE)
 
 
 def test_measurements_need_no_quantiles(monkeypatch):
@@ -56,5 +56,5 @@ def test_measurements_need_no_quantiles(monkeypatch):
     monkeypatch.setattr(np, "quantile", quantile)
     X = np.random.default_rng(0).normal(size=(300, 50))
     X[:, 7] = X[:, 7] > 1.5  # most are zero
-    refuse_lost(ranges_of(X), X, "ECM", str, LEAST_SHARE)
+    check_precision(ranges_of(X), X, "ECM", str, LEAST_SHARE)
     assert asked == [(300, 1)]

@@ -35,10 +35,10 @@ def partition():
 def test_a_failure_in_the_middle_leaves_the_files_of_the_last_call(partition, kind, error, tmp_path, monkeypatch):
     folder = Path(WRITERS[kind](partition, tmp_path / "found"))
     before = clusters_in(folder, kind)
-    read, pieces = partition.rows.read, iter(range(4))
+    read, chunks = partition.rows.read, iter(range(4))
 
     def failing(handle):
-        if next(pieces, None) is None:
+        if next(chunks, None) is None:
             raise error
         return read(handle)
 

@@ -9,7 +9,7 @@ import pytest
 from evidentia import CredalPartition, FocalSets
 from evidentia.partition import LazyPartition
 from evidentia.rows.dask import DaskRows
-from evidentia.rows.source import Piece, TransformedRows, same_rows
+from evidentia.rows.source import Chunk, TransformedRows, same_rows
 from evidentia.scores import credal_rand_index, pair_nonspecificity
 from evidentia.solvers.coordinates import ColumnScales
 from odd_rows import OddRows
@@ -86,7 +86,7 @@ def test_scaled_rows_are_compared_object_by_object():
     scales = ColumnScales(np.array([0.5, -1.0]), np.array([2.0, 0.3]))
     rows = OddRows(X, size=101)
     scaled = TransformedRows(rows, scales)
-    expected = credal_rand_index(INSIDE, CredalPartition(place_otherwise(scales.to(X)), OTHER_SETS))
+    expected = credal_rand_index(INSIDE, CredalPartition(place_otherwise(scales.transform(X)), OTHER_SETS))
     assert credal_rand_index(lazy(rows), otherwise(scaled)) == pytest.approx(expected, abs=1e-13)
     other = TransformedRows(rows, ColumnScales(np.array([0.0, 1.0]), np.array([1.0, 1.0])))
     assert not same_rows(scaled, other)  # though both have the fingerprint of the rows
@@ -125,7 +125,7 @@ class Repeated(OddRows):
         self.handles, self.n_rows = list(range(times)), times * len(table)
 
     def read(self, handle):
-        yield Piece(self.table, None, "row ", handle * len(self.table))
+        yield Chunk(self.table, None, "row ", handle * len(self.table))
 
 
 def test_memory_does_not_grow_with_the_number_of_rows():

@@ -12,7 +12,7 @@ from evidentia.constraints import PairwiseConstraints
 from evidentia.partition import LazyPartition
 from evidentia.partition.counts import Certainty
 from evidentia.prototypes import CECM
-from evidentia.rows import survey
+from evidentia.rows import scan
 from evidentia.selection import CRITERIA, search
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import n_threads
@@ -63,8 +63,8 @@ def test_few_rows_of_a_source_have_the_table_of_memory(large):
 
 def test_the_first_pass_is_shared_by_all_fits_that_ask_for_the_same(large, monkeypatch):
     looks = []
-    look = survey._look_through
-    monkeypatch.setattr(survey, "_look_through", lambda rows, *key: looks.append(key) or look(rows, *key))
+    look = scan._scan
+    monkeypatch.setattr(scan, "_scan", lambda rows, *key: looks.append(key) or look(rows, *key))
     select(OddRows(large), {"ecm": METHODS["ecm"], "fcm": METHODS["fcm"]}, n_clusters=[2, 3, 4], random_state=1)
     assert looks == [(False, False, "ECM", False, ECM._least_share)]
     select(OddRows(large), METHODS["ecm"], n_clusters=2, random_state=1)

@@ -62,7 +62,7 @@ def test_nothing_is_guessed_before_gains_are_small_and_shrink_steadily():
 
 def test_guesses_that_lead_uphill_are_dropped_and_become_rare():
     steps = counted(linear_step)
-    astray = PLAIN._replace(back=lambda vector, like: like + 100.0)
+    astray = PLAIN._replace(restore=lambda vector, like: like + 100.0)
     run = descend(steps, np.zeros(3), max_iter=300, tol=1e-300, vectors=astray)
     np.testing.assert_array_equal(run.trace, descend(linear_step, np.zeros(3), max_iter=300, tol=1e-300).trace)
     assert 301 < steps.calls < 312
@@ -205,7 +205,7 @@ def test_a_guess_that_is_dropped_makes_the_next_wait_longer():
 
 
 def test_a_vector_that_is_no_state_makes_the_next_guess_wait():
-    guesses = Guesses(PLAIN._replace(back=lambda vector, like: None))
+    guesses = Guesses(PLAIN._replace(restore=lambda vector, like: None))
     x, pauses = np.zeros(3), []
     for gain in 0.9 ** np.arange(12):
         assert guesses.after_plain(gain, 1.0, x, linear_step(x)[1], resting=False) is None
@@ -239,7 +239,7 @@ def test_parameters_as_vectors_and_back():
 
 def test_sets_of_weight_zero_stay_so():
     state = Parameters(np.array([0.6, 0.0, 0.4]), np.zeros((2, 1)), np.ones((1, 1, 1)))
-    moved = _em.WEIGHTS.back(2 * _em.WEIGHTS.to(state), state)
+    moved = _em.WEIGHTS.restore(2 * _em.WEIGHTS.flatten(state), state)
     np.testing.assert_allclose(moved.weights, state.weights)
 
 

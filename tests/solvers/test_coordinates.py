@@ -18,7 +18,7 @@ def test_coordinates_have_unit_spread_and_lead_back(kind, expected):
     X = table()
     weight = np.random.default_rng(1).uniform(0.1, 2, size=60)
     frame = unit_free(X, weight, kind=kind)
-    Y = frame.to(X)
+    Y = frame.transform(X)
     covariance = np.cov(Y.T, aweights=weight, bias=True)
     np.testing.assert_allclose(weight @ Y / weight.sum(), 0, atol=1e-8)
     if expected == "identity":
@@ -32,7 +32,7 @@ def test_coordinates_have_unit_spread_and_lead_back(kind, expected):
                 frame.forward.T @ frame.forward, np.eye(3) * (frame.forward[0] @ frame.forward[0]), atol=1e-20
             )
             np.testing.assert_allclose(covariance, np.diag(np.diag(covariance)), atol=1e-10)
-    np.testing.assert_allclose(frame.back(Y), X, rtol=1e-8)
+    np.testing.assert_allclose(frame.inverse_transform(Y), X, rtol=1e-8)
     np.testing.assert_allclose(frame.log_jacobian, np.linalg.slogdet(frame.forward)[1])
 
 
@@ -41,7 +41,7 @@ def test_directions_without_spread_are_left_out():
     wide = np.column_stack([X[:, 0], np.full(60, 0.1), X, X[:, 0] - 2 * X[:, 2]])
     frame = unit_free(wide)
     assert frame.forward.shape == (6, 3)
-    np.testing.assert_allclose(frame.back(frame.to(wide)), wide, rtol=1e-6)
+    np.testing.assert_allclose(frame.inverse_transform(frame.transform(wide)), wide, rtol=1e-6)
 
 
 def test_missing_entries_count_neither_in_mean_nor_in_spread():
@@ -57,11 +57,11 @@ def test_scales_of_columns_leave_out_constant_ones_and_keep_missing_entries():
     assert isinstance(frame, ColumnScales)
     assert frame.width == 2
     assert frame.kept.tolist() == [0, 2]
-    Y = frame.to(X)
+    Y = frame.transform(X)
     assert Y.shape == (4, 2)
     np.testing.assert_array_equal(np.isnan(Y), np.isnan(X[:, [0, 2]]))
     np.testing.assert_allclose(np.nanvar(Y, axis=0), 1)
-    np.testing.assert_allclose(frame.back(np.nan_to_num(Y)), np.where(np.isnan(X), [[3.0, 7.0, 30.0]], X))
+    np.testing.assert_allclose(frame.inverse_transform(np.nan_to_num(Y)), np.where(np.isnan(X), [[3.0, 7.0, 30.0]], X))
 
 
 def test_scales_of_columns_are_the_map_that_its_matrix_is():
@@ -69,7 +69,7 @@ def test_scales_of_columns_are_the_map_that_its_matrix_is():
     frame = ColumnScales(np.array([1.0, -2.0, 5.0, 0.5]), np.array([2.0, 0.0, 0.25, 10.0]))
     X, root = rng.normal(size=(6, 4)), rng.normal(size=(2, 4, 4))
     covariance = root @ root.swapaxes(1, 2)
-    np.testing.assert_allclose(frame.to(X), (X - frame.origin) @ frame.forward)
+    np.testing.assert_allclose(frame.transform(X), (X - frame.origin) @ frame.forward)
     np.testing.assert_allclose(frame.covariance_to(covariance), frame.forward.T @ covariance @ frame.forward)
     within = frame.covariance_to(covariance)
     back = frame.covariance_back(within)
@@ -85,7 +85,7 @@ def test_scales_of_many_columns_need_no_matrix(kind):
     tracemalloc.start()
     try:
         frame = unit_free(X, kind=kind)
-        frame.back(frame.to(X))
+        frame.inverse_transform(frame.transform(X))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -106,7 +106,7 @@ def test_covariances_and_metrics_go_there_and_back(kind):
     back = frame.covariance_back(inside) / np.outer(scale, scale)
     np.testing.assert_allclose(back, covariances / np.outer(scale, scale), rtol=1e-6, atol=1e-6)
     metric = np.linalg.inv(inside[0])
-    x, y = X[:2], frame.to(X[:2])
+    x, y = X[:2], frame.transform(X[:2])
     there, here = y[0] - y[1], x[0] - x[1]
     assert here @ frame.metric_back(metric) @ here == pytest.approx(there @ metric @ there, rel=1e-6)
     assert frame.width == 3
@@ -120,12 +120,12 @@ def test_rows_fewer_than_columns_are_seen_in_their_span_and_the_distance_from_it
     frame = SpannedScales.of(X, scales)
     assert (frame.width, frame.log_jacobian) == (5, scales.log_jacobian)
     assert frame.repeats.tolist() == [1, 1, 1, 2]
-    inside = frame.to(X)
+    inside = frame.transform(X)
     assert inside.shape == (3, 4)
     assert inside[:, -1].tolist() == [0, 0, 0]
-    np.testing.assert_allclose(frame.back(inside), X)
+    np.testing.assert_allclose(frame.inverse_transform(inside), X)
     others = rng.normal(size=(4, 6))
-    scaled, there = scales.to(others), frame.to(others)
+    scaled, there = scales.transform(others), frame.transform(others)
     np.testing.assert_allclose(np.square(there).sum(axis=1), np.square(scaled).sum(axis=1))  # no length is lost
     assert (there[:, -1] > 0.1).all()
     # A metric that is alike in all directions outside: distances in the span's coordinates are those in x.
@@ -149,7 +149,7 @@ def test_moments_of_parts_add_up_to_those_of_the_table(mixing, weighted):
     parts = [
         moments_of(X[at], None if weight is None else weight[at], mixing) for at in np.split(np.arange(50), [7, 20])
     ]
-    found = parts[0].plus(parts[1]).plus(parts[2])
+    found = parts[0] + parts[1] + parts[2]
     share = np.ones(50) if weight is None else weight
     mean = share @ X / share.sum()
     centered = (X - mean) / X.std(axis=0)
@@ -171,7 +171,7 @@ def test_moments_with_missing_entries_add_up_to_those_of_what_is_known():
     count = (weight[:, None] * known).sum(axis=0)
     mean = (weight[:, None] * np.nan_to_num(X)).sum(axis=0) / np.maximum(count, 1e-9)
     squares = (weight[:, None] * np.where(known, X - mean, 0) ** 2).sum(axis=0)
-    both = moments_of(X[:3], weight[:3]).plus(moments_of(X[3:], weight[3:]))
+    both = moments_of(X[:3], weight[:3]) + moments_of(X[3:], weight[3:])
     for found in (whole, both):
         assert found.total == 8.5
         np.testing.assert_allclose(found.observed, count)
@@ -184,7 +184,7 @@ def test_products_of_columns_are_unknown_where_a_part_does_not_know_them():
     X = np.array([[1.0, 5], [4, 2], [2, 9], [np.nan, 8], [3, 1]])
     one, two = moments_of(X[:3]), moments_of(X[3:])
     assert (one.squares.ndim, two.squares.ndim) == (2, 1)
-    for found in (one.plus(two), two.plus(one)):
+    for found in (one + two, two + one):
         np.testing.assert_allclose(found.squares, moments_of(X).squares)
         np.testing.assert_allclose(found.mean, moments_of(X).mean)
 

@@ -48,9 +48,11 @@ def test_of_columns_that_have_nothing_in_common_few_components_are_kept():
 def test_components_are_those_of_scikit_learn():
     X = planted()
     found, theirs = components(X, 4), PCA(4).fit(X)
-    np.testing.assert_allclose(np.abs(found.to(X)), np.abs(theirs.transform(X)), atol=1e-8)
+    np.testing.assert_allclose(np.abs(found.transform(X)), np.abs(theirs.transform(X)), atol=1e-8)
     assert found.share == pytest.approx(theirs.explained_variance_ratio_.sum())
-    np.testing.assert_allclose(found.back(found.to(X)), theirs.inverse_transform(theirs.transform(X)), atol=1e-8)
+    np.testing.assert_allclose(
+        found.inverse_transform(found.transform(X)), theirs.inverse_transform(theirs.transform(X)), atol=1e-8
+    )
     np.testing.assert_allclose(found.axes.T @ found.axes, np.eye(4), atol=1e-12)
 
 
@@ -58,8 +60,8 @@ def test_on_the_subspace_the_way_back_leads_back():
     X = planted(noise=0.0)
     found = components(X, 9)
     assert found.axes.shape == (12, 3)  # no more than there are
-    np.testing.assert_allclose(found.back(found.to(X)), X, atol=1e-9)
-    within = np.cov(found.to(X).T)
+    np.testing.assert_allclose(found.inverse_transform(found.transform(X)), X, atol=1e-9)
+    within = np.cov(found.transform(X).T)
     np.testing.assert_allclose(found.covariance_back(within), np.cov(X.T), atol=1e-9)
 
 
@@ -100,9 +102,11 @@ def test_scaled_columns_have_the_components_of_a_scaled_table():
     X, units = planted(), np.geomspace(1e-3, 1e4, 12)
     found, plain = components(X * units, None, scale=units), components(X, None)
     np.testing.assert_allclose(found.axes, plain.axes, atol=1e-9)
-    np.testing.assert_allclose(found.to(X * units), plain.to(X), atol=1e-7)
-    np.testing.assert_allclose(found.back(plain.to(X)), plain.back(plain.to(X)) * units)
-    within = np.cov(plain.to(X).T)
+    np.testing.assert_allclose(found.transform(X * units), plain.transform(X), atol=1e-7)
+    np.testing.assert_allclose(
+        found.inverse_transform(plain.transform(X)), plain.inverse_transform(plain.transform(X)) * units
+    )
+    within = np.cov(plain.transform(X).T)
     np.testing.assert_allclose(found.covariance_back(within), plain.covariance_back(within) * np.outer(units, units))
     np.testing.assert_allclose(found.variances_to(units**2 * 7.0), plain.variances_to(np.full(12, 7.0)))
     assert found.share == pytest.approx(plain.share)
@@ -128,8 +132,8 @@ def test_combinations_of_earlier_columns_are_left_out():
     wide = np.column_stack([base[:, 0], np.full(50, 0.1), base[:, 0] * 4 - 1, base[:, 1:], base @ [1.0, 1e-5, 1e4]])
     found = independent_columns(wide)
     assert found.kept.tolist() == [0, 3, 4]
-    assert found.to(wide).shape == (50, 3)
-    np.testing.assert_allclose(found.back(found.to(wide)), wide, rtol=1e-9, atol=1e-6)
+    assert found.transform(wide).shape == (50, 3)
+    np.testing.assert_allclose(found.inverse_transform(found.transform(wide)), wide, rtol=1e-9, atol=1e-6)
     within = np.cov(base.T)
     scale = np.sqrt(np.diag(np.cov(wide.T)))
     scale[1] = 1

@@ -6,7 +6,7 @@ from joblib import cpu_count
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from evidentia.solvers.threads import crew, n_threads, one_blas_thread, one_openmp_thread_here, threads
+from evidentia.solvers.threads import n_threads, one_blas_thread, one_openmp_thread_here, thread_pool, threads
 
 
 def blas_threads():
@@ -60,7 +60,7 @@ def test_a_method_works_with_the_jobs_of_its_estimator():
 
 @pytest.mark.parametrize(("workers", "inside"), [(1, 5), (2, 1)])
 def test_who_works_in_a_crew_has_no_crew_of_its_own(workers, inside):
-    with threads(5), crew(workers) as each:
+    with threads(5), thread_pool(workers) as each:
         assert each(lambda item: (item, n_threads()), [4, 7]) == [(4, inside), (7, inside)]
         assert set(blas_threads()) == {1}
 

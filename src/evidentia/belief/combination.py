@@ -162,14 +162,14 @@ def discount(m: MassFunctions, rate: float | np.ndarray) -> MassFunctions:
     m : MassFunctions
         What they said.
     rate : float or array-like of shape (n_samples,)
-        Doubt between 0 (keeps everything) and 1 (leaves ignorance).
+        Doubt between 0 (keeps everything) and 1 (leaves ignorance). A Series with names is joined by them.
 
     Examples
     --------
     >>> discount(MassFunctions([[0.5, 0.5]], FocalSets(2, [{0}, {1}])), 0.2).masses
     array([[0.4, 0.4, 0.2]])
     """
-    rates = np.asarray(rate, dtype=float)
+    rates = np.asarray(align_objects(m, rate, ("the partition", "'rate'")), dtype=float)
     if rates.shape not in ((), (len(m),)):
         raise ValueError(f"'rate' must be one number or one for each of {len(m)} rows. Got shape {rates.shape}.")
     if not np.all((rates >= 0) & (rates <= 1)):

@@ -6,8 +6,8 @@ method that wants k partners for each of n objects never holds n × n numbers. N
 An estimator derives from ``RelationalClusterer``, which has the parameters ``metric`` and ``metric_params``, reads
 objects and new ones, and keeps of the former what prediction needs; a matrix is not kept::
 
-    def _fit_source(self, X, source):
-        dissimilarity = full_matrix(source, who="SECMdd", cure="Take a sample.")  # n × n, refused beyond memory
+    def _fit(self, data):
+        dissimilarity = full_matrix(data.rows, who="SECMdd", cure="Take a sample.")  # n × n, refused beyond memory
         ...
 
     def _masses(self, new):

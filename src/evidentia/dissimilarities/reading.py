@@ -14,7 +14,7 @@ from evidentia.dissimilarities.gower import MixedTable
 from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.series import METRICS, Series, as_series
 from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table
-from evidentia.rows.values import SMALLEST, ranges_of, refuse_huge
+from evidentia.rows.values import SMALLEST, check_magnitude, ranges_of
 from evidentia.solvers.coordinates import deviations
 
 METRIC = param(
@@ -161,9 +161,10 @@ def _numbers(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
         what = "NaN" if np.isnan(values[i, j]) else "inf"
         raise ValueError(
             f"Input X contains {what} (first: entry [{i}, {j}]); {who} needs finite "
-            "dissimilarities. If only some pairs are known, EVCLUS takes those as a table with 'partners'."
+            "dissimilarities. If only some pairs are known, EVCLUS takes those as a table, with the partners of "
+            "each object as 'n_pairs'."
         )
-    refuse_huge(values, who, "entry [{}, {}]".format, ranges)
+    check_magnitude(values, who, "entry [{}, {}]".format, ranges)
     if 0 < (largest := ranges.high.max(initial=0)) < SMALLEST and reset:
         raise ValueError(
             f"{who} works with squares, which doubles carry for dissimilarities of {SMALLEST:g} and more, but the "

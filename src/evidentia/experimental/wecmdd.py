@@ -149,8 +149,8 @@ class WECMdd(MedoidClusterer):
     def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> np.ndarray:
         return cluster_weights(dissimilarity, pull(position.powered, focal_sets, self.alpha, self.mixing), self.psi)
 
-    def _settle(self, dissimilarity: np.ndarray, representatives: np.ndarray, criterion: Criterion) -> None:
-        super()._settle(dissimilarity, representatives, criterion)
+    def _store_solution(self, dissimilarity: np.ndarray, representatives: np.ndarray, criterion: Criterion) -> None:
+        super()._store_solution(dissimilarity, representatives, criterion)
         self.medoid_weights_ = self._representatives
         for a, b in combinations(range(self.n_clusters), 2):
             if np.abs(self.medoid_weights_[a] - self.medoid_weights_[b]).sum() < 2 * COINCIDING:

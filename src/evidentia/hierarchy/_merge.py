@@ -22,7 +22,7 @@ from functools import partial
 import numpy as np
 
 from evidentia.solvers.compiling import MOMENT, at_a_time, compiled, parts
-from evidentia.solvers.threads import crew, n_threads
+from evidentia.solvers.threads import n_threads, thread_pool
 
 SINGLE, COMPLETE, AVERAGE, WARD = range(4)
 LINKS = {"single": SINGLE, "complete": COMPLETE, "average": AVERAGE, "ward": WARD}
@@ -447,7 +447,7 @@ def merge_by_products(
     excess, given = np.zeros((n, n)), np.zeros((n, n))
     merges, betp, mass = np.empty((n - 1, 2), np.int64), np.empty((n - 1, 2)), np.empty((n - 1, 2))
     scans = 0
-    with crew(workers) as each:
+    with thread_pool(workers) as each:
         for t in range(n - 1):
             k = n - t
             least = -(-k // at_a_time(10 * n))  # shares, so that each takes no longer than a moment

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from evidentia import _base
-from evidentia._objects import row_names
+from evidentia._objects import align_objects, row_names
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, param
 from evidentia.belief import FocalSets, MassFunctions
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
@@ -281,6 +281,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         self.check_parameters()
         source = read_source(self, self._coordinates(X), contrast=False)
         certain = Places(source, np.zeros(len(source)), np.ones(len(source)))
+        uncertainty = align_objects(X, uncertainty, ("X", "'uncertainty' of BeliefHierarchical"))
         self._objects = certain if uncertainty is None else self._blur(certain, uncertainty)
         self._names = row_names(X)
         self._check_counts()

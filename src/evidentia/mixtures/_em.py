@@ -13,6 +13,7 @@ on EGMM.
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from evidentia.mixtures._covariances import Bound, Floor, Prior, bound
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import MappedRows
 from evidentia.solvers.acceleration import LARGEST_LOG, Guesses, Vectors, exponentials, logarithms
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
@@ -183,7 +184,7 @@ class Layout(NamedTuple):
 
 
 class Patterns:
-    """Rows as the engines take them, each piece a list of patterns.
+    """Rows as the engines take them, each chunk a list of patterns.
 
     Of rows without missing entries the second moment about the origin is the same in every pass; where all clusters
     share a covariance it is all that squares of the rows are needed for, so it is kept after the first pass.
@@ -202,7 +203,7 @@ class Statistics(NamedTuple):
     second: np.ndarray
     log_likelihood: float
 
-    def plus(self, other: Statistics) -> Statistics:
+    def __add__(self, other: Statistics) -> Statistics:  # type: ignore[override]
         return Statistics(
             self.size + other.size,
             self.sum + other.sum,
@@ -392,7 +393,7 @@ class Engine(ABC):
     def _lay_out(self, X: np.ndarray, coordinates: Coordinates | ColumnScales | None) -> Layout:
         """Columns that are used, what is taken from them and what they are multiplied by, and what turns them."""
         if isinstance(coordinates, Coordinates):
-            return Layout(coordinates.to(X))
+            return Layout(coordinates.transform(X))
         if coordinates is None:
             return Layout(X)
         kept = coordinates.kept
@@ -401,7 +402,7 @@ class Engine(ABC):
 
     def gather(self, rows: Patterns, parameters: Parameters, average: np.ndarray) -> Statistics:
         """Statistics of all rows."""
-        return add_up(self.e_steps, rows.rows, parameters, average)
+        return reduce_rows(self.e_steps, rows.rows, parameters, average)
 
     def e_steps(self, patterns: list[Pattern], parameters: Parameters, average: np.ndarray) -> Statistics:
         """Statistics of some patterns; the log-likelihood is the generalized one where something is known."""
@@ -410,7 +411,7 @@ class Engine(ABC):
             known = pattern.known
             return self.e_step(pattern, parameters if known is None else known.weigh(parameters, average), average)
 
-        return reduce(Statistics.plus, map(one, patterns))
+        return reduce(operator.add, map(one, patterns))
 
     def blur_of(self, observed: np.ndarray) -> np.ndarray:
         """The blur of some columns."""
@@ -457,11 +458,11 @@ class Engine(ABC):
         if self.model in ROTATED or np.any(self.ridge):
             return None
 
-        def to(state: Parameters) -> np.ndarray:
+        def flatten(state: Parameters) -> np.ndarray:
             logs = np.log(state.covariances) if self.diagonal else logarithms(state.covariances)
             return np.concatenate([np.sqrt(state.weights), state.centers.ravel(), logs.ravel()])
 
-        def back(vector: np.ndarray, like: Parameters) -> Parameters | None:
+        def restore(vector: np.ndarray, like: Parameters) -> Parameters | None:
             roots, centers, logs = np.split(vector, np.cumsum([like.weights.size, like.centers.size]))
             logs = logs.reshape(like.covariances.shape)
             covariances = np.exp(np.minimum(logs, LARGEST_LOG)) if self.diagonal else exponentials(logs)
@@ -470,7 +471,7 @@ class Engine(ABC):
             weights = np.square(roots)
             return Parameters(weights / weights.sum(), centers.reshape(like.centers.shape), covariances)
 
-        return Vectors(to, back, LATE)
+        return Vectors(flatten, restore, LATE)
 
     def constrain(self, covariance: np.ndarray) -> np.ndarray:
         """Return the covariance above the floor, with the ridge."""
@@ -500,7 +501,7 @@ class SharedEngine(Engine):
         if not rows.complete:
             return super().gather(rows, parameters, average)
         scores = linear_scores(parameters.weights, average @ parameters.centers, parameters.covariances[0])
-        found = add_up(self.linear_sums, rows.rows, scores, rows.second is None)
+        found = reduce_rows(self.linear_sums, rows.rows, scores, rows.second is None)
         if rows.second is None:
             rows.second = found.second
         second = rows.second + found.size.sum() * self.blur
@@ -625,8 +626,8 @@ class OwnEngine(Engine):
         if not rows.complete:
             return super().gather(rows, parameters, average)
         of_sets = self._set_parameters(parameters, average)
-        theta, _ = self._coefficients(parameters.weights, *of_sets, self.blur)  # once for all pieces
-        found = add_up(complete_sums, rows.rows, theta)
+        theta, _ = self._coefficients(parameters.weights, *of_sets, self.blur)  # once for all chunks
+        found = reduce_rows(complete_sums, rows.rows, theta)
         return found._replace(second=self._second(found.size, found.second, np.arange(parameters.centers.shape[1])))
 
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:

@@ -238,12 +238,12 @@ class Scaling(NamedTuple):
         deviation = np.sqrt(np.where(variance == 0, 1, variance))
         return cls(mean, 1 / deviation[:, None], deviation[:, None], -float(np.log(deviation).sum()))
 
-    def to(self, X: np.ndarray) -> np.ndarray:
+    def transform(self, X: np.ndarray) -> np.ndarray:
         Y = X - self.origin
         Y *= self.forward[:, 0]
         return Y
 
-    def back(self, Y: np.ndarray) -> np.ndarray:
+    def inverse_transform(self, Y: np.ndarray) -> np.ndarray:
         return Y * self.backward[:, 0] + self.origin
 
 
@@ -280,7 +280,7 @@ class Steps:
         """Theta (m c, width), and the trace of each precision in whitened coordinates, (m, c)."""
         weights, means, covariances = parameters
         within = _congruent(covariances.reshape(-1, self.d, self.side), self.frame.forward)
-        centers = self.frame.to(means.reshape(-1, self.d))
+        centers = self.frame.transform(means.reshape(-1, self.d))
         constant = self.frame.log_jacobian - 0.5 * self.d * np.log(2 * np.pi)
         log_weights = np.log(np.maximum(weights.ravel(), TINY))  # a component of nothing is left to ``healthy``
         theta, narrowness = quadratic_coefficients(log_weights + constant, centers, *invert(within))
@@ -299,7 +299,7 @@ class Steps:
         size = statistics[:, :, 0]
         total = size.sum(axis=1, keepdims=True)
         centers, scatter = moments(statistics.reshape(m * c, self.width), self.d, self.side < self.d)
-        means = self.frame.back(centers).reshape(m, c, self.d)
+        means = self.frame.inverse_transform(centers).reshape(m, c, self.d)
         scatter = _congruent(scatter, self.frame.backward).reshape(m, c, self.d, self.side)
         scatter += (reg_covar / self.objects * total)[:, :, None, None] * self.spread
         least = SMALLEST_SIZE / self.objects * total  # what is smaller has vanished, and has no covariance of its own
@@ -337,7 +337,7 @@ class Features(Steps):
             block = slice(start, min(start + ROWS, self.n))
             features = np.empty((block.stop - start, self.width))
             Y, products = features[:, 1 : 1 + self.d], features[:, 1 + self.d :]
-            features[:, 0], Y[:] = 1, self.frame.to(self.rows[block])
+            features[:, 0], Y[:] = 1, self.frame.transform(self.rows[block])
             if self.side < self.d:
                 np.square(Y, out=products)
             else:

@@ -37,9 +37,9 @@ from evidentia.mixtures.parsimonious import (
 from evidentia.partition.relational import pairwise
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.numbered import NumberedRows
+from evidentia.rows.scan import Table, rows_for_all, scan, scan_once
 from evidentia.rows.sketch import SKETCH_ROWS
 from evidentia.rows.source import in_memory
-from evidentia.rows.survey import Table, look_through, rows_for_all, survey_once
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import unit_free
@@ -325,9 +325,9 @@ class BootGMM(_base.IterativeClusterer):
         """Fit to rows that are not in memory; some of them have intervals, and all are placed among these."""
         self._refuse_beside_rows(source)
         most = OBJECTS_OF_ALL_PAIRS if self.n_pairs is None else OBJECTS
-        with self._checkpointed_passes(checkpoint, source) as rng, survey_once():
+        with self._checkpointed_passes(checkpoint, source) as rng, scan_once():
             rows = NumberedRows(source)
-            known = look_through(rows, mixing=True, missing=False, who="BootGMM")
+            known = scan(rows, mixing=True, missing=False, who="BootGMM")
             objects = rows_for_all(known, rows, most)
             if known.complete:
                 self._fit(objects, in_memory(rows).table, objects, rng)
@@ -391,7 +391,7 @@ class BootGMM(_base.IterativeClusterer):
                 raise TypeError(
                     f"BootGMM takes {name!r} only where all rows are in memory. Leave it out, or give a sample of them."
                 )
-        first = next((piece for handle in source.handles for piece in source.read(handle)), None)
+        first = next((chunk for handle in source.handles for chunk in source.read(handle)), None)
         if first is not None and first.weight is not None:
             raise TypeError("BootGMM draws every row alike. Open the rows without a column of weights.")
 
@@ -611,7 +611,7 @@ class BootGMM(_base.IterativeClusterer):
         if self._categorical:
             Y = pd.get_dummies(pd.DataFrame(table).astype(object)).to_numpy(float)
         else:
-            Y = unit_free(table, kind="diag").to(table)
+            Y = unit_free(table, kind="diag").transform(table)
         return choose_pairs(Y, self.n_pairs, rng)
 
     def _targets(self, intervals: PairIntervals, n_samples: int) -> np.ndarray | PairTargets:

@@ -18,10 +18,10 @@ from evidentia.mixtures.class_em import (
 )
 from evidentia.mixtures.finalists import Collapse, Sums, climb
 from evidentia.rows.categories import Columns, encode
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
+from evidentia.rows.scan import is_small
 from evidentia.rows.sketch import SKETCH_ROWS, Sketch
-from evidentia.rows.source import ArrayRows, Piece, RowSource
-from evidentia.rows.survey import is_small
+from evidentia.rows.source import ArrayRows, Chunk, RowSource
 
 if TYPE_CHECKING:
     from evidentia.mixtures.latent_class import LatentClassMixture
@@ -35,7 +35,7 @@ class Values(NamedTuple):
     column: np.ndarray
     value: np.ndarray
 
-    def plus(self, other: Values) -> Values:
+    def __add__(self, other: Values) -> Values:  # type: ignore[override]
         column, value = (np.concatenate(pair) for pair in zip(self, other))
         order = np.lexsort((value, column))
         column, value = column[order], value[order]
@@ -52,13 +52,13 @@ class Encoder:
     def __init__(self, categories: list[np.ndarray]):
         self.categories = categories
 
-    def to(self, table: np.ndarray) -> np.ndarray:
+    def transform(self, table: np.ndarray) -> np.ndarray:
         return encode(table, self.categories)
 
 
 def find_categories(rows: RowSource, who: str) -> list[np.ndarray]:
     """Categories of each column, sorted, by a pass over the rows."""
-    found = add_up(_values, rows, rows.names, who)
+    found = reduce_rows(_values, rows, rows.names, who)
     categories = [found.value[found.column == column].astype(np.int64) for column in range(rows.n_features)]
     for column, known in enumerate(categories):
         if not len(known):
@@ -68,13 +68,13 @@ def find_categories(rows: RowSource, who: str) -> list[np.ndarray]:
     return categories
 
 
-def _values(piece: Piece, names: tuple[str, ...] | None, who: str) -> Values:
+def _values(chunk: Chunk, names: tuple[str, ...] | None, who: str) -> Values:
     columns, values = [], []
-    for column, entries in enumerate(piece.table.T):
+    for column, entries in enumerate(chunk.table.T):
         known = pd.unique(entries[~np.isnan(entries)])
         measured = known[known != np.floor(known)] if np.isfinite(known.sum()) else known[~np.isfinite(known)]
         if len(measured):
-            place = piece.where(int(np.flatnonzero(entries == measured[0])[0]))
+            place = chunk.where(int(np.flatnonzero(entries == measured[0])[0]))
             raise ValueError(
                 f"Column {_column(column, names)} of X holds numbers such as {measured[0]:g} ({place}), which are not "
                 f"categories. {who} reads rows that are not in memory as whole numbers, one for each category."
@@ -99,14 +99,14 @@ def _column(column: int, names: tuple[str, ...] | None) -> str:
 
 
 class RowCounts(NamedTuple):
-    """Rows of a piece, each different one once."""
+    """Rows of a chunk, each different one once."""
 
     n_rows: int
     total: float
     sketch: Sketch
 
-    def plus(self, other: RowCounts) -> RowCounts:
-        return RowCounts(self.n_rows + other.n_rows, self.total + other.total, self.sketch.plus(other.sketch))
+    def __add__(self, other: RowCounts) -> RowCounts:  # type: ignore[override]
+        return RowCounts(self.n_rows + other.n_rows, self.total + other.total, self.sketch + other.sketch)
 
 
 class Different(NamedTuple):
@@ -125,7 +125,7 @@ def survey_rows(coded: RowSource) -> Different:
         rows, which = distinct_rows(coded.table[weight > 0])
         count = np.bincount(which, weights=weight[weight > 0])
         return Different(rows, count, float(count.sum()), True)
-    n_rows, total, sketch = add_up(_count_rows, coded)
+    n_rows, total, sketch = reduce_rows(_count_rows, coded)
     sketch = sketch.keep_smallest()
     order = np.lexsort(sketch.rows.T)
     complete = n_rows <= SKETCH_ROWS or len(order) < SKETCH_ROWS
@@ -133,8 +133,8 @@ def survey_rows(coded: RowSource) -> Different:
     return Different(sketch.rows[order], sketch.weight[order] * share, total, complete)
 
 
-def _count_rows(piece: Piece) -> RowCounts | None:
-    for used in piece.without_zero_weights():
+def _count_rows(chunk: Chunk) -> RowCounts | None:
+    for used in chunk.without_zero_weights():
         return RowCounts(len(used.table), used.total, Sketch.of(used.table, used.weight).keep_smallest())
     return None
 
@@ -146,8 +146,8 @@ class Part(NamedTuple):
     weight: np.ndarray
 
 
-def part_of(piece: Piece) -> Part:
-    return Part(piece.table, np.ones(len(piece.table)) if piece.weight is None else piece.weight)
+def part_of(chunk: Chunk) -> Part:
+    return Part(chunk.table, np.ones(len(chunk.table)) if chunk.weight is None else chunk.weight)
 
 
 def sums_of(part: Part, columns: Columns, parameters: ClassParameters) -> Sums:
@@ -168,14 +168,14 @@ class AllCodes:
     """All rows of a table, as codes of their categories."""
 
     def __init__(self, coded: RowSource, columns: Columns, total: float, settings: LatentClassMixture):
-        self.rows, self.columns, self.total, self.settings = coded.map_pieces(part_of), columns, total, settings
+        self.rows, self.columns, self.total, self.settings = coded.map_chunks(part_of), columns, total, settings
 
     def finish(self, look: Candidate) -> Candidate:
         """A mixture that was fitted to the sample, fitted to all rows."""
         columns, alpha = self.columns, max(float(self.settings.alpha), NOTHING)
 
         def gather(state: ClassParameters) -> Sums:
-            return add_up(sums_of, self.rows, columns, state)
+            return reduce_rows(sums_of, self.rows, columns, state)
 
         def follow(state: ClassParameters, found: Sums) -> tuple[float, ClassParameters]:
             size, counts = found.statistics[:, :, 0], found.statistics[:, :, 1:]

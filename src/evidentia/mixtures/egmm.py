@@ -41,9 +41,9 @@ from evidentia.mixtures.search import (
     spread_to,
 )
 from evidentia.partition import CredalPartition
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
+from evidentia.rows.scan import Table, chunk_moments, scan
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
-from evidentia.rows.survey import Table, look_through, piece_moments
 from evidentia.rows.tables import any_table
 from evidentia.rows.values import ranges_of
 from evidentia.solvers.barycentric import averaging
@@ -323,7 +323,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
     ) -> tuple[SearchTable, SearchResult, np.ndarray]:
         """Fit and publish the clusters; return what was searched, and the old numbers of the clusters."""
         if labelled is None:
-            table = look_through(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
+            table = scan(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
         else:
             table = labelled.table
         numbers = self._numbers(table.n_rows)
@@ -353,7 +353,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         init, prior, ridge = self.init, self.prior, None
         if not isinstance(init, str):
             init = np.asarray(init, dtype=float)
-            init = init if self.reduction_ is None else self.reduction_.to(init)
+            init = init if self.reduction_ is None else self.reduction_.transform(init)
         if prior is not None and not isinstance(prior, str):
             prior = self._clustered_variances(np.asarray(prior, dtype=float))
         if self.ridge:
@@ -502,7 +502,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 "EGMM has clustered principal components, which need every column, but some row lacks column "
                 f"{column}. Fill it, or fit with reduce=None."
             )
-        return table if self.reduction_ is None else self.reduction_.to(table)
+        return table if self.reduction_ is None else self.reduction_.transform(table)
 
     # -- what is chosen --------------------------------------------------------------------------------------------
 
@@ -536,8 +536,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     def _publish_parameters(self, parameters: Parameters) -> None:
         self._parameters, self.weights_ = parameters, parameters.weights
-        centers = self._coordinates.back(parameters.centers)
-        self.cluster_centers_ = centers if self.reduction_ is None else self.reduction_.back(centers)
+        centers = self._coordinates.inverse_transform(parameters.centers)
+        self.cluster_centers_ = centers if self.reduction_ is None else self.reduction_.inverse_transform(centers)
 
     @property
     def covariances_(self) -> np.ndarray:
@@ -562,7 +562,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
             chunk = slice(start, start + CHUNK)
             rows_here = self._reduce(np.asarray(table[chunk], dtype=np.float64))
             frame, parameters = self._frame_for(rows_here)
-            Y = frame.to(rows_here)
+            Y = frame.transform(rows_here)
             tool = engine(self.model_, blur=spread_to(self._rounding_variances(), frame, diagonal=diagonal))
             labels_here = None if labels is None else labels.take(chunk)
             for state, seen, o, rows in patterns_of(Y, labels_here, parameters, average):
@@ -623,7 +623,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         frame = ColumnScales(self._coordinates.origin, np.sqrt(np.einsum("kjj->kj", within).mean(axis=0)))
         within = frame.covariance_to(within)
         within[:, np.arange(frame.width), np.arange(frame.width)] += RANK_TOLERANCE  # combinations of columns
-        centers = frame.to(self._coordinates.back(self._parameters.centers))
+        centers = frame.transform(self._coordinates.inverse_transform(self._parameters.centers))
         return frame, Parameters(self.weights_, centers, within)
 
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -645,8 +645,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
             noise *= np.sqrt(spread)[component]
         else:
             noise = np.einsum("npq,nq->np", np.linalg.cholesky(spread)[component], noise)
-        X = self._coordinates.back((average @ centers)[component] + noise)
-        return (X if self.reduction_ is None else self.reduction_.back(X)), component
+        X = self._coordinates.inverse_transform((average @ centers)[component] + noise)
+        return (X if self.reduction_ is None else self.reduction_.inverse_transform(X)), component
 
 
 def few_values(X: np.ndarray) -> list[np.ndarray | None]:
@@ -675,9 +675,9 @@ def reduce_table(table: Table, reduction: Principal | Independent | None) -> Tab
     """Return a table in fewer columns, with its moments there."""
     if reduction is None:
         return table
-    sample = Rows(reduction.to(table.sample.X), table.sample.weight)
+    sample = Rows(reduction.transform(table.sample.X), table.sample.weight)
     rows: RowSource = TransformedRows(table.rows, reduction)
     if table.complete:
         assert isinstance(table.rows, ArrayRows)
         rows = ArrayRows(sample.X, table.rows.weight)
-    return Table(rows, table.n_rows, add_up(piece_moments, rows, True), sample, table.complete)
+    return Table(rows, table.n_rows, reduce_rows(chunk_moments, rows, True), sample, table.complete)

@@ -87,4 +87,4 @@ class StreamingMixture(_streaming.StreamingMixin):
                 "these have some. Give rows with missing values first, or take a diagonal model such as 'VVI'."
             )
         prepare = partial(observe, engine(self.model_), self._coordinates, None)
-        return Patterns(ArrayRows(table, rows.weight).map_pieces(prepare), complete=False)
+        return Patterns(ArrayRows(table, rows.weight).map_chunks(prepare), complete=False)

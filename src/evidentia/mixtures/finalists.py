@@ -24,7 +24,7 @@ class Sums(NamedTuple):
     log_likelihood: float
     certainty: float
 
-    def plus(self, other: Sums) -> Sums:
+    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
         return Sums(
             self.statistics + other.statistics,
             self.log_likelihood + other.log_likelihood,

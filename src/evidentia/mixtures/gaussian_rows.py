@@ -21,9 +21,9 @@ from evidentia.mixtures._replicates import (
     whitening,
 )
 from evidentia.mixtures.finalists import Collapse, Sums, climb
-from evidentia.rows.passes import add_up
-from evidentia.rows.source import MappedRows, Piece
-from evidentia.rows.survey import Table
+from evidentia.rows.passes import reduce_rows
+from evidentia.rows.scan import Table
+from evidentia.rows.source import Chunk, MappedRows
 from evidentia.solvers.coordinates import Coordinates
 from evidentia.solvers.poisson_weights import poisson_weights
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """Rows of a piece as features, and their weights, all above zero; the number of the first row, if it has one."""
+    """Rows of a chunk as features, and their weights, all above zero; the number of the first row, if it has one."""
 
     features: Features
     weight: np.ndarray
     first: int
 
 
-def part_of(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, piece: Piece) -> Part:
-    rows = piece.table if len(columns) == piece.table.shape[1] else piece.table[:, columns]
-    weight = np.ones(len(rows)) if piece.weight is None else piece.weight
-    return Part(Features(rows, frame, keep), weight, piece.first)
+def part_of(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, chunk: Chunk) -> Part:
+    rows = chunk.table if len(columns) == chunk.table.shape[1] else chunk.table[:, columns]
+    weight = np.ones(len(rows)) if chunk.weight is None else chunk.weight
+    return Part(Features(rows, frame, keep), weight, chunk.first)
 
 
 def sums_of(part: Part, theta: np.ndarray) -> Sums:
@@ -63,7 +63,7 @@ class ReplicateSums(NamedTuple):
     statistics: np.ndarray
     log_likelihood: np.ndarray
 
-    def plus(self, other: ReplicateSums) -> ReplicateSums:
+    def __add__(self, other: ReplicateSums) -> ReplicateSums:  # type: ignore[override]
         return ReplicateSums(self.statistics + other.statistics, self.log_likelihood + other.log_likelihood)
 
 
@@ -94,7 +94,7 @@ class AllRows:
                 frame = whitening(mean, spread[self.columns[:, None], self.columns])
             steps, rows = Steps(frame, self.table.n_rows), self.table.rows
             keep = rows.in_memory and self.table.n_rows * steps.width <= KEPT_FEATURES
-            self._views[diagonal] = steps, rows.map_pieces(partial(part_of, frame, self.columns, keep))
+            self._views[diagonal] = steps, rows.map_chunks(partial(part_of, frame, self.columns, keep))
         return self._views[diagonal]
 
     def fit_replicates(
@@ -107,7 +107,7 @@ class AllRows:
         steps, rows = self.view(start.diagonal or len(self.columns) == 1)
 
         def e_step(theta: np.ndarray, c: int, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return add_up(replicate_sums, rows, theta, replicates[active], seed)
+            return reduce_rows(replicate_sums, rows, theta, replicates[active], seed)
 
         return climb_by_steps(steps, e_step, start, len(replicates), rule, **settings)
 
@@ -118,7 +118,7 @@ class AllRows:
         rule, reg_covar = settings._rule(look.settings["model"]), settings.reg_covar
 
         def gather(state: MixtureParameters) -> Sums:
-            return add_up(sums_of, rows, steps.coefficients(state)[0])
+            return reduce_rows(sums_of, rows, steps.coefficients(state)[0])
 
         def follow(state: MixtureParameters, found: Sums) -> tuple[float, MixtureParameters]:
             narrowness = steps.coefficients(state)[1]

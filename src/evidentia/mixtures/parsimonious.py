@@ -35,8 +35,8 @@ from evidentia.mixtures._replicates import (
 from evidentia.mixtures.bootstrap import side_by_side
 from evidentia.mixtures.finalists import as_first_look, finish_best
 from evidentia.mixtures.gaussian_rows import AllRows
+from evidentia.rows.scan import Table, is_small, scan
 from evidentia.rows.source import ArrayRows, RowSource, in_memory
-from evidentia.rows.survey import Table, is_small, look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ALL_EQUAL
@@ -273,7 +273,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         self.check_parameters()
         rows = self._check_rows(X, sample_weight)
         with self._checkpointed_passes(checkpoint, rows) as rng:
-            table = self._look_through(rows)
+            table = self._scan(rows)
             if table is None:
                 self._fit_table(in_memory(rows), rng)
             else:
@@ -282,7 +282,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         self._warn_if_one_covers_others()
         return self
 
-    def _look_through(self, rows: RowSource) -> Table | None:
+    def _scan(self, rows: RowSource) -> Table | None:
         """A sample of the rows, and their moments; None if all of them are to be fitted at once."""
         if not isinstance(self.init, str) and not rows.in_memory:
             raise TypeError(
@@ -292,7 +292,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         if rows.in_memory and (is_small(rows) or not isinstance(self.init, str)):
             return None
         mixing = not all(model.endswith("I") for model in self._models(rows.n_rows, rows.n_features))
-        table = look_through(rows, mixing=mixing, missing=False, who=type(self).__name__)
+        table = scan(rows, mixing=mixing, missing=False, who=type(self).__name__)
         return None if table.complete else table
 
     def _fit_table(self, rows: ArrayRows, rng: np.random.RandomState) -> None:

@@ -225,12 +225,12 @@ def profiles_of(
 def vectors_of(columns: Columns) -> Vectors:
     """Profiles with full covariances as vectors: logarithms of all but the means."""
 
-    def to(state: Profiles) -> np.ndarray:
+    def flatten(state: Profiles) -> np.ndarray:
         assert state.covariances is not None
         logs = np.log(state.weights), np.log(state.probabilities), state.means, logarithms(state.covariances)
         return np.concatenate([part.ravel() for part in logs])
 
-    def back(vector: np.ndarray, like: Profiles) -> Profiles | None:
+    def restore(vector: np.ndarray, like: Profiles) -> Profiles | None:
         assert like.covariances is not None
         parts = (like.weights, like.probabilities, like.means, like.covariances)
         cuts = np.cumsum([part.size for part in parts[:-1]])
@@ -244,4 +244,4 @@ def vectors_of(columns: Columns) -> Vectors:
         variances = np.broadcast_to(diagonal_of(covariances), means.shape)
         return Profiles(shares / shares.sum(), counts, means, variances, covariances)
 
-    return Vectors(to, back, LATE)
+    return Vectors(flatten, restore, LATE)

@@ -41,8 +41,8 @@ from evidentia.mixtures._em import (
 )
 from evidentia.mixtures.parsimonious import START_ROWS
 from evidentia.partition import CredalPartition
-from evidentia.rows.source import ArrayRows, Piece
-from evidentia.rows.survey import Table
+from evidentia.rows.scan import Table
+from evidentia.rows.source import ArrayRows, Chunk
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, coordinates_of, moments_of, scales_of
@@ -358,7 +358,7 @@ def overlaps(table: SearchTable, single: Candidate, tool: Engine) -> tuple[Focal
     """Return the sets of clusters that share objects, and how many of these a choice of one cluster would get wrong."""
     average = np.eye(single.n_clusters)
     X, weight = table.table.sample
-    Y = table.coordinates(tool.model).to(X)
+    Y = table.coordinates(tool.model).transform(X)
     posterior = np.empty((len(Y), len(average)))
     for state, seen, observed, rows in patterns_of(Y, table.labels(SAMPLE), single.best.state, average):
         posterior[rows] = tool.evaluate(seen, observed, state, average)[0]
@@ -508,15 +508,15 @@ def partial_labels_of(partition: CredalPartition) -> PartialLabels:
 
 
 def observe(
-    tool: Engine, coordinates: Coordinates | ColumnScales, labels: PartialLabels | None, piece: Piece
+    tool: Engine, coordinates: Coordinates | ColumnScales, labels: PartialLabels | None, chunk: Chunk
 ) -> list[Pattern]:
-    """Return a piece of the table as an engine takes it."""
+    """Return a chunk of the table as an engine takes it."""
     if labels is None:
-        return tool.observe(piece.table, piece.weight, coordinates)
+        return tool.observe(chunk.table, chunk.weight, coordinates)
     return [
         pattern._replace(known=known)
-        for known, at in labels.take(slice(piece.first, piece.first + len(piece.table))).groups()
-        for pattern in tool.observe(piece.table[at], None if piece.weight is None else piece.weight[at], coordinates)
+        for known, at in labels.take(slice(chunk.first, chunk.first + len(chunk.table))).groups()
+        for pattern in tool.observe(chunk.table[at], None if chunk.weight is None else chunk.weight[at], coordinates)
     ]
 
 
@@ -538,7 +538,7 @@ class SearchTable:
         self.table, self.total, self.labelled, self.standardized = table, table.total, labelled, standardized
         self.scales = scales = scales_of(table.moments)
         # Columns of equal spread, as k-means needs them.
-        self.filled = fill_missing(scales.to(table.sample.X))
+        self.filled = fill_missing(scales.transform(table.sample.X))
         sample = ArrayRows(table.sample.X, table.sample.weight)
         self.rows = {ALL: table.rows, SAMPLE: table.rows if table.complete else sample}
         self.picked: Any = slice(None)  # rows of the sample for starts and trials
@@ -583,7 +583,7 @@ class SearchTable:
         if kind not in self._few and coordinates is self.scales:
             self._few[kind] = self.filled[self.picked]
         elif kind not in self._few:
-            self._few[kind] = fill_missing(coordinates.to(self.table.sample.X[self.picked]))
+            self._few[kind] = fill_missing(coordinates.transform(self.table.sample.X[self.picked]))
         return self._few[kind]
 
     def patterns(self, model: str, size: str) -> Patterns:
@@ -592,7 +592,7 @@ class SearchTable:
         key = (KIND[model], model in SHARED, id(rows))
         if key not in self._patterns:
             prepare = partial(observe, engine(model), self.coordinates(model), self.labels(size))
-            self._patterns[key] = Patterns(rows.map_pieces(prepare), self.whole and self.labelled is None)
+            self._patterns[key] = Patterns(rows.map_chunks(prepare), self.whole and self.labelled is None)
         return self._patterns[key]
 
     def labels(self, size: str) -> PartialLabels | None:
@@ -609,7 +609,9 @@ class SearchTable:
         coordinates, diagonal = self.coordinates(model), model.endswith("I")
         reference = np.ones(coordinates.width)
         if KIND[model] == "rotated":
-            reference = moments_of(coordinates.to(self.table.sample.X[self.picked]), self.few_weight, False).spread
+            reference = moments_of(
+                coordinates.transform(self.table.sample.X[self.picked]), self.few_weight, False
+            ).spread
         prior = None
         if settings.prior is not None:
             variances = np.square(self.scales.deviation)
@@ -658,7 +660,7 @@ class SearchTable:
         if n_init > len(trees):
             rule = START_RULES["k-means" if init == "hierarchical" else init]
             centers = rule(self.filled, n_clusters, n_init - len(trees), rng, self.table.sample.weight)
-            starts += [Start(centers=self.scales.back(own)) for own in centers]
+            starts += [Start(centers=self.scales.inverse_transform(own)) for own in centers]
         yield from starts if self.labelled is None else map(self._renumber, starts)
 
     def variances_within(self, n_clusters: int, starts: list[Start], settings: SearchSettings) -> np.ndarray | float:
@@ -678,7 +680,7 @@ class SearchTable:
         for start in starts:
             labels = start.labels
             if start.centers is not None:
-                labels = pairwise_distances_argmin(Y, self.scales.to(start.centers))
+                labels = pairwise_distances_argmin(Y, self.scales.transform(start.centers))
             member = np.eye(n_clusters)[labels] * weight[:, None]
             size = member.T @ seen
             sums.append(squares - (np.square(member.T @ Y) / np.where(size > 0, size, 1)).sum(axis=0))
@@ -692,7 +694,7 @@ class SearchTable:
         share = self.labelled.pignistic
         share = np.where(share > 0.5, share, 0) * self.table.sample.weight[:, None]
         if share.any(axis=0).all():
-            yield Start(centers=self.scales.back(share.T @ self.filled / share.sum(axis=0)[:, None]))
+            yield Start(centers=self.scales.inverse_transform(share.T @ self.filled / share.sum(axis=0)[:, None]))
 
     def _renumber(self, start: Start) -> Start:
         """Return a start whose clusters have the numbers that agree best with the plausibilities of the labels."""
@@ -703,7 +705,7 @@ class SearchTable:
             member = np.eye(contour.shape[1])[start.labels] * self.few_weight[:, None]
             centers = member.T @ self.filled[self.picked] / member.sum(axis=0)[:, None]
         else:
-            centers = self.scales.to(start.centers)
+            centers = self.scales.transform(start.centers)
         labelled = np.flatnonzero(contour.min(axis=1) < 1)
         nearest = np.eye(contour.shape[1])[pairwise_distances_argmin(self.filled[labelled], centers)]
         new = linear_sum_assignment(nearest.T @ (weight[labelled, None] * contour[labelled]), maximize=True)[1]
@@ -723,8 +725,8 @@ class SearchTable:
             assert start.labels is not None
             labels = start.labels
         else:
-            centers = self.coordinates(model).to(start.centers)
-            labels = pairwise_distances_argmin(self.filled[self.picked], self.scales.to(start.centers))
+            centers = self.coordinates(model).transform(start.centers)
+            labels = pairwise_distances_argmin(self.filled[self.picked], self.scales.transform(start.centers))
         member = np.eye(c)[labels] * self.few_weight[:, None]
         size = member.sum(axis=0)
         if start.centers is None:

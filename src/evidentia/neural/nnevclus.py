@@ -41,7 +41,7 @@ from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
 from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
 from evidentia.relational.pairs import wanted_conflict
-from evidentia.rows import RowSource, as_rows, survey
+from evidentia.rows import RowSource, as_rows, scan
 from evidentia.rows.sketch import SKETCH_ROWS, row_hashes
 from evidentia.rows.tables import any_table, new_table
 from evidentia.solvers.callbacks import run_callbacks
@@ -317,8 +317,8 @@ class NNEVCLUS(_base.IterativeClusterer):
         """Fit to a sample of rows that are not in memory, and go on with batches of all if these are more."""
         self._refuse_beside_rows(beside)
         with self._checkpointed_passes(checkpoint, source) as rng:
-            found = survey.look_through(source, mixing=False, missing=False, who="NNEVCLUS")
-            sample = survey.rows_for_all(found, source, SKETCH_ROWS)
+            found = scan.scan(source, mixing=False, missing=False, who="NNEVCLUS")
+            sample = scan.rows_for_all(found, source, SKETCH_ROWS)
             self.constraints_ = resolve_constraints(self, None, sample)
             self._fit(sample, sample, None, None, rng, None if found.complete else found)
         self._publish_rows(source, source)
@@ -331,7 +331,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         labels: Any,
         dissimilarities: Any,
         rng: np.random.RandomState,
-        all_rows: survey.Table | None = None,
+        all_rows: scan.Table | None = None,
     ) -> Self:
         """Train on the checked numbers ``table`` of X, and then on all rows if these are only a sample of them."""
         torch, device = load_torch(), check_device(self.device)
@@ -444,7 +444,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         dissimilarities: Any,
         optimizer: str,
         rng: np.random.RandomState,
-        all_rows: survey.Table | None,
+        all_rows: scan.Table | None,
     ) -> Problem:
         """Inputs, dissimilarities and what is known; ``table`` are the checked numbers of X."""
         n, links = len(table), self.constraints_
@@ -508,7 +508,7 @@ class NNEVCLUS(_base.IterativeClusterer):
             return replace(search, focal_sets=finer).run_all([start], self.verbose), finer
         return runs, focal_sets
 
-    def _go_on(self, search: Search, runs: list[Run], table: np.ndarray, all_rows: survey.Table) -> list[Run]:
+    def _go_on(self, search: Search, runs: list[Run], table: np.ndarray, all_rows: scan.Table) -> list[Run]:
         """The best run over the sample ``table``, trained on all rows."""
         if runs[-1].interrupted:
             return runs

@@ -1,6 +1,6 @@
-"""Batches of rows that are not in memory: every row once in a pass, while a few pieces are in memory at a time.
+"""Batches of rows that are not in memory: every row once in a pass, while a few chunks are in memory at a time.
 
-Rows of a file are often in some order, and those of a piece then alike: a network that saw one piece after the other
+Rows of a file are often in some order, and those of a chunk then alike: a network that saw one chunk after the other
 would learn the last and forget the first. Batches are therefore drawn from several places of the source at once, and
 half of each are rows of a sample that stands for all, so that every row is compared with rows of every kind.
 """
@@ -15,7 +15,7 @@ import numpy as np
 
 from evidentia.neural.training import STEP, Schedule
 from evidentia.rows.sketch import row_hashes
-from evidentia.rows.source import Piece, RowSource, drop_zero_weights
+from evidentia.rows.source import Chunk, RowSource, drop_zero_weights
 
 PLACES = 8  # parts of a source that are read side by side
 MEMORY = 256 << 20  # bytes; where a part needs more to be read, they are fewer
@@ -51,21 +51,21 @@ class Stream:
         order = rng.permutation(len(self.rows.handles))
         for start in range(0, len(order), n_places):
             places = [self.rows.handles[at] for at in order[start : start + n_places]]
-            for pieces in zip_longest(*(drop_zero_weights(self.rows.read(handle)) for handle in places)):
-                drawn = [piece.table[self._numbers(piece, rng)] for piece in pieces if piece is not None]
+            for chunks in zip_longest(*(drop_zero_weights(self.rows.read(handle)) for handle in places)):
+                drawn = [chunk.table[self._numbers(chunk, rng)] for chunk in chunks if chunk is not None]
                 table = np.concatenate(drawn)
                 for some in np.array_split(rng.permutation(len(table)), max(1, len(table) // half)):
                     others = rng.randint(len(self.sample), size=size - half)
                     yield np.concatenate([table[some], self.sample[others]])
 
-    def _numbers(self, piece: Piece, rng: np.random.RandomState) -> np.ndarray:
-        """Rows of a piece that are learned from, by number."""
-        numbers = np.arange(len(piece.table))
-        if piece.weight is not None:
-            share = piece.weight / self.mean_weight
+    def _numbers(self, chunk: Chunk, rng: np.random.RandomState) -> np.ndarray:
+        """Rows of a chunk that are learned from, by number."""
+        numbers = np.arange(len(chunk.table))
+        if chunk.weight is not None:
+            share = chunk.weight / self.mean_weight
             numbers = np.repeat(numbers, np.floor(share + rng.uniform(size=len(share))).astype(np.int64))
         if len(self.held_back):
-            numbers = numbers[~np.isin(row_hashes(piece.table), self.held_back)[numbers]]
+            numbers = numbers[~np.isin(row_hashes(chunk.table), self.held_back)[numbers]]
         return numbers
 
     def schedule(self, of_sample: Schedule) -> Schedule:

@@ -27,7 +27,7 @@ class Certainty(NamedTuple):
         squares = np.einsum("ij,ij->i", partition.pignistic, partition.pignistic)
         return cls(float(share.sum()), float(share @ partition.nonspecificity), float(share @ squares))
 
-    def plus(self, other: Certainty) -> Certainty:
+    def __add__(self, other: Certainty) -> Certainty:  # type: ignore[override]
         return Certainty(*(mine + theirs for mine, theirs in zip(self, other)))
 
 
@@ -40,7 +40,7 @@ class Counts(NamedTuple):
     nonspecificity: float  # sum over the objects, each between 0 and 1
     worst: tuple[tuple[float, str], ...]  # doubt and name of the most doubtful objects
 
-    def plus(self, other: Counts) -> Counts:
+    def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
         together = {mask: self.sets.get(mask, 0) + other.sets.get(mask, 0) for mask in {*self.sets, *other.sets}}
         return Counts(
             self.n + other.n,

@@ -178,7 +178,7 @@ class CredalPartition(MassFunctions):
         ----------
         pairs : array-like of shape (n_pairs, 2), optional
             Without it the answer is four n × n arrays; refused when these would not fit in memory
-            (:meth:`relational_blocks` gives them piece by piece).
+            (:meth:`relational_blocks` gives them chunk by chunk).
         """
         if pairs is not None:
             pairs = np.asarray(pairs)

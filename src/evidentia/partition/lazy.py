@@ -1,7 +1,8 @@
-"""A credal partition of more objects than memory holds: masses are made when they are asked for, piece by piece."""
+"""A credal partition of more objects than memory holds: masses are made when they are asked for, chunk by chunk."""
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -16,8 +17,8 @@ from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.files import whole_file, whole_folder
 from evidentia.partition.counts import Certainty, Counts, no_answer_in_words
 from evidentia.partition.credal import CredalPartition
-from evidentia.rows.passes import add_up, map_handles
-from evidentia.rows.source import Piece, RowSource
+from evidentia.rows.passes import map_handles, reduce_rows
+from evidentia.rows.source import Chunk, RowSource
 
 NUMBERS = ("float32", "float64")
 COLUMNS = ("cluster", "set", "plausibility", "nonspecificity")  # of what is written of each object
@@ -66,29 +67,29 @@ class LazyPartition:
         """The numbers of :meth:`summary`."""
         # No cached_property: that of Python 3.11 has one lock for all partitions, and passes may wait for each other.
         if self._counts is None:
-            self._counts = add_up(self._bare()._count, self.rows)
+            self._counts = reduce_rows(self._bare()._count, self.rows)
         return self._counts
 
     @property
     def certainty(self) -> Certainty:
         """Sums of which criteria for the number of clusters are made; a row counts as its weight says."""
         if self._sums is None:
-            self._sums = add_up(self._bare()._certainty, self.rows)
+            self._sums = reduce_rows(self._bare()._certainty, self.rows)
         return self._sums
 
     def __len__(self) -> int:
         return self.rows.n_rows if self.rows.n_rows is not None else self.counts.n
 
     def blocks(self) -> Iterator[CredalPartition]:
-        """The partition piece by piece, in order."""
-        return (self._partition(piece) for handle in self.rows.handles for piece in self.rows.read(handle))
+        """The partition chunk by chunk, in order."""
+        return (self._partition(chunk) for handle in self.rows.handles for chunk in self.rows.read(handle))
 
-    def add_up(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
-        """``function(part, *parts)`` of every piece of the rows, added up in order by ``plus``.
+    def reduce_rows(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
+        """``function(part, *parts)`` of every chunk of the rows, added up in order.
 
-        ``others`` are partitions of the same rows; their parts of each piece are given with it.
+        ``others`` are partitions of the same rows; their parts of each chunk are given with it.
         """
-        return add_up(_apply_to_piece, self.rows, function, self._bare(), *(other._bare() for other in others))
+        return reduce_rows(_apply_to_chunk, self.rows, function, self._bare(), *(other._bare() for other in others))
 
     def labels(self, rule: str | None = None) -> np.ndarray:
         """One cluster for each object, shape (n_samples,)."""
@@ -127,7 +128,7 @@ class LazyPartition:
         with whole_folder(folder, "part-*.parquet") as fresh:
             written = map_handles(partial(_write_part, self._bare(), fresh, masses, places), self.rows)
             parts = [part for part in written if part is not None]
-            self._counts = reduce(Counts.plus, parts) if parts else None
+            self._counts = reduce(operator.add, parts) if parts else None
         return Path(folder).absolute()
 
     def to_zarr(self, folder: str | os.PathLike[str], *, masses: str | None = None) -> Path:
@@ -171,26 +172,26 @@ class LazyPartition:
     def _bare(self) -> LazyPartition:
         """What places rows, without a list of them: what is sent to others who read them."""
         other = copy(self)
-        other.rows = self.rows.bare()
+        other.rows = self.rows.without_handles()
         return other
 
     def _check_numbers(self, masses: str | None) -> None:
         if masses is not None and masses not in NUMBERS:
             raise ValueError(f"'masses' must be one of {', '.join(map(repr, NUMBERS))} or None. Got {masses!r}.")
 
-    def _partition(self, piece: Piece) -> CredalPartition:
-        masses = self._place(piece.table)
+    def _partition(self, chunk: Chunk) -> CredalPartition:
+        masses = self._place(chunk.table)
         return CredalPartition(masses, self.focal_sets, label_rule=self.label_rule, copy=False)
 
-    def _count(self, piece: Piece) -> Counts:
-        return self._count_of(piece, self._partition(piece))
+    def _count(self, chunk: Chunk) -> Counts:
+        return self._count_of(chunk, self._partition(chunk))
 
-    def _count_of(self, piece: Piece, partition: CredalPartition) -> Counts:
+    def _count_of(self, chunk: Chunk, partition: CredalPartition) -> Counts:
         counts = partition.counts
-        return counts._replace(worst=tuple((doubt, piece.where(int(name))) for doubt, name in counts.worst))
+        return counts._replace(worst=tuple((doubt, chunk.where(int(name))) for doubt, name in counts.worst))
 
-    def _certainty(self, piece: Piece) -> Certainty:
-        return Certainty.of(self._partition(piece), piece.weight)
+    def _certainty(self, chunk: Chunk) -> Certainty:
+        return Certainty.of(self._partition(chunk), chunk.weight)
 
     def _columns(self, partition: CredalPartition, masses: str | None) -> dict[str, np.ndarray]:
         labels = partition.labels()
@@ -223,25 +224,25 @@ class LazyLabels:
         return f"LazyLabels of {self._partition!r}; compute() gives them"
 
 
-def _apply_to_piece(piece: Piece, function: Callable[..., Any], *partitions: LazyPartition) -> Any:
-    return function(*(partition._partition(piece) for partition in partitions))
+def _apply_to_chunk(chunk: Chunk, function: Callable[..., Any], *partitions: LazyPartition) -> Any:
+    return function(*(partition._partition(chunk) for partition in partitions))
 
 
 def _labels(partition: LazyPartition, rule: str | None, rows: RowSource, handle: Any) -> np.ndarray:
-    found = [partition._partition(piece).labels(rule).astype(np.int32) for piece in rows.read(handle)]
+    found = [partition._partition(chunk).labels(rule).astype(np.int32) for chunk in rows.read(handle)]
     return np.concatenate([np.empty(0, dtype=np.int32), *found])
 
 
 def _masses(partition: LazyPartition, rows: RowSource, handle: Any) -> np.ndarray:
-    found = [partition._partition(piece).masses for piece in rows.read(handle)]
+    found = [partition._partition(chunk).masses for chunk in rows.read(handle)]
     return np.concatenate([np.empty((0, len(partition.focal_sets))), *found])
 
 
 def _columns_of_handle(
     partition: LazyPartition, masses: str | None, rows: RowSource, handle: Any
 ) -> dict[str, np.ndarray]:
-    pieces = [partition._columns(partition._partition(piece), masses) for piece in rows.read(handle)]
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in (pieces[0] if pieces else [])}
+    chunks = [partition._columns(partition._partition(chunk), masses) for chunk in rows.read(handle)]
+    return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in (chunks[0] if chunks else [])}
 
 
 def _write_part(
@@ -252,22 +253,22 @@ def _write_part(
 
     names = [f"m{name}" for name in partition.focal_sets.names(partition.cluster_names)]
     sets = {mask: format_mask(mask, partition.cluster_names) for mask in partition.focal_sets.masks.tolist()}
-    pieces = iter(rows.read(handle))
-    first = next(pieces, None)
+    chunks = iter(rows.read(handle))
+    first = next(chunks, None)
     if first is None:
         return None
     total: Counts | None = None
     writer: Any = None
     with whole_file(folder / f"part-{places[handle]:05d}.parquet") as file:
-        for piece in chain([first], pieces):
-            found = partition._partition(piece)
+        for chunk in chain([first], chunks):
+            found = partition._partition(chunk)
             columns: dict[str, Any] = partition._columns(found, masses)
             numbers = columns.pop("masses", np.empty((0, 0)))
             columns["set"] = pa.array([sets[mask] for mask in columns["set"].tolist()]).dictionary_encode()
             table = pa.table({**columns, **dict(zip(names, numbers.T))})
             writer = pq.ParquetWriter(file, table.schema) if writer is None else writer
             writer.write_table(table)
-            counts = partition._count_of(piece, found)
-            total = counts if total is None else total.plus(counts)
+            counts = partition._count_of(chunk, found)
+            total = counts if total is None else total + counts
         writer.close()
     return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -23,9 +24,9 @@ from evidentia.prototypes._kernel import (
     descent_step,
     from_vector,
 )
-from evidentia.rows.passes import add_up, map_handles
-from evidentia.rows.source import ArrayRows, MappedRows, Piece, RowSource, cut, piece_rows
-from evidentia.rows.survey import Table, look_through
+from evidentia.rows.passes import map_handles, reduce_rows
+from evidentia.rows.scan import Table, scan
+from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_bounds, chunk_rows
 from evidentia.rows.tables import any_table
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import run_callbacks
@@ -54,17 +55,17 @@ Blocks = Callable[[np.ndarray], Iterator[tuple[slice, np.ndarray, np.ndarray, np
 
 
 class Slices:
-    """Columns in memory, read by :mod:`evidentia.rows.passes` in pieces that are views."""
+    """Columns in memory, read by :mod:`evidentia.rows.passes` in chunks that are views."""
 
     in_memory = True
 
     def __init__(self, rows: np.ndarray, weight: np.ndarray):
         self.rows, self.weight = rows, weight
-        self.handles = cut(*rows.shape[::-1])
+        self.handles = chunk_bounds(*rows.shape[::-1])
 
     def read(self, handle: tuple[int, int]) -> Iterator[Columns]:
         start, stop = handle
-        size = piece_rows(len(self.rows))
+        size = chunk_rows(len(self.rows))
         for first in range(start, stop, size):
             part = slice(first, min(first + size, stop))
             yield Columns(self.rows[:, part], self.weight[part])
@@ -74,7 +75,7 @@ class Objects(NamedTuple):
     """The objects as the descent sees them: rows as columns (p, n) without units, weights (n,), and the way back.
 
     Of a large table these are a sample, whose weights add up to those of all rows; ``whole`` has all rows then, in
-    pieces of :class:`~evidentia.prototypes._kernel.Columns`. ``source`` has them as they were given.
+    chunks of :class:`~evidentia.prototypes._kernel.Columns`. ``source`` has them as they were given.
     """
 
     rows: np.ndarray
@@ -86,12 +87,12 @@ class Objects(NamedTuple):
     @classmethod
     def of(cls, table: Table, source: RowSource, *, adaptive: bool) -> Objects:
         coordinates = coordinates_of(table.moments, kind="diag" if adaptive else "spherical")
-        whole = None if table.complete else source.map_pieces(partial(to_columns, coordinates))
+        whole = None if table.complete else source.map_chunks(partial(to_columns, coordinates))
         return cls(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, source, whole)
 
     @property
-    def pieces(self) -> Any:
-        """All rows, to go over piece by piece."""
+    def chunks(self) -> Any:
+        """All rows, to go over chunk by chunk."""
         return Slices(self.rows, self.weight) if self.whole is None else self.whole
 
     def sample(self) -> Objects:
@@ -109,12 +110,12 @@ def unit_of(coordinates: Coordinates | ColumnScales | SpannedScales) -> float:
 
 
 def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales | SpannedScales) -> np.ndarray:
-    return np.ascontiguousarray(coordinates.to(table).T)
+    return np.ascontiguousarray(coordinates.transform(table).T)
 
 
-def to_columns(coordinates: Coordinates | ColumnScales | SpannedScales, piece: Piece) -> Columns:
-    """A piece of the source as the kernel takes it."""
-    return Columns(to_rows(piece.table, coordinates), piece.weight)
+def to_columns(coordinates: Coordinates | ColumnScales | SpannedScales, chunk: Chunk) -> Columns:
+    """A chunk of the source as the kernel takes it."""
+    return Columns(to_rows(chunk.table, coordinates), chunk.weight)
 
 
 class ClusterSizes(NamedTuple):
@@ -132,7 +133,7 @@ class ClusterSizes(NamedTuple):
         at = likely.argmax(axis=1)
         return cls(size, likely[np.arange(len(likely)), at], at, likely.shape[1])
 
-    def plus(self, other: ClusterSizes) -> ClusterSizes:
+    def __add__(self, other: ClusterSizes) -> ClusterSizes:  # type: ignore[override]
         """With the rows that follow."""
         return self.add_rows(other._replace(at=self.n_rows + other.at))
 
@@ -147,15 +148,15 @@ class ClusterSizes(NamedTuple):
         )
 
 
-def piece_sizes(
-    piece: Piece, coordinates: Coordinates | ColumnScales, blocks: Blocks, focal_sets: FocalSets
+def chunk_sizes(
+    chunk: Chunk, coordinates: Coordinates | ColumnScales, blocks: Blocks, focal_sets: FocalSets
 ) -> ClusterSizes:
-    """Sizes of the clusters in a piece of the table."""
+    """Sizes of the clusters in a chunk of the table."""
     parts = (
-        ClusterSizes.of(pignistic(masses.T, focal_sets).T, None if piece.weight is None else piece.weight[block])
-        for block, _, _, masses, _ in blocks(to_rows(piece.table, coordinates))
+        ClusterSizes.of(pignistic(masses.T, focal_sets).T, None if chunk.weight is None else chunk.weight[block])
+        for block, _, _, masses, _ in blocks(to_rows(chunk.table, coordinates))
     )
-    return reduce(ClusterSizes.plus, parts)
+    return reduce(operator.add, parts)
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         return self
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(
+        table = scan(
             rows, mixing=False, missing=False, who=type(self).__name__, sort=False, least_share=self._least_share
         )
         self._check_start(table.n_rows, rows.n_features)
@@ -303,7 +304,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
             drawn = START_RULES[self.init](objects.rows.T, self.n_clusters, self.n_init, rng, objects.weight)
             return [self._prototypes_at(centers) for centers in drawn]
         centers, covariances = self._given_start()
-        start = self._prototypes_at(objects.coordinates.to(centers))
+        start = self._prototypes_at(objects.coordinates.transform(centers))
         if covariances is None or not self.adaptive:
             return [start]
         assert not isinstance(objects.coordinates, SpannedScales), "a given start may lie outside of the span"
@@ -341,7 +342,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         if not self.adaptive:
             return rho_from(min(distances), objects)
         singles = single_clusters(self.n_clusters, self.beta)
-        step = partial(descent_step, objects.sample().pieces, objects.weight.sum(), singles)
+        step = partial(descent_step, objects.sample().chunks, objects.weight.sum(), singles)
         return rho_from(nearest_distance(objects, self._end_of(step, candidates[int(np.argmin(distances))])), objects)
 
     def _end_of(self, step: Step, start: Prototypes) -> Prototypes:
@@ -367,7 +368,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         return Solution(best.state, criterion), best, runs
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(descent_step, objects.pieces, objects.weight.sum(), criterion)
+        return partial(descent_step, objects.chunks, objects.weight.sum(), criterion)
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
@@ -385,7 +386,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
     def _publish_prototypes(self, solution: Solution) -> None:
         """Centers and shapes in the units of X."""
         self._solution, frame, found = solution, self._coordinates, solution.prototypes
-        self.cluster_centers_ = frame.back(found.centers)
+        self.cluster_centers_ = frame.inverse_transform(found.centers)
         self.covariances_ = self.cluster_metrics_ = None
         if found.covariances is not None and found.metric is not None:
             self.covariances_ = frame.covariance_back(found.covariances)
@@ -394,17 +395,17 @@ class PrototypeClusterer(_base.IterativeClusterer):
     def _sizes(self, objects: Objects, solution: Solution) -> ClusterSizes:
         """What the clusters hold of the rows as they were given."""
         family = solution.criterion.focal_sets
-        return add_up(piece_sizes, objects.source, objects.coordinates, self._blocks(solution), family)
+        return reduce_rows(chunk_sizes, objects.source, objects.coordinates, self._blocks(solution), family)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         rows, blocks = ArrayRows(X), self._blocks(self._solution)
         masses = np.empty((len(X), len(self._solution.criterion.focal_sets)))
 
         def fill(rows: RowSource, handle: Any) -> None:
-            for piece in rows.read(handle):
-                columns = to_rows(piece.table, self._coordinates)
+            for chunk in rows.read(handle):
+                columns = to_rows(chunk.table, self._coordinates)
                 for block, _, _, found, _ in blocks(columns):
-                    masses[piece.first + block.start : piece.first + block.stop] = found.T
+                    masses[chunk.first + block.start : chunk.first + block.stop] = found.T
 
         with one_blas_thread_here():
             for _ in map_handles(fill, rows):

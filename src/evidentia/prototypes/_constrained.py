@@ -34,7 +34,7 @@ from evidentia.prototypes._base import (
     Objects,
     PrototypeClusterer,
     Solution,
-    piece_sizes,
+    chunk_sizes,
     to_columns,
     to_rows,
 )
@@ -45,17 +45,17 @@ from evidentia.prototypes._kernel import (
     Criterion,
     Prototypes,
     Sums,
+    chunk_sums,
     guard_cost,
     lift,
-    piece_sums,
     update_masses,
     update_prototypes,
 )
 from evidentia.rows import as_rows
 from evidentia.rows.numbered import NumberedRows, rows_apart
-from evidentia.rows.passes import add_up
-from evidentia.rows.source import ArrayRows, Piece, RowSource
-from evidentia.rows.survey import look_through
+from evidentia.rows.passes import reduce_rows
+from evidentia.rows.scan import scan
+from evidentia.rows.source import ArrayRows, Chunk, RowSource
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run
@@ -133,8 +133,8 @@ class SplitRows(NamedTuple):
         weight = rest.weight if isinstance(rest, ArrayRows) else None
         if not (rest.n_rows if weight is None else np.count_nonzero(weight)):
             return cls(linked, None)
-        table = look_through(rest, mixing=False, missing=False, who=who, sort=False, least_share=0)
-        whole = None if table.complete else rest.map_pieces(partial(to_columns, coordinates))
+        table = scan(rest, mixing=False, missing=False, who=who, sort=False, least_share=0)
+        whole = None if table.complete else rest.map_chunks(partial(to_columns, coordinates))
         return cls(linked, Objects(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, rest, whole))
 
 
@@ -176,9 +176,9 @@ class Bonds:
 def linked_step(
     free: Any, total_weight: float, criterion: Criterion, bonds: Bonds, state: LinkedState
 ) -> tuple[float, LinkedState]:
-    """Criterion with its penalty, and a better state; ``free`` are pieces of the objects without links, or None."""
+    """Criterion with its penalty, and a better state; ``free`` are chunks of the objects without links, or None."""
     objective, sums = (
-        Sums(0.0, np.zeros((1, 1))) if free is None else add_up(piece_sums, free, state.prototypes, criterion)
+        Sums(0.0, np.zeros((1, 1))) if free is None else reduce_rows(chunk_sums, free, state.prototypes, criterion)
     )
     features, masses, part = bonds.masses(state, criterion)
     sums = sums + (bonds.weight[:, None] * np.square(masses)).T @ features.T
@@ -195,10 +195,10 @@ class TiedPartition(LazyPartition):
         )
         self._numbers, self._linked_masses = numbers, masses
 
-    def _partition(self, piece: Piece) -> CredalPartition:
-        masses = self._place(piece.table)
-        low, high = np.searchsorted(self._numbers, [piece.first, piece.first + len(masses)])
-        masses[self._numbers[low:high] - piece.first] = self._linked_masses[low:high]
+    def _partition(self, chunk: Chunk) -> CredalPartition:
+        masses = self._place(chunk.table)
+        low, high = np.searchsorted(self._numbers, [chunk.first, chunk.first + len(masses)])
+        masses[self._numbers[low:high] - chunk.first] = self._linked_masses[low:high]
         return CredalPartition(masses, self.focal_sets, label_rule=self.label_rule, copy=False)
 
 
@@ -299,7 +299,7 @@ class ConstrainedClusterer(PrototypeClusterer):
         penalty = self._penalty(self.xi_, objects, criterion.focal_sets)
         apart = SplitRows.of(objects, self.constraints_.objects, type(self).__name__)
         bonds, total = Bonds.of(self.constraints_, penalty, apart.linked, criterion.focal_sets), objects.weight.sum()
-        few = None if apart.free is None else apart.free.sample().pieces
+        few = None if apart.free is None else apart.free.sample().chunks
 
         def step(bonds: Bonds, state: LinkedState) -> tuple[float, LinkedState]:
             return linked_step(few, total, criterion, bonds, state)
@@ -317,7 +317,7 @@ class ConstrainedClusterer(PrototypeClusterer):
         best, runs = self._best_descent(partial(step, bonds), starmap(prepare, ramped), len(ramped))
         began = next(start for run, (start, _) in zip(runs, ramped) if run is best)
         if apart.free is not None and apart.free.whole is not None and not runs[-1].interrupted:
-            every = partial(linked_step, apart.free.pieces, total, criterion, bonds)
+            every = partial(linked_step, apart.free.chunks, total, criterion, bonds)
             best, _ = self._best_descent(every, [best.state], 1)
         _, tied, _ = bonds.masses(best.state, criterion)
         solution = Solution(best.state.prototypes, criterion, tied)
@@ -365,7 +365,7 @@ class ConstrainedClusterer(PrototypeClusterer):
         rest = source.without(numbers)
         if not rest.n_rows:
             return tied
-        free = add_up(piece_sizes, rest, objects.coordinates, self._blocks(solution), family)
+        free = reduce_rows(chunk_sizes, rest, objects.coordinates, self._blocks(solution), family)
         passed = np.searchsorted(numbers - np.arange(len(numbers)), free.at, side="right")
         return free._replace(at=free.at + passed).add_rows(tied)
 

@@ -35,7 +35,7 @@ from evidentia.prototypes._kernel import (
     sums_over,
     update_masses,
 )
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.solvers.barycentric import averaging, solve_semidefinite, sums_over_pairs
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.descent import Step
@@ -68,14 +68,14 @@ def block_masses(
         yield block, features, cost, *update_masses(cost, criterion.beta)
 
 
-def credal_sums(piece: Columns, prototypes: Prototypes, criterion: Criterion, costs: SetCosts) -> Sums:
-    """J and its sums of a piece of the table."""
-    return sums_over(block_masses(piece.rows, prototypes, criterion, costs), piece.weight)
+def credal_sums(chunk: Columns, prototypes: Prototypes, criterion: Criterion, costs: SetCosts) -> Sums:
+    """J and its sums of a chunk of the table."""
+    return sums_over(block_masses(chunk.rows, prototypes, criterion, costs), chunk.weight)
 
 
-def credal_step(pieces: Any, criterion: Criterion, costs: SetCosts, prototypes: Prototypes) -> tuple[float, Prototypes]:
+def credal_step(chunks: Any, criterion: Criterion, costs: SetCosts, prototypes: Prototypes) -> tuple[float, Prototypes]:
     """J of the centers, and better centers: masses, then centers, each at its optimum."""
-    objective, sums = add_up(credal_sums, pieces, prototypes, criterion, costs)
+    objective, sums = reduce_rows(credal_sums, chunks, prototypes, criterion, costs)
     return objective, Prototypes(update_centers(sums, prototypes.centers, criterion.focal_sets, costs))
 
 
@@ -119,7 +119,7 @@ class CredalMeans(PrototypeClusterer):
         return found
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(credal_step, objects.pieces, criterion, self._set_costs(criterion.focal_sets))
+        return partial(credal_step, objects.chunks, criterion, self._set_costs(criterion.focal_sets))
 
     def _blocks(self, solution: Solution) -> Blocks:
         costs = self._set_costs(solution.criterion.focal_sets)

@@ -13,7 +13,7 @@ One observation carries the whole file: the squared distance is *linear* in the 
 :math:`\varphi(x) = (1, x, \|x\|^2)` for the Euclidean metric and :math:`(1, x, x x^T)` for an adaptive one. So the
 costs of a block of rows are one matrix product, and the sums :math:`\sum_i m_{ij}^{\beta} \varphi(x_i)`, a second
 product, are all that the new centers and metrics need. No array of objects by focal sets outlives its block, and
-sums over pieces of a table add up, wherever its rows are.
+sums over chunks of a table add up, wherever its rows are.
 
 Rows are kept as columns, ``(n_features, n_rows)``: sums over the few focal sets run along contiguous memory.
 
@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia.belief.focal import FocalSets
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.solvers.acceleration import exponentials, logarithms
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
 from evidentia.solvers.blocks import row_blocks
@@ -48,7 +48,7 @@ GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's me
 
 
 class Columns(NamedTuple):
-    """A piece of a table: rows as columns (p, n), and their weights (n,); None when all are one."""
+    """A chunk of a table: rows as columns (p, n), and their weights (n,); None when all are one."""
 
     rows: np.ndarray
     weight: np.ndarray | None
@@ -60,7 +60,7 @@ class Sums(NamedTuple):
     objective: float
     sums: np.ndarray
 
-    def plus(self, other: Sums) -> Sums:
+    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
         return Sums(self.objective + other.objective, self.sums + other.sums)
 
 
@@ -283,9 +283,9 @@ def sums_over(blocks: Iterable[tuple[slice, np.ndarray, np.ndarray, np.ndarray, 
     return Sums(float(objective), sums)
 
 
-def piece_sums(piece: Columns, prototypes: Prototypes, criterion: Criterion) -> Sums:
-    """:func:`weighted_sums` of a piece of the table."""
-    return weighted_sums(*piece, prototypes, criterion)
+def chunk_sums(chunk: Columns, prototypes: Prototypes, criterion: Criterion) -> Sums:
+    """:func:`weighted_sums` of a chunk of the table."""
+    return weighted_sums(*chunk, prototypes, criterion)
 
 
 def update_centers(sums: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
@@ -342,13 +342,13 @@ def update_prototypes(
 
 
 def descent_step(
-    pieces: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
+    chunks: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
     """J of the prototypes, and better prototypes: masses, then centers, then metrics, each at its optimum.
 
-    ``pieces`` are rows of which :func:`~evidentia.rows.passes.add_up` reads :class:`Columns`.
+    ``chunks`` are rows of which :func:`~evidentia.rows.passes.reduce_rows` reads :class:`Columns`.
     """
-    objective, sums = add_up(piece_sums, pieces, prototypes, criterion)
+    objective, sums = reduce_rows(chunk_sums, chunks, prototypes, criterion)
     objective += guard_cost(prototypes, total_weight)
     return objective, update_prototypes(sums, prototypes, criterion, total_weight)
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
-from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
@@ -178,23 +178,24 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
 
     # -- the fit ------------------------------------------------------------------------------------------------------
 
-    def _fit_source(self, X: Any, source: Source) -> None:
-        check_given_objects(self, len(source), *OBJECT_START_RULES)
-        dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
+    def _fit(self, data: Data[Source]) -> np.ndarray:
+        check_given_objects(self, len(data.rows), *OBJECT_START_RULES)
+        dissimilarity = full_matrix(data.rows, who=type(self).__name__, cure=CURE, copies=COPIES)
         self._least_cost = max(LEAST_COST * float(dissimilarity.max()), np.finfo(float).tiny)
         focal_sets = self._family()
         rho = self._distance_to_empty(dissimilarity) if focal_sets.empty_index is not None else None
         criterion = Criterion(focal_sets, self.alpha, self.beta, rho)
-        best, runs = self._search(dissimilarity, criterion)
-        self.rho_ = rho
+        best, runs = self._search(dissimilarity, criterion, data.rng)
+        self.rho_, self._source = rho, data.rows.needed_for_new()
         self._publish_run(best, runs)
-        self._settle(dissimilarity, best.state.representatives, criterion)
-        self._publish(X, self._place(dissimilarity, self._representatives, self._criterion))
+        self._store_solution(dissimilarity, best.state.representatives, criterion)
+        return self._place(dissimilarity, self._representatives, self._criterion)
 
-    def _search(self, dissimilarity: Compared, criterion: Criterion) -> tuple[Run, list[Run]]:
+    def _search(
+        self, dissimilarity: Compared, criterion: Criterion, rng: np.random.RandomState
+    ) -> tuple[Run, list[Run]]:
         starts = [np.asarray(self.init)]
         if self._starts_by_rule:
-            rng = check_random_state(self.random_state)
             starts = list(OBJECT_START_RULES[self.init](self._joint(dissimilarity), self.n_clusters, self.n_init, rng))
         positions = (
             self._position(dissimilarity, self._represent(start, dissimilarity, criterion.focal_sets), criterion)
@@ -221,7 +222,7 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
     def _place(self, dissimilarity: Compared, representatives: Any, criterion: Criterion) -> np.ndarray:
         return update_masses(self._cost(dissimilarity, representatives, criterion), criterion.beta)[0].T
 
-    def _settle(self, dissimilarity: Compared, representatives: Any, criterion: Criterion) -> None:
+    def _store_solution(self, dissimilarity: Compared, representatives: Any, criterion: Criterion) -> None:
         """Number the clusters from the largest to the smallest, unless their order was given, and publish them."""
         focal_sets = criterion.focal_sets
         if isinstance(self.focal_sets, str) and self._starts_by_rule:

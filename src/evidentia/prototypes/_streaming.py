@@ -11,8 +11,8 @@ import numpy as np
 from evidentia import _streaming
 from evidentia.belief import FocalSets
 from evidentia.prototypes._base import to_columns
-from evidentia.prototypes._kernel import Criterion, Prototypes, piece_sums, update_prototypes
-from evidentia.rows.passes import add_up
+from evidentia.prototypes._kernel import Criterion, Prototypes, chunk_sums, update_prototypes
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.stepwise import RunningMean
@@ -50,6 +50,6 @@ class StreamingMeans(_streaming.StreamingMixin):
         self: Any, rows: ArrayRows, prototypes: Prototypes, criterion: Criterion
     ) -> tuple[np.ndarray, float]:
         """Sums of a batch, and its weight."""
-        columns = rows.map_pieces(partial(to_columns, self._coordinates))
+        columns = rows.map_chunks(partial(to_columns, self._coordinates))
         total = float(len(rows.table) if rows.weight is None else rows.weight.sum())
-        return add_up(piece_sums, columns, prototypes, criterion).sums, total
+        return reduce_rows(chunk_sums, columns, prototypes, criterion).sums, total

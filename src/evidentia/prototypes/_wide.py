@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg.lapack import dtrtri
 
 from evidentia.prototypes._kernel import GUARD, LEAST_COST, Columns, Costs, Criterion, Prototypes, block_masses
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,13 @@ class WideSums(NamedTuple):
     sums: np.ndarray
     scatter: np.ndarray
 
-    def plus(self, other: WideSums) -> WideSums:
+    def __add__(self, other: WideSums) -> WideSums:  # type: ignore[override]
         return WideSums(self.objective + other.objective, self.sums + other.sums, self.scatter + other.scatter)
 
 
-def piece_moments(piece: Columns, prototypes: WidePrototypes, criterion: Criterion) -> WideSums:
-    """What a better metric needs of a piece of the table."""
-    centers, (rows, weight) = prototypes.centers, piece
+def chunk_moments(chunk: Columns, prototypes: WidePrototypes, criterion: Criterion) -> WideSums:
+    """What a better metric needs of a chunk of the table."""
+    centers, (rows, weight) = prototypes.centers, chunk
     c, p = centers.shape
     share = (criterion.average * criterion.penalty[:, None]).T
     objective, sums, scatter = 0.0, np.zeros((1, 1)), np.zeros((c, p, p))
@@ -112,12 +112,12 @@ def piece_moments(piece: Columns, prototypes: WidePrototypes, criterion: Criteri
 
 
 def wide_step(
-    pieces: Any, total_weight: float, criterion: Criterion, prototypes: WidePrototypes
+    chunks: Any, total_weight: float, criterion: Criterion, prototypes: WidePrototypes
 ) -> tuple[float, WidePrototypes]:
     """J of the prototypes, and prototypes with better metrics around the same centers."""
     centers, p = prototypes.centers, prototypes.centers.shape[1]
     share = (criterion.average * criterion.penalty[:, None]).T
-    objective, sums, scatter = add_up(piece_moments, pieces, prototypes, criterion)
+    objective, sums, scatter = reduce_rows(chunk_moments, chunks, prototypes, criterion)
     scatter = scatter.copy()  # the sum may be kept by a checkpoint
     for k in range(len(centers)):
         # The sums are around the center of the cluster: those of a larger set move to its barycenter.

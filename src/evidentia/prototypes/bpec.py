@@ -11,13 +11,13 @@ from evidentia import _base
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
 from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters, to_rows
-from evidentia.prototypes._kernel import Criterion, Prototypes, guard_cost, piece_sums, update_covariances
+from evidentia.prototypes._kernel import Criterion, Prototypes, chunk_sums, guard_cost, update_covariances
 from evidentia.prototypes._wide import WidePrototypes, wide_step
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
 from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
+from evidentia.rows.scan import scan
 from evidentia.rows.source import RowSource, in_memory
-from evidentia.rows.survey import look_through
 from evidentia.rows.tables import any_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales, SpannedScales
@@ -29,12 +29,12 @@ WIDE = 16  # columns from which second moments by clusters take less time than a
 
 
 def fixed_step(
-    pieces: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
+    chunks: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
     """J of the prototypes, and prototypes with better metrics around the same centers."""
     if isinstance(prototypes, WidePrototypes):
-        return wide_step(pieces, total_weight, criterion, prototypes)
-    objective, sums = add_up(piece_sums, pieces, prototypes, criterion)
+        return wide_step(chunks, total_weight, criterion, prototypes)
+    objective, sums = reduce_rows(chunk_sums, chunks, prototypes, criterion)
     if prototypes.covariances is None:
         return objective, prototypes
     covariances = update_covariances(sums, prototypes.centers, criterion, total_weight)
@@ -165,7 +165,7 @@ class BPEC(EvidentialMeans):
         return self._fit_kept(X, self._check_rows(X), checkpoint)
 
     def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
-        table = look_through(rows, mixing=False, missing=False, who="BPEC", sort=False, least_share=self._least_share)
+        table = scan(rows, mixing=False, missing=False, who="BPEC", sort=False, least_share=self._least_share)
         candidates = in_memory(rows).table if table.complete else draw_evenly(table.sample)
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)
@@ -178,14 +178,14 @@ class BPEC(EvidentialMeans):
         """The objects, and round clusters around the peaks."""
         coordinates = objects.coordinates
         if not self.adaptive or coordinates.width < WIDE:
-            return objects, self._prototypes_at(coordinates.to(peaks))
+            return objects, self._prototypes_at(coordinates.transform(peaks))
         repeats = np.ones(coordinates.width)
         if isinstance(coordinates, ColumnScales) and coordinates.width > objects.rows.shape[1]:
-            table = coordinates.back(objects.rows.T)  # fewer rows than columns: all of them are at hand
+            table = coordinates.inverse_transform(objects.rows.T)  # fewer rows than columns: all of them are at hand
             coordinates = SpannedScales.of(table, coordinates)
             objects = objects._replace(rows=to_rows(table, coordinates), coordinates=coordinates)
             repeats = coordinates.repeats
-        centers = coordinates.to(peaks)
+        centers = coordinates.transform(peaks)
         return objects, WidePrototypes(centers, np.tile(np.eye(len(repeats)), (len(peaks), 1, 1)), repeats=repeats)
 
     def _check_numbers(self, n_samples: int) -> None:
@@ -207,7 +207,7 @@ class BPEC(EvidentialMeans):
         return peaks
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(fixed_step, objects.pieces, objects.weight.sum(), criterion)
+        return partial(fixed_step, objects.chunks, objects.weight.sum(), criterion)
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
         singles = self._step(objects.sample(), single_clusters(len(starts[0].centers), self.beta))

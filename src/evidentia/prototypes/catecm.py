@@ -51,7 +51,7 @@ class Sums(NamedTuple):
     there: np.ndarray  # weight of each set in each column of numbers, (n_focal, q)
     pull: np.ndarray  # weighted sums of numbers, (n_focal, q)
 
-    def plus(self, other: Sums) -> Sums:
+    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
         return Sums(
             self.objective + other.objective,
             self.counts + other.counts,
@@ -155,7 +155,7 @@ def descent_step(problem: Problem, prototypes: Prototypes) -> tuple[float, Proto
     parts = (row_sums(rows, weight, prototypes, problem) for rows, weight in problem.blocks)
     sums = next(parts)
     for part in parts:
-        sums = sums.plus(part)
+        sums = sums + part
     columns = problem.coding.columns
     return sums.objective, Prototypes(
         best_weights(sums.counts, columns, prototypes.weights),

@@ -14,7 +14,7 @@ from evidentia.metric_learning import learn_metric
 from evidentia.prototypes._base import Objects
 from evidentia.prototypes._constrained import ConstrainedClusterer
 from evidentia.prototypes._kernel import Columns, Criterion, Prototypes
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import ArrayRows, RowSource
 
 RHO_FACTOR = 10.0  # of the largest distance from the mean: at least five times the largest distance of two objects
@@ -25,12 +25,12 @@ class Farthest(NamedTuple):
 
     distance: float
 
-    def plus(self, other: Farthest) -> Farthest:
+    def __add__(self, other: Farthest) -> Farthest:  # type: ignore[override]
         return max(self, other)
 
 
-def farthest(piece: Columns) -> Farthest:
-    return Farthest(float(np.sqrt(np.einsum("qi,qi->i", piece.rows, piece.rows).max())))
+def farthest(chunk: Columns) -> Farthest:
+    return Farthest(float(np.sqrt(np.einsum("qi,qi->i", chunk.rows, chunk.rows).max())))
 
 
 class CECM(ConstrainedClusterer):
@@ -169,4 +169,4 @@ class CECM(ConstrainedClusterer):
         return xi / (objects.unit * self._share(focal_sets, objects.weight) * len(self.constraints_))
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        return RHO_FACTOR * add_up(farthest, objects.pieces).distance
+        return RHO_FACTOR * reduce_rows(farthest, objects.chunks).distance

@@ -9,8 +9,8 @@ from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.prototypes._base import Objects
 from evidentia.prototypes._constrained import ConstrainedClusterer
-from evidentia.prototypes._kernel import Criterion, Prototypes, piece_sums
-from evidentia.rows.passes import add_up
+from evidentia.prototypes._kernel import Criterion, Prototypes, chunk_sums
+from evidentia.rows.passes import reduce_rows
 
 
 class CFCM(ConstrainedClusterer):
@@ -73,7 +73,7 @@ class CFCM(ConstrainedClusterer):
         if self.xi != "auto":
             return float(self.xi)
         found = self._end_of(self._step(objects.sample(), criterion), start)
-        objective, sums = add_up(piece_sums, objects.sample().pieces, found, criterion)
+        objective, sums = reduce_rows(chunk_sums, objects.sample().chunks, found, criterion)
         mean = objects.unit * objective / sums[:, 0].sum()
         return float(mean * objects.weight.sum() / len(self.constraints_))
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from scipy.spatial.distance import cdist, squareform
-from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
@@ -205,12 +205,12 @@ class SoftECM(RelationalClusterer):
         default=1e-8,
     )
 
-    def _fit_source(self, X: Any, source: Source) -> None:
+    def _fit(self, data: Data[Source]) -> np.ndarray:
+        source, rng = data.rows, data.rng
         check_given_objects(self, len(source), "auto")
         focal_sets = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
         _base.check_single_clusters(self, focal_sets, "ties each set to its clusters")
         _base.refuse_masses(self, len(source), focal_sets)
-        rng = check_random_state(self.random_state)
         tied = Tied(Criterion(focal_sets, self.alpha, self.beta, None), self.coupling * len(source))
         search = self._among_points(source, tied, rng) if is_points(source) else self._among_objects(source, rng)
         rho = None
@@ -221,8 +221,9 @@ class SoftECM(RelationalClusterer):
         best, runs = self._search(search, tied)
         self.rho_ = None if rho is None else rho * search.unit
         self._publish_run(best, runs, search.unit)
-        self._settle(search, tied, best.state)
-        self._publish(X, self._tied.masses(search.last.distances(self._prototypes)))
+        self._store_solution(search, tied, best.state)
+        self._source = without_objects(source)
+        return self._tied.masses(search.last.distances(self._prototypes))
 
     def _among_points(self, source: Table, tied: Tied, rng: np.random.RandomState) -> Search:
         """Starts and units for points: rows around their mean, whose mean squared distance from it is one."""
@@ -276,7 +277,7 @@ class SoftECM(RelationalClusterer):
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
-    def _settle(self, search: Search, tied: Tied, prototypes: Any) -> None:
+    def _store_solution(self, search: Search, tied: Tied, prototypes: Any) -> None:
         """Number the clusters from the largest to the smallest, unless their order was given, and publish them."""
         focal_sets = tied.criterion.focal_sets
         if isinstance(self.focal_sets, str) and not self._start_given:
@@ -296,12 +297,6 @@ class SoftECM(RelationalClusterer):
         else:
             self.prototypes_ = prototypes
 
-    def _keep(self, source: Source) -> Source:
-        """Prototypes that are no objects need none of these for new ones."""
-        if is_points(source):
-            return replace(source, rows=source.rows[:0])
-        return replace(source, series=source.series[:1]) if isinstance(source, Series) else source.needed_for_new()
-
     def _masses(self, X: Any) -> np.ndarray:
         if self._place is not None:
             distances = Points((X - self._place) / np.sqrt(self._unit)).distances(self._prototypes)
@@ -314,3 +309,10 @@ class SoftECM(RelationalClusterer):
     @property
     def _start_given(self) -> bool:
         return not isinstance(self.init, str)
+
+
+def without_objects(source: Source) -> Source:
+    """What new objects need of a source when prototypes are no objects of it."""
+    if is_points(source):
+        return replace(source, rows=source.rows[:0])
+    return replace(source, series=source.series[:1]) if isinstance(source, Series) else source.needed_for_new()

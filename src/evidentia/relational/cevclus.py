@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import ANYTHING, Choice, Number, param
 from evidentia.belief import FocalSets
-from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.constraints import PairwiseConstraints
+from evidentia.dissimilarities import make_source
 from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
 from evidentia.relational.evclus import EVCLUS, conflict_form
 from evidentia.relational.pairs import Pairs
 from evidentia.rows import RowSource
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
+from evidentia.rows.source import ArrayRows
 from evidentia.solvers.descent import Run
 from evidentia.solvers.irqp import Links, criterion, symmetric_pairs
-from evidentia.solvers.threads import one_blas_thread
 
 # Links come in by and by: at full strength at once, the first object of a broken link would give way, right or wrong.
 GROWTH = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
@@ -57,6 +57,12 @@ def make_links(
     signed = np.where(constraints.must, weight, -weight)
     rows = symmetric_pairs(constraints.pairs, signed[None], n_samples)
     return Links(link_form(focal_sets), rows.indptr, rows.indices, rows.values[0], 2 * weight[~constraints.must].sum())
+
+
+def penalty_of(links: PairwiseConstraints, weights: Any, pairs: Pairs, focal_sets: FocalSets) -> Links:
+    """Return the penalty of links of these weights beside the sum of the squared differences."""
+    strength = weights * pairs.n_terms / (2 * len(links))
+    return make_links(links, focal_sets, strength, pairs.n_objects)
 
 
 def broken_links(constraints: PairwiseConstraints, masses: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
@@ -156,36 +162,23 @@ class CEVCLUS(EVCLUS):
         default=None,
     )
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, constraints: PairwiseConstraints | None = None, partners: Any = None) -> Self:
-        """Find clusters among objects, some pairs of which are known to belong together or apart.
+    def _read_rows(self, X: Any) -> Any:
+        if self.metric_learner is None:
+            return super()._read_rows(X)
+        if isinstance(self.metric, str) and self.metric in ("precomputed", "gower"):
+            raise ValueError(
+                f"A 'metric_learner' transforms rows of numbers, so the 'metric' of {type(self).__name__} cannot be "
+                f"{self.metric!r}."
+            )
+        return ArrayRows(_base.check_table(self, X))  # new rows come with the columns of X
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or what the metric takes
-            As for :meth:`EVCLUS.fit`.
-        y : None
-            Ignored.
-        constraints : PairwiseConstraints, optional
-            The links. Hard ones must not contradict each other.
-        partners : array-like of int, shape (n_samples, k), optional
-            Partners of each object, in place of random ones.
-        """
-        self.check_parameters()
-        self.constraints_ = resolve_constraints(self, constraints, X).check()
-        self.xi_ = np.zeros(len(self.constraints_))
-        self.metric_learner_, rows = None, None
+    def _fit(self, data: Data[Any]) -> np.ndarray:
+        links, source, self.metric_learner_ = data.constraints, data.rows, None
         if self.metric_learner is not None:
-            if isinstance(self.metric, str) and self.metric in ("precomputed", "gower"):
-                raise ValueError(
-                    f"A 'metric_learner' transforms rows of numbers, so the 'metric' of {type(self).__name__} cannot "
-                    f"be {self.metric!r}."
-                )
-            _base.check_table(self, X)  # new rows come with the columns of X
-            self.metric_learner_, rows = learn_metric(self.metric_learner, X, self.constraints_)
-        return self._fit(X, partners, rows)
+            self.metric_learner_, rows = learn_metric(self.metric_learner, data.given, links)
+            source = make_source(rows, self.metric, self.metric_params, who=type(self).__name__)
+        self.xi_ = np.zeros(len(links))
+        return self._fit_source(data, source)
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         if self.metric_learner_ is not None:
@@ -198,35 +191,35 @@ class CEVCLUS(EVCLUS):
         _base.check_table(self, X, reset=False)
         return np.asarray(self.metric_learner_.transform(X), dtype=float)
 
-    def _search(self, pairs: Pairs, rng: np.random.RandomState) -> tuple[FocalSets, list[Run]]:
-        focal_sets, runs = super()._search(pairs, rng)
-        if not len(self.constraints_) or runs[-1].interrupted:
+    def _search(
+        self, pairs: Pairs, links: PairwiseConstraints, rng: np.random.RandomState
+    ) -> tuple[FocalSets, list[Run]]:
+        focal_sets, runs = super()._search(pairs, links, rng)
+        if not len(links) or runs[-1].interrupted:
             return focal_sets, runs
         if isinstance(self.xi, str):
-            best, self.xi_ = self._enforce_links(pairs, focal_sets, runs)
+            best, self.xi_ = self._enforce_links(pairs, links, focal_sets, runs)
             return focal_sets, [best]
-        self.xi_ = np.full(len(self.constraints_), float(self.xi))
-        return focal_sets, self._strengthen(pairs, focal_sets, runs)
+        self.xi_ = np.full(len(links), float(self.xi))
+        return focal_sets, self._strengthen(pairs, links, focal_sets, runs)
 
-    def _links(self, weights: Any, pairs: Pairs, focal_sets: FocalSets) -> Links:
-        """The penalty of links of these weights beside the sum of the squared differences."""
-        strength = weights * pairs.n_terms / (2 * len(self.constraints_))
-        return make_links(self.constraints_, focal_sets, strength, pairs.n_objects)
-
-    def _strengthen(self, pairs: Pairs, focal_sets: FocalSets, runs: list[Run]) -> list[Run]:
+    def _strengthen(
+        self, pairs: Pairs, links: PairwiseConstraints, focal_sets: FocalSets, runs: list[Run]
+    ) -> list[Run]:
         """Descend with links that grow to their full strength."""
         for share in GROWTH:
-            links = self._links(share * self.xi, pairs, focal_sets)
-            runs = self._descend(pairs, focal_sets, [run.state for run in runs], links)
+            penalty = penalty_of(links, share * self.xi, pairs, focal_sets)
+            runs = self._descend(pairs, focal_sets, [run.state for run in runs], penalty)
             if runs[-1].interrupted and share < 1:
-                full = self._links(self.xi, pairs, focal_sets)
+                full = penalty_of(links, self.xi, pairs, focal_sets)
                 losses = (criterion(run.state, conflict_form(focal_sets), pairs.layout, full) for run in runs)
                 return [replace(run, trace=np.array([loss])) for run, loss in zip(runs, losses)]
         return runs
 
-    def _enforce_links(self, pairs: Pairs, focal_sets: FocalSets, runs: list[Run]) -> tuple[Run, np.ndarray]:
+    def _enforce_links(
+        self, pairs: Pairs, links: PairwiseConstraints, focal_sets: FocalSets, runs: list[Run]
+    ) -> tuple[Run, np.ndarray]:
         """Raise the weights of broken links until all links hold, or else keep the solution that breaks fewest."""
-        links = self.constraints_
 
         def count_broken(run: Run) -> np.ndarray:
             return broken_links(links, run.state, focal_sets)
@@ -235,7 +228,8 @@ class CEVCLUS(EVCLUS):
             return float(links.certainty @ count_broken(run))
 
         def descend(run: Run, weights: np.ndarray, tol: float) -> Run:
-            return self._descend(pairs, focal_sets, [run.state], self._links(weights, pairs, focal_sets), tol)[0]
+            penalty = penalty_of(links, weights, pairs, focal_sets)
+            return self._descend(pairs, focal_sets, [run.state], penalty, tol)[0]
 
         best = run = min(runs, key=lambda run: (cost(run), run.objective))
         kept = weights = np.zeros(len(links))

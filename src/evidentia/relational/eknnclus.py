@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import Choice, Integer, Number, param
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
@@ -157,10 +157,10 @@ class EkNNclus(RelationalClusterer):
     max_iter: int = param(Integer(low=1), "Most sweeps over the objects in one start.", default=100)
     tol = 0.0  # a start ends when no object moves
 
-    def _fit_source(self, X: Any, source: Source) -> None:
-        n = len(source)
+    def _fit(self, data: Data[Source]) -> np.ndarray:
+        n, rng = len(data.rows), data.rng
         n_neighbors = self._count_neighbors(n)
-        distance, neighbor = nearest_objects(source, n_neighbors)
+        distance, neighbor = nearest_objects(data.rows, n_neighbors)
         scale = np.quantile(distance**2, self.q)
         if scale == 0:
             raise ValueError(
@@ -169,7 +169,6 @@ class EkNNclus(RelationalClusterer):
             )
         self.gamma_ = float(1 / scale)
         graph = _graph(distance, neighbor, self.gamma_)
-        rng = check_random_state(self.random_state)
         runs = all_runs(
             lambda start, watch: settle(*graph, start, rng, max_iter=self.max_iter, watch=watch),
             self._starts(n, rng),
@@ -181,8 +180,8 @@ class EkNNclus(RelationalClusterer):
         self._publish_run(best, runs)
         self._train_labels = self.labels_ = number_by_size(best.state)
         self.focal_sets_ = self._family(int(self.labels_.max()) + 1)
-        self._n_neighbors = n_neighbors
-        self._publish(X, self._support_masses(distance, neighbor))
+        self._n_neighbors, self._source = n_neighbors, data.rows.needed_for_new()
+        return self._support_masses(distance, neighbor)
 
     def _count_neighbors(self, n: int) -> int:
         """K, which must be fewer than there are objects."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Self
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._data import Data
+from evidentia._objects import align_objects
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.constraints import PairwiseConstraints
 from evidentia.dissimilarities import (
-    Columns,
     RelationalClusterer,
     Source,
     delta_star,
@@ -28,6 +30,7 @@ from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
 from evidentia.relational.pairs import (
     Pairs,
+    PartnerTable,
     all_pairs,
     check_partners,
     chosen_pairs,
@@ -36,15 +39,12 @@ from evidentia.relational.pairs import (
     wanted_conflict,
 )
 from evidentia.rows import RowSource, as_rows
+from evidentia.rows.scan import rows_for_all, scan
 from evidentia.rows.sparse import is_sparse
-from evidentia.rows.survey import look_through, rows_for_all
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of
 from evidentia.solvers.irqp import Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
-from evidentia.solvers.threads import one_blas_thread
 
 PARTNERS = 1000  # fitted objects that a new one is compared with
 SAMPLE = 10_000  # rows that are fitted with n_pairs, of those that are not in memory
@@ -161,11 +161,13 @@ class EVCLUS(RelationalClusterer):
         default="pairs",
     )
     n_pairs: Any = param(
-        Integer(low=2) | NOTHING,
+        Integer(low=2) | NOTHING | Kind("array of int, shape (n_samples, k)", lambda value: np.ndim(value) == 2),
         """Partners drawn at random for each object (k-EVCLUS); 100 to 500 serve some thousand objects. Time and memory
         then grow with ``n * n_pairs``. Without it all pairs count. In [2]_ every object draws its own partners, and a
         pair that is drawn from both sides counts twice. Here partnership is mutual, a few objects that are grouped at
-        random have the same partners, and each pair counts once; ``fit(X, partners=...)`` takes independent draws.""",
+        random have the same partners, and each pair counts once. A table of object numbers names the partners of each
+        object, for instance independent draws; with ``metric="precomputed"`` X then may hold the dissimilarities to
+        these alone, shape (n_samples, k).""",
         default=None,
     )
     delta0: Any = param(
@@ -192,103 +194,88 @@ class EVCLUS(RelationalClusterer):
 
     _not_for_placing = ("partition_", "labels_", "shepard_")
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, partners: Any = None, *, checkpoint: Any = None) -> Self:
-        """Find clusters among objects.
+    @property
+    def _partners_given(self) -> bool:
+        return self.n_pairs is not None and not isinstance(self.n_pairs, Integral)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or what the metric takes
-            Or rows of :func:`~evidentia.rows.open_rows`: of rows that are not in memory a sample is fitted, and all are
-            placed as ``predict_partition`` does.
-            With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples), or (n_samples, k) with ``partners``.
-        y : None
-            Ignored.
-        partners : array-like of int, shape (n_samples, k), optional
-            Partners of each object, in place of random ones.
-        checkpoint : path, optional
-            For rows that are not in memory: a file with which the same fit, begun again, comes to the same end. It
-            holds the seed; the sample is drawn anew.
-        """
-        self.check_parameters()
-        self.n_sampled_: int | None = None
-        if (source := as_rows(X)) is not None:
-            return self._fit_sample(self._check_source(source, reset=True), partners, checkpoint)
-        return self._fit(X, partners)
-
-    def _fit_sample(self, source: RowSource, partners: Any, checkpoint: Any) -> Self:
-        """Fit to a sample of rows that are not in memory, and place all of them."""
-        who = type(self).__name__
-        if partners is not None:
-            raise TypeError(f"{who} draws the partners itself among a sample of rows that are not in memory.")
-        with self._checkpointed_passes(checkpoint, source) as rng:
-            table = look_through(source, mixing=False, missing=False, who=who)
-            sample = rows_for_all(table, source, SAMPLE if self.n_pairs is not None else SAMPLE_OF_ALL_PAIRS)
-            self._fit(sample, None, sample, rng)
-        size = len(sample)
-        if is_sparse(source) and size == table.n_rows:  # all were fitted, and their masses are in memory
-            return self
-        self.n_sampled_ = size
-        if size < table.n_rows:
-            warn_user(
-                f"{who} was fitted to a sample of {size:,} of {table.n_rows:,} rows; all of them are placed among "
-                "these.",
-                UserWarning,
-            )
-        self._publish_rows(source, source)
-        return self
+    def _read_rows(self, X: Any) -> Any:
+        if "rows beyond memory" in self.method.takes and (rows := as_rows(X)) is not None:
+            return self._check_source(rows, reset=True)
+        if self._partners_given and _base.is_precomputed(self) and np.shape(X) == np.shape(self.n_pairs):
+            table = read_table(self, X)
+            return PartnerTable(len(table), table)
+        return read_source(self, X)
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         refuse_rows_of_metric(self)
         return super()._check_source(rows, reset=reset)
 
-    def _fit(
-        self, X: Any, partners: Any, rows: np.ndarray | None = None, rng: np.random.RandomState | None = None
-    ) -> Self:
-        """``rows`` are compared in place of those of X."""
-        rng = check_random_state(self.random_state) if rng is None else rng
-        source, pairs = self._measure(X, partners, rows, rng)
+    def _fit(self, data: Data[Any]) -> np.ndarray | None:
+        self.n_sampled_: int | None = None
+        if isinstance(data.rows, RowSource):
+            return self._fit_sample(data)
+        return self._fit_source(data, data.rows)
+
+    def _fit_sample(self, data: Data[RowSource]) -> np.ndarray | None:
+        """Fit to a sample of rows that are not in memory; the masses of the rows, if all of them were fitted."""
+        name, rows = type(self).__name__, data.rows
+        if self._partners_given:
+            raise TypeError(f"{name} draws the partners itself among a sample of rows that are not in memory.")
+        table = scan(rows, mixing=False, missing=False, who=name)
+        sample = rows_for_all(table, rows, SAMPLE if self.n_pairs is not None else SAMPLE_OF_ALL_PAIRS)
+        source = make_source(sample, self.metric, self.metric_params, who=name)
+        masses = self._fit_source(data, source)
+        if is_sparse(rows) and len(sample) == table.n_rows:
+            return masses
+        self.n_sampled_ = len(sample)
+        if len(sample) < table.n_rows:
+            warn_user(
+                f"{name} was fitted to a sample of {len(sample):,} of {table.n_rows:,} rows; all of them are placed "
+                "among these.",
+                UserWarning,
+            )
+        return None
+
+    def _fit_source(self, data: Data[Any], source: Source) -> np.ndarray:
+        """Find masses of the objects of a source whose conflicts match their dissimilarities."""
+        pairs = self._measure(data, source)
         pairs, self.delta0_ = wanted_conflict(pairs, self.delta0, self.n_clusters, who=type(self).__name__)
-        focal_sets, runs = self._search(pairs, rng)
+        focal_sets, runs = self._search(pairs, data.constraints, data.rng)
         best = best_of(runs, name=type(self).__name__, max_iter=self.max_iter, tol=self.tol)
         self._source = source.needed_for_new()
         self._publish_run(best, runs, 1 / pairs.n_terms)
-        self._settle(X, best.state, focal_sets)
-        self._describe(pairs, rng)
-        return self
+        partition = self._store_solution(best.state, focal_sets)
+        self._describe(pairs, partition, data.rng)
+        return partition.masses
 
-    def _measure(
-        self, X: Any, partners: Any, rows: np.ndarray | None, rng: np.random.RandomState
-    ) -> tuple[Source, Pairs]:
-        """The objects, and the dissimilarities of the pairs that count."""
-        who = type(self).__name__
-        if partners is not None and _base.is_precomputed(self) and np.shape(X) == np.shape(partners):
-            table = read_table(self, X)
-            n = self._check_count(len(table))
-            return Columns(n), listed_pairs(table, check_partners(who, partners, n))
-        source = read_source(self, X) if rows is None else make_source(rows, self.metric, self.metric_params, who=who)
-        n = self._check_count(len(source))
-        if partners is not None:
-            return source, chosen_pairs(source, check_partners(who, partners, n))
+    def _measure(self, data: Data[Any], source: Source) -> Pairs:
+        """Return the dissimilarities of the pairs that count."""
+        name, n = type(self).__name__, self._check_count(len(source))
+        if self._partners_given:
+            partners = align_objects(data.given, self.n_pairs, ("X", f"'n_pairs' of {name}"))
+            partners = check_partners(name, partners, n)
+            if isinstance(source, PartnerTable):
+                return listed_pairs(source.values, partners)
+            return chosen_pairs(source, partners)
         if self.n_pairs is not None:
-            refuse_beyond_memory(40 * n * self.n_pairs, f"{who} with n_pairs={self.n_pairs}", "Lower n_pairs.")
-            return source, random_pairs(source, self.n_pairs, rng)
-        refuse_beyond_memory(24 * n**2, f"{who} on all pairs of {n:,} objects", "Set n_pairs (for example 100).")
-        return source, all_pairs(source)
+            refuse_beyond_memory(40 * n * self.n_pairs, f"{name} with n_pairs={self.n_pairs}", "Lower n_pairs.")
+            return random_pairs(source, self.n_pairs, data.rng)
+        refuse_beyond_memory(24 * n**2, f"{name} on all pairs of {n:,} objects", "Set n_pairs (for example 100).")
+        return all_pairs(source)
 
     def _check_count(self, n_samples: int) -> int:
         """The number of objects, which must be large enough."""
         _base.check_enough_rows(self, n_samples, self.n_clusters)
-        if self.n_pairs is not None and self.n_pairs >= n_samples:
+        if isinstance(self.n_pairs, Integral) and int(self.n_pairs) >= n_samples:
             raise ValueError(
                 f"'n_pairs' of {type(self).__name__} must be below the number of objects, {n_samples}. Got "
                 f"{self.n_pairs}; leave it out to take all pairs."
             )
         return n_samples
 
-    def _search(self, pairs: Pairs, rng: np.random.RandomState) -> tuple[FocalSets, list[Run]]:
+    def _search(
+        self, pairs: Pairs, links: PairwiseConstraints, rng: np.random.RandomState
+    ) -> tuple[FocalSets, list[Run]]:
         """The focal sets, and the runs over them."""
         family = "simple" if is_near_pairs(self.focal_sets) else self.focal_sets
         focal_sets = resolve_focal_sets(family, self.n_clusters, empty=True)
@@ -344,21 +331,21 @@ class EVCLUS(RelationalClusterer):
         n_starts = self.n_init if isinstance(self.init, str) else 1
         return all_runs(run, starts, name=type(self).__name__, n_starts=n_starts, verbose=self.verbose)
 
-    def _settle(self, X: Any, masses: np.ndarray, focal_sets: FocalSets) -> None:
-        """Number the clusters from the largest to the smallest, unless the caller fixed them, and publish."""
+    def _store_solution(self, masses: np.ndarray, focal_sets: FocalSets) -> CredalPartition:
+        """Number the clusters from the largest to the smallest, unless the caller fixed them; return the partition."""
         partition = CredalPartition(masses, focal_sets, copy=False)
         if isinstance(self.focal_sets, str) and isinstance(self.init, str):
             partition = partition.sort_clusters()
         self.focal_sets_ = partition.focal_sets
-        self._publish(X, partition.masses)
         n = len(masses)
         self._known = np.random.RandomState(0).permutation(n)[:PARTNERS] if n > PARTNERS else np.arange(n)
         self._known_masses = partition.masses[self._known].copy()
+        return partition
 
-    def _describe(self, pairs: Pairs, rng: np.random.RandomState) -> None:
+    def _describe(self, pairs: Pairs, partition: CredalPartition, rng: np.random.RandomState) -> None:
         """How well the masses render the dissimilarities."""
         i, j, wanted = pairs.sample(POINTS, rng)
-        self.shepard_ = shepard_of(self.partition_, i, j, wanted)
+        self.shepard_ = shepard_of(partition, i, j, wanted)
         self.stress_ = float(self.criterion_ / np.square(pairs.values).mean())
 
     def _masses(self, X: Any) -> np.ndarray:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.dissimilarities import Source, default_quantile, delta_star
+from evidentia.dissimilarities import Columns, Source, default_quantile, delta_star
 from evidentia.solvers.irqp import GroupTargets, PairTargets, symmetric_pairs
 
 PARTNER_GROUPS = 20  # with fewer, objects of a group see too little of the others and descents end in worse minima
+
+
+@dataclass(frozen=True)
+class PartnerTable(Columns):
+    """Objects known by number, and the dissimilarities of each to its partners alone, (n_samples, k)."""
+
+    values: np.ndarray
+
+    def needed_for_new(self) -> Columns:
+        return Columns(self.n_objects)
 
 
 class Pairs(NamedTuple):
@@ -125,18 +136,18 @@ def check_partners(who: str, partners: Any, n_objects: int) -> np.ndarray:
     found = np.asarray(partners)
     if found.ndim != 2 or found.shape[0] != n_objects or found.dtype.kind not in "iu" or not found.shape[1] > 0:
         raise ValueError(
-            f"'partners' of {who} must be a table of object numbers with a row for each of {n_objects} objects. "
+            f"A table as 'n_pairs' of {who} must hold object numbers, a row for each of {n_objects} objects. "
             f"Got {found.dtype} of shape {found.shape}."
         )
     if found.shape[1] >= n_objects:
-        raise ValueError(f"'partners' of {who} name {found.shape[1]} of {n_objects - 1} others. Leave them out.")
+        raise ValueError(f"'n_pairs' of {who} names {found.shape[1]} of {n_objects - 1} others. Take None: all pairs.")
     if found.min() < 0 or found.max() >= n_objects:
         raise ValueError(
-            f"'partners' of {who} number objects 0 to {n_objects - 1}. Got {found.min()} to {found.max()}."
+            f"'n_pairs' of {who} numbers objects 0 to {n_objects - 1}. Got {found.min()} to {found.max()}."
         )
     own = np.flatnonzero((found == np.arange(n_objects)[:, None]).any(axis=1))
     if own.size:
-        raise ValueError(f"'partners' of {who} name object {own[0]} as its own partner ({own.size} such rows).")
+        raise ValueError(f"'n_pairs' of {who} names object {own[0]} as its own partner ({own.size} such rows).")
     return found.astype(np.int64)
 
 

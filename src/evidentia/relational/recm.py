@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigvalsh
-from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -244,25 +244,24 @@ class RECM(RelationalClusterer):
     )
     max_iter: int = param(Integer(low=1), "Most iterations of one start.", default=1000)
 
-    def _fit_source(self, X: Any, source: Source) -> None:
-        _base.check_enough_rows(self, len(source), self.n_clusters)
+    def _fit(self, data: Data[Source]) -> np.ndarray:
+        _base.check_enough_rows(self, len(data.rows), self.n_clusters)
         cure = "EVCLUS with n_pairs needs no n × n numbers."
-        unlike = full_matrix(source, who="RECM", cure=cure, copies=4)
+        unlike = full_matrix(data.rows, who="RECM", cure=cure, copies=4)
         if 0 < (largest := unlike.max()) < SMALLEST:
             raise ValueError(
                 f"The metric {self.metric!r} is {largest:g} at most between rows of X, whose square doubles do not "
                 "carry for RECM. Measure X in a smaller unit, for instance X * 1e100, or take another 'metric'."
             )
-        square = self._square(unlike)
-        problem, self.shift_, runs = self._search(square)
+        problem, self.shift_, runs = self._search(self._square(unlike), data.rng)
         best = best_of(runs, name="RECM", max_iter=self.max_iter, tol=self.tol)
-        self.rho_ = problem.rho
+        self.rho_, self._source = problem.rho, data.rows.needed_for_new()
         self._publish_run(best, runs)
-        self._settle(X, problem, best.state)
+        return self._store_solution(problem, best.state)
 
-    def _search(self, square: np.ndarray) -> tuple[Problem, float, list[Run]]:
+    def _search(self, square: np.ndarray, rng: np.random.RandomState) -> tuple[Problem, float, list[Run]]:
         """The runs from all starts under the least shift with which no criterion rises, with the problem they solve."""
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = rng.randint(np.iinfo(np.int32).max)
         *gentle, last = self._shifts(square)
         for shift in gentle:
             problem = self._problem(square, shift)
@@ -321,8 +320,8 @@ class RECM(RelationalClusterer):
             masses = rng.uniform(size=(n, len(problem.focal_sets)))
             yield update_weights(masses / masses.sum(axis=1, keepdims=True), problem, equal)
 
-    def _settle(self, X: Any, problem: Problem, weights: np.ndarray) -> None:
-        """Number the clusters from the largest to the smallest, unless the caller fixed them, and publish."""
+    def _store_solution(self, problem: Problem, weights: np.ndarray) -> np.ndarray:
+        """Number the clusters from the largest to the smallest, unless the caller fixed them; return the masses."""
         self.focal_sets_ = problem.focal_sets
         self._criterion = problem._replace(square=np.empty((0, 0)))
         if isinstance(self.focal_sets, str) and isinstance(self.init, str):
@@ -331,8 +330,8 @@ class RECM(RelationalClusterer):
             weights = weights[_base.largest_first(found.sum(axis=0), tie=found.argmax(axis=0))]
         self._prototypes, reach = prototypes_of(weights, problem.square)
         self.prototype_weights_ = weights
-        self._publish(X, self._place(reach, self._prototypes))
         warn_if_prototypes_coincide(self._prototypes, reach)
+        return self._place(reach, self._prototypes)
 
     def _place(self, reach: np.ndarray, prototypes: Prototypes) -> np.ndarray:
         return update_masses(squared_distances(reach, prototypes.spread, self.focal_sets_), self._criterion)[0]

@@ -1,7 +1,7 @@
 """Memory of a Dask worker, held on to while a task runs.
 
 Nannies tell the allocator (MALLOC_TRIM_THRESHOLD_) to give back to the system whatever is free above 64 kB, and with
-that variable set every array above 128 kB is taken from the system anew. Work on pieces of rows, which takes and leaves
+that variable set every array above 128 kB is taken from the system anew. Work on chunks of rows, which takes and leaves
 the same few megabytes over and over, then spends more time on that than on the rows: a pass of EGMM took twice as long,
 with twenty times as many page faults. While a task runs the allocator keeps what is free; afterwards it gives it back.
 """

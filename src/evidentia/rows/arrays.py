@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia.rows.files import Block, FileRows, Files, choose_numbers, damaged_message, no_rows, reading, whole_file
-from evidentia.rows.source import PIECE_BYTES, cut, piece_rows
+from evidentia.rows.source import CHUNK_BYTES, chunk_bounds, chunk_rows
 
-MOST_BYTES = 4 * PIECE_BYTES  # read at a time, where few of many columns are used
+MOST_BYTES = 4 * CHUNK_BYTES  # read at a time, where few of many columns are used
 
 
 class Layout(NamedTuple):
@@ -86,7 +86,7 @@ class ArrayFileRows(FileRows):
         self.n_rows, self.n_features = int(self.ends[-1]), len(self.columns)
         if not self.n_rows:
             raise no_rows(files)
-        self.handles = cut(self.n_rows, self.n_features)
+        self.handles = chunk_bounds(self.n_rows, self.n_features)
 
     def chosen_columns(self) -> Any:
         return [self.layouts, self.layout_of, self.columns, self.weight]
@@ -104,7 +104,7 @@ class ArrayFileRows(FileRows):
 
     def _rows(self, at: int, start: int, stop: int) -> Iterator[Block]:
         layout = self.layouts[self.layout_of[at]]
-        size = min(piece_rows(self.n_features), max(1, MOST_BYTES // layout.strides[0]))
+        size = min(chunk_rows(self.n_features), max(1, MOST_BYTES // layout.strides[0]))
         wanted = self.columns if self.weight is None else [*self.columns, self.weight]
         place = f"{self.files.names[at]}, row "
         with open(self.files.path(at), "rb") as file:

@@ -119,12 +119,15 @@ def active() -> Checkpoint | None:
 @contextmanager
 def write_checkpoint(checkpoint: Checkpoint | None) -> Iterator[None]:
     """Passes made inside are kept; the file is written at the end too, however it comes, and the seed at once."""
-    if checkpoint is not None and not checkpoint.path.exists():
+    if checkpoint is None:  # a fit inside of another one keeps its passes with those of the other
+        yield
+        return
+    if not checkpoint.path.exists():
         checkpoint.write()
     token = _active.set(checkpoint)
     try:
         yield
     finally:
         _active.reset(token)
-        if checkpoint is not None and checkpoint.sums:
+        if checkpoint.sums:
             checkpoint.write_if_possible()

@@ -83,12 +83,12 @@ class RefusedWork(NamedTuple):
 def _submit(
     client: Any, work: Callable[[Any, Any], Any], rows: RowSource | MappedRows, groups: list[Sequence[Any]]
 ) -> list[Any]:
-    bare = rows.bare()
+    rows_only = rows.without_handles()
     if rows.block(groups[0][0]) is None:
-        return [client.submit(work_on_group, work, bare, group, pure=False, retries=RETRIES) for group in groups]
+        return [client.submit(work_on_group, work, rows_only, group, pure=False, retries=RETRIES) for group in groups]
     # Blocks of a Dask collection are computed on the way, and each is gone as soon as the work on it is done.
     one, several = delayed(work_on_block, pure=False), delayed(gather_results, pure=False)
-    found = [several(*(one(work, bare, handle, rows.block(handle)) for handle in group)) for group in groups]
+    found = [several(*(one(work, rows_only, handle, rows.block(handle)) for handle in group)) for group in groups]
     return client.compute(found, retries=RETRIES)
 
 
@@ -216,7 +216,7 @@ def _workers(client: Any) -> list[Worker]:
 
 
 def _ready_workers(client: Any, work: Any, need: int) -> list[Worker]:
-    """Workers that have this package, and the memory to work on a piece in each thread."""
+    """Workers that have this package, and the memory to work on a chunk in each thread."""
     workers = _workers(client)
     if not workers:  # some clusters start workers when there is something to do
         _wait(client, client.submit(len, (), pure=False))
@@ -264,6 +264,6 @@ def _too_small(worker: Worker, need: int) -> Exception:
     return MemoryError(
         f"Dask worker {worker.address} has a memory limit of {worker.limit / mb:.0f} MB and begins no task above "
         f"{worker.pause / mb:.0f} MB, but its software alone takes {worker.used / mb:.0f} MB"
-        + (f", and a piece of rows {need / mb:.0f} MB in each of its {worker.n_threads} threads" if need else "")
+        + (f", and a chunk of rows {need / mb:.0f} MB in each of its {worker.n_threads} threads" if need else "")
         + f". Give it at least {wanted / mb * 1.05:.0f} MB (memory_limit), or fewer threads."
     )

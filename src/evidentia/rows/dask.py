@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evidentia.rows.source import Piece, RowSource, piece_rows
+from evidentia.rows.source import Chunk, RowSource, chunk_rows
 from evidentia.rows.sparse import SparseRows
 
 _at_hand: ContextVar[Any] = ContextVar("block")  # where Dask has computed a block, and the work on it goes on
@@ -35,7 +35,7 @@ def is_collection(X: Any) -> bool:
 
 
 def as_rows(X: Any) -> RowSource | None:
-    """Rows that are read piece by piece: a source, a Dask array or DataFrame, a sparse matrix; None for all else."""
+    """Rows that are read chunk by chunk: a source, a Dask array or DataFrame, a sparse matrix; None for all else."""
     if isinstance(X, RowSource):
         return X
     sparse = sys.modules.get("scipy.sparse")  # whoever has such a matrix has loaded it
@@ -79,12 +79,12 @@ class DaskRows(RowSource):
 
     _longest = 0  # rows of the longest block, where lengths are known
 
-    def read(self, handle: int) -> Iterator[Piece]:
+    def read(self, handle: int) -> Iterator[Chunk]:
         rows = _at_hand.get() if self._blocks is None else self._compute(self._blocks[handle])
-        size = piece_rows(self.n_features)
+        size = chunk_rows(self.n_features)
         for start in range(0, len(rows), size):
             part = rows.iloc[start : start + size] if hasattr(rows, "iloc") else rows[start : start + size]
-            yield Piece(_numbers(part), None, f"block {handle}, row ", start)
+            yield Chunk(_numbers(part), None, f"block {handle}, row ", start)
 
     def _compute(self, block: Any) -> Any:
         from dask.local import get_sync
@@ -105,11 +105,11 @@ class DaskRows(RowSource):
 
     @property
     def working_bytes(self) -> int:
-        """Two blocks, the one that is worked on and the next one, and their pieces."""
+        """Two blocks, the one that is worked on and the next one, and their chunks."""
         return super().working_bytes + 2 * 8 * self._longest * self.n_features
 
-    def bare(self) -> Self:
-        other = super().bare()
+    def without_handles(self) -> Self:
+        other = super().without_handles()
         other._graph, other._blocks, other.collection = {}, None, None
         return other
 

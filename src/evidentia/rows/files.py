@@ -1,4 +1,4 @@
-"""What all kinds of files share: files as they were when opened, columns that are used, blocks made into pieces."""
+"""What all kinds of files share: files as they were when opened, columns that are used, blocks made into chunks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from evidentia._warnings import warn_user
-from evidentia.rows.source import MOST_HANDLES, Piece, RowSource, piece_rows
+from evidentia.rows.source import MOST_HANDLES, Chunk, RowSource, chunk_rows
 
-HANDLE_PIECES = 4  # small files and row groups are taken together until a handle has so many pieces
+HANDLE_CHUNKS = 4  # small files and row groups are taken together until a handle has so many chunks
 
 
 class Files:
@@ -71,8 +71,8 @@ class Block(NamedTuple):
         return Block(self.table[start:stop], weight, self.place, self.first + start)
 
 
-def cut_into_pieces(blocks: Iterable[Block], size: int) -> Iterator[Piece]:
-    """Rows of the blocks, one after the other, in pieces of ``size`` rows; the last one may have fewer."""
+def cut_into_chunks(blocks: Iterable[Block], size: int) -> Iterator[Chunk]:
+    """Rows of the blocks, one after the other, in chunks of ``size`` rows; the last one may have fewer."""
     waiting: list[Block] = []
     count = 0
     for block in blocks:
@@ -88,7 +88,7 @@ def cut_into_pieces(blocks: Iterable[Block], size: int) -> Iterator[Piece]:
         yield _join(waiting)
 
 
-def _join(blocks: Sequence[Block]) -> Piece:
+def _join(blocks: Sequence[Block]) -> Chunk:
     table, weight, place, first = blocks[0]
     further = []
     if len(blocks) > 1:
@@ -100,7 +100,7 @@ def _join(blocks: Sequence[Block]) -> Piece:
             if (block.place, block.first) != (here.place, here.first + len(here.table)):
                 further.append((at, block.place, block.first))
             here = block
-    return Piece(table, weight, place, first, tuple(further))
+    return Chunk(table, weight, place, first, tuple(further))
 
 
 def group_neighbors(sizes: Sequence[int] | np.ndarray, least: int) -> list[tuple[int, int]]:
@@ -138,11 +138,11 @@ class FileRows(RowSource):
     def chosen_columns(self) -> Any:
         """Names or numbers of the columns that are used, and that of the weight."""
 
-    def read(self, handle: Any) -> Iterator[Piece]:
-        for piece in cut_into_pieces(self.blocks(handle), piece_rows(self.n_features)):
-            if piece.weight is not None:
-                _check_weight(piece, piece.weight)
-            yield piece
+    def read(self, handle: Any) -> Iterator[Chunk]:
+        for chunk in cut_into_chunks(self.blocks(handle), chunk_rows(self.n_features)):
+            if chunk.weight is not None:
+                _check_weight(chunk, chunk.weight)
+            yield chunk
 
     def fingerprint(self) -> str:
         text = json.dumps([type(self).__name__, self.files.fingerprint(), self.chosen_columns()])
@@ -157,11 +157,11 @@ class FileRows(RowSource):
         return f"{type(self).__name__}({self.words})"
 
 
-def _check_weight(piece: Piece, weight: np.ndarray) -> None:
+def _check_weight(chunk: Chunk, weight: np.ndarray) -> None:
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         row = int(bad.argmax())
-        raise ValueError(f"Weights must be finite and not negative, but {piece.where(row)} has {weight[row]:g}.")
+        raise ValueError(f"Weights must be finite and not negative, but {chunk.where(row)} has {weight[row]:g}.")
 
 
 def whole_file(path: str) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from evidentia.rows.categories import MISSING, WHOLE, Columns, categories_of, encode, is_measurement
-from evidentia.rows.values import LARGEST, LEAST_SHARE, ROUNDING, ranges_of, refuse_huge, refuse_lost
+from evidentia.rows.values import LARGEST, LEAST_SHARE, ROUNDING, check_magnitude, check_precision, ranges_of
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.starts import START_RULES, representative_rows
 
@@ -114,9 +114,9 @@ def as_numbers(table: np.ndarray, numeric: np.ndarray, who: str, largest: float 
     columns = np.flatnonzero(numeric)
     if found.size:
         ranges = ranges_of(found)
-        refuse_huge(found, who, lambda row, at: f"row {row}, column {columns[at]}", ranges, largest or LARGEST)
+        check_magnitude(found, who, lambda row, at: f"row {row}, column {columns[at]}", ranges, largest or LARGEST)
         if largest is None:
-            refuse_lost(ranges, found, who, lambda at: str(columns[at]), LEAST_SHARE)
+            check_precision(ranges, found, who, lambda at: str(columns[at]), LEAST_SHARE)
     return found
 
 

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from evidentia.rows.passes import map_handles
-from evidentia.rows.source import ArrayRows, DerivedRows, Piece, RowSource
+from evidentia.rows.source import ArrayRows, Chunk, DerivedRows, RowSource
 
 
 class NumberedRows(DerivedRows):
-    """Rows of another source, which one pass has counted: a piece knows the number of its first row among all."""
+    """Rows of another source, which one pass has counted: a chunk knows the number of its first row among all."""
 
     derived = True
     n_rows: int
@@ -49,23 +49,23 @@ class NumberedRows(DerivedRows):
         tables, weights = [np.empty((0, self.n_features))], [np.empty(0)]
         for handle in self.handles:
             wanted = _slice_between(numbers, *handle[1:3])
-            for piece in self.read(handle) if len(wanted) else ():
-                places = _slice_between(wanted, piece.first, piece.first + len(piece.table)) - piece.first
-                tables.append(piece.table[places])
-                weights.append(np.ones(len(places)) if piece.weight is None else piece.weight[places])
+            for chunk in self.read(handle) if len(wanted) else ():
+                places = _slice_between(wanted, chunk.first, chunk.first + len(chunk.table)) - chunk.first
+                tables.append(chunk.table[places])
+                weights.append(np.ones(len(places)) if chunk.weight is None else chunk.weight[places])
         return ArrayRows(np.concatenate(tables), np.concatenate(weights))
 
-    def read(self, handle: tuple[Any, int, int, tuple[int, ...]]) -> Iterator[Piece]:
+    def read(self, handle: tuple[Any, int, int, tuple[int, ...]]) -> Iterator[Chunk]:
         of_source, begin, _, left_out = handle
-        for piece in self.source.read(of_source):
-            end = begin + len(piece.table)
+        for chunk in self.source.read(of_source):
+            end = begin + len(chunk.table)
             places = _slice_between(np.array(left_out, dtype=np.int64), begin, end) - begin
             if not len(places):
-                yield piece._replace(place="row ", first=begin)
-            elif len(places) < len(piece.table):
-                kept = np.delete(np.arange(len(piece.table)), places)
-                weight = None if piece.weight is None else piece.weight[kept]
-                yield Piece(piece.table[kept], weight, "row ", begin)
+                yield chunk._replace(place="row ", first=begin)
+            elif len(places) < len(chunk.table):
+                kept = np.delete(np.arange(len(chunk.table)), places)
+                weight = None if chunk.weight is None else chunk.weight[kept]
+                yield Chunk(chunk.table[kept], weight, "row ", begin)
             begin = end
 
     def block(self, handle: tuple[Any, int, int, tuple[int, ...]]) -> Any:
@@ -73,7 +73,7 @@ class NumberedRows(DerivedRows):
 
 
 def _count(source: RowSource, handle: Any) -> int:
-    return sum(len(piece.table) for piece in source.read(handle))
+    return sum(len(chunk.table) for chunk in source.read(handle))
 
 
 def _slice_between(numbers: np.ndarray, begin: int, end: int) -> np.ndarray:

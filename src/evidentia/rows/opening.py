@@ -42,7 +42,7 @@ def open_rows(
     columns: Sequence[str] | Sequence[int] | None = None,
     weight: str | int | None = None,
 ) -> RowSource:
-    """Open a table in files, to be read piece by piece: it need not fit into memory.
+    """Open a table in files, to be read chunk by chunk: it need not fit into memory.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def open_rows(
     >>> rows
     ArrayFileRows(4 rows of 2 columns in 1 file)
     >>> for handle in rows.handles:
-    ...     for piece in rows.read(handle):
-    ...         print(piece.table.tolist())
+    ...     for chunk in rows.read(handle):
+    ...         print(chunk.table.tolist())
     [[2.0, 0.0], [5.0, 3.0], [8.0, 6.0], [11.0, 9.0]]
     >>> folder.cleanup()
     """

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evidentia.rows.files import (
-    HANDLE_PIECES,
+    HANDLE_CHUNKS,
     Block,
     Columns,
     FileRows,
@@ -22,7 +22,7 @@ from evidentia.rows.files import (
     reading,
     whole_file,
 )
-from evidentia.rows.source import piece_rows
+from evidentia.rows.source import chunk_rows
 
 BUFFER = 1 << 16  # bytes of a column that are read at a time, so that a large row group is never in memory whole
 
@@ -48,7 +48,7 @@ class ParquetRows(FileRows):
         self.n_features, self.n_rows = len(columns.names), int(self.counts.sum())
         if not self.n_rows:
             raise no_rows(files)
-        self.handles = group_neighbors(self.counts, HANDLE_PIECES * piece_rows(self.n_features))
+        self.handles = group_neighbors(self.counts, HANDLE_CHUNKS * chunk_rows(self.n_features))
 
     def chosen_columns(self) -> Any:
         return self.columns
@@ -79,7 +79,7 @@ class ParquetRows(FileRows):
         first = 0
         # Threads are ours to start: each reads a handle of its own.
         for batch in file.iter_batches(
-            piece_rows(self.n_features), row_groups=[group], columns=self.columns.all, use_threads=False
+            chunk_rows(self.n_features), row_groups=[group], columns=self.columns.all, use_threads=False
         ):
             table = np.empty((batch.num_rows, self.n_features))
             for to, name in enumerate(self.columns.names):

@@ -1,6 +1,6 @@
 """One pass over the rows of a source, wherever these are and whoever does the work.
 
-A function of a piece of rows gives something that adds up (``a.plus(b)``). Pieces are added up within their handle, in
+A function of a chunk of rows gives something that adds up (``a + b``). Chunks are added up within their handle, in
 order, and then the handles, in order: the sum has the same bits on one thread, on many, or on a cluster of machines.
 """
 
@@ -14,11 +14,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, Protocol, Self, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from tqdm.auto import tqdm
 
-from evidentia.rows import checkpoint, together
+from evidentia.rows import checkpoint, shared_pass
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import n_threads
 
@@ -30,28 +30,28 @@ NO_ROWS = "The table has no row of a weight above zero, so there is nothing to f
 class Additive(Protocol):
     """What a pass adds up."""
 
-    def plus(self, other: Self) -> Self: ...
+    def __add__(self, other: Any, /) -> Any: ...
 
 
 A = TypeVar("A", bound=Additive)
 
 
-def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
-    """``function(piece, *shared)`` of every piece, added up in the order of the rows; None adds nothing.
+def reduce_rows(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
+    """``function(chunk, *shared)`` of every chunk, added up in the order of the rows; None adds nothing.
 
     A fit with a checkpoint keeps the sum, and takes it from there when it is begun again; of fits that
     :func:`fit_together` runs one reading of the rows serves all.
     """
-    fit = None if rows.in_memory else together.current()
+    fit = None if rows.in_memory else shared_pass.current()
     if fit is not None:
-        return cast(A, fit.ask(together.Request(function, rows, shared)))
+        return cast(A, fit.ask(shared_pass.Request(function, rows, shared)))
     kept = None if rows.in_memory else checkpoint.active()
     digest = "" if kept is None else kept.digest(function, shared, rows.changes)
     total: A | None = None if kept is None else kept.find(digest)
     if total is not None:
         return total
     for part in map_handles(partial(_sum_of, function, shared), rows):
-        total = together.plus(total, part)
+        total = shared_pass.add_part(total, part)
     if total is None:
         raise ValueError(NO_ROWS)
     if kept is not None:
@@ -60,23 +60,23 @@ def add_up(function: Callable[..., A | None], rows: RowSource | MappedRows, *sha
 
 
 def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, handle: Any) -> Any:
-    """The sum over the pieces of a handle; None when it has no rows."""
+    """The sum over the chunks of a handle; None when it has no rows."""
     total = None
-    for piece in rows.read(handle):
-        total = together.plus(total, function(piece, *shared))
+    for chunk in rows.read(handle):
+        total = shared_pass.add_part(total, function(chunk, *shared))
     return total
 
 
 def fit_together(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What the jobs give, or a :class:`~evidentia.rows.together.Failure`, their passes over rows made together."""
-    return together.work_together(jobs, _pass_for_all)
+    """What the jobs give, or a :class:`~evidentia.rows.shared_pass.Failure`, their passes over rows made together."""
+    return shared_pass.work_together(jobs, _pass_for_all)
 
 
-def _pass_for_all(source: RowSource, requests: list[together.Request]) -> list[Any]:
+def _pass_for_all(source: RowSource, requests: list[shared_pass.Request]) -> list[Any]:
     totals: list[Any] = [None] * len(requests)
-    for found in map_handles(together.work_of(requests), source):
-        totals = [together.plus(total, part) for total, part in zip(totals, found)]
-    return [together.Failure(ValueError(NO_ROWS)) if total is None else total for total in totals]
+    for found in map_handles(shared_pass.work_of(requests), source):
+        totals = [shared_pass.add_part(total, part) for total, part in zip(totals, found)]
+    return [shared_pass.Failure(ValueError(NO_ROWS)) if total is None else total for total in totals]
 
 
 @contextmanager

@@ -19,13 +19,13 @@ class Sketch(NamedTuple):
 
     @classmethod
     def of(cls, table: np.ndarray, weight: np.ndarray | None, below: np.uint64 = EVERYTHING) -> Sketch:
-        """Rows of a piece whose hash is at most ``below``."""
+        """Rows of a chunk whose hash is at most ``below``."""
         hashes = row_hashes(table)
         chosen = slice(None) if below == EVERYTHING else np.flatnonzero(hashes <= below)
         share = np.ones(len(table)) if weight is None else weight
         return cls(hashes[chosen], table[chosen], share[chosen])
 
-    def plus(self, other: Sketch) -> Sketch:
+    def __add__(self, other: Sketch) -> Sketch:  # type: ignore[override]
         both = Sketch(*(np.concatenate(pair) for pair in zip(self, other)))
         return both if len(both.hashes) < 4 * SKETCH_ROWS else both.keep_smallest()
 

@@ -9,31 +9,31 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-PIECE_ROWS = 32_768
-PIECE_BYTES = 4 << 20  # a wide table has pieces of fewer rows
-PIECES_AT_WORK = 8  # as much memory as so many pieces is needed to work on one
+CHUNK_ROWS = 32_768
+CHUNK_BYTES = 4 << 20  # a wide table has chunks of fewer rows
+CHUNKS_AT_WORK = 8  # as much memory as so many chunks is needed to work on one
 MOST_HANDLES = 2_000  # a pass over more of them would be spent on handing them out
 
 
-def piece_rows(n_features: int) -> int:
+def chunk_rows(n_features: int) -> int:
     """Rows that are worked on at a time: what they need stays near the cache."""
-    return min(max(PIECE_BYTES // (8 * max(n_features, 1)), 256), PIECE_ROWS)
+    return min(max(CHUNK_BYTES // (8 * max(n_features, 1)), 256), CHUNK_ROWS)
 
 
-def cut(n_rows: int, n_features: int) -> list[tuple[int, int]]:
-    """Handles of an array, (start, stop): a piece each, or several where there are very many.
+def chunk_bounds(n_rows: int, n_features: int) -> list[tuple[int, int]]:
+    """Handles of an array, (start, stop): a chunk each, or several where there are very many.
 
     Examples
     --------
-    >>> cut(70_000, 4)
+    >>> chunk_bounds(70_000, 4)
     [(0, 32768), (32768, 65536), (65536, 70000)]
     """
-    size = piece_rows(n_features)
+    size = chunk_rows(n_features)
     size *= max(1, -(-n_rows // (size * MOST_HANDLES)))
     return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
-class Piece(NamedTuple):
+class Chunk(NamedTuple):
     """Some rows of a source: numbers, weights (None: all one), and where they came from."""
 
     table: np.ndarray
@@ -49,14 +49,14 @@ class Piece(NamedTuple):
         return float(len(self.table) if self.weight is None else self.weight.sum())
 
     def where(self, row: int) -> str:
-        """Where a row of the piece is, in words."""
+        """Where a row of the chunk is, in words."""
         row = row if self.used is None else int(self.used[row])
         begun = [one for one in self.further if one[0] <= row]
         start, place, first = begun[-1] if begun else (0, self.place, self.first)
         return f"{place}{first + row - start}"
 
-    def without_zero_weights(self) -> Iterator[Piece]:
-        """The piece without its rows of weight zero; nothing if it has no others."""
+    def without_zero_weights(self) -> Iterator[Chunk]:
+        """The chunk without its rows of weight zero; nothing if it has no others."""
         if self.weight is None or self.weight.all():
             yield self
         elif self.weight.any():
@@ -64,13 +64,13 @@ class Piece(NamedTuple):
             yield self._replace(table=self.table[used], weight=self.weight[used], used=used)
 
 
-def drop_zero_weights(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Pieces without their rows of weight zero."""
-    return (counted for piece in pieces for counted in piece.without_zero_weights())
+def drop_zero_weights(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Chunks without their rows of weight zero."""
+    return (counted for chunk in chunks for counted in chunk.without_zero_weights())
 
 
 class RowSource(ABC):
-    """A table whose rows are read piece by piece, as often as asked, each time the same.
+    """A table whose rows are read chunk by chunk, as often as asked, each time the same.
 
     ``handles`` name parts of the table, in order, and are hashable; :meth:`read` gives the rows of one of them. A
     source can be pickled, and is small then: another thread, process or machine reads its part by itself.
@@ -84,8 +84,8 @@ class RowSource(ABC):
     names: tuple[str, ...] | None = None
 
     @abstractmethod
-    def read(self, handle: Any) -> Iterator[Piece]:
-        """Rows of a handle in pieces of at most ``piece_rows(n_features)`` rows."""
+    def read(self, handle: Any) -> Iterator[Chunk]:
+        """Rows of a handle in chunks of at most ``chunk_rows(n_features)`` rows."""
 
     @abstractmethod
     def fingerprint(self) -> str:
@@ -99,10 +99,10 @@ class RowSource(ABC):
 
     @property
     def working_bytes(self) -> int:
-        """Memory that one who reads and works on a handle needs: some pieces, and what is made of them."""
-        return PIECES_AT_WORK * 8 * piece_rows(self.n_features) * self.n_features
+        """Memory that one who reads and works on a handle needs: some chunks, and what is made of them."""
+        return CHUNKS_AT_WORK * 8 * chunk_rows(self.n_features) * self.n_features
 
-    def bare(self) -> Self:
+    def without_handles(self) -> Self:
         """A copy that does not list the handles: what is sent elsewhere, together with a few of them."""
         other = copy(self)
         other.handles = ()
@@ -117,15 +117,15 @@ class RowSource(ABC):
         """What is done to the rows of the source with this fingerprint: with it, what tells two passes apart."""
         return ()
 
-    def map_pieces(self, prepare: Callable[[Piece], Any]) -> MappedRows:
-        """Rows that count, each piece made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
+    def map_chunks(self, prepare: Callable[[Chunk], Any]) -> MappedRows:
+        """Rows that count, each chunk made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
         return MappedRows(self, prepare)
 
 
 class MappedRows:
-    """Pieces of a source as a function prepares them; see :meth:`RowSource.map_pieces`."""
+    """Chunks of a source as a function prepares them; see :meth:`RowSource.map_chunks`."""
 
-    def __init__(self, source: RowSource, prepare: Callable[[Piece], Any]):
+    def __init__(self, source: RowSource, prepare: Callable[[Chunk], Any]):
         self.source, self.prepare, self.handles = source, prepare, source.handles
         self.in_memory = source.in_memory
         self._cache: dict[Any, list[Any]] = {}
@@ -138,8 +138,8 @@ class MappedRows:
     def changes(self) -> Any:
         return self.source.changes, self.prepare
 
-    def bare(self) -> MappedRows:
-        return MappedRows(self.source.bare(), self.prepare)
+    def without_handles(self) -> MappedRows:
+        return MappedRows(self.source.without_handles(), self.prepare)
 
     def block(self, handle: Any) -> Any:
         return self.source.block(handle)
@@ -162,9 +162,9 @@ class DerivedRows(RowSource):
     def working_bytes(self) -> int:
         return self.source.working_bytes
 
-    def bare(self) -> Self:
-        other = super().bare()
-        other.source = self.source.bare()
+    def without_handles(self) -> Self:
+        other = super().without_handles()
+        other.source = self.source.without_handles()
         return other
 
     def block(self, handle: Any) -> Any:
@@ -175,63 +175,63 @@ class DerivedRows(RowSource):
 
 
 class TransformedRows(DerivedRows):
-    """Rows of another source in other columns, by something that has ``to(table)``."""
+    """Rows of another source in other columns, by something that has ``transform(table)``."""
 
     derived = True
 
     def __init__(self, source: RowSource, change: Any):
         self.source, self.change = source, change
         self.in_memory, self.handles, self.n_rows = source.in_memory, source.handles, source.n_rows
-        self.n_features = change.to(np.zeros((1, source.n_features))).shape[1]
+        self.n_features = change.transform(np.zeros((1, source.n_features))).shape[1]
         self.names = source.names if self.n_features == source.n_features else None
 
     @property
     def changes(self) -> Any:
         return self.source.changes, self.change
 
-    def read(self, handle: Any) -> Iterator[Piece]:
-        for piece in self.source.read(handle):
-            yield piece._replace(table=self.change.to(piece.table))
+    def read(self, handle: Any) -> Iterator[Chunk]:
+        for chunk in self.source.read(handle):
+            yield chunk._replace(table=self.change.transform(chunk.table))
 
 
 class ArrayRows(RowSource):
-    """Rows of an array in memory; pieces of one in single precision are doubles."""
+    """Rows of an array in memory; chunks of one in single precision are doubles."""
 
     in_memory = True
 
     def __init__(self, table: np.ndarray, weight: np.ndarray | None = None, names: tuple[str, ...] | None = None):
         self.table, self.weight, self.names = table, weight, names
         self.n_rows, self.n_features = table.shape
-        self.handles = cut(*table.shape)
+        self.handles = chunk_bounds(*table.shape)
 
-    def read(self, handle: tuple[int, int]) -> Iterator[Piece]:
+    def read(self, handle: tuple[int, int]) -> Iterator[Chunk]:
         start, stop = handle
-        size = piece_rows(self.n_features)
+        size = chunk_rows(self.n_features)
         for first in range(start, stop, size):
             part = slice(first, min(first + size, stop))
             table = np.asarray(self.table[part], dtype=np.float64)
-            yield Piece(table, None if self.weight is None else self.weight[part], "row ", first)
+            yield Chunk(table, None if self.weight is None else self.weight[part], "row ", first)
 
     def fingerprint(self) -> str:
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")
 
 
 def same_rows(one: RowSource, other: RowSource) -> bool:
-    """Whether a piece of one source is the same piece of the other; what is not known to be is not."""
+    """Whether a chunk of one source is the same chunk of the other; what is not known to be is not."""
     if one is other:
         return True
     known = type(one) is type(other) and not (one.in_memory or one.derived)
     return known and one.fingerprint() == other.fingerprint()
 
 
-def gather_rows(source: RowSource, check: Callable[[Piece], Any] = lambda piece: None) -> ArrayRows:
-    """All rows of a source in memory, each piece after a check."""
-    pieces = [piece for handle in source.handles for piece in source.read(handle)]
-    for piece in pieces:
-        check(piece)
-    table = np.concatenate([piece.table for piece in pieces]) if pieces else np.empty((0, source.n_features))
-    weights = [np.ones(len(piece.table)) if piece.weight is None else piece.weight for piece in pieces]
-    weighted = any(piece.weight is not None for piece in pieces)
+def gather_rows(source: RowSource, check: Callable[[Chunk], Any] = lambda chunk: None) -> ArrayRows:
+    """All rows of a source in memory, each chunk after a check."""
+    chunks = [chunk for handle in source.handles for chunk in source.read(handle)]
+    for chunk in chunks:
+        check(chunk)
+    table = np.concatenate([chunk.table for chunk in chunks]) if chunks else np.empty((0, source.n_features))
+    weights = [np.ones(len(chunk.table)) if chunk.weight is None else chunk.weight for chunk in chunks]
+    weighted = any(chunk.weight is not None for chunk in chunks)
     return ArrayRows(table, np.concatenate(weights) if weighted else None, source.names)
 
 

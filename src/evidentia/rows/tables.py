@@ -69,7 +69,7 @@ def any_table(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 def new_table(estimator: Any, X: Any) -> Any:
     """New rows in a table of any package: of AnnData, in the representation that was fitted."""
-    return as_table(X, getattr(estimator, "_use_rep", None) if is_annotated(X) else None)
+    return as_table(X, estimator._use_rep if is_annotated(X) else None)
 
 
 # -- packages ---------------------------------------------------------------------------------------------------------

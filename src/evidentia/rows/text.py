@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from evidentia.rows.files import (
-    HANDLE_PIECES,
+    HANDLE_CHUNKS,
     Block,
     Columns,
     FileRows,
@@ -26,7 +26,7 @@ from evidentia.rows.files import (
     reading,
     whole_file,
 )
-from evidentia.rows.source import PIECE_BYTES, piece_rows
+from evidentia.rows.source import CHUNK_BYTES, chunk_rows
 
 LOOK_ROWS = 1_000  # of each file, to see which columns hold numbers
 BROKEN = (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError, EOFError, OSError, zlib.error, csv.Error)
@@ -51,7 +51,7 @@ class TextRows(FileRows):
         self.heads = list(dict.fromkeys(heads))
         self.head_of = [self.heads.index(head) for head in heads]
         self.n_features = len(columns.names)
-        self.handles = group_neighbors(files.stamps[:, 0], HANDLE_PIECES * PIECE_BYTES)
+        self.handles = group_neighbors(files.stamps[:, 0], HANDLE_CHUNKS * CHUNK_BYTES)
 
     def chosen_columns(self) -> Any:
         return self.columns
@@ -76,7 +76,7 @@ class TextRows(FileRows):
     def _frames(self, at: int) -> Iterator[pd.DataFrame]:
         # All columns: where some are left out, pandas does not see that a line has too many cells.
         options = self.heads[self.head_of[at]].options()
-        with pd.read_csv(self.files.path(at), chunksize=piece_rows(self.n_features), **options) as frames:
+        with pd.read_csv(self.files.path(at), chunksize=chunk_rows(self.n_features), **options) as frames:
             yield from map(_check_frame, frames)
 
 

@@ -33,7 +33,7 @@ class Ranges(NamedTuple):
     high: np.ndarray
     finite: bool
 
-    def plus(self, other: Ranges) -> Ranges:
+    def __add__(self, other: Ranges) -> Ranges:  # type: ignore[override]
         return Ranges(np.minimum(self.low, other.low), np.maximum(self.high, other.high), self.finite and other.finite)
 
     @property
@@ -67,7 +67,7 @@ def _reduced(function: np.ufunc, table: np.ndarray, start: float) -> np.ndarray:
     return function.reduce(np.concatenate([wide.reshape(-1, d), table[whole:]]), axis=0, initial=start)
 
 
-def refuse_huge(
+def check_magnitude(
     table: np.ndarray, who: str, place: Callable[[int, int], str], ranges: Ranges, limit: float = LARGEST
 ) -> None:
     """A sentence that names the first cell whose square would be lost; ``place`` says where a row and column are."""
@@ -81,7 +81,7 @@ def refuse_huge(
         )
 
 
-def refuse_lost(ranges: Ranges, sample: np.ndarray, who: str, column: Callable[[int], str], share: float) -> None:
+def check_precision(ranges: Ranges, sample: np.ndarray, who: str, column: Callable[[int], str], share: float) -> None:
     """A sentence that names the first column whose differences are lost; ``column`` says its name.
 
     Most of its values are ``share`` of its range apart, at least, or equal; a ``sample`` of the rows tells. Nothing is
@@ -89,11 +89,11 @@ def refuse_lost(ranges: Ranges, sample: np.ndarray, who: str, column: Callable[[
     """
     if not share:
         return
-    _refuse_narrow(ranges, who, column)
-    _refuse_far(ranges, sample, who, column, share)
+    _check_narrow(ranges, who, column)
+    _check_far(ranges, sample, who, column, share)
 
 
-def _refuse_narrow(ranges: Ranges, who: str, column: Callable[[int], str]) -> None:
+def _check_narrow(ranges: Ranges, who: str, column: Callable[[int], str]) -> None:
     largest, wide = ranges.largest, ranges.high - ranges.low
     varies = wide > 0
     for at in np.flatnonzero(varies & (wide < SMALLEST))[:1]:
@@ -111,7 +111,7 @@ def _refuse_narrow(ranges: Ranges, who: str, column: Callable[[int], str]) -> No
         )
 
 
-def _refuse_far(ranges: Ranges, sample: np.ndarray, who: str, column: Callable[[int], str], share: float) -> None:
+def _check_far(ranges: Ranges, sample: np.ndarray, who: str, column: Callable[[int], str], share: float) -> None:
     """For a value so far out that doubles do not tell most others in its column apart."""
     few = sample[:: -(-len(sample) // LOOKED_AT)]
     if not ranges.finite:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evidentia.rows.files import (
-    HANDLE_PIECES,
+    HANDLE_CHUNKS,
     Block,
     FileRows,
     Files,
@@ -23,7 +23,7 @@ from evidentia.rows.files import (
     listing,
     reading,
 )
-from evidentia.rows.source import piece_rows
+from evidentia.rows.source import chunk_rows
 
 METADATA = ("zarr.json", ".zarray")  # of the third format of Zarr, and of the second
 
@@ -66,7 +66,7 @@ class ZarrRows(FileRows):
         sizes = [min(step, self.n_rows - start) for start in range(0, self.n_rows, step)]
         self.handles = [
             (start * step, min(stop * step, self.n_rows), self._digest(array, start * step, stop * step))
-            for start, stop in group_neighbors(sizes, HANDLE_PIECES * piece_rows(self.n_features))
+            for start, stop in group_neighbors(sizes, HANDLE_CHUNKS * chunk_rows(self.n_features))
         ]
 
     def _open(self) -> Any:
@@ -111,7 +111,7 @@ class ZarrRows(FileRows):
     def _rows(self, start: int, stop: int) -> Iterator[Block]:
         array = self._open()
         chunk = int(array.chunks[0])
-        step = chunk * max(1, piece_rows(self.n_features) // chunk)  # a chunk is decoded once, whatever its size
+        step = chunk * max(1, chunk_rows(self.n_features) // chunk)  # a chunk is decoded once, whatever its size
         wanted = self.columns if self.weight is None else [*self.columns, self.weight]
         everything = wanted == list(range(array.shape[1]))
         place = f"{os.path.basename(self.folder)}, row "

@@ -45,7 +45,7 @@ def pair_nonspecificity(partition: CredalPartition | LazyPartition) -> float:
     0.6667
     """
     if isinstance(partition, LazyPartition):
-        sums = partition.add_up(_own_sums)
+        sums = partition.reduce_rows(_own_sums)
         _check_pairs(sums.n, "partition")
     else:
         sums = OwnSums.of(_pair_factors(partition, "partition"))
@@ -177,7 +177,7 @@ class OwnSums(NamedTuple):
         diagonal = float(np.vdot(p.single, p.single) + np.vdot(p.solid, p.apart))
         return cls(len(p.empty), single, solid, apart, diagonal)
 
-    def plus(self, other: OwnSums) -> OwnSums:
+    def __add__(self, other: OwnSums) -> OwnSums:  # type: ignore[override]
         return OwnSums(*map(operator.add, self, other))
 
     def decided_mass(self) -> float:
@@ -210,7 +210,7 @@ class CrossSums(NamedTuple):
         ]
         return cls(len(held), float(held.sum()), float(held @ held), *products, float(sum(alone)))
 
-    def plus(self, other: CrossSums) -> CrossSums:
+    def __add__(self, other: CrossSums) -> CrossSums:  # type: ignore[override]
         return CrossSums(*map(operator.add, self, other))
 
     def harmony(self) -> float:
@@ -233,13 +233,13 @@ def _cross_sums(p: CredalPartition, q: CredalPartition) -> CrossSums:
 
 
 def _sums_of_two(p: Any, q: Any) -> CrossSums:
-    """Of two partitions in memory or not: in one pass over rows that they share, else piece beside piece."""
+    """Of two partitions in memory or not: in one pass over rows that they share, else chunk beside chunk."""
     if isinstance(p, LazyPartition) and isinstance(q, LazyPartition) and same_rows(p.rows, q.rows):
-        return p.add_up(_cross_sums, q)
-    return reduce(CrossSums.plus, (CrossSums.of(*both) for both in _side_by_side(_pieces(p, "p"), _pieces(q, "q"))))
+        return p.reduce_rows(_cross_sums, q)
+    return reduce(operator.add, (CrossSums.of(*both) for both in _side_by_side(_chunks(p, "p"), _chunks(q, "q"))))
 
 
-def _pieces(partition: Any, name: str) -> Iterator[PairFactors]:
+def _chunks(partition: Any, name: str) -> Iterator[PairFactors]:
     if isinstance(partition, LazyPartition):
         return map(_factors_of, partition.blocks())
     return iter([_pair_factors(partition, name)])

@@ -23,7 +23,7 @@ from evidentia.rows.tables import as_table
 from evidentia.selection.catching import CAUGHT, separate_warnings
 from evidentia.selection.search import as_estimator
 from evidentia.solvers.descent import InterruptedFit
-from evidentia.solvers.threads import crew
+from evidentia.solvers.threads import thread_pool
 
 LEAST = 2  # fits that can be set against each other
 
@@ -182,7 +182,7 @@ def _run(jobs: Sequence[Any], workers: int, verbose: int) -> list[Any]:
     try:
         with (
             separate_warnings(),
-            crew(workers) as each,
+            thread_pool(workers) as each,
             tqdm(total=len(jobs), desc="ensemble", disable=not verbose) as bar,
         ):
             for start in range(0, len(jobs), workers):

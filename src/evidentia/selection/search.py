@@ -23,8 +23,8 @@ from evidentia.methods import find, record
 from evidentia.partition.explanation import join_words
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.passes import fit_together
-from evidentia.rows.survey import survey_once
-from evidentia.rows.together import Failure, seconds_aside
+from evidentia.rows.scan import scan_once
+from evidentia.rows.shared_pass import Failure, seconds_aside
 from evidentia.selection.catching import CAUGHT, separate_warnings
 from evidentia.selection.criteria import CRITERIA, Criterion, find_criterion
 from evidentia.solvers.descent import InterruptedFit
@@ -185,7 +185,7 @@ def select(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or what the methods take
-        Rows of :func:`~evidentia.rows.open_rows` and Dask collections too, for methods that read them piece by piece.
+        Rows of :func:`~evidentia.rows.open_rows` and Dask collections too, for methods that read them chunk by chunk.
     methods : str, estimator, or list or dict of them
         An estimator with the parameters you want, or the short name of a method, such as ``"egmm"`` or ``"ecm"``
         (:func:`evidentia.methods.clusterers` lists them). The keys of a dict name the methods in the table.
@@ -237,7 +237,7 @@ def select(
     check_value(JOBS, n_jobs, "n_jobs", "select")
     estimators, used = _estimators(methods, metric), _criteria(criteria)
     plan, seed, source = _plan(estimators, n_clusters), _seed(random_state), as_rows(X)
-    with nullcontext() if n_jobs is None else threads(n_jobs), survey_once():
+    with nullcontext() if n_jobs is None else threads(n_jobs), scan_once():
         rows, leaders = _fit_all(X if source is None else source, estimators, plan, used, seed, verbose)
     table = pd.DataFrame(rows, columns=["method", "n_clusters", *used, "seconds", "note"])
     if not leaders:

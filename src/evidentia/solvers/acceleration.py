@@ -33,14 +33,14 @@ PRECISION = 1e-7  # relative size below which directions among residuals are noi
 
 
 class Vectors(NamedTuple):
-    """States of a descent as vectors: ``back(vector, like)`` gives an admissible state for any vector, or None.
+    """States of a descent as vectors: ``restore(vector, like)`` gives an admissible state for any vector, or None.
 
     Guesses begin when a step gains no more than ``late``: before, a descent may still choose between several ends.
     ``refusals`` are exceptions by which a step tells that a guess is no state.
     """
 
-    to: Callable[[Any], np.ndarray]
-    back: Callable[[np.ndarray, Any], Any]
+    flatten: Callable[[Any], np.ndarray]
+    restore: Callable[[np.ndarray, Any], Any]
     late: float
     refusals: tuple[type[Exception], ...] = ()
 
@@ -71,15 +71,15 @@ class Guesses:
         if len(self.pairs) < 3 or (not self.helpful if resting else self.pause):
             return None
         ahead = extrapolate(*(np.array(part) for part in zip(*self.pairs)))
-        guess = None if ahead is None else self.vectors.back(ahead, state)
+        guess = None if ahead is None else self.vectors.restore(ahead, state)
         if guess is None:
             self._wait()
         return guess
 
     def remember(self, state: Any, following: Any) -> None:
         """Where a step went from a state."""
-        here = self._last[1] if self._last is not None and self._last[0] is state else self.vectors.to(state)
-        there = self.vectors.to(following)
+        here = self._last[1] if self._last is not None and self._last[0] is state else self.vectors.flatten(state)
+        there = self.vectors.flatten(following)
         self._last = following, there
         self.pairs.append((here, there))
 

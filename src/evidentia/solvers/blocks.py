@@ -1,4 +1,4 @@
-"""Walk over the rows of a table in pieces that stay in the processor's cache."""
+"""Walk over the rows of a table in chunks that stay in the processor's cache."""
 
 from __future__ import annotations
 

@@ -23,6 +23,9 @@ except ImportError:  # scikit-learn before 1.9
         """Estimators without callbacks."""
 
 
+WATCHED = {"_skl_callbacks", "_parent_callback_ctx"}  # what scikit-learn sets on an estimator with callbacks
+
+
 class Task(NamedTuple):
     """A task that is under way, and what its callbacks are called with."""
 
@@ -66,6 +69,27 @@ def report_iteration() -> bool:
     context = parent.context.subcontext(task_name="iteration")
     context.call_on_fit_task_begin(**parent.about)
     return context.call_on_fit_task_end(**parent.about)
+
+
+@contextmanager
+def fit_task(estimator: Any, X: Any, y: Any, metadata: dict[str, Any]) -> Iterator[None]:
+    """The fit inside as a task for the callbacks of an estimator; fits inside of it are parts of it."""
+    if not vars(estimator).keys() & WATCHED:
+        yield
+        return
+    try:
+        context = estimator._init_callback_context(max_subtasks=None)
+        said = {name: value for name, value in metadata.items() if value is not None}
+        about = {"estimator": estimator, "X": X, "y": y, "metadata": said}
+        context.call_on_fit_task_begin(**about)
+        token = _running.set(Task(context, about))
+        try:
+            yield
+        finally:
+            _running.reset(token)
+        context.call_on_fit_task_end(**about, reconstruction_attributes={})
+    finally:
+        with_callbacks(lambda estimator: None)(estimator)  # whose end tears the callbacks down
 
 
 def run_callbacks(fit: Callable[..., Any]) -> Callable[..., Any]:

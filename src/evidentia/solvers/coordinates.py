@@ -41,11 +41,11 @@ class Coordinates(NamedTuple):
         """Number of columns of y."""
         return self.forward.shape[1]
 
-    def to(self, X: np.ndarray) -> np.ndarray:
+    def transform(self, X: np.ndarray) -> np.ndarray:
         """Rows in y."""
         return (X - self.origin) @ self.forward
 
-    def back(self, Y: np.ndarray) -> np.ndarray:
+    def inverse_transform(self, Y: np.ndarray) -> np.ndarray:
         return Y @ self.backward + self.origin
 
     def covariance_to(self, covariance: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ class ColumnScales(NamedTuple):
     def log_jacobian(self) -> float:
         return -float(np.log(self.scale).sum())
 
-    def to(self, X: np.ndarray) -> np.ndarray:
+    def transform(self, X: np.ndarray) -> np.ndarray:
         """Rows in y; an entry that is missing in x is missing in y."""
         kept = self.kept
         part = X if len(kept) == X.shape[1] else X[:, kept]
@@ -101,7 +101,7 @@ class ColumnScales(NamedTuple):
         Y /= self.deviation[kept]
         return Y
 
-    def back(self, Y: np.ndarray) -> np.ndarray:
+    def inverse_transform(self, Y: np.ndarray) -> np.ndarray:
         X = np.tile(self.origin, (len(Y), 1))
         X[:, self.kept] += Y * self.scale
         return X
@@ -138,7 +138,7 @@ class SpannedScales(NamedTuple):
 
     @classmethod
     def of(cls, X: np.ndarray, scales: ColumnScales) -> SpannedScales:
-        return cls(scales, np.linalg.qr(scales.to(X).T)[0])
+        return cls(scales, np.linalg.qr(scales.transform(X).T)[0])
 
     @property
     def width(self) -> int:
@@ -155,16 +155,16 @@ class SpannedScales(NamedTuple):
     def log_jacobian(self) -> float:
         return self.scales.log_jacobian
 
-    def to(self, X: np.ndarray) -> np.ndarray:
-        scaled = self.scales.to(X)
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        scaled = self.scales.transform(X)
         inside = scaled @ self.basis
         outside = np.linalg.norm(scaled - inside @ self.basis.T, axis=1)
         outside[outside <= 1e-12 * np.linalg.norm(scaled, axis=1)] = 0  # rounding
         return np.column_stack([inside, outside])
 
-    def back(self, Y: np.ndarray) -> np.ndarray:
+    def inverse_transform(self, Y: np.ndarray) -> np.ndarray:
         """Of rows in the span."""
-        return self.scales.back(Y[:, :-1] @ self.basis.T)
+        return self.scales.inverse_transform(Y[:, :-1] @ self.basis.T)
 
     def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
         return self.scales.covariance_back(self._whole(covariance))
@@ -191,7 +191,7 @@ class Moments(NamedTuple):
     mean: np.ndarray
     squares: np.ndarray
 
-    def plus(self, other: Moments) -> Moments:
+    def __add__(self, other: Moments) -> Moments:  # type: ignore[override]
         count = self.observed + other.observed
         share = np.divide(other.observed, count, out=np.zeros_like(count), where=count > 0)
         gap = other.mean - self.mean

@@ -37,7 +37,7 @@ from evidentia.solvers.compiling import at_a_time, compiled, parts
 from evidentia.solvers.descent import Run
 from evidentia.solvers.pair_rows import pair_rows
 from evidentia.solvers.simplex_qp import minimize_on_simplex, program_work
-from evidentia.solvers.threads import Each, crew, n_threads
+from evidentia.solvers.threads import Each, n_threads, thread_pool
 
 BLOCK, PART = 256, 32  # rows whose products are made at once, and by one thread
 ALONE = 1 << 20  # multiplications between two meetings of threads below which one thread is as fast
@@ -277,7 +277,7 @@ def place_among(new: np.ndarray, forms: np.ndarray, masses: np.ndarray, targets:
 
     ``new`` holds starts and results; ``targets (t, n_new, n_samples)`` are what the pairs should give.
     """
-    with crew(n_threads() if targets.size * masses.shape[1] > 2 * ALONE else 1) as each:
+    with thread_pool(n_threads() if targets.size * masses.shape[1] > 2 * ALONE else 1) as each:
         Q = sum(form @ (masses.T @ masses) @ form for form in forms)
 
         def place(block: slice) -> None:
@@ -396,7 +396,7 @@ def _sweeper(
     told = links or Links(np.zeros((f, f)), np.zeros(n + 1, np.int64), none, none.astype(float), 0.0)
     if isinstance(targets, np.ndarray):
         work = min(n, BLOCK) * n * f * len(forms)  # of products of matrices, which are several times as fast as loops
-        with crew(n_threads() if work > 8 * ALONE else 1) as each:
+        with thread_pool(n_threads() if work > 8 * ALONE else 1) as each:
             yield lambda rows: _sweep_dense(rows, forms, targets, told[:4], each)
         return
     kernel: Callable[..., None] = _sweep_groups if isinstance(targets, GroupTargets) else _sweep_pairs
@@ -413,7 +413,7 @@ def _sweeper(
     size = targets.values.shape[2] if isinstance(targets, GroupTargets) else 1
     share = at_a_time(work / n_units + size * program_work(f))
     ranges = [(part.start, part.stop) for part in parts(size, program_work(f))]  # of a group
-    with crew(workers) as each:
+    with thread_pool(workers) as each:
         changes = np.zeros(n)
 
         def sweep(masses: np.ndarray) -> float:

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
-from evidentia.solvers.threads import crew, n_threads, one_openmp_thread_here
+from evidentia.solvers.threads import n_threads, one_openmp_thread_here, thread_pool
 
 DEFAULT_FACTOR, DEFAULT_MOST = 3, 100
 ROWS = 1024  # looked up at a time
@@ -61,7 +61,7 @@ def nearest(
             distance, number = tool.kneighbors(block, n_neighbors + (queries is None))
         return (distance, number) if queries is not None else _without_self(distance, number, start)
 
-    with crew(n_threads() if len(rows) >= ALONE else 1) as each:
+    with thread_pool(n_threads() if len(rows) >= ALONE else 1) as each:
         distance, number = zip(*each(look_up, range(0, max(len(rows), 1), ROWS)))
     return np.concatenate(distance), np.concatenate(number)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.compiling import compiled
-from evidentia.solvers.threads import crew, n_threads
+from evidentia.solvers.threads import n_threads, thread_pool
 
 ALONE = 1 << 20  # draws in all that one thread goes through before others would be of help
 
@@ -128,6 +128,6 @@ def pair_quantiles(
         lower[block] = first + part * (second - first)
         upper[block] = fourth - part * (fourth - third)
 
-    with crew(n_threads() if len(pairs) * n_draws > ALONE else 1) as each:
+    with thread_pool(n_threads() if len(pairs) * n_draws > ALONE else 1) as each:
         each(fill, row_blocks(len(pairs), n_draws))
     return lower, upper

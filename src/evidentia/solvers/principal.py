@@ -28,10 +28,10 @@ class Principal(NamedTuple):
     axes: np.ndarray
     share: float
 
-    def to(self, X: np.ndarray) -> np.ndarray:
+    def transform(self, X: np.ndarray) -> np.ndarray:
         return (X - self.mean) / self.scale @ self.axes
 
-    def back(self, scores: np.ndarray) -> np.ndarray:
+    def inverse_transform(self, scores: np.ndarray) -> np.ndarray:
         return scores @ self.axes.T * self.scale + self.mean
 
     def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
@@ -118,10 +118,10 @@ class Independent(NamedTuple):
     kept: np.ndarray
     coefficients: np.ndarray  # (n_kept, n_features)
 
-    def to(self, X: np.ndarray) -> np.ndarray:
+    def transform(self, X: np.ndarray) -> np.ndarray:
         return X[:, self.kept]
 
-    def back(self, part: np.ndarray) -> np.ndarray:
+    def inverse_transform(self, part: np.ndarray) -> np.ndarray:
         return (part - self.mean[self.kept]) @ self.coefficients + self.mean
 
     def covariance_back(self, covariance: np.ndarray) -> np.ndarray:
@@ -138,7 +138,7 @@ def independent_columns(X: np.ndarray, tol: float = 1e-5) -> Independent:
     --------
     >>> X = np.array([[1.0, 7.0, 0.0], [2.0, 7.0, 1.0], [4.0, 7.0, 3.0], [0.0, 7.0, -1.0]])
     >>> found = independent_columns(X)
-    >>> found.kept, bool(np.allclose(found.back(found.to(X)), X))
+    >>> found.kept, bool(np.allclose(found.inverse_transform(found.transform(X)), X))
     (array([0]), True)
     """
     mean = X.mean(axis=0)

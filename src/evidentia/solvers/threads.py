@@ -75,14 +75,14 @@ def threads(n_jobs: int | None) -> Iterator[None]:
 
 
 @contextmanager
-def crew(workers: int) -> Iterator[Each]:
+def thread_pool(workers: int) -> Iterator[Each]:
     """``each(work, items)`` gives ``work(item)`` of all items, in their order, on so many threads of its own.
 
     What works on one of these uses no further threads. An interrupt waits for the items that are under way.
 
     Examples
     --------
-    >>> with crew(2) as each:
+    >>> with thread_pool(2) as each:
     ...     each(abs, [-3, 2, -1])
     [3, 2, 1]
     """
@@ -92,6 +92,13 @@ def crew(workers: int) -> Iterator[Each]:
             return
         with ThreadPoolExecutor(workers, initializer=_asked.set, initargs=(1,)) as pool:
             yield lambda work, items: list(pool.map(work, items))
+
+
+@contextmanager
+def limit_threads(n_jobs: int | None) -> Iterator[None]:
+    """Linear algebra inside uses one thread, and blocks of rows ``n_jobs``; None leaves it to the fit around."""
+    with one_blas_thread_here(), threads(_asked.get() if n_jobs is None else n_jobs):
+        yield
 
 
 def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from evidentia.prototypes._kernel import LEAST_COST, Columns, Criterion, Sums, sums_over, update_masses
-from evidentia.rows.passes import add_up
+from evidentia.rows.passes import reduce_rows
 from evidentia.solvers.barycentric import solve_centers
 from evidentia.solvers.blocks import row_blocks
 
@@ -181,9 +181,9 @@ def block_masses(
         yield block, part, cost, *update_masses(cost, beta)
 
 
-def piece_sums(piece: Columns, terms: np.ndarray, beta: float) -> Sums:
+def chunk_sums(chunk: Columns, terms: np.ndarray, beta: float) -> Sums:
     """Least cost of some objects, and the sums of their features, weighted by the powers of their masses."""
-    return sums_over(block_masses(piece.rows, terms, beta), piece.weight)
+    return sums_over(block_masses(chunk.rows, terms, beta), chunk.weight)
 
 
 def all_masses(features: np.ndarray, state: WeightedCenters, problem: ViewProblem, blur: float = 0.0) -> np.ndarray:
@@ -249,16 +249,16 @@ def weight_cost(state: WeightedCenters, problem: ViewProblem) -> float:
     return float(cost)
 
 
-def view_costs(pieces: Any, problem: ViewProblem, state: WeightedCenters) -> np.ndarray:
+def view_costs(chunks: Any, problem: ViewProblem, state: WeightedCenters) -> np.ndarray:
     """F of each view at the best masses of a state, (n_views,)."""
-    _, sums = add_up(piece_sums, pieces, cost_terms(state, problem), problem.criterion.beta)
+    _, sums = reduce_rows(chunk_sums, chunks, cost_terms(state, problem), problem.criterion.beta)
     scatter = group_scatter(sums, state.centers, problem)
     return fixed_part(sums, problem) + np.bincount(problem.layout.view_of_group, state.groups * scatter)
 
 
-def descent_step(pieces: Any, problem: ViewProblem, state: WeightedCenters) -> tuple[float, WeightedCenters]:
+def descent_step(chunks: Any, problem: ViewProblem, state: WeightedCenters) -> tuple[float, WeightedCenters]:
     """J of the state, and a better one: masses, centers, weights of columns, weights of views, each at its optimum."""
-    objective, sums = add_up(piece_sums, pieces, cost_terms(state, problem), problem.criterion.beta)
+    objective, sums = reduce_rows(chunk_sums, chunks, cost_terms(state, problem), problem.criterion.beta)
     centers = update_centers(sums, state.centers, problem)
     scatter = group_scatter(sums, centers, problem)
     log_groups = update_groups(scatter, state.log_views, problem)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.spatial.distance import squareform
+from sklearn.utils import check_random_state
 
 from evidentia import _base
 from evidentia._parameters import Choice, Number, param
@@ -181,10 +182,10 @@ class MECMdd(SeveralViews, SECMdd):
         focal_sets = self._family()
         rho = float(self._rho_of_views.mean()) if focal_sets.empty_index is not None else None
         criterion = Criterion(focal_sets, self.alpha, self.beta, rho)
-        best, runs = self._search(matrices, criterion)
+        best, runs = self._search(matrices, criterion, check_random_state(self.random_state))
         self.rho_, self._scale_of_views = rho, matrices.scale
         self._publish_run(best, runs)
-        self._settle(matrices, best.state.representatives, criterion)
+        self._store_solution(matrices, best.state.representatives, criterion)
         self._publish_weights(matrices, views)
         return self
 

@@ -263,7 +263,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
     def _lay_out(self, tables: list[np.ndarray], weight: np.ndarray) -> ViewTables:
         present = np.array([~np.isnan(table).all(axis=1) for table in tables], dtype=float)
         layout = Layout.of([scale.width for scale in self._scales], by_column=self._by_column)
-        rows = np.vstack([scale.to(table).T for scale, table in zip(self._scales, tables)])
+        rows = np.vstack([scale.transform(table).T for scale, table in zip(self._scales, tables)])
         np.nan_to_num(rows, copy=False)
         return ViewTables(_kernel.features_of(rows, present, layout), weight, present, layout)
 
@@ -279,14 +279,14 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         )
         _base.refuse_masses(self, tables.present.shape[1], family)
         problem = self._problem(tables, family, starts)
-        pieces = Slices(tables.features, tables.weight)
+        chunks = Slices(tables.features, tables.weight)
         vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
-        best, runs = self._best_descent(partial(_kernel.descent_step, pieces, problem), starts, len(starts), vectors)
+        best, runs = self._best_descent(partial(_kernel.descent_step, chunks, problem), starts, len(starts), vectors)
         if automatic and not runs[-1].interrupted:  # clusters stay, and masses are found anew over more sets
             problem = replace(
                 problem, criterion=replace(problem.criterion, focal_sets=self._overlap(tables, problem, best.state))
             )
-            lowest, _ = _kernel.descent_step(pieces, problem, best.state)
+            lowest, _ = _kernel.descent_step(chunks, problem, best.state)
             best = replace(best, trace=np.append(best.trace[:-1], lowest))
         return best, runs, problem
 
@@ -356,7 +356,9 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         self.focal_sets_, self._found = problem.criterion.focal_sets, ViewCenters(state, problem)
         self.rho_, self.lambda_ = problem.rho, problem.lam
         self.view_weights_ = state.views / state.views.sum()
-        parts = [scale.back(state.centers[:, tables.layout.columns(h)]) for h, scale in enumerate(self._scales)]
+        parts = [
+            scale.inverse_transform(state.centers[:, tables.layout.columns(h)]) for h, scale in enumerate(self._scales)
+        ]
         self.cluster_centers_ = dict(zip(views.names, parts))
         blur = nearest_distances(tables, state)
         alone = [_kernel.all_masses(tables.features, state.alone(h), problem, blur[h]) for h in range(len(parts))]

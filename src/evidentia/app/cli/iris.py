@@ -1,0 +1,65 @@
+"""``evidentia demo``: Fisher's irises, clustered and compared with their species."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from sklearn.metrics import adjusted_rand_score
+
+from evidentia.app.cli import inputs, tables, terminal
+from evidentia.app.cli.running import check_out, expect, run
+from evidentia.datasets import load
+from evidentia.partition import CredalPartition
+
+SCRIPT = """\
+from evidentia import recommend
+from evidentia.datasets import load
+
+iris = load("iris", as_frame=True)
+choice = recommend(iris.data)
+print(choice)
+model = choice.fit(iris.data, random_state=0)
+print(model.partition_)"""
+
+
+def show_irises(out: Path, *, command: str, quiet: bool) -> None:
+    """Cluster the irises with nothing set; write the results, and say how the clusters agree with the species."""
+    check_out(out)
+    iris = load("iris", as_frame=True)
+    source = tables.Source(iris.data.assign(species=iris.target), SCRIPT)
+    given = inputs.read_input(source, inputs.InputOptions(), title="Fisher's irises")
+    estimator, given = given.estimator(None)
+    if not quiet:
+        given.print_heading()
+        given.print_choice(expect(estimator, given.data, None, given.scale))
+    run(
+        estimator,
+        given.data,
+        None,
+        scale=given.scale,
+        out=out,
+        quiet=quiet,
+        remark=lambda partition: agreement_sentence(partition, iris.target, "species"),
+        settings=given.words,
+        command=command,
+        code=SCRIPT,
+        title="Fisher's irises",
+    )
+    if not quiet:
+        terminal.print_labeled(
+            "next", "evidentia explore table.csv  (look at a table of yours in the browser, and point)"
+        )
+
+
+def agreement_sentence(partition: CredalPartition, truth: pd.Series, what: str) -> str:
+    """How the clusters agree with known classes, in a sentence."""
+    labels = pd.Series(partition.labels(), index=truth.index)
+    held = pd.crosstab(labels, truth)
+    parts = [
+        f"cluster {k} holds {' and '.join(f'{n} {name}' for name, n in row.items() if n)}" for k, row in held.iterrows()
+    ]
+    return (
+        f"Compared with the {what}, which the clustering never saw: {', '.join(parts)} "
+        f"(adjusted Rand index {adjusted_rand_score(truth, labels):.2f})."
+    )

@@ -1,0 +1,348 @@
+"""One HTML page to look around in: a map, a table and the masses of what is selected, with everything inside it.
+
+The page asks no other machine for anything, and forbids itself to. Bokeh draws the map; controls and table are plain
+HTML, which keyboards and screen readers know. Sets travel as codes and numbers as bytes, so that 20,000 objects stay
+below 4 MB.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evidentia._names import escape, printable
+from evidentia._objects import align_objects
+from evidentia.app.report.page import decimals
+from evidentia.app.report.pictures import choose_view
+from evidentia.files import write_whole
+from evidentia.partition import CredalPartition
+from evidentia.partition.counts import describe_clusters
+from evidentia.partition.profiles import Columns, column_separations, read_columns
+from evidentia.plots._ink import legend_labels
+from evidentia.plots.looks import MISSING, Looks, choose_drawn, column_shades, looks, number_palette
+from evidentia.plots.palette import set_style
+from evidentia.plots.partition import partition_plot_data
+from evidentia.plots.table import principal_plane
+
+TOP = 6  # sets of largest mass that are told of an object
+ROWS = 100  # of the table at once
+MOST_COLUMNS = 12
+ROOM = 2_500_000  # bytes for the objects, beside the 1.3 MB of Bokeh
+LONGEST = 60  # letters of a name or a category
+LINES = ("x", "cross")  # marks that have nothing to fill
+NEEDED = "The interactive page needs Bokeh: pip install 'evidentia[explorer]'."
+
+
+class Map(NamedTuple):
+    """Where the objects are: coordinates, names of the axes, hulls as in ``plot_partition``, words about the view."""
+
+    xy: np.ndarray
+    names: tuple[str, str]
+    lower: list[np.ndarray]
+    upper: list[np.ndarray]
+    words: str
+
+
+def write_interactive(
+    path: str | os.PathLike[str],
+    *,
+    partition: CredalPartition,
+    X: Any = None,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+) -> Path:
+    """Write a page in which a credal partition can be looked at: one file, no network.
+
+    Point at an object to see its masses, draw around some to list them and their masses, show some sets of clusters or
+    the doubtful objects only, find objects by name, color by a column. Of more than 20,000 objects, all that are torn
+    or outliers and a sample of the others are drawn, which the page says.
+
+    Parameters
+    ----------
+    path : path of the HTML file
+    partition : CredalPartition
+    X : array-like of shape (n_samples, n_features), optional
+        The objects, in units a reader knows. Without it the map shows the probabilities of the clusters.
+    feature_names : sequence of str, optional
+        Names of the columns of X; those of a DataFrame are found.
+    title : str, optional
+
+    Returns
+    -------
+    Path
+
+    See Also
+    --------
+    write_report : a page without scripts, to read and to print.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from evidentia import CredalPartition, FocalSets
+    >>> partition = CredalPartition([[0, 0.9, 0.1, 0], [0, 0.2, 0.1, 0.7]], FocalSets(2), object_names=["Ann", "Bo"])
+    >>> with TemporaryDirectory() as directory:
+    ...     page = write_interactive(f"{directory}/look.html", partition=partition).read_text()
+    >>> "<h1>2 objects in 2 clusters</h1>" in page
+    True
+    """
+    X = align_objects(partition, X, ("the partition", "'X'"))
+    columns = None if X is None else printable_columns(read_columns(X, feature_names))
+    if columns is not None and len(columns.values) != len(partition):
+        raise ValueError(
+            f"'X' must have a row for each of the {len(partition)} objects. Got {len(columns.values)} rows."
+        )
+    names = partition.object_names or range(len(partition))
+    page = render(partition, columns, [printable(str(name)) for name in names], title)
+    return write_whole(path, page)
+
+
+def printable_columns(columns: Columns) -> Columns:
+    """Columns with names and categories that are :func:`~evidentia._names.printable`."""
+    levels = {j: tuple(map(printable, labels)) for j, labels in columns.levels.items()}
+    return replace(columns, names=tuple(map(printable, columns.names)), levels=levels)
+
+
+def render(partition: CredalPartition, columns: Columns | None, names: Sequence[str], title: str | None) -> str:
+    """The page of :func:`write_interactive` as a string."""
+    try:
+        from bokeh.document import Document
+        from bokeh.embed import file_html
+        from bokeh.models import CustomJS
+        from bokeh.resources import INLINE, Resources
+        from jinja2 import Template
+    except ImportError as error:
+        raise ImportError(NEEDED) from error
+    found = looks(partition)
+    drawn = choose_drawn(found.kinds)
+    where = place(partition, columns)
+    about = describe(partition, found, columns, [names[i][:LONGEST] for i in drawn.objects.tolist()], drawn.objects)
+    figure, models = draw_map(partition, found, where, drawn.objects)
+    document = Document()
+    document.add_root(figure)
+    source = files("evidentia.app.report")
+    code = source.joinpath("interactive.js").read_text(encoding="utf-8")
+    document.js_on_event("document_ready", CustomJS(args={**models, "about": about}, code=code))
+    title = title or f"{len(partition):,} objects in {describe_clusters(partition.n_clusters, partition.set_counts)}"
+    facts = [f"{len(partition):,} objects", describe_clusters(partition.n_clusters, partition.set_counts)]
+    facts += [] if columns is None else [f"{len(columns.names)} columns"]
+    words = {
+        "facts": f"{' · '.join(facts)}. {drawn.words}",
+        "note": f"There is no answer: {partition.no_answer}" if partition.no_answer else "",
+        "view": where.words,
+        "map_label": f"Map of the objects by {where.names[0]} and {where.names[1]}. The table says the same in words.",
+    }
+    page = Template(source.joinpath("interactive.html").read_text(encoding="utf-8"))
+    variables = {name: escape(text) for name, text in words.items()}
+    # Bokeh's own list of scripts names files of every package that extends it and was imported, Panel's among them.
+    scripts = Resources(mode="inline", components=["bokeh"]).js_raw
+    variables["library"] = "\n".join(f"<script>\n{script}\n</script>" for script in scripts)
+    return file_html(document, INLINE, title=escape(title), template=page, template_variables=variables)
+
+
+def place(partition: CredalPartition, columns: Columns | None) -> Map:
+    """The plane that tells the clusters apart best, as in the report; of probabilities when there are no numbers."""
+    if columns is None or not columns.numeric.any():
+        plane = principal_plane(partition.pignistic)
+        xy = plane.project(partition.pignistic)
+        axes: tuple[str, ...] = ("PC 1 of the probabilities", "PC 2 of the probabilities")
+        words = "Objects whose probabilities of the clusters (pignistic) are alike lie close together."
+    else:
+        view = choose_view(partition, columns.only(columns.numeric))
+        xy, axes, words = view.xy, view.names, view.words
+    data = partition_plot_data(partition, xy, feature_names=axes)
+    lost = int(np.isnan(data.xy).any(axis=1).sum())
+    if lost:
+        which = "object with a missing coordinate is" if lost == 1 else "objects with a missing coordinate are"
+        words += f" {lost:,} {which} in the table only."
+    return Map(data.xy, data.axis_names, data.lower, data.upper, words.strip())
+
+
+# -- what the script of the page is given -----------------------------------------------------------------------------
+
+
+def describe(
+    partition: CredalPartition, found: Looks, columns: Columns | None, names: Sequence[str], objects: np.ndarray
+) -> dict[str, Any]:
+    """Names, sets, largest masses and columns of the objects that are drawn."""
+    part = partition[objects]
+    at, masses = part.largest(TOP)
+    room = ROOM - sum(len(name.encode()) + 4 for name in names) - int((at.size * 4 + 12 * len(objects)) * 4 / 3)
+    listed, left_out = describe_columns(part, columns, objects, room)
+    every = describe_sets(partition)
+    legend = [
+        {**every[partition.focal_sets.index(mask)], "mark": mark, "count": count}
+        for mask, mark, count in zip(found.masks.tolist(), found.marks, found.counts.tolist())
+    ]
+    return {
+        "names": list(names),
+        "sets": legend,
+        "every": every,
+        "top_sets": at.astype(np.uint8 if len(every) <= 256 else np.uint16),
+        "top_masses": np.round(masses * 10_000).astype(np.uint16),
+        "columns": listed,
+        "left_out": left_out,
+        "ramp": list(number_palette()),
+        "missing": MISSING,
+        "rows": ROWS,
+    }
+
+
+def describe_sets(partition: CredalPartition) -> list[dict[str, str]]:
+    """Name and colors of every focal set."""
+    masks, c = partition.focal_sets.masks.tolist(), partition.n_clusters
+    styles = [set_style(mask, c) for mask in masks]
+    labels = map(printable, legend_labels(masks, c, partition.cluster_names))
+    return [{"name": label, "fill": style.color, "edge": style.edge} for label, style in zip(labels, styles)]
+
+
+def describe_columns(
+    part: CredalPartition, columns: Columns | None, objects: np.ndarray, room: int
+) -> tuple[list[dict[str, Any]], str]:
+    """The columns that tell the clusters apart best, in their own order, as many as there is room for."""
+    if columns is None:
+        return [], ""
+    each = int(len(objects) * 5 * 4 / 3) + 1  # four bytes for a number, one for its color, as text
+    count = int(np.clip(room // each, 1, min(MOST_COLUMNS, len(columns.names))))
+    values = columns.values[objects]
+    telling = column_separations(part, Columns(values, columns.names, columns.levels))
+    chosen = np.sort(np.argsort(-np.round(telling, 9), kind="stable")[:count])
+    listed = []
+    for j in chosen.tolist():
+        levels = columns.levels.get(j)
+        shades = column_shades(values[:, j], levels)
+        known = values[~np.isnan(values[:, j]), j]
+        listed.append(
+            {
+                "name": columns.names[j],
+                "values": [] if levels else values[:, j].astype(np.float32),
+                "codes": shades.codes,
+                "levels": [label[:LONGEST] for label in shades.labels],
+                "palette": list(shades.palette[:-1]) if levels else [],
+                "digits": decimals(known),
+                "low": shades.low,
+                "high": shades.high,
+                "gaps": len(known) < len(values),
+            }
+        )
+    left = len(columns.names) - count
+    return listed, f"{left} columns that tell less are left out." if left else ""
+
+
+# -- the map ----------------------------------------------------------------------------------------------------------
+
+
+def draw_map(partition: CredalPartition, found: Looks, where: Map, objects: np.ndarray) -> tuple[Any, dict[str, Any]]:
+    """Bokeh's figure, and the models that the script of the page changes."""
+    from bokeh.models import BooleanFilter, ColumnDataSource, LinearColorMapper, PlainText
+    from bokeh.plotting import figure
+
+    lasso, hover, tools = map_tools()
+    plot = figure(
+        tools=tools,
+        active_drag=lasso,
+        active_scroll="auto",
+        sizing_mode="stretch_both",
+        x_axis_label=PlainText(text=where.names[0]),  # a string with dollars would be set as mathematics
+        y_axis_label=PlainText(text=where.names[1]),
+        name="map",
+    )
+    plot.toolbar.logo = None
+    hulls = [draw_hulls(plot, ColumnDataSource(hull_columns(where.lower, where.upper)))]
+    codes, n = found.codes[objects], len(objects)
+    doubt = np.clip(partition.doubt[objects], 0, 1)
+    source = ColumnDataSource(
+        {
+            "x": where.xy[objects, 0].astype(np.float32),
+            "y": where.xy[objects, 1].astype(np.float32),
+            "code": codes,
+            "shade": codes,
+            "doubt": np.round(100 * doubt).astype(np.uint8),
+            "size": found.sizes[objects],
+            "row": np.arange(n, dtype=np.uint16),
+        },
+        name="objects",
+    )
+    styles = [set_style(mask, partition.n_clusters) for mask in found.masks.tolist()]
+    ends: dict[str, Any] = {"low": -0.5, "high": len(styles) - 0.5}
+    mapper = LinearColorMapper(palette=[style.color for style in styles], **ends)
+    outline = [style.edge if mask.bit_count() > 1 else "#ffffff" for mask, style in zip(found.masks.tolist(), styles)]
+    edges = LinearColorMapper(palette=outline, **ends)
+    visible = BooleanFilter(name="shown")
+    hover.renderers = draw_marks(plot, source, found, codes, (mapper, edges, visible))
+    models = {"source": source, "visible": visible, "mapper": mapper, "hulls": hulls, "scatters": hover.renderers}
+    return plot, models
+
+
+def map_tools() -> tuple[Any, Any, list[Any]]:
+    """A lasso that speaks once at its end, a hover that shows text, and the usual tools."""
+    from bokeh.models import CustomJSHover, HoverTool, LassoSelectTool
+
+    tell = CustomJSHover(code="return window.evidentia_tell(value)")
+    lasso = LassoSelectTool(continuous=False)
+    hover = HoverTool(
+        tooltips='<div style="white-space: pre-line; max-width: 24em; overflow-wrap: anywhere">@row{custom}</div>',
+        formatters={"@row": tell},
+    )
+    return lasso, hover, ["pan", "wheel_zoom", "box_zoom", lasso, "tap", "reset", "save", hover]
+
+
+def draw_hulls(plot: Any, source: Any) -> Any:
+    """Outlines of clusters, whose columns are those of :func:`hull_columns`; below what is drawn later."""
+    drawn = plot.patches(
+        "xs", "ys", source=source, fill_color="color", fill_alpha="fill", line_color="color", line_width=1.4,
+        line_dash="dash", line_alpha=0.8,
+    )  # fmt: skip
+    drawn.nonselection_glyph = None  # a click on one leaves the others as they are
+    return drawn
+
+
+def hull_columns(lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]) -> dict[str, list[Any]]:
+    """Corners and looks of hulls: filled around the objects surely in each cluster, dashed around those possibly in it.
+
+    Examples
+    --------
+    >>> hull_columns([np.eye(3)[:, :2]], [np.empty((0, 2))])
+    {'xs': [[1.0, 0.0, 0.0]], 'ys': [[0.0, 1.0, 0.0]], 'color': ['#0072b2'], 'dash': ['solid'], 'fill': [0.09]}
+    """
+    rows = [
+        (*corners.T.tolist(), set_style(1 << k, len(lower)).color, dash, fill)
+        for hulls, dash, fill in ((upper, "dashed", 0.0), (lower, "solid", 0.09))
+        for k, corners in enumerate(hulls)
+        if len(corners) > 1
+    ]
+    names = ("xs", "ys", "color", "dash", "fill")
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def draw_marks(plot: Any, source: Any, found: Looks, codes: np.ndarray, shared: tuple[Any, Any, Any]) -> list[Any]:
+    """One renderer for each mark, all over one source."""
+    from bokeh.models import CDSView, IndexFilter
+
+    mapper, edges, visible = shared
+    marks = np.array(found.marks)
+    drawn = []
+    for mark in dict.fromkeys(found.marks):
+        mine = IndexFilter(indices=np.flatnonzero((marks == mark)[codes]).tolist())
+        line = {"field": "shade", "transform": mapper} if mark in LINES else {"field": "code", "transform": edges}
+        drawn.append(
+            plot.scatter(
+                "x",
+                "y",
+                source=source,
+                view=CDSView(filter=mine & visible),
+                marker=mark,
+                size="size",
+                fill_color={"field": "shade", "transform": mapper},
+                line_color=line,
+                line_width=1.8 if mark in LINES else 0.7,
+                fill_alpha=0.9,
+                nonselection_alpha=0.25,
+            )
+        )
+    return drawn

@@ -1,7 +1,0 @@
-"""A fitted credal partition as a page, and as a directory of files, for people."""
-
-from evidentia.report.interactive import write_interactive
-from evidentia.report.page import write_report
-from evidentia.report.results import write_results
-
-__all__ = ["write_interactive", "write_report", "write_results"]

@@ -1,0 +1,207 @@
+"""The first pass over a table: how many rows, whether all numbers are finite, moments, and a sample of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evidentia.rows.passes import NO_ROWS, reduce_rows
+from evidentia.rows.shared_pass import wait_for_others
+from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
+from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows, in_memory
+from evidentia.rows.values import LEAST_SHARE, Ranges, check_magnitude, check_precision, ranges_of
+from evidentia.solvers.coordinates import Moments, moments_of
+from evidentia.solvers.starts import Rows, draw_evenly, sorted_rows
+
+_looks: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("looks", default=None)
+MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
+
+
+class Scan(NamedTuple):
+    """What one pass says about a table."""
+
+    n_rows: int
+    ranges: Ranges
+    moments: Moments
+    sketch: Sketch
+
+    def __add__(self, other: Scan) -> Scan:  # type: ignore[override]
+        return Scan(
+            self.n_rows + other.n_rows,
+            self.ranges + other.ranges,
+            self.moments + other.moments,
+            self.sketch + other.sketch,
+        )
+
+
+class Table(NamedTuple):
+    """A source with what a first pass told, and rows that stand for all: every row of a small table."""
+
+    rows: RowSource
+    n_rows: int
+    moments: Moments
+    sample: Rows
+    complete: bool  # whether the sample holds every row
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return self.moments.total
+
+
+def is_small(rows: RowSource) -> bool:
+    """Whether it is known before the rows are read that a sample of them is all."""
+    return rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS
+
+
+@contextmanager
+def scan_once() -> Iterator[None]:
+    """Fits inside that scan the same source in the same way do so once, as long as the source is not in memory."""
+    token = _looks.set({})
+    try:
+        yield
+    finally:
+        _looks.reset(token)
+
+
+def scan(
+    rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True, least_share: float = LEAST_SHARE
+) -> Table:
+    """Scan a source.
+
+    Parameters
+    ----------
+    rows : RowSource
+    mixing : bool
+        Whether covariances of the columns are wanted, or variances alone.
+    missing : bool
+        Whether NaN may stand for a missing value.
+    who : str
+        Who asks, for messages.
+    sort : bool
+        Whether the rows of a small table are sorted, for a method in which their order would play a part.
+    least_share : float
+        Of the range of a column: what most of its values are apart, if they are not to be lost beside the others. Zero
+        for a part of a table that was looked through.
+    """
+    kept, key = None if rows.in_memory else _looks.get(), (id(rows), mixing, missing, sort, least_share)
+    if kept is None:
+        return _scan(rows, mixing, missing, who, sort, least_share)
+    while key in kept:
+        if (found := kept[key][1]) is not None:
+            return found
+        wait_for_others()  # another fit is just looking
+    kept[key] = rows, None  # with the source itself, so that no other gets its id
+    try:
+        kept[key] = rows, _scan(rows, mixing, missing, who, sort, least_share)
+    except BaseException:
+        del kept[key]
+        raise
+    return kept[key][1]
+
+
+def chunk_moments(chunk: Chunk, mixing: bool) -> Moments | None:
+    """Moments of a chunk; those of all chunks add up to those of the source."""
+    return next((moments_of(used.table, used.weight, mixing) for used in chunk.without_zero_weights()), None)
+
+
+def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
+    """At most so many rows of a source that stand for all: every row in its own order, if these are not more.
+
+    A row that counts more than others is drawn more often.
+    """
+    size = min(table.n_rows, most)
+    if table.complete and size == table.n_rows:
+        whole = in_memory(source)
+        if whole.weight is None or (whole.weight == 1).all():
+            return whole.table
+    return draw_evenly(table.sample, size)
+
+
+def _scan(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, least_share: float) -> Table:
+    check = partial(_check, missing=missing, who=who, names=rows.names)
+    lost = partial(check_precision, who=who, column=partial(_column, rows.names), share=least_share)
+    if is_small(rows):
+        return _small(rows if rows.in_memory else gather_rows(rows, check), mixing, check, lost, sort)
+    expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
+    below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
+    found = reduce_rows(_scan_chunk, rows, mixing, check, below)
+    if found.n_rows <= SKETCH_ROWS:
+        return _small(gather_rows(rows, check), mixing, check, lost, sort)
+    sketch = found.sketch.keep_smallest()
+    lost(found.ranges, sketch.rows)
+    while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
+        below = _share_of_hashes(float(below) / 2**64 * MARGIN * SKETCH_ROWS / max(len(sketch.rows), 1))
+        sketch = reduce_rows(_sketch, rows, below).keep_smallest()
+    share = sketch.weight * (found.moments.total / sketch.weight.sum())
+    return Table(rows, found.n_rows, found.moments, Rows(sketch.rows, share), False)
+
+
+def _expected_rows(rows: RowSource) -> int:
+    """Where nobody has counted: as many in every part as in the first that has any; of one part, none too many."""
+    for handle in rows.handles[:-1]:
+        if length := sum(len(chunk.table) for chunk in rows.read(handle)):
+            return length * len(rows.handles)
+    return 0
+
+
+def _small(rows: Any, mixing: bool, check: Callable[[Chunk], Ranges], lost: Callable[..., None], sort: bool) -> Table:
+    """A table of which every row is looked at."""
+    assert isinstance(rows, ArrayRows)
+    whole = next(Chunk(rows.table, rows.weight, "row ", 0).without_zero_weights(), None)
+    if whole is None or not len(whole.table):
+        raise ValueError(NO_ROWS)
+    lost(check(whole), whole.table)
+    if sort:
+        order = sorted_rows(whole.table)
+        whole = whole._replace(table=whole.table[order], weight=None if whole.weight is None else whole.weight[order])
+    rows = ArrayRows(whole.table, whole.weight, rows.names)
+    share = np.ones(len(rows.table)) if rows.weight is None else rows.weight
+    return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
+
+
+def _scan_chunk(chunk: Chunk, mixing: bool, check: Callable[[Chunk], Ranges], below: np.uint64) -> Scan | None:
+    ranges = check(chunk)
+    for used in chunk.without_zero_weights():
+        moments = moments_of(used.table, used.weight, mixing)
+        return Scan(len(used.table), ranges, moments, Sketch.of(used.table, used.weight, below))
+    return None
+
+
+def _sketch(chunk: Chunk, below: np.uint64) -> Sketch | None:
+    for used in chunk.without_zero_weights():
+        return Sketch.of(used.table, used.weight, below)
+    return None
+
+
+def _share_of_hashes(share: float) -> np.uint64:
+    return EVERYTHING if share >= 1 else np.uint64(share * 2.0**64)
+
+
+def _column(names: tuple[str, ...] | None, at: int) -> str:
+    return str(at) if names is None else repr(names[at])
+
+
+def _check(chunk: Chunk, missing: bool, who: str, names: tuple[str, ...] | None) -> Ranges:
+    """Ranges of a chunk, none of whose numbers is refused."""
+    ranges = ranges_of(chunk.table)
+
+    def place(row: int, column: int) -> str:
+        return f"{chunk.where(row)}, column {_column(names, column)}"
+
+    if not ranges.finite:
+        bad = np.isinf(chunk.table) if missing else ~np.isfinite(chunk.table)
+        for row, column in np.argwhere(bad)[:1]:
+            value = chunk.table[row, column]
+            cure = "Drop those rows, or take EGMM, which accepts missing values." if np.isnan(value) else "Replace it."
+            raise ValueError(f"{who} needs finite numbers, but {place(row, column)} holds {value}. {cure}")
+        if missing and (empty := np.isnan(chunk.table).all(axis=1)).any():
+            where = chunk.where(int(empty.argmax()))
+            raise ValueError(f"{who} accepts missing values, but {where} holds nothing but NaN.")
+    check_magnitude(chunk.table, who, place, ranges)
+    return ranges
