@@ -83,7 +83,7 @@ from evidentia.mixtures import _replicates
 path = mutants.SOURCE / "mixtures" / "_replicates.py"
 mutants.transplant(path, mutants.CANARY)
 try:
-    _replicates.Features.__init__(None, None, None)
+    _replicates.WhitenedRows.__init__(None, None, None)
 except SystemError:
     print("raises")
 """

@@ -615,7 +615,7 @@ class OwnEngine(Engine):
             theta = np.hstack([slopes, -0.5 * precisions, level[:, None]])
         else:
             precisions, log_det = invert(np.ascontiguousarray(covariances))
-            theta = np.roll(quadratic_coefficients(constant, centers, precisions, log_det)[0], -1, axis=1)
+            theta = quadratic_coefficients(constant, centers, precisions, log_det)[0]
         theta[:, -1] -= 0.5 * (precisions * blur).reshape(len(precisions), -1).sum(axis=1)
         if not weights.all():
             theta[weights == 0] = 0
@@ -748,10 +748,10 @@ def engine(
 def quadratic_coefficients(
     constant: np.ndarray, centers: np.ndarray, precision: np.ndarray, log_det: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients of (1, y, vech(y y^T)) in the joint log densities, (m, width), and the traces of the precisions.
+    """Return coefficients of (y, vech(y y^T), 1) in joint log densities, (m, width), and the traces of the precisions.
 
     An infinite precision has no coefficients; its trace tells. Precisions that are diagonals, shape (m, d, 1), have
-    coefficients of (1, y, y²).
+    coefficients of (y, y², 1).
     """
     m, d, side = precision.shape
     theta, trace = np.zeros((m, 1 + d + side * (2 * d - side + 1) // 2)), np.zeros(m)
@@ -759,8 +759,8 @@ def quadratic_coefficients(
         if log_det[r] == -np.inf:
             trace[r] = np.inf
             continue
-        theta[r, 0] = constant[r] - 0.5 * log_det[r]
-        at = 1 + d
+        theta[r, -1] = constant[r] - 0.5 * log_det[r]
+        at = d
         for p in range(d):
             linear = 0.0
             if side < d:
@@ -768,8 +768,8 @@ def quadratic_coefficients(
             else:
                 for q in range(d):
                     linear += precision[r, p, q] * centers[r, q]
-            theta[r, 1 + p] = linear
-            theta[r, 0] -= 0.5 * linear * centers[r, p]
+            theta[r, p] = linear
+            theta[r, -1] -= 0.5 * linear * centers[r, p]
             own = precision[r, p, min(p, side - 1)]
             theta[r, at] = -0.5 * own
             for q in range(p + 1, side):

@@ -1,34 +1,35 @@
-r"""EM for Gaussian mixtures, for many weightings of the same rows at once.
+r"""EM for many Gaussian mixtures on the same rows at once: starts, or weightings of the rows, along a leading axis.
 
-With the features :math:`\phi(x) = (1, x, \mathrm{vech}(xx^T))` a log density is linear,
-:math:`\log \pi_k N(x; \mu_k, \Sigma_k) = \theta_k^T \phi(x)`: the densities of all components of all replicates are one
-product :math:`\Theta\Phi^T`, and the statistics that the M-step needs are another, :math:`(w \circ r)\,\Phi`. Rows
-are whitened first, so that the squares lose no digits.
+The E-step is the one of :mod:`evidentia.mixtures._em` for single clusters: with the features
+:math:`\phi(x) = (x, \mathrm{vech}(xx^T), 1)` a log density is linear,
+:math:`\log \pi_k N(x; \mu_k, \Sigma_k) = \theta_k^T \phi(x)`, and the statistics that the M-step needs are sums of the
+features, weighted by the posterior probabilities (:mod:`evidentia.solvers.posterior_sums`). Rows are whitened first, so
+that the squares lose no digits. The M-step is that of :mod:`evidentia.mixtures._covariances`. For rows in memory all
+iterations run in one compiled loop, :func:`climb`; where M-step or rows need Python, in :func:`climb_by_steps`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from evidentia.mixtures._bounded import CovarianceModel
-from evidentia.mixtures._covariances import inner_limits
+from evidentia.mixtures._covariances import inner_limits, solve
 from evidentia.mixtures._em import quadratic_coefficients
-from evidentia.mixtures._em_kernels import SMALLEST_SIZE, TINY, climb, moments, normalize
-from evidentia.solvers.compiling import at_a_time
+from evidentia.solvers.compiling import at_a_time, compiled
 from evidentia.solvers.coordinates import Coordinates
 from evidentia.solvers.descent import RISE
-from evidentia.solvers.small_matrices import invert
+from evidentia.solvers.posterior_sums import BLOCK, add_posterior_sums, add_sums_of_some, in_blocks, write_posteriors
+from evidentia.solvers.small_matrices import inverses, invert
 
-TILE = 1 << 17  # numbers in a tile of replicates × components × rows: one megabyte, which stays in the cache
-ROWS = 1024  # rows of a tile, at most
-KEPT_FEATURES = 1 << 23  # numbers; the features of a larger table are made anew in each pass
+KEPT_NUMBERS = 1 << 23  # of a table in blocks; those of a larger one are made anew in each pass
 SMALLEST_SPREAD = 1e-4  # of the correlation matrix: a direction with less is not stretched to unit variance
-SMALL = 1 << 18  # numbers of features × components up to which the whole of EM is compiled: calls would cost more
+SMALLEST_SIZE = 0.5  # rows: a component that holds less has vanished
+TINY = np.finfo(float).tiny
+EVEN = np.empty((1, 0))  # weights of rows that all count once
 
-Weights = Callable[[slice, slice], np.ndarray]  # of some replicates (or one line for all) and some rows
 EStep = Callable[[np.ndarray, int, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
@@ -108,19 +109,18 @@ def fit_replicates(
     -------
     Replicates
         In the order of the weights. What becomes of one replicate does not depend, but for rounding, on the others.
-
-    Notes
-    -----
-    Beyond its arguments and its result it needs the memory of one tile (1 MB) and of the features (at most 64 MB).
     """
-    weight = _lines(weight, len(rows))
-    m, c = max(len(weight), len(start.weights)), start.weights.shape[1]
-    table = Features.whiten(rows, weight, start.diagonal, objects)
-    if rule.max_ratio is None and table.n * table.width * c <= SMALL:
-        return table.climb(weight, _begin(start, m), rule.letters, (float(tol), max_iter, float(reg_covar)))
-    return climb_by_steps(
-        table, WeightedRows(table, weight), start, m, rule, tol=tol, max_iter=max_iter, reg_covar=reg_covar
-    )
+    weight = _lines(weight)
+    m = max(len(weight), len(start.weights))
+    table = WhitenedRows.from_rows(rows, weight, start.diagonal, objects)
+    settings = (float(tol), max_iter, float(reg_covar))
+    if rule.max_ratio is None:
+        return table.climb(weight, _begin(start, m), rule.letters, settings)
+
+    def e_step(theta: np.ndarray, c: int, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return table.e_step(theta, c, lambda r: weight[active[r] if len(weight) > 1 else 0])
+
+    return climb_by_steps(table, e_step, start, m, rule, tol=tol, max_iter=max_iter, reg_covar=reg_covar)
 
 
 def _begin(start: MixtureParameters, m: int) -> Replicates:
@@ -154,7 +154,7 @@ def climb_by_steps(
         trace.append(np.full(m, np.nan))
         fell = log_likelihood < last - RISE * np.abs(last)  # the floor has the last word: the step is taken back
         trace[-1][active[~fell]] = log_likelihood[~fell]
-        size = statistics[:, :, 0]
+        size = statistics[:, :, -1]
         total = size.sum(axis=1)
         degenerate = ~steps.healthy(size, narrowness, reg_covar) & ~fell
         converged = ((log_likelihood - last <= tol * total) & ~degenerate) | fell
@@ -190,11 +190,13 @@ def from_posteriors(
     objects: float | None = None,
 ) -> MixtureParameters:
     """One M-step from given probabilities of the components, shape (m, n, c): a start for :func:`fit_replicates`."""
-    weight = _lines(weight, len(rows))
-    table = Features.whiten(rows, weight, rule.diagonal, objects)
-    share = posterior * weight[:, :, None]
-    statistics = sum(share[:, block].swapaxes(1, 2) @ features for block, features in table.blocks())
-    return table.m_step(statistics, rule, reg_covar)
+    weight = _lines(weight)
+    table = WhitenedRows.from_rows(rows, weight, rule.diagonal, objects)
+    share = posterior if weight.shape[1] == 0 else posterior * weight[:, :, None]
+    Y = table.frame.transform(rows)
+    squares = np.square(Y) if table.side < table.d else Y[:, table.low] * Y[:, table.high]
+    features = np.column_stack([Y, squares, np.ones(len(Y))])
+    return table.m_step(share.swapaxes(1, 2) @ features, rule, reg_covar)
 
 
 def posteriors(rows: np.ndarray, parameters: MixtureParameters) -> np.ndarray:
@@ -205,12 +207,12 @@ def posteriors(rows: np.ndarray, parameters: MixtureParameters) -> np.ndarray:
 def evaluate(rows: np.ndarray, parameters: MixtureParameters) -> tuple[np.ndarray, np.ndarray]:
     """Posterior probabilities (m, n, c) and log densities (m, n) of rows that need not be those of the fit."""
     m, c = parameters.weights.shape
-    table = Features(rows, _overall(parameters))
-    theta = table.coefficients(parameters)[0]
+    table = WhitenedRows(rows, _overall(parameters))
+    theta = table.coefficients(parameters)[0].reshape(m, c, -1)
     posterior, log_density = np.empty((m, table.n, c)), np.empty((m, table.n))
-    for group, block, features, scores in table.tiles(theta, c):
-        log_density[group, block] = normalize(scores, np.ones((1, len(features))))
-        posterior[group, block] = scores.swapaxes(1, 2)
+    blocks = table.blocks
+    for r in range(m):
+        write_posteriors(blocks, theta[r], posterior[r], log_density[r])
     return posterior, log_density
 
 
@@ -258,8 +260,12 @@ def _overall(parameters: MixtureParameters) -> Coordinates | Scaling:
     return whitening(mean, within + np.einsum("mk,mkp,mkq->pq", share, gap, gap, optimize=True))
 
 
-def _lines(weight: np.ndarray | None, n: int) -> np.ndarray:
-    return np.ones((1, n)) if weight is None else np.atleast_2d(np.asarray(weight, dtype=float))
+def _lines(weight: np.ndarray | None) -> np.ndarray:
+    """Weights (m, n) or (1, n); ``EVEN`` if all are one."""
+    if weight is None:
+        return EVEN
+    lines = np.ascontiguousarray(np.atleast_2d(np.asarray(weight, dtype=float)))
+    return EVEN if len(lines) == 1 and (lines == 1).all() else lines
 
 
 class Steps:
@@ -296,7 +302,7 @@ class Steps:
     ) -> MixtureParameters:
         """Parameters, in the units of the rows, that maximize the expected likelihood."""
         m, c, _ = statistics.shape
-        size = statistics[:, :, 0]
+        size = statistics[:, :, -1]
         total = size.sum(axis=1, keepdims=True)
         centers, scatter = moments(statistics.reshape(m * c, self.width), self.d, self.side < self.d)
         means = self.frame.inverse_transform(centers).reshape(m, c, self.d)
@@ -306,65 +312,43 @@ class Steps:
         return MixtureParameters(size / total, means, rule(scatter, np.maximum(size, least), previous))
 
 
-class Features(Steps):
-    """Rows in coordinates of unit covariance, or variances, served as blocks of features, which may be kept."""
+class WhitenedRows(Steps):
+    """Rows in coordinates of unit covariance, or variances, in blocks, which may be kept."""
 
-    def __init__(
-        self,
-        rows: np.ndarray,
-        frame: Coordinates | Scaling,
-        keep: bool | None = None,
-        objects: float | None = None,
-    ):
+    def __init__(self, rows: np.ndarray, frame: Coordinates | Scaling, keep: bool = True, objects: float | None = None):
         super().__init__(frame, len(rows) if objects is None else objects)
-        self.rows, self.n = rows, len(rows)
-        keep = self.n * self.width <= KEPT_FEATURES if keep is None else keep
-        self._cache = list(self._make_blocks()) if keep else None
+        self.rows, self.n, self._kept = rows, len(rows), self._lay_out(rows) if keep else None
 
     @classmethod
-    def whiten(cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool, objects: float | None = None) -> Features:
+    def from_rows(
+        cls, rows: np.ndarray, weight: np.ndarray, diagonal: bool, objects: float | None = None
+    ) -> WhitenedRows:
         """By the covariance of the rows; replicates have one frame, whichever of them are fitted together."""
-        share = weight[0] if len(weight) == 1 else np.ones(len(rows))
+        share = weight[0] if weight.shape == (1, len(rows)) else np.ones(len(rows))
         mean = np.average(rows, axis=0, weights=share)
         centered = rows - mean
         if diagonal:
             squares = np.square(centered, out=centered)
-            return cls(rows, Scaling.to_unit(mean, share @ squares / share.sum()), None, objects)
-        return cls(rows, whitening(mean, centered.T @ (share[:, None] * centered) / share.sum()), None, objects)
+            return cls(rows, Scaling.to_unit(mean, share @ squares / share.sum()), objects=objects)
+        frame = whitening(mean, centered.T @ (share[:, None] * centered) / share.sum())
+        return cls(rows, frame, objects=objects)
 
-    def _make_blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        for start in range(0, self.n, ROWS):
-            block = slice(start, min(start + ROWS, self.n))
-            features = np.empty((block.stop - start, self.width))
-            Y, products = features[:, 1 : 1 + self.d], features[:, 1 + self.d :]
-            features[:, 0], Y[:] = 1, self.frame.transform(self.rows[block])
-            if self.side < self.d:
-                np.square(Y, out=products)
-            else:
-                np.multiply(Y[:, self.low], Y[:, self.high], out=products)
-            yield block, features
+    def _lay_out(self, rows: np.ndarray) -> np.ndarray:
+        if isinstance(self.frame, Scaling):
+            return in_blocks(rows, self.frame.origin, self.frame.forward[:, 0])
+        return in_blocks(self.frame.transform(rows))
 
-    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        """``(rows, features (rows, width))``, the features being (1, y, vech(y y^T)) or (1, y, y²)."""
-        return self._make_blocks() if self._cache is None else iter(self._cache)
+    @property
+    def blocks(self) -> np.ndarray:
+        """The rows as :mod:`evidentia.solvers.posterior_sums` takes them."""
+        return self._lay_out(self.rows) if self._kept is None else self._kept
 
-    def tiles(self, theta: np.ndarray, c: int) -> Iterator[tuple[slice, slice, np.ndarray, np.ndarray]]:
-        """``(replicates, rows, features, joint log densities (replicates, c, rows))``."""
-        step = max(1, TILE // (c * min(self.n, ROWS)))
-        for block, features in self.blocks():
-            for start in range(0, len(theta), step * c):
-                scores = theta[start : start + step * c] @ features.T
-                group = slice(start // c, start // c + len(scores) // c)
-                yield group, block, features, scores.reshape(-1, c, len(features))
-
-    def e_step(self, theta: np.ndarray, c: int, weights: Weights) -> tuple[np.ndarray, np.ndarray]:
-        """Statistics (m, c, width) and log-likelihoods (m,)."""
-        m = len(theta) // c
-        statistics, log_likelihood = np.zeros((m, c, self.width)), np.zeros(m)
-        for group, block, features, scores in self.tiles(theta, c):
-            share = weights(group, block)
-            log_likelihood[group] += (share * normalize(scores, share)).sum(axis=1)
-            statistics[group] += (scores.reshape(-1, len(features)) @ features).reshape(-1, c, self.width)
+    def e_step(self, theta: np.ndarray, c: int, weights: Callable[[int], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Statistics (m, c, width) and log-likelihoods (m,); ``weights(r)`` are those of the rows in mixture r."""
+        theta = theta.reshape(-1, c, self.width)
+        statistics, log_likelihood, blocks = np.zeros(theta.shape), np.empty(len(theta)), self.blocks
+        for r, own in enumerate(theta):
+            log_likelihood[r] = add_posterior_sums(blocks, self.n, own, weights(r), statistics[r])
         return statistics, log_likelihood
 
     def climb(
@@ -375,14 +359,14 @@ class Features(Steps):
         settings: tuple[float, int, float],
     ) -> Replicates:
         """All iterations in compiled loops, from the parameters of the result, which are replaced."""
-        features = np.ascontiguousarray(np.concatenate([block for _, block in self.blocks()]))
         trace = np.full((settings[1] + 1, len(result.n_iter)), np.nan)
         frame = tuple(np.ascontiguousarray(part) for part in self.frame[:3])
         _, log_likelihood, _, *counts = result
         m, c, d, side = result.parameters.covariances.shape
         problem = (
-            features,
-            np.ascontiguousarray(weight),
+            self.blocks,
+            self.n,
+            weight,
             (*frame, self.frame.log_jacobian),
             tuple(result.parameters),
             (letters, inner_limits()),
@@ -390,23 +374,11 @@ class Features(Steps):
             (log_likelihood, trace, *counts),
             tuple(part[0].copy() for part in result.parameters),
         )
-        share, at = at_a_time(2 * features.size * c + 100 * c * d * side**2), (0, 0)
+        work = 2 * self.n * self.width * c + 100 * c * d * side**2
+        share, at = at_a_time(work), (0, 0)
         while at[0] < m:
             at = climb(*problem, at, share)
         return result._replace(trace=trace[: result.n_iter.max() + 1])
-
-
-class WeightedRows:
-    """The E-step over rows in memory with a line of weights for each replicate, or one for all."""
-
-    def __init__(self, table: Features, weight: np.ndarray):
-        self.table, self.weight, self.numbers = table, weight, np.arange(len(weight))
-
-    def __call__(self, theta: np.ndarray, c: int, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if 1 < len(self.weight) != len(active):  # those that are done need no weights any more
-            self.weight, self.numbers = self.weight[np.isin(self.numbers, active)], active
-        several = len(self.numbers) > 1
-        return self.table.e_step(theta, c, lambda group, block: self.weight[group if several else slice(None), block])
 
 
 def _congruent(matrices: np.ndarray, factor: np.ndarray) -> np.ndarray:
@@ -416,3 +388,177 @@ def _congruent(matrices: np.ndarray, factor: np.ndarray) -> np.ndarray:
         return matrices * np.square(factor)
     half = (np.ascontiguousarray(matrices).reshape(-1, d) @ factor).reshape(-1, d, d)
     return (half.swapaxes(1, 2).reshape(-1, d) @ factor).reshape(-1, d, d)
+
+
+# -- compiled ----------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def moments(statistics, d, diagonal):
+    """Means (m, d) and scatters about them (m, d, d) from sums of (y, vech(y y^T), 1).
+
+    Or their diagonals, (m, d, 1), from sums of (y, y², 1).
+    """
+    m = len(statistics)
+    centers, scatter = np.empty((m, d)), np.empty((m, d, 1 if diagonal else d))
+    for r in range(m):
+        at, size = d, max(statistics[r, -1], TINY)  # of nothing: zero
+        for p in range(d):
+            centers[r, p] = statistics[r, p] / size
+        for p in range(d):
+            if diagonal:
+                scatter[r, p, 0] = statistics[r, at + p] - statistics[r, p] * centers[r, p]
+                continue
+            for q in range(p, d):
+                scatter[r, p, q] = scatter[r, q, p] = statistics[r, at] - statistics[r, p] * centers[r, q]
+                at += 1
+    return centers, scatter
+
+
+@compiled
+def congruent(matrices, factor):
+    """F^T M F for symmetric M, (m, d, d); of diagonals, (m, d, 1), with a diagonal factor (d, 1)."""
+    m, d, side = matrices.shape
+    result, half = np.zeros((m, d, side)), np.empty(d)
+    for r in range(m):
+        if side < d:
+            for p in range(d):
+                result[r, p, 0] = factor[p, 0] * matrices[r, p, 0] * factor[p, 0]
+            continue
+        for i in range(d):
+            for q in range(d):
+                half[q] = 0.0
+            for k in range(d):
+                for q in range(d):
+                    half[q] += matrices[r, i, k] * factor[k, q]
+            for p in range(d):
+                for q in range(d):
+                    result[r, p, q] += factor[i, p] * half[q]
+    return result
+
+
+@compiled
+def _affine(rows, before, factor, after, result):
+    """(x - before) F + after, with a factor (d, d), or (d, 1) if it is diagonal, put into ``result``."""
+    m, d = rows.shape
+    for r in range(m):
+        for q in range(d):
+            if factor.shape[1] < d:
+                result[r, q] = (rows[r, q] - before[q]) * factor[q, 0] + after[q]
+                continue
+            result[r, q] = after[q]
+            for p in range(d):
+                result[r, q] += (rows[r, p] - before[p]) * factor[p, q]
+
+
+@compiled
+def _e_step(blocks, n_rows, share, frame, state, statistics):
+    """Write statistics (c, width); return the log-likelihood and the traces of the precisions."""
+    weights, means, covariances = state
+    origin, forward, _, log_jacobian = frame
+    c, d = means.shape
+    offset = np.empty(c)
+    for k in range(c):
+        offset[k] = np.log(max(weights[k], TINY)) + log_jacobian - 0.5 * d * np.log(2 * np.pi)
+    precision, log_det = inverses(congruent(covariances, forward))
+    centers = np.empty((c, d))
+    _affine(means, origin, forward, np.zeros(d), centers)
+    theta, narrowness = quadratic_coefficients(offset, centers, precision, log_det)
+    for k in range(c):
+        for p in range(statistics.shape[1]):
+            statistics[k, p] = 0.0
+    so_far = (0.0, np.ones(BLOCK), np.zeros(BLOCK))
+    return add_sums_of_some(blocks, n_rows, theta, share, statistics, 0, len(blocks), so_far), narrowness
+
+
+@compiled
+def _expectation(statistics, floor, frame, weights, means, covariances):
+    """Scatters (1, c, d, side) and sizes (1, c), in the units of the rows; weights and means are replaced."""
+    origin, _, backward, _ = frame
+    c, d, side = covariances.shape
+    size, total = np.empty((1, c)), statistics[:, -1].sum()
+    centers, scatter = moments(statistics, d, side < d)
+    scatter = congruent(scatter, backward)
+    for k in range(c):
+        size[0, k] = statistics[k, -1]
+        weights[k] = statistics[k, -1] / total
+        for p in range(d):
+            for q in range(side):
+                scatter[k, p, q] += floor * total * _covariance(backward, p, q)
+    _affine(centers, np.zeros(d), backward, origin, means)
+    return scatter.reshape(1, c, d, side), size
+
+
+@compiled
+def _covariance(backward, p, q):
+    """An entry of B^T B, the covariance of the table, or of its diagonal."""
+    d, side = backward.shape
+    if side < d:
+        return backward[p, 0] * backward[p, 0]
+    total = 0.0
+    for k in range(d):
+        total += backward[k, p] * backward[k, q]
+    return total
+
+
+@compiled
+def climb(blocks, n_rows, weight, frame, start, rule, settings, outcome, before, at, share):
+    """EM from each start to its end, one after the other, on a table of kept features, ``share`` iterations of it.
+
+    Gives the start and the iteration that come next, which are ``at`` of the next call.
+
+    Parameters
+    ----------
+    blocks : ndarray of shape (n_blocks, d, …)
+        Rows in the coordinates of the frame, from :func:`evidentia.solvers.posterior_sums.in_blocks`.
+    n_rows : int
+    weight : ndarray of shape (m, n), or (1, n) for several starts on the same rows, or (1, 0): all are one
+    frame : tuple
+        Origin (d,), forward and backward (d, d) or (d, 1), log Jacobian.
+    start : tuple of ndarray
+        Weights, means and covariances of m mixtures, which are replaced by what is found.
+    rule : tuple
+        Letters and limits of :func:`evidentia.mixtures._covariances.solve`.
+    settings : tuple
+        tol, max_iter, reg_covar, and how many objects the rows stand for.
+    outcome : tuple of ndarray
+        Log-likelihood, trace (max_iter + 1, m), iterations, converged, degenerate, to be written to.
+    before : tuple of ndarray
+        The mixture one iteration ago: weights (c,), means (c, d) and covariances, to be written to.
+    at : tuple of int
+        The start, and the iteration of it, that are to come.
+    share : int
+    """
+    tol, max_iter, reg_covar, objects = settings
+    log_likelihood, trace, n_iter, converged, degenerate = outcome
+    c = start[1].shape[1]
+    d, side = start[2].shape[2:]
+    statistics = np.empty((c, 1 + d + side * (2 * d - side + 1) // 2))
+    r, iteration = at
+    while r < len(n_iter) and share > 0:
+        share -= 1
+        share_of_rows = weight[r if len(weight) > 1 else 0]
+        state = (start[0][r], start[1][r], start[2][r])
+        total, last = (
+            share_of_rows.sum() if len(share_of_rows) else float(n_rows),
+            trace[iteration - 1, r] if iteration else -np.inf,
+        )
+        now, narrowness = _e_step(blocks, n_rows, share_of_rows, frame, state, statistics)
+        if now < last - RISE * abs(last):  # the floor of the covariances has the last word: the step is taken back
+            state[0][:], state[1][:], state[2][:] = before
+            converged[r] = True
+            r, iteration = r + 1, 0
+            continue
+        trace[iteration, r], n_iter[r], log_likelihood[r] = now, iteration, now
+        for k in range(c):
+            if not (statistics[k, -1] >= SMALLEST_SIZE / objects * total and narrowness[k] * reg_covar < SMALLEST_SIZE):
+                degenerate[r] = True
+        converged[r] = not degenerate[r] and now - last <= tol * total
+        if degenerate[r] or converged[r] or iteration == max_iter:
+            r, iteration = r + 1, 0
+            continue
+        before[0][:], before[1][:], before[2][:] = state
+        scatter, size = _expectation(statistics, reg_covar / objects, frame, state[0], state[1], state[2])
+        solve(rule[0], size, scatter[:0], scatter, start[2][r : r + 1], rule[1], start[2][r : r + 1])
+        iteration += 1
+    return r, iteration

@@ -10,14 +10,14 @@ clusters and sets.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -44,15 +44,12 @@ from evidentia.partition import CredalPartition
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import Table, chunk_moments, scan
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
-from evidentia.rows.tables import any_table
 from evidentia.rows.values import ranges_of
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, scales_of
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.principal import WIDE, Independent, Principal, independent_columns, is_wide, principal_components
 from evidentia.solvers.starts import START_RULES, Rows
-from evidentia.solvers.threads import one_blas_thread
 from evidentia.solvers.units import units_differ
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
@@ -128,7 +125,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
     With one model and a family of sets that is given, the numbers of a range of at most ten are all fitted to the end,
     and the one of the highest EBIC is taken, as in the paper.
 
-    With ``fit(X, knowledge=...)`` EM climbs the generalized likelihood of what is known of objects [4]_ [5]_,
+    With ``fit(X, partial_labels=...)``, for tables in memory and a number of clusters that is given, EM climbs the
+    generalized likelihood of what is known of objects [4]_ [5]_,
     :math:`\sum_i \log \sum_A q_i(A) \pi_A N(x_i; \bar\mu_A, \bar\Sigma_A)`, with :math:`q_i(A)` the commonality of A
     in the mass function of object i that is known: the class of an object is a set, and who knows that its cluster
     is in B knows that its class is a set within B. Masses are multiplied by it, likewise. Time grows with the number
@@ -169,7 +167,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
     method = Method(
         name="egmm", title="evidential Gaussian mixture, fourteen covariance models, number of clusters by BIC",
         papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
-        takes=("weights", "missing values", "rows beyond memory"), number=("given", "searched"),
+        takes=("weights", "missing values", "rows beyond memory", "partial labels"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
         quick={"model": "EEI"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
         as_in_paper='EGMM(c, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=1)',
@@ -258,63 +256,38 @@ class EGMM(StreamingMixture, MixtureClusterer):
     _collapse = COLLAPSE
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, knowledge: Any = None, checkpoint: Any = None
-    ) -> Self:
-        """Find clusters in the rows of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            NaN is a missing value.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        knowledge : CredalPartition, array-like or list, optional
-            What is known of the clusters of objects, for tables in memory and a number of clusters that is given: a
-            mass function for each; or for each the number of its cluster, a set of numbers, or -1 for unknown; or a
-            table of bool (n_samples, n_clusters) that tells which are possible. Clusters are numbered as there.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
+    def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.__dict__.pop("_stream", None)
-        if knowledge is not None:
-            return self._fit_known(X, sample_weight, knowledge)
-        rows = self._check_rows(X, sample_weight)
-        with self._checkpointed_passes(checkpoint, rows) as rng:
-            self._fit_rows(rows, rng)
-        self._publish_rows(X, rows)
-        return self
+        if data.partial_labels is not None:
+            return self._fit_labelled(data)
+        self._fit_rows(data.rows, data.rng)
+        return None
 
-    def _fit_known(self, X: Any, sample_weight: Any, knowledge: Any) -> Self:
-        """Fit to a table in memory of whose objects something is known."""
+    def _fit_labelled(self, data: Data[Any]) -> np.ndarray:
+        """Fit to a table in memory with partial labels of its objects; return the masses."""
         if isinstance(self.n_clusters, str):
             raise ValueError(
-                "'knowledge' of EGMM numbers the clusters, so that their number must be given: EGMM(n_clusters=...)."
+                "'partial_labels' of EGMM number the clusters, so that their number must be given: "
+                "EGMM(n_clusters=...)."
             )
-        table = self._check_table(X, reset=True)
-        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table), X))
-        partition = read_knowledge(knowledge, X, self.n_clusters, "EGMM")
+        if not isinstance(data.rows, ArrayRows):
+            raise TypeError("EGMM takes partial labels only where all rows are in memory. Give a sample of the rows.")
+        partition = read_knowledge(data.partial_labels, data.given, self.n_clusters, "EGMM", "partial_labels")
         if not self._automatic_sets:
             self._check_possible(partition, resolve_focal_sets(self.focal_sets, self.n_clusters, empty=False))
-        labelled = LabelledTable.from_partition(rows, partition, mixing=self._mixes_columns(rows.n_features))
+        mixing = self._mixes_columns(data.rows.n_features)
+        labelled = LabelledTable.from_partition(data.rows, partition, mixing=mixing)
         silent = all(content is None for content in labelled.labels.contents)
-        self._fit_rows(rows, check_random_state(self.random_state), None if silent else labelled)
-        self._refuse_masses(rows, self.focal_sets_)
-        self._publish(X, self._evaluate(table, partial_labels_of(partition))[0])
-        return self
+        self._fit_rows(data.rows, data.rng, None if silent else labelled)
+        self._refuse_masses(data.rows, self.focal_sets_)
+        return self._evaluate(data.table, partial_labels_of(partition))[0]
 
     def _check_possible(self, partition: CredalPartition, family: FocalSets) -> None:
-        """Refuse knowledge that leaves an object no set of the family."""
+        """Refuse partial labels that leave an object no set of the family."""
         allowed = partition.masses @ ((family.masks & ~partition.focal_sets.masks[:, None]) == 0)
         for row in np.flatnonzero(~(allowed > 0).any(axis=1))[:1]:
             raise ValueError(
-                f"'knowledge' of EGMM leaves no focal set for object {row}: none of {', '.join(family.names())} is "
+                f"'partial_labels' of EGMM leave no focal set for object {row}: none of {', '.join(family.names())} is "
                 "within what is possible for it. Take a family with all single clusters."
             )
 

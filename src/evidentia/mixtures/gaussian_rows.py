@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evidentia.mixtures._base import Candidate
+from evidentia.mixtures._base import Candidate, certainty_of, information_criteria
 from evidentia.mixtures._bounded import CovarianceModel
-from evidentia.mixtures._em_kernels import normalize
 from evidentia.mixtures._replicates import (
-    KEPT_FEATURES,
-    Features,
+    KEPT_NUMBERS,
     MixtureParameters,
     Replicates,
     Scaling,
     Steps,
+    WhitenedRows,
     climb_by_steps,
     whitening,
 )
@@ -26,15 +26,16 @@ from evidentia.rows.scan import Table
 from evidentia.rows.source import Chunk, MappedRows
 from evidentia.solvers.coordinates import Coordinates
 from evidentia.solvers.poisson_weights import poisson_weights
+from evidentia.solvers.posterior_sums import write_posteriors
 
 if TYPE_CHECKING:
     from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 
 
 class Part(NamedTuple):
-    """Rows of a chunk as features, and their weights, all above zero; the number of the first row, if it has one."""
+    """Rows of a chunk in blocks, and their weights, all above zero; the number of the first row, if it has one."""
 
-    features: Features
+    rows: WhitenedRows
     weight: np.ndarray
     first: int
 
@@ -42,19 +43,20 @@ class Part(NamedTuple):
 def part_of(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, chunk: Chunk) -> Part:
     rows = chunk.table if len(columns) == chunk.table.shape[1] else chunk.table[:, columns]
     weight = np.ones(len(rows)) if chunk.weight is None else chunk.weight
-    return Part(Features(rows, frame, keep), weight, chunk.first)
+    return Part(WhitenedRows(rows, frame, keep), weight, chunk.first)
 
 
-def sums_of(part: Part, theta: np.ndarray) -> Sums:
-    """Sums of one mixture: statistics (1, c, width) of the E-step."""
-    c, width = theta.shape
-    statistics, log_likelihood, certainty = np.zeros((1, c, width)), 0.0, 0.0
-    for _, block, features, scores in part.features.tiles(theta, c):
-        share = part.weight[block]
-        log_likelihood += float(share @ normalize(scores, share[None])[0])
-        certainty += float(share @ np.log(scores[0].max(axis=0) / share))
-        statistics[0] += scores[0] @ features
-    return Sums(statistics, log_likelihood, certainty)
+def sums_of(part: Part, theta: np.ndarray, certainty: float) -> Sums:
+    """Return sums of one mixture: statistics (1, c, width) of the E-step."""
+    statistics, log_likelihood = part.rows.e_step(theta, len(theta), lambda r: part.weight)
+    return Sums(statistics, float(log_likelihood[0]), certainty * float(part.weight.sum()))
+
+
+def certainty_of_rows(part: Part, theta: np.ndarray) -> float:
+    """Return what the rows add to the difference of ICL and BIC, see :func:`~evidentia.mixtures._base.certainty_of`."""
+    posterior, log_sum = np.empty((part.rows.n, len(theta))), np.empty(part.rows.n)
+    write_posteriors(part.rows.blocks, theta, posterior, log_sum)
+    return certainty_of(posterior, part.weight)
 
 
 class ReplicateSums(NamedTuple):
@@ -70,10 +72,10 @@ class ReplicateSums(NamedTuple):
 def replicate_sums(part: Part, theta: np.ndarray, replicates: np.ndarray, seed: int) -> ReplicateSums:
     """Sums of mixtures with a table of Poisson weights each, which are made on the way."""
 
-    def weights(group: slice, block: slice) -> np.ndarray:
-        return poisson_weights(part.first + block.start, block.stop - block.start, replicates[group], seed)
+    def weights(r: int) -> np.ndarray:
+        return poisson_weights(part.first, part.rows.n, replicates[r : r + 1], seed)[0]
 
-    return ReplicateSums(*part.features.e_step(theta, len(theta) // len(replicates), weights))
+    return ReplicateSums(*part.rows.e_step(theta, len(theta) // len(replicates), weights))
 
 
 class AllRows:
@@ -84,7 +86,7 @@ class AllRows:
         self._views: dict[bool, tuple[Steps, MappedRows]] = {}
 
     def view(self, diagonal: bool) -> tuple[Steps, MappedRows]:
-        """The steps of EM, and the rows as features."""
+        """The steps of EM, and the rows in blocks."""
         if diagonal not in self._views:
             mean, spread = self.table.moments.mean[self.columns], self.table.moments.spread
             frame: Coordinates | Scaling
@@ -93,7 +95,7 @@ class AllRows:
             else:
                 frame = whitening(mean, spread[self.columns[:, None], self.columns])
             steps, rows = Steps(frame, self.table.n_rows), self.table.rows
-            keep = rows.in_memory and self.table.n_rows * steps.width <= KEPT_FEATURES
+            keep = rows.in_memory and self.table.n_rows * steps.d <= KEPT_NUMBERS
             self._views[diagonal] = steps, rows.map_chunks(partial(part_of, frame, self.columns, keep))
         return self._views[diagonal]
 
@@ -117,15 +119,22 @@ class AllRows:
         settings, (steps, rows) = self.settings, self.view(start.diagonal or len(self.columns) == 1)
         rule, reg_covar = settings._rule(look.settings["model"]), settings.reg_covar
 
+        expected = (look.criteria["icl"] - look.criteria["bic"]) / 2 / self.table.total  # of each object
+
         def gather(state: MixtureParameters) -> Sums:
-            return reduce_rows(sums_of, rows, steps.coefficients(state)[0])
+            return reduce_rows(sums_of, rows, steps.coefficients(state)[0], expected)
 
-        def follow(state: MixtureParameters, found: Sums) -> tuple[float, MixtureParameters]:
+        def follow(state: MixtureParameters, sums: Sums) -> tuple[float, MixtureParameters]:
             narrowness = steps.coefficients(state)[1]
-            if not steps.healthy(found.statistics[:, :, 0], narrowness, reg_covar)[0]:
+            if not steps.healthy(sums.statistics[:, :, -1], narrowness, reg_covar)[0]:
                 raise Collapse
-            following = steps.m_step(found.statistics, rule, reg_covar, state.covariances)
-            return found.log_likelihood, following
+            following = steps.m_step(sums.statistics, rule, reg_covar, state.covariances)
+            return sums.log_likelihood, following
 
-        tol, max_iter = settings.tol, settings.max_iter
-        return climb(look, gather, follow, total=self.table.total, tol=tol, max_iter=max_iter)
+        total, tol, max_iter = self.table.total, settings.tol, settings.max_iter
+        finished = climb(look, gather, follow, total=total, tol=tol, max_iter=max_iter)
+        if finished.collapsed or finished.interrupted:
+            return finished
+        certainty = reduce_rows(certainty_of_rows, rows, steps.coefficients(finished.best.state)[0])
+        criteria = information_criteria(finished.log_likelihood, look.n_parameters, certainty, total)
+        return replace(finished, criteria=criteria)

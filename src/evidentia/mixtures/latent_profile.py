@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
@@ -31,12 +31,10 @@ from evidentia.mixtures.profile_model import (
 )
 from evidentia.mixtures.profile_numbers import whiten
 from evidentia.rows.mixed import Coding, centers_among, read_coding
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
+from evidentia.rows.source import ArrayRows
 from evidentia.solvers.descent import Run, Watch, all_runs, descend
 from evidentia.solvers.overlap import is_automatic, shared_sets, spread_over_sets
 from evidentia.solvers.starts import START_RULES, representative_rows
-from evidentia.solvers.threads import one_blas_thread
 
 SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
@@ -236,32 +234,18 @@ class LatentProfileMixture(MixtureClusterer):
     _collapse = "a cluster vanished"
     _cure = "Ask for fewer clusters; weights, if given, count as copies of objects."
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters, and their number by BIC.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-            Categories and numbers; None or NaN where an entry is missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        """
-        self.check_parameters()
-        table = self._check_table(X, reset=True)
-        weight = _base.check_weight(self, sample_weight, len(table), X)
-        weight = np.ones(len(table)) if weight is None else weight
-        names, rng = getattr(self, "feature_names_in_", None), check_random_state(self.random_state)
+    def _fit(self, data: Data[Any]) -> np.ndarray:
+        table = data.table
+        weight = np.ones(len(table)) if data.weight is None else data.weight
+        names = getattr(self, "feature_names_in_", None)
         coding, codes = read_coding(table, self.numbers, weight, names, type(self).__name__)
-        problem = self._pose(coding, codes, coding.numbers(table, type(self).__name__), weight, rng)
-        found = self._search(self._numbers(len(table)), self._fit_numbers(problem, rng))
-        posterior = self._settle(self._choose(found), problem)
-        self._publish(X, spread_over_sets(posterior, self.focal_sets_))
-        return self
+        problem = self._pose(coding, codes, coding.numbers(table, type(self).__name__), weight, data.rng)
+        trials = self._search(self._numbers(len(table)), self._fit_numbers(problem, data.rng))
+        posterior = self._store_solution(self._choose(trials), problem)
+        return spread_over_sets(posterior, self.focal_sets_)
+
+    def _read_rows(self, X: Any) -> ArrayRows:
+        return ArrayRows(self._check_table(X, reset=True))
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return _base.check_categories(self, X, reset=reset)
@@ -385,7 +369,7 @@ class LatentProfileMixture(MixtureClusterer):
         self._warn_at_an_end(best.n_clusters, found[-1].n_clusters)
         return best
 
-    def _settle(self, best: Candidate, problem: _Problem) -> np.ndarray:
+    def _store_solution(self, best: Candidate, problem: _Problem) -> np.ndarray:
         """Number the clusters from the largest to the smallest, lay sets over them, and publish; gives posteriors."""
         state, coding = best.best.state, problem.coding
         self._coding, self._steps = coding, problem.steps

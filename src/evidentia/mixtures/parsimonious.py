@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
@@ -37,13 +38,10 @@ from evidentia.mixtures.finalists import as_first_look, finish_best
 from evidentia.mixtures.gaussian_rows import AllRows
 from evidentia.rows.scan import Table, is_small, scan
 from evidentia.rows.source import ArrayRows, RowSource, in_memory
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ALL_EQUAL
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
 from evidentia.solvers.starts import Rows, kmeans_starts, representatives, sorted_rows
-from evidentia.solvers.threads import one_blas_thread
 
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
 COVERED = 0.9  # a component's inside is where it has this share of its objects
@@ -253,34 +251,13 @@ class ParsimoniousGaussianMixture(ClassMixture):
 
     _cure = "Ask for fewer clusters or a simpler model such as 'EEI', or give more objects."
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
-        """Find the mixture of highest likelihood, model and number of clusters by the criterion.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            Numbers, none of them missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
-        rows = self._check_rows(X, sample_weight)
-        with self._checkpointed_passes(checkpoint, rows) as rng:
-            table = self._scan(rows)
-            if table is None:
-                self._fit_table(in_memory(rows), rng)
-            else:
-                self._fit_by_passes(table, rng)
-        self._publish_rows(X, rows)
+    def _fit(self, data: Data[Any]) -> None:
+        table = self._scan(data.rows)
+        if table is None:
+            self._fit_table(in_memory(data.rows), data.rng)
+        else:
+            self._fit_by_passes(table, data.rng)
         self._warn_if_one_covers_others()
-        return self
 
     def _scan(self, rows: RowSource) -> Table | None:
         """A sample of the rows, and their moments; None if all of them are to be fitted at once."""
@@ -444,7 +421,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         )
 
     def _warn_if_one_covers_others(self) -> None:
-        others = self.n_clusters_ - 1
+        others = len(self.weights_) - 1
         if others < 2 or self.collapsed_:  # a covariance that collapsed may have no inverse
             return
         covered = covers(self._parameters).sum(axis=1)
@@ -452,7 +429,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         if covered[widest] <= others / 2 or self.weights_[widest] <= 1 / len(covered):
             return
         warn_user(
-            f"{type(self).__name__} with {self.n_clusters_} clusters: component {widest}, with "
+            f"{type(self).__name__} with {len(self.weights_)} clusters: component {widest}, with "
             f"{self.weights_[widest]:.0%} of the objects, lies over {covered[widest]} of the {others} others like a "
             "background, and takes objects that lie between them. If these should be in the clusters, bound the "
             "differences of the covariances by max_eigenvalue_ratio (such as 10), or use a model of equal volumes.",

@@ -362,12 +362,12 @@ def add_posterior_sums(
     log_likelihood, products, tops = 0.0, np.ones(BLOCK), np.zeros(BLOCK)
     for part in parts(len(blocks), BLOCK * theta.size):
         so_far = log_likelihood, products, tops
-        log_likelihood = _add_sums_of_some(blocks, n_rows, theta, weight, sums, part.start, part.stop, so_far)
+        log_likelihood = add_sums_of_some(blocks, n_rows, theta, weight, sums, part.start, part.stop, so_far)
     return log_likelihood
 
 
 @compiled(nogil=True, **LINEAR)
-def _add_sums_of_some(
+def add_sums_of_some(
     blocks: np.ndarray,
     n_rows: int,
     theta: np.ndarray,
