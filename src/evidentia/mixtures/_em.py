@@ -17,7 +17,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from evidentia.solvers.acceleration import LARGEST_LOG, Guesses, Vectors, expone
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
 from evidentia.solvers.compiling import compiled
 from evidentia.solvers.coordinates import ColumnScales, Coordinates
-from evidentia.solvers.descent import RISE, Run, Watch, all_runs
+from evidentia.solvers.descent import RISE, Run, Watch
 from evidentia.solvers.posterior_sums import BLOCK, NEVER, in_blocks, posteriors, statistics
 from evidentia.solvers.small_matrices import invert
 
@@ -307,21 +307,8 @@ def em(
     return Run(kept, np.array(trace), converged)
 
 
-def best_runs(
-    engine: Engine,
-    rows: Patterns,
-    average: np.ndarray,
-    total: float,
-    starts: list[Parameters],
-    *,
-    tol: float,
-    max_iter: int,
-    name: str,
-    verbose: int = 0,
-) -> list[Run]:
-    """Run :func:`em` from every start; return the runs, the best first, collapsed ones last."""
-    run = partial(em, engine, rows, average, total, tol=tol, max_iter=max_iter)
-    runs = all_runs(run, starts, name=name, n_starts=len(starts), verbose=verbose)
+def best_first(runs: list[Run], engine: Engine, average: np.ndarray, total: float) -> list[Run]:
+    """Return runs by their criterion, the best first, collapsed ones last."""
     return sorted(runs, key=lambda run: (engine.collapsed(run.state, average, total), run.objective))
 
 

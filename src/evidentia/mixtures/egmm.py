@@ -258,13 +258,19 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.__dict__.pop("_stream", None)
-        if data.partial_labels is not None:
-            return self._fit_labelled(data)
-        self._fit_rows(data.rows, data.rng)
-        return None
+        partition = self._read_partial_labels(data)
+        table, settings = self._prepare(data.rows, data.rng, partition)
+        result = search(table, settings, data.rng)
+        self._store_result(table, result)
+        if partition is None:
+            return None
+        self._refuse_masses(data.rows, self.focal_sets_)
+        return self._evaluate(data.table, partial_labels_of(partition))[0]
 
-    def _fit_labelled(self, data: Data[Any]) -> np.ndarray:
-        """Fit to a table in memory with partial labels of its objects; return the masses."""
+    def _read_partial_labels(self, data: Data[Any]) -> CredalPartition | None:
+        """Return what is known of the clusters of the objects, as a mass function for each; None if nothing is."""
+        if data.partial_labels is None:
+            return None
         if isinstance(self.n_clusters, str):
             raise ValueError(
                 "'partial_labels' of EGMM number the clusters, so that their number must be given: "
@@ -275,12 +281,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         partition = read_knowledge(data.partial_labels, data.given, self.n_clusters, "EGMM", "partial_labels")
         if not self._automatic_sets:
             self._check_possible(partition, resolve_focal_sets(self.focal_sets, self.n_clusters, empty=False))
-        mixing = self._mixes_columns(data.rows.n_features)
-        labelled = LabelledTable.from_partition(data.rows, partition, mixing=mixing)
-        silent = all(content is None for content in labelled.labels.contents)
-        self._fit_rows(data.rows, data.rng, None if silent else labelled)
-        self._refuse_masses(data.rows, self.focal_sets_)
-        return self._evaluate(data.table, partial_labels_of(partition))[0]
+        return partition
 
     def _check_possible(self, partition: CredalPartition, family: FocalSets) -> None:
         """Refuse partial labels that leave an object no set of the family."""
@@ -291,14 +292,19 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 "within what is possible for it. Take a family with all single clusters."
             )
 
-    def _fit_rows(
-        self, rows: RowSource, rng: np.random.RandomState, labelled: LabelledTable | None = None
-    ) -> tuple[SearchTable, SearchResult, np.ndarray]:
-        """Fit and publish the clusters; return what was searched, and the old numbers of the clusters."""
-        if labelled is None:
-            table = scan(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
+    def _prepare(
+        self, rows: RowSource, rng: np.random.RandomState, partition: CredalPartition | None = None
+    ) -> tuple[SearchTable, SearchSettings]:
+        """Return the table in the columns that are clustered, and what is searched in it."""
+        labelled, mixing = None, self._mixes_columns(rows.n_features)
+        if partition is None:
+            table = scan(rows, mixing=mixing, missing=True, who="EGMM")
         else:
+            assert isinstance(rows, ArrayRows)
+            labelled = LabelledTable.from_partition(rows, partition, mixing=mixing)
             table = labelled.table
+            if all(content is None for content in labelled.labels.contents):
+                table, labelled = scan(rows, mixing=mixing, missing=True, who="EGMM"), None
         numbers = self._numbers(table.n_rows)
         self._check_init(numbers, rows.n_features)
         self._check_given_variances(table.moments.spread)
@@ -314,12 +320,14 @@ class EGMM(StreamingMixture, MixtureClusterer):
         self.reduction_, self.resolution_ = reduction, resolutions(values) if rounded else np.zeros(rows.n_features)
         reduced = reduce_table(table, reduction)
         settings = self._search_settings(numbers, models, self._standardizes(reduced))
-        searched = SearchTable(reduced, rng, standardized=settings.standardized, labelled=labelled)
-        result = search(searched, settings, rng)
+        return SearchTable(reduced, rng, standardized=settings.standardized, labelled=labelled), settings
+
+    def _store_result(self, table: SearchTable, result: SearchResult) -> np.ndarray:
+        """Publish the clusters of a search; return their old numbers in the new order."""
         self._publish_choice([result.best])
         self.selection_ = result.tried
         self._warn_at_an_end(result.best.n_clusters, max(result.tried["n_clusters"]))
-        return searched, result, self._publish_model(searched, result.best)
+        return self._publish_model(table, result.best)
 
     def _search_settings(self, numbers: list[int], models: list[str], standardized: bool) -> SearchSettings:
         """Return what is searched, in the columns that are clustered."""

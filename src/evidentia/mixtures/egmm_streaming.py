@@ -11,7 +11,7 @@ from evidentia import _streaming
 from evidentia.belief import FocalSets
 from evidentia.mixtures._covariances import Floor, Prior
 from evidentia.mixtures._em import Parameters, Patterns, Statistics, engine
-from evidentia.mixtures.search import observe, overlaps
+from evidentia.mixtures.search import observe, overlaps, search
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import Coordinates
@@ -40,7 +40,9 @@ class StreamingMixture(_streaming.StreamingMixin):
     """``partial_fit`` for EGMM."""
 
     def _begin_stream(self: Any, rows: ArrayRows, rng: np.random.RandomState) -> Stream:
-        searched, result, order = self._fit_rows(rows, rng)
+        searched, settings = self._prepare(rows, rng)
+        result = search(searched, settings, rng)
+        order = self._store_result(searched, result)
         single, tool = result.single, result.engine
         state = single.best.state
         parts = tool.prior, tool.floor, tool.ridge, tool.blur

@@ -35,7 +35,8 @@ from evidentia.mixtures._em import (
     PartialLabels,
     Pattern,
     Patterns,
-    best_runs,
+    best_first,
+    em,
     engine,
     patterns_of,
 )
@@ -46,7 +47,7 @@ from evidentia.rows.source import ArrayRows, Chunk
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, coordinates_of, moments_of, scales_of
-from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, descend
+from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, all_runs, descend
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
 from evidentia.solvers.overlap import is_automatic, least_committed, shared_sets
 from evidentia.solvers.starts import START_RULES, Rows, representative_rows, sorted_rows
@@ -113,6 +114,10 @@ class SearchSettings:
     def family(self, n_clusters: int) -> FocalSets:
         """Return the sets that are fitted together with so many clusters."""
         return resolve_focal_sets("singletons" if self.automatic_sets else self.focal_sets, n_clusters, empty=False)
+
+    def progress(self, model: str, n_clusters: int) -> dict[str, Any]:
+        """Return the name and the verbosity of the starts of a model."""
+        return {"name": f"EGMM, {model}, {n_clusters} clusters", "verbose": max(0, self.verbose - 1)}
 
     def criteria(self, log_likelihood: float, n_free: int, total: float) -> dict[str, float]:
         """Return the value by which fits are compared."""
@@ -196,20 +201,13 @@ def search(table: SearchTable, settings: SearchSettings, rng: np.random.RandomSt
             for number, models in worth_trying(settings, trials):
                 starts = list(table.starts(number, settings.init, settings.n_init, trees, rng))
                 within = table.variances_within(number, starts, settings)
+                family, size = settings.family(number), table.weight_of(FEW)
                 for model in models:
                     tool = table.engine(model, number, within, settings)
-                    family = settings.family(number)
+                    run = partial(em, tool, table.patterns(model, FEW), averaging(family), size, **limits)
                     states = [table.begin(tool, start, family) for start in starts]
-                    runs = best_runs(
-                        tool,
-                        table.patterns(model, FEW),
-                        averaging(family),
-                        table.weight_of(FEW),
-                        states,
-                        **limits,
-                        name=f"EGMM, {model}, {number} clusters",
-                        verbose=max(0, settings.verbose - 1),
-                    )
+                    runs = all_runs(run, states, **settings.progress(model, number), n_starts=len(states))
+                    runs = best_first(runs, tool, averaging(family), size)
                     trials.append(judge(table, settings, tool, family, runs))
                     if any(run.interrupted for run in runs):
                         raise KeyboardInterrupt
@@ -307,17 +305,13 @@ def finish(table: SearchTable, settings: SearchSettings, trial: Trial, *, look_o
         states = states[:1]
 
     def fit(states: list[Parameters], size: str) -> list[Run]:
-        return best_runs(
-            trial.engine,
-            table.patterns(trial.model, size),
-            averaging(trial.focal_sets),
-            table.weight_of(size),
-            states,
-            tol=settings.tol,
-            max_iter=0 if look_only else settings.max_iter,
-            name=f"EGMM, {trial.model}, {trial.focal_sets.n_clusters} clusters",
-            verbose=max(0, settings.verbose - 1),
-        )
+        average, total = averaging(trial.focal_sets), table.weight_of(size)
+        max_iter = 0 if look_only else settings.max_iter
+        rows = table.patterns(trial.model, size)
+        run = partial(em, trial.engine, rows, average, total, tol=settings.tol, max_iter=max_iter)
+        progress = settings.progress(trial.model, trial.focal_sets.n_clusters)
+        runs = all_runs(run, states, **progress, n_starts=len(states))
+        return best_first(runs, trial.engine, average, total)
 
     runs = fit(states, ALL if table.is_all(SAMPLE) else SAMPLE)
     if not table.is_all(SAMPLE):
