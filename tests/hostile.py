@@ -3,7 +3,7 @@
 Every payload creates an element of the class ``hurt`` or sets ``window.hurt``, navigates, or turns the line around.
 """
 
-from evidentia._names import printable
+from evidentia.safe_text import printable
 
 PAYLOADS = (
     "<img class=hurt src=x onerror=hurt=1>",

@@ -26,13 +26,13 @@ from evidentia import (
     communities,
     datasets,
     ensemble,
-    images,
     methods,
     plots,
     scores,
     select,
 )
 from evidentia._parameters import ParameterBase
+from evidentia.app import images
 from evidentia.prototypes import belief_peaks
 
 X = np.random.default_rng(0).normal(size=(40, 3)) + 6 * np.repeat([0, 1], 20)[:, None]
@@ -91,7 +91,8 @@ def takes(function):
 
 def exported():
     """Functions, classes and methods of classes that the package exports, by name; no estimators."""
-    for home in ("evidentia", *(f"evidentia.{name}" for name in evidentia._SUBMODULES)):
+    inside = [*evidentia._SUBMODULES, *(f"app.{name}" for name in evidentia.app._SUBMODULES)]
+    for home in ("evidentia", *(f"evidentia.{name}" for name in inside)):
         module = import_module(home)
         for name in getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")]):
             thing = getattr(module, name)

@@ -13,15 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 import evidentia
-from evidentia import BPEC, CCM, ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering
+from evidentia import BPEC, CCM, ECM, EGMM, FCM, BeliefHierarchical, BootGMM, GustafsonKessel, NoiseClustering, methods
 from evidentia.experimental import BCM
 
 SOURCE = Path(evidentia.__file__).parent
 
 # Lower layers first; a module may import from its own layer and from those before it.
 LAYERS = [
-    {"_warnings", "_names", "_objects", "files"},
-    {"_archive"},
+    {"_warnings", "_objects", "files", "safe_text"},
+    {"archive"},
     {"belief", "solvers"},
     {"rows"},
     {"partition"},
@@ -92,6 +92,37 @@ def test_the_reproduction_of_the_papers_uses_only_public_names():
     used = {(module, name) for path in paths for module, names in named(path) for name in names}
     assert len(used) > 50
     assert {(module, name) for module, name in used if name not in import_module(module).__all__} == set()
+
+
+def is_public(module, name):
+    if any(part.startswith("_") for part in module.split(".")):
+        return False
+    return name in import_module(module).__all__ or (module == "evidentia" and name in evidentia._SUBMODULES)
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.glob("app/**/*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_applications_use_only_public_names_of_the_library(path):
+    """So everything that can be clicked or typed can also be called."""
+    used = [(module, name) for module, names in named(path) for name in names if not module.startswith("evidentia.app")]
+    assert [pair for pair in used if not is_public(*pair)] == []
+
+
+def test_applications_read_records_and_name_no_method():
+    names = {*methods.clusterers(), *(f"--method {name}" for name in methods.clusterers())}
+    for path in SOURCE.glob("app/**/*.py"):
+        words = {node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)}
+        assert words & names == set(), f"{path} names a method: say what it is needed for by its record"
+
+
+def test_each_use_of_the_applications_has_one_method():
+    chosen = [use for cls in methods.clusterers().values() for use in cls.method.chosen_for]
+    assert sorted(chosen) == sorted(methods.USES)
+
+
+def test_the_library_does_not_know_its_applications():
+    paths = [path for path in SOURCE.glob("**/*.py") if SOURCE / "app" not in path.parents]
+    using = {path.relative_to(SOURCE).as_posix() for path in paths if "app" in set(imported(path))}
+    assert using == {"__init__.py"}  # which loads them when they are asked for
 
 
 def seconds_to_import(module):

@@ -29,7 +29,7 @@ from evidentia import (
     load_model,
     open_rows,
 )
-from evidentia._archive import read_archive, write_archive
+from evidentia.archive import read_archive, write_archive
 from evidentia.metric_learning import KPCCA, PCCA
 from evidentia.storage import FORMAT
 

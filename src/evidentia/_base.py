@@ -31,9 +31,8 @@ from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
 from evidentia.rows.dask import is_collection
 from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.passes import show_progress
-from evidentia.rows.sketch import SKETCH_ROWS
-from evidentia.rows.source import ArrayRows, RowSource
-from evidentia.rows.sparse import SparseRows, is_sparse
+from evidentia.rows.scan import SKETCH_ROWS
+from evidentia.rows.source import ArrayRows, RowSource, SparseRows, is_sparse
 from evidentia.rows.tables import as_table, new_table
 from evidentia.rows.values import LARGEST, LEAST_SHARE, check_magnitude, check_precision, ranges_of
 from evidentia.solvers.acceleration import Vectors

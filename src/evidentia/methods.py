@@ -26,7 +26,7 @@ from typing import Any
 
 from evidentia._docstrings import join_sections, section, split_sections
 
-__all__ = ["Method", "all_methods", "clusterers", "find", "record", "register"]
+__all__ = ["Method", "all_methods", "best_for", "clusterers", "find", "record", "register"]
 
 FAMILIES = ("mixtures", "prototypes", "relational", "neural", "hierarchy", "metric_learning", "experimental", "views")
 
@@ -40,6 +40,10 @@ WITHOUT_WEIGHTS = "all methods have one signature of fit, and this one refuses w
 READS = ("table", "dissimilarities", "categories", "mass functions", "views", "views of dissimilarities")
 TAKES = ("links", "labels", "partial labels", "weights", "missing values", "rows beyond memory")
 NUMBER = ("given", "searched", "found")
+USES = (
+    "numbers", "categories", "numbers and categories", "dissimilarities", "links", "links with categories",
+    "links with dissimilarities", "images", "images with links", "peaks", "trees",
+)  # fmt: skip
 NOT_COMPARED = "not compared with its article"
 WIDTH = 110
 
@@ -89,6 +93,10 @@ class Method:
         The call that makes the method of its paper, with c clusters, or what comes nearest to it.
     differs : str
         What of the paper is left open by that call, or different.
+    chosen_for : tuple of str
+        Uses (``USES``) for which applications take it unless another method is asked for; each use has one method.
+    for_images : dict
+        Settings for the pixels of an image, where these are not the defaults.
     learner : bool
         Whether it learns a metric and makes no partition.
     quick : dict
@@ -116,6 +124,8 @@ class Method:
     sources: str = ""
     as_in_paper: str = ""
     differs: str = ""
+    chosen_for: tuple[str, ...] = ()
+    for_images: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     learner: bool = False
     quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     exceptions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -169,7 +179,7 @@ class Method:
         for name in ("grows", "memory"):
             words = getattr(self, name).replace("{n}", {1: "n", 2: "n²"}[self.power])
             object.__setattr__(self, name, words)  # the record is frozen once it is made
-        for name, known in (("reads", READS), ("takes", TAKES), ("number", NUMBER)):
+        for name, known in (("reads", READS), ("takes", TAKES), ("number", NUMBER), ("chosen_for", USES)):
             if unknown := set(getattr(self, name)) - set(known):
                 raise ValueError(f"'{name}' of method {self.name!r} may hold {known}. Got {sorted(unknown)}.")
 
@@ -219,6 +229,17 @@ def find(name: str) -> Any:
             f"There is no method {name!r}{f'; did you mean {near[0]!r}?' if near else '.'} Methods: {', '.join(known)}."
         )
     return known[name]
+
+
+def best_for(use: str) -> Any:
+    """Return the class of the method that applications take for a use, where no method is asked for.
+
+    Examples
+    --------
+    >>> best_for("links")
+    <class 'evidentia.prototypes.cecm.CECM'>
+    """
+    return next(cls for cls in clusterers().values() if use in cls.method.chosen_for)
 
 
 def record(estimator: Any) -> Method:

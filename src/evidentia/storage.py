@@ -46,8 +46,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia import __version__
-from evidentia._archive import Format, name_file_in_errors, own_class, read_archive, write_archive
 from evidentia._parameters import ParameterBase
+from evidentia.archive import Format, name_file_in_errors, own_class, read_archive, write_archive
 from evidentia.partition.lazy import LazyLabels, LazyPartition
 
 __all__ = ["load_model", "save_model"]

@@ -10,7 +10,7 @@ from evidentia import LatentProfileMixture, ParsimoniousGaussianMixture, load_mo
 from evidentia.belief import FocalSets
 from evidentia.mixtures.latent_profile import resolution
 from evidentia.mixtures.profile_model import Prior, Profiles, Rows, log_joint, profiles_of
-from evidentia.rows.mixed import Coding
+from evidentia.rows.categories import Coding
 from evidentia.solvers.overlap import spread_over_sets
 
 

@@ -10,7 +10,7 @@ from evidentia import LatentProfileMixture, load_model
 from evidentia.mixtures import latent_profile, profile_numbers
 from evidentia.mixtures.profile_model import Prior, Profiles, Rows, log_joint, posteriors, profiles_of, vectors_of
 from evidentia.mixtures.profile_numbers import PatternedNumbers, precisions_of, whiten
-from evidentia.rows.mixed import Coding
+from evidentia.rows.categories import Coding
 from evidentia.selection.search import Selection
 
 KINDS = ["diagonal", "shared", "own"]

@@ -15,7 +15,7 @@ from evidentia import NNEVCLUS, FocalSets, PairwiseConstraints, load_model, open
 from evidentia.neural import search, streaming
 from evidentia.neural.streaming import Stream
 from evidentia.partition import LazyPartition
-from evidentia.rows.sketch import row_hashes
+from evidentia.rows.scan import row_hashes
 from evidentia.rows.source import Chunk
 from evidentia.solvers.descent import InterruptedFit
 from odd_rows import OddRows
@@ -44,7 +44,7 @@ def own_module():
 @pytest.fixture
 def small_sample(monkeypatch):
     """A sample of 400 rows."""
-    for module in ("rows.scan", "rows.sketch", "neural.nnevclus"):
+    for module in ("rows.scan", "neural.nnevclus"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", 400)
 
 

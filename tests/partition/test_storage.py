@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evidentia import CredalPartition, FocalSets
-from evidentia._archive import _array, write_archive
+from evidentia.archive import _array, write_archive
 from evidentia.partition import storage
 
 

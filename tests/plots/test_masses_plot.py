@@ -7,8 +7,8 @@ from matplotlib.colors import to_hex
 
 from evidentia import CredalPartition, FocalSets
 from evidentia.plots import mass_plot_data, plot_masses, set_style
-from evidentia.plots._ink import percent
 from evidentia.plots.masses import BINS, average_neighbors, fitting_labels
+from evidentia.plots.mpl import percent
 
 #                 {}   {0}  {1}  {0,1}
 MASSES = np.array(

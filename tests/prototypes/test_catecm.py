@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from evidentia import CatECM, FocalSets, load_model
 from evidentia.prototypes import catecm
-from evidentia.rows.mixed import Coding
+from evidentia.rows.categories import Coding
 
 RNG = np.random.default_rng(0)
 GROUP = np.repeat([0, 1, 2], [25, 20, 15])
@@ -291,7 +291,7 @@ def test_clusters_that_coincide_are_told():
 
 
 def test_files_that_name_the_old_home_of_a_class_are_read():
-    from evidentia._archive import own_class
+    from evidentia.archive import own_class
     from evidentia.rows.categories import Columns
 
     assert own_class("evidentia.mixtures.class_em:Columns") is Columns

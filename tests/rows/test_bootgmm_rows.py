@@ -16,8 +16,7 @@ from evidentia.mixtures.gaussian_rows import AllRows
 from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 from evidentia.partition import LazyPartition
 from evidentia.rows.numbered import NumberedRows
-from evidentia.rows.scan import scan
-from evidentia.rows.sketch import Sketch
+from evidentia.rows.scan import Sketch, scan
 from evidentia.rows.source import Chunk
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.poisson_weights import poisson_weights
@@ -37,7 +36,7 @@ def small_samples(monkeypatch):
     """A sample of 600 rows, of which 100 have intervals, and 20 replicates at a time."""
     settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, 600))
-    for module in ("rows.scan", "rows.sketch", "mixtures.bootgmm"):
+    for module in ("rows.scan", "mixtures.bootgmm"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", 600)
     monkeypatch.setattr(bootgmm, "OBJECTS_OF_ALL_PAIRS", 100)
     monkeypatch.setattr(bootgmm, "OBJECTS", 200)

@@ -169,7 +169,8 @@ def test_arrays_of_several_widths():
 
 
 @pytest.mark.parametrize(
-    ("package", "name", "extra"), [("pyarrow", "a.parquet", "parquet"), ("zarr", "a.zarr", "zarr")]
+    ("package", "name", "extra"),
+    [("pyarrow", "a.parquet", "parquet"), ("pyarrow", "a.csv", "parquet"), ("zarr", "a.zarr", "zarr")],
 )
 def test_a_missing_package_is_named_with_its_extra(package, name, extra, monkeypatch):
     write(name)
@@ -366,7 +367,7 @@ def test_cells_and_lines_of_text_that_are_wrong(opened, monkeypatch):
 
     with sentence(f"{name}, row 1400, column 'y' holds 'two', which is not a number. Correct it, or leave it empty."):
         list(read(write_lines("1,two,Cy\n")))
-    with sentence(f"{name} cannot be read, it is damaged or cut: Expected 3 fields in line 1402, saw 4. Write ... ."):
+    with sentence(f"{name} cannot be read, it is damaged or cut: Row #1402: Expected 3 columns, got 4: ... ."):
         list(read(write_lines("1,2.5,Cy,4\n")))
     table = np.concatenate([chunk.table for chunk in read(write_lines("1,,Cy\n"))])
     assert np.isnan(table[1_400, 0])
@@ -375,7 +376,7 @@ def test_cells_and_lines_of_text_that_are_wrong(opened, monkeypatch):
 def test_lines_that_are_longer_than_the_first():
     with open("a.csv", "w") as file:
         file.write("x,y\n1,2,3\n4,5,6\n")
-    with sentence("lines have more cells than the 2 of the first line. Write it again, or leave it out."):
+    with sentence("Row #2: Expected 2 columns, got 3: 1,2,3. Write it again, or leave it out."):
         open_rows("a.csv")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from evidentia import EGMM
-from evidentia._archive import write_archive
+from evidentia.archive import write_archive
 from evidentia.rows import checkpoint
 from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
 from evidentia.rows.numbered import NumberedRows
@@ -181,7 +181,7 @@ import sys, time, warnings
 import numpy as np
 from odd_rows import OddRows
 from evidentia import EGMM
-from evidentia._archive import write_archive
+from evidentia.archive import write_archive
 from evidentia.rows import checkpoint
 
 checkpoint.EVERY = 0.0

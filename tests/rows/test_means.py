@@ -16,8 +16,7 @@ from evidentia.prototypes import BPEC, CCM, CECM, CFCM
 from evidentia.prototypes._base import Slices
 from evidentia.prototypes._kernel import Criterion, Prototypes, descent_step
 from evidentia.rows.numbered import NumberedRows, rows_apart
-from evidentia.rows.scan import scan
-from evidentia.rows.sketch import Sketch
+from evidentia.rows.scan import Sketch, scan
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows
 from evidentia.solvers.threads import threads
 from odd_rows import OddRows
@@ -104,7 +103,7 @@ def test_all_rows_decide_and_not_the_sample_alone(model, monkeypatch):
     monkeypatch.setattr("evidentia.rows.scan.SKETCH_ROWS", 300)
     settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, 300))
-    monkeypatch.setattr("evidentia.rows.sketch.SKETCH_ROWS", 300)
+    monkeypatch.setattr("evidentia.rows.scan.SKETCH_ROWS", 300)
     alone = scan(ArrayRows(X), mixing=False, missing=False, who="a test").sample.X
     assert len(alone) == 300
     again = clone(model).set_params(**settings).fit(X)

@@ -12,7 +12,7 @@ from evidentia.mixtures import class_rows, finalists
 from evidentia.mixtures.class_rows import MOST_CATEGORIES, Values
 from evidentia.partition.lazy import LazyPartition
 from evidentia.rows.checkpoint import Checkpoint
-from evidentia.rows.sketch import SKETCH_ROWS
+from evidentia.rows.scan import SKETCH_ROWS
 from evidentia.rows.source import Chunk, RowSource
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
@@ -134,11 +134,11 @@ def test_all_rows_decide_and_not_the_sample_alone(monkeypatch):
 
 
 def _small_samples(monkeypatch, size):
-    from evidentia.rows.sketch import Sketch
+    from evidentia.rows.scan import Sketch
 
     settled = Sketch.keep_smallest
     monkeypatch.setattr(Sketch, "keep_smallest", lambda self: settled(self, size))
-    for module in ("rows.scan", "rows.sketch", "mixtures.class_rows"):
+    for module in ("rows.scan", "mixtures.class_rows"):
         monkeypatch.setattr(f"evidentia.{module}.SKETCH_ROWS", size)
 
 

@@ -13,8 +13,7 @@ from evidentia import EGMM
 from evidentia.partition.lazy import LazyPartition
 from evidentia.rows import passes
 from evidentia.rows.passes import map_handles, reduce_rows
-from evidentia.rows.scan import scan
-from evidentia.rows.sketch import SKETCH_ROWS, Sketch, row_hashes
+from evidentia.rows.scan import SKETCH_ROWS, Sketch, row_hashes, scan
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, chunk_rows, gather_rows
 from evidentia.solvers.coordinates import moments_of
 from evidentia.solvers.descent import InterruptedFit

@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 from evidentia import ECM, EGMM, EVCLUS, FCM, GustafsonKessel, NoiseClustering, open_rows
-from evidentia.rows.sketch import SKETCH_ROWS
+from evidentia.rows.scan import SKETCH_ROWS
 
 ROWS = SKETCH_ROWS + 30_000
 MODELS = {

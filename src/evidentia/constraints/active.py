@@ -25,6 +25,8 @@ from evidentia.partition import CredalPartition
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["RULES", "ActiveSession", "Question", "ask_oracle", "refit", "start_from"]
+
 RULES = ("boundary", "uncertainty", "change", "random")
 CANDIDATES = 5  # of each of two rules, that the rule "change" tries out
 TRIES = 1000

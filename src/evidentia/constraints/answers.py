@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from evidentia.constraints.lines import parse_lines, read_lines, write_lines
 
+__all__ = ["Answer", "parse_answer", "read_answers", "write_answers"]
+
 ANSWERS = ("same", "different", "unknown")  # none begins another one, so that a word cut off is seen to be so
 SPELLINGS = {word: word for word in ANSWERS} | {"don't know": "unknown"}
 COLUMNS = ("first", "second", "answer")

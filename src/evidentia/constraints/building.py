@@ -11,6 +11,8 @@ from sklearn.utils.random import sample_without_replacement
 
 from evidentia.solvers.memory import refuse_beyond_memory
 
+__all__ = ["random_pairs"]
+
 LINKS = ("all", "spanning")
 BYTES = 100  # of memory that a link takes while links are made and compared, as was measured
 

@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from evidentia._names import guard, unguard
 from evidentia._warnings import warn_user
 from evidentia.files import write_whole
+from evidentia.safe_text import guard, unguard
 
 CHECK = "check"
 T = TypeVar("T")

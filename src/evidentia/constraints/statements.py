@@ -14,6 +14,8 @@ from typing import Any
 from evidentia.constraints.answers import Answer
 from evidentia.constraints.chains import Contradiction, ContradictoryLinks
 
+__all__ = ["Statement", "as_answers", "check_objects"]
+
 KINDS = ("together", "apart", "label", "unknown")
 ALL_PAIRS = 435  # those of 30 objects
 SHOWN = 3  # objects that a sentence names before it counts them

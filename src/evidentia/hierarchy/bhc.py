@@ -205,6 +205,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         name="bhc", title="a tree by belief, from a table, from distances, or from uncertain objects",
         papers=("Maalel, Zhou, Martin & Elouedi, *Belief Functions*, 2014",), guide="bhc",
         reads=("table", "dissimilarities", "mass functions"), number=("given", "found"), empty_set=True,
+        chosen_for=("trees",),
         criterion=None, power=2, grows='*{n}* in all (`"product"`: *n³*)', memory="*{n}*",
         doubt="sets of the tree, outliers",
         limit="no way back from a merge; many columns leave most objects torn",

@@ -38,8 +38,7 @@ from evidentia.mixtures.parsimonious import (
 from evidentia.partition.relational import pairwise
 from evidentia.rows import RowSource
 from evidentia.rows.numbered import NumberedRows
-from evidentia.rows.scan import Table, rows_for_all, scan, scan_once
-from evidentia.rows.sketch import SKETCH_ROWS
+from evidentia.rows.scan import SKETCH_ROWS, Table, rows_for_all, scan, scan_once
 from evidentia.rows.source import ArrayRows, in_memory
 from evidentia.solvers.coordinates import unit_free
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, best_of

@@ -19,8 +19,7 @@ from evidentia.mixtures.class_em import (
 from evidentia.mixtures.finalists import Collapse, Sums, climb
 from evidentia.rows.categories import Columns, encode
 from evidentia.rows.passes import reduce_rows
-from evidentia.rows.scan import is_small
-from evidentia.rows.sketch import SKETCH_ROWS, Sketch
+from evidentia.rows.scan import SKETCH_ROWS, Sketch, is_small
 from evidentia.rows.source import ArrayRows, Chunk, RowSource
 
 if TYPE_CHECKING:

@@ -169,6 +169,10 @@ class EGMM(StreamingMixture, MixtureClusterer):
         papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
         takes=("weights", "missing values", "rows beyond memory", "partial labels"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
+        chosen_for=("numbers", "images"),
+        # Segments share the noise of one instrument, so one covariance; and a pixel on an edge holds some of both
+        # sides, so its values lie between them: all sets, as components of their own.
+        for_images={"model": "EEE", "focal_sets": "full", "prior": None, "init": "k-means"},
         quick={"model": "EEI"}, grows="*n p² f*", memory="*n f*", doubt="sets", limit="no outliers",
         as_in_paper='EGMM(c, model="EEE", focal_sets="full", prior=None, init="k-means", n_init=1)',
         differs="c-means sees columns of unit variance, so that the result does not depend on their units. For other "

@@ -146,7 +146,7 @@ class LatentClassMixture(ClassMixture):
     method = Method(
         name="latent-class", title="mixture for tables of categories", papers=("Goodman, *Biometrika* 61, 1974",),
         guide="mixtures", reads=("categories",), takes=("weights", "missing values", "rows beyond memory"),
-        number=("given", "searched"), criterion="maximized", quick={"n_init": 2},
+        number=("given", "searched"), chosen_for=("categories",), criterion="maximized", quick={"n_init": 2},
         exceptions=dict.fromkeys(NOT_CATEGORIES, "it hands measurements, which are not categories, to every estimator"),
         grows="*n p c*", memory="*n c*", doubt="probabilities", limit="columns that repeat each other count twice",
     )  # fmt: skip

@@ -30,7 +30,7 @@ from evidentia.mixtures.profile_model import (
     vectors_of,
 )
 from evidentia.mixtures.profile_numbers import whiten
-from evidentia.rows.mixed import Coding, centers_among, read_coding
+from evidentia.rows.categories import Coding, centers_among, read_coding
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.descent import Run, Watch, all_runs, descend
 from evidentia.solvers.overlap import is_automatic, shared_sets, spread_over_sets
@@ -181,6 +181,7 @@ class LatentProfileMixture(MixtureClusterer):
         name="latent-profile", title="mixture for numbers and categories side by side, number of clusters by BIC",
         papers=("Hunt & Jorgensen, *Australian & New Zealand Journal of Statistics* 41, 1999",), guide="categories",
         reads=("table", "categories"), takes=("weights", "missing values"), number=("given", "searched"),
+        chosen_for=("numbers and categories",),
         families=("auto", "singletons"), labels="pignistic", criterion="maximized", quick={"n_init": 2},
         grows="*n p c* (*n p² c* with full covariances)", memory="*n (p + c)*", doubt="sets",
         limit="categories that repeat each other count twice",

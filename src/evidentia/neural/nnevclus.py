@@ -42,7 +42,7 @@ from evidentia.relational._base import given_masses
 from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, shepard_of
 from evidentia.relational.pairs import wanted_conflict
 from evidentia.rows import RowSource, as_rows, scan
-from evidentia.rows.sketch import SKETCH_ROWS, row_hashes
+from evidentia.rows.scan import SKETCH_ROWS, row_hashes
 from evidentia.rows.tables import any_table, new_table
 from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, all_runs, best_of

@@ -14,7 +14,7 @@ from itertools import zip_longest
 import numpy as np
 
 from evidentia.neural.training import STEP, Schedule
-from evidentia.rows.sketch import row_hashes
+from evidentia.rows.scan import row_hashes
 from evidentia.rows.source import Chunk, RowSource, drop_zero_weights
 
 PLACES = 8  # parts of a source that are read side by side

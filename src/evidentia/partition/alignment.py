@@ -17,6 +17,8 @@ from evidentia.belief import transforms
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.partition.credal import CredalPartition
 
+__all__ = ["align_objects", "match_labels", "moved_objects"]
+
 ROUNDS = 20  # of matching to the mean of all; it comes to rest after two or three
 AGREES = 0.5  # agreement beyond chance from which clusters of the same number are the same clusters
 

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia._names import printable
 from evidentia.belief.focal import format_mask
+from evidentia.safe_text import printable
+
+__all__ = ["describe_clusters"]
 
 WORST = 3  # objects that are named
 

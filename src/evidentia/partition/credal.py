@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evidentia._archive import name_file_in_errors
 from evidentia._objects import align_objects, match_names
+from evidentia.archive import name_file_in_errors
 from evidentia.belief import combination, decision
 from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evidentia._names import printable
 from evidentia._objects import align_objects
 from evidentia.belief.focal import format_mask
 from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns
+from evidentia.safe_text import printable
 from evidentia.solvers.blocks import row_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evidentia.partition.credal import CredalPartition
+
+__all__ = ["Explainer", "Explanation", "join_words"]
 
 COMPETES = 1 / 3  # plausibility of a cluster that competes, as a share of the largest one
 NEAREST = 3  # sure objects named for each cluster

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from evidentia.partition.credal import CredalPartition
 
+__all__ = ["Columns", "Profiles", "column_separations", "profile", "read_columns"]
+
 FEW = 2  # a cluster with fewer sure objects than this is described by everybody who may be in it
 PRIOR = 2.0  # objects that the common spread counts for in the spread of each cluster
 TAIL = 4.0  # degrees of freedom of Student's t

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evidentia._archive import Format, name_file_in_errors, read_archive, write_archive
+from evidentia.archive import Format, name_file_in_errors, read_archive, write_archive
 from evidentia.belief.focal import FocalSets, format_mask
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evidentia._archive import Format, name_file_in_errors, read_archive, write_archive
+from evidentia.archive import Format, name_file_in_errors, read_archive, write_archive
 from evidentia.belief.focal import FocalSets
 
 if TYPE_CHECKING:

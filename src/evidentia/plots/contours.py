@@ -9,7 +9,7 @@ import numpy as np
 
 from evidentia.belief.focal import Subset, to_mask
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import drawing, legend_beside, name_axes, new_axes
+from evidentia.plots.mpl import drawing, legend_beside, name_axes, new_axes
 from evidentia.plots.palette import set_label, set_style
 from evidentia.plots.partition import MANY
 from evidentia.plots.table import column_names, column_numbers, to_table

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from evidentia._objects import align_objects
-from evidentia.plots._ink import new_axes, pyplot
+from evidentia.plots.mpl import new_axes, pyplot
 from evidentia.plots.table import to_table
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evidentia.plots._ink import drawing, name_axes, new_axes, percent, set_legend
+from evidentia.plots.mpl import drawing, name_axes, new_axes, percent, set_legend
 from evidentia.plots.palette import set_style
 from evidentia.plots.partition import plot_partition
 from evidentia.plots.table import column_names, column_numbers

@@ -10,7 +10,7 @@ import numpy as np
 from evidentia._parameters import SEED, check_value
 from evidentia.graphs import Graph, read_graph
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import count, drawing, legend_columns, new_axes, set_legend
+from evidentia.plots.mpl import count, drawing, legend_columns, new_axes, set_legend
 from evidentia.plots.partition import draw_points
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evidentia.plots._ink import drawing, legend_beside, new_axes
+from evidentia.plots.mpl import drawing, legend_beside, new_axes
 from evidentia.plots.palette import HUES
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import drawing, legend_columns, new_axes, percent, set_legend
+from evidentia.plots.mpl import drawing, legend_columns, new_axes, percent, set_legend
 from evidentia.plots.palette import set_style
 
 if TYPE_CHECKING:

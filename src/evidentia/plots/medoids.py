@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evidentia._objects import align_objects
-from evidentia.plots._ink import drawing, name_axes
+from evidentia.plots.mpl import drawing, name_axes
 from evidentia.plots.palette import set_style
 from evidentia.plots.partition import plot_partition
 from evidentia.plots.table import Columns, choose_plane, column_names, to_table

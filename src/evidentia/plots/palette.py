@@ -15,7 +15,7 @@ import numpy as np
 
 from evidentia.belief.focal import format_mask
 
-__all__ = ["SetStyle", "set_label", "set_style"]
+__all__ = ["HUES", "SetStyle", "set_label", "set_style"]
 
 # Six hues of Okabe and Ito, then the colors farthest from all before them, from gray and from black, as seen with
 # normal and with red-green deficient sight. Clusters beyond the thirtieth begin again.

@@ -9,14 +9,16 @@ import numpy as np
 
 from evidentia._objects import align_objects
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import count, drawing, legend_columns, name_axes, new_axes, set_legend
 from evidentia.plots.hull import convex_hull
-from evidentia.plots.looks import point_area
+from evidentia.plots.mpl import count, drawing, legend_columns, name_axes, new_axes, set_legend
 from evidentia.plots.palette import set_style
+from evidentia.plots.styles import point_area
 from evidentia.plots.table import Columns, choose_plane, column_names, fill_missing, to_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+__all__ = ["DENSE", "PartitionPlotData", "density_plot_data", "partition_plot_data", "plot_partition"]
 
 SURE, POSSIBLE = "-", (0, (4, 2))
 HULL_LINES: dict[str | None, dict[str, Any]] = {

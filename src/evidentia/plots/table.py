@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+__all__ = ["Plane", "choose_plane", "fill_missing", "principal_plane"]
+
 Columns = str | tuple[int | str, int | str] | None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import count, drawing, new_axes, set_legend
+from evidentia.plots.mpl import count, drawing, new_axes, set_legend
 from evidentia.plots.palette import HUES, set_style
 
 if TYPE_CHECKING:

@@ -87,7 +87,7 @@ class BPEC(EvidentialMeans):
     method = Method(
         name="bpec", title="centers from the density, their number too",
         papers=("Su & Denœux, *IEEE Trans. Fuzzy Systems* 27, 2019",), guide="density",
-        takes=("rows beyond memory",), number=("given", "found"),
+        takes=("rows beyond memory",), number=("given", "found"), chosen_for=("peaks",),
         families=ALL_FAMILIES, empty_set=True, grows="search for *K* neighbors, then as ECM", memory="*n (K + f)*",
         doubt="sets, outliers", limit="centers do not move; needs one peak a cluster",
     )  # fmt: skip

@@ -18,8 +18,7 @@ from evidentia.methods import Method
 from evidentia.prototypes._kernel import Criterion, update_masses
 from evidentia.prototypes._medoid_base import FAMILIES
 from evidentia.prototypes.ecm import LEAST as FEWEST
-from evidentia.rows.categories import Columns
-from evidentia.rows.mixed import Coding, MixedRows, category_shares, centers_among, read_coding
+from evidentia.rows.categories import Coding, Columns, MixedRows, category_shares, centers_among, read_coding
 from evidentia.rows.tables import any_table
 from evidentia.solvers.barycentric import solve_centers
 from evidentia.solvers.callbacks import run_callbacks

@@ -104,7 +104,7 @@ class CECM(ConstrainedClusterer):
     method = Method(
         name="cecm", title="evidential c-means with must-links and cannot-links",
         papers=("Antoine, Quost, Masson & Denœux, *CSDA* 56, 2012",), guide="constraints",
-        takes=("links", "weights", "rows beyond memory"),
+        takes=("links", "weights", "rows beyond memory"), chosen_for=("links", "images with links"),
         families=("full", "pairs", "simple", "singletons"), empty_set=True, labels="pignistic",
         grows="as ECM, plus *f* a link, *f²* a linked object", memory="*n f*",
         doubt="sets; outliers with a `rho` of yours", limit="`xi` depends on units; links make local minima",

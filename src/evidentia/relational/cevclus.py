@@ -139,6 +139,7 @@ class CEVCLUS(EVCLUS):
         name="cevclus", title="EVCLUS with must-links and cannot-links",
         papers=("Antoine et al., *Soft Computing* 18, 2014", "Li et al., *Knowledge-Based Systems* 142, 2018"),
         guide="dissimilarities", reads=("table", "dissimilarities"), takes=("links",),
+        chosen_for=("links with categories", "links with dissimilarities"),
         families=EVCLUS.method.families, empty_set=True, quick={"n_init": 2}, power=2, grows="six times EVCLUS",
         memory="as EVCLUS", doubt="sets, outliers",
         limit="many links on poorly clustered data need a number for `xi`",

@@ -40,7 +40,7 @@ from evidentia.relational.pairs import (
 )
 from evidentia.rows import RowSource, as_rows
 from evidentia.rows.scan import rows_for_all, scan
-from evidentia.rows.sparse import is_sparse
+from evidentia.rows.source import is_sparse
 from evidentia.solvers.descent import Run, Watch, all_runs, best_of
 from evidentia.solvers.irqp import Links, irqp, place_among
 from evidentia.solvers.memory import refuse_beyond_memory
@@ -148,6 +148,7 @@ class EVCLUS(RelationalClusterer):
         name="evclus", title="from dissimilarities of any kind, all pairs or a sample of them",
         papers=("Denœux & Masson, *IEEE Trans. SMC B* 34, 2004", "Denœux et al., *Knowledge-Based Systems* 106, 2016"),
         guide="dissimilarities", reads=("table", "dissimilarities"), takes=("rows beyond memory",),
+        chosen_for=("dissimilarities",),
         families=("full", "pairs", "simple", "singletons", "near-pairs"), empty_set=True, quick={"n_init": 2},
         power=2, grows="*{n} f* or *n k f*", memory="*{n}* or *n k*", doubt="sets, outliers",
         limit="masses not unique; `delta0` matters",

@@ -20,8 +20,8 @@ from typing import Any
 import joblib
 import numpy as np
 
-from evidentia._archive import Format, name_file_in_errors, own_class, read_archive, write_archive
 from evidentia._warnings import warn_user
+from evidentia.archive import Format, name_file_in_errors, own_class, read_archive, write_archive
 
 FORMAT = Format("evidentia-checkpoint", 1, "a checkpoint of evidentia", "A checkpoint is written by fit(checkpoint=…).")
 LARGEST = 1 << 20  # bytes of a sum that is kept: that of the first pass holds a sample of the rows, and is made again

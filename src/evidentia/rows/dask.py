@@ -10,8 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evidentia.rows.source import Chunk, RowSource, chunk_rows
-from evidentia.rows.sparse import SparseRows
+from evidentia.rows.source import Chunk, RowSource, SparseRows, chunk_rows
 
 _at_hand: ContextVar[Any] = ContextVar("block")  # where Dask has computed a block, and the work on it goes on
 

@@ -295,5 +295,5 @@ def reading(
 
 
 def damaged_message(what: str, error: BaseException) -> str:
-    said = (str(error).splitlines() or [type(error).__name__])[0].removeprefix("Error tokenizing data. C error: ")
+    said = (str(error).splitlines() or [type(error).__name__])[0].removeprefix("CSV parse error: ")
     return f"{what} cannot be read, it is damaged or cut: {said.rstrip('.')}. Write it again, or leave it out."

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from evidentia.rows.arrays import open_memmap, open_npy
+from evidentia.rows.arrays import metadata_of, open_memmap, open_npy, open_zarr
+from evidentia.rows.arrow import open_parquet, open_text
 from evidentia.rows.files import listing
-from evidentia.rows.parquet import open_parquet
 from evidentia.rows.source import RowSource
-from evidentia.rows.zarr_array import metadata_of, open_zarr
 
 KINDS = {
     ".npy": "npy",
@@ -27,13 +26,7 @@ KINDS = {
 }
 
 
-def _open_text(paths: Sequence[str], columns: Any, weight: Any) -> RowSource:
-    from evidentia.rows.text import open_text  # pandas takes long to load
-
-    return open_text(paths, columns, weight)
-
-
-OPENERS = {"npy": open_npy, "parquet": open_parquet, "zarr": open_zarr, "text": _open_text}
+OPENERS = {"npy": open_npy, "parquet": open_parquet, "zarr": open_zarr, "text": open_text}
 
 
 def open_rows(

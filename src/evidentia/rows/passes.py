@@ -22,6 +22,8 @@ from evidentia.rows import checkpoint, shared_pass
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import n_threads
 
+__all__ = ["reduce_rows", "show_progress"]
+
 T = TypeVar("T")
 _shown: ContextVar[Iterator[int] | None] = ContextVar("shown", default=None)
 NO_ROWS = "The table has no row of a weight above zero, so there is nothing to find in it."

@@ -12,13 +12,16 @@ import numpy as np
 
 from evidentia.rows.passes import NO_ROWS, reduce_rows
 from evidentia.rows.shared_pass import wait_for_others
-from evidentia.rows.sketch import EVERYTHING, SKETCH_ROWS, Sketch
 from evidentia.rows.source import ArrayRows, Chunk, RowSource, gather_rows, in_memory
 from evidentia.rows.values import LEAST_SHARE, Ranges, check_magnitude, check_precision, ranges_of
-from evidentia.solvers.coordinates import Moments, moments_of
+from evidentia.solvers.coordinates import ColumnScales, Moments, moments_of, scales_of
 from evidentia.solvers.starts import Rows, draw_evenly, sorted_rows
 
+__all__ = ["column_scales"]
+
 _looks: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("looks", default=None)
+SKETCH_ROWS = 50_000
+EVERYTHING = np.uint64(2**64 - 1)
 MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
 
 
@@ -108,6 +111,12 @@ def scan(
 def chunk_moments(chunk: Chunk, mixing: bool) -> Moments | None:
     """Moments of a chunk; those of all chunks add up to those of the source."""
     return next((moments_of(used.table, used.weight, mixing) for used in chunk.without_zero_weights()), None)
+
+
+def column_scales(rows: RowSource) -> ColumnScales:
+    """Return the mean and the standard deviation of each column by one pass; constant columns are divided by 1."""
+    scales = scales_of(reduce_rows(chunk_moments, rows, False))
+    return ColumnScales(scales.origin, np.where(scales.deviation == 0, 1.0, scales.deviation))
 
 
 def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
@@ -205,3 +214,58 @@ def _check(chunk: Chunk, missing: bool, who: str, names: tuple[str, ...] | None)
             raise ValueError(f"{who} accepts missing values, but {where} holds nothing but NaN.")
     check_magnitude(chunk.table, who, place, ranges)
     return ranges
+
+
+# -- a sample of distinct rows ----------------------------------------------------------------------------------------
+
+
+class Sketch(NamedTuple):
+    """The rows of smallest hash, each once, with the weight of all its copies; unsorted until :meth:`keep_smallest`."""
+
+    hashes: np.ndarray
+    rows: np.ndarray
+    weight: np.ndarray
+
+    @classmethod
+    def of(cls, table: np.ndarray, weight: np.ndarray | None, below: np.uint64 = EVERYTHING) -> Sketch:
+        """Rows of a chunk whose hash is at most ``below``."""
+        hashes = row_hashes(table)
+        chosen = slice(None) if below == EVERYTHING else np.flatnonzero(hashes <= below)
+        share = np.ones(len(table)) if weight is None else weight
+        return cls(hashes[chosen], table[chosen], share[chosen])
+
+    def __add__(self, other: Sketch) -> Sketch:  # type: ignore[override]
+        both = Sketch(*(np.concatenate(pair) for pair in zip(self, other)))
+        return both if len(both.hashes) < 4 * SKETCH_ROWS else both.keep_smallest()
+
+    def keep_smallest(self, size: int = SKETCH_ROWS) -> Sketch:
+        """The ``size`` rows of smallest hash, in the order of their hashes."""
+        order = np.argsort(self.hashes, kind="stable")
+        hashes = self.hashes[order]
+        first = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
+        weight = np.add.reduceat(self.weight[order], first)[:size] if len(order) else self.weight
+        first = first[:size] if len(order) else order
+        return Sketch(hashes[first], self.rows[order[first]], weight)
+
+
+def row_hashes(table: np.ndarray) -> np.ndarray:
+    """64 bits for each row, from all its numbers; 0 and -0 are the same, and so is every NaN.
+
+    Examples
+    --------
+    >>> a, b, c = row_hashes(np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]]))
+    >>> bool(a == b), bool(a == c)
+    (True, False)
+    """
+    hashes = np.full(len(table), 0x9E3779B97F4A7C15, dtype=np.uint64)
+    for column in np.asarray(table, dtype=np.float64).T:
+        plain = column + 0.0
+        plain[np.isnan(plain)] = np.nan
+        hashes ^= plain.view(np.uint64)
+        # The finalizer of SplitMix64 (Steele, Lea & Flood, 2014): each bit in changes half of the bits out.
+        hashes ^= hashes >> np.uint64(30)
+        hashes *= np.uint64(0xBF58476D1CE4E5B9)
+        hashes ^= hashes >> np.uint64(27)
+        hashes *= np.uint64(0x94D049BB133111EB)
+        hashes ^= hashes >> np.uint64(31)
+    return hashes

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+__all__ = ["RowSource", "TransformedRows"]
+
 CHUNK_ROWS = 32_768
 CHUNK_BYTES = 4 << 20  # a wide table has chunks of fewer rows
 CHUNKS_AT_WORK = 8  # as much memory as so many chunks is needed to work on one
@@ -238,3 +240,30 @@ def gather_rows(source: RowSource, check: Callable[[Chunk], Any] = lambda chunk:
 def in_memory(source: RowSource) -> ArrayRows:
     """The source itself if it is a table in memory, else all its rows."""
     return source if isinstance(source, ArrayRows) else gather_rows(source)
+
+
+def is_sparse(rows: RowSource) -> bool:
+    """Whether rows are those of a sparse matrix, perhaps with others made of them: memory has room for their masses."""
+    while not isinstance(rows, SparseRows) and hasattr(rows, "source"):
+        rows = rows.source
+    return isinstance(rows, SparseRows)
+
+
+class SparseRows(RowSource):
+    """Rows of a matrix or array of SciPy in any sparse format."""
+
+    def __init__(self, matrix: Any, weight: np.ndarray | None = None):
+        self.matrix, self.weight = matrix.tocsr(), weight
+        self.n_rows, self.n_features = matrix.shape
+        self.handles = chunk_bounds(*matrix.shape)
+
+    def read(self, handle: tuple[int, int]) -> Iterator[Chunk]:
+        start, stop = handle
+        size = chunk_rows(self.n_features)
+        for first in range(start, stop, size):
+            part = slice(first, min(first + size, stop))
+            rows = np.asarray(self.matrix[part].toarray(), dtype=np.float64)
+            yield Chunk(rows, None if self.weight is None else self.weight[part], "row ", first)
+
+    def fingerprint(self) -> str:
+        raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["as_table", "preferred_part", "tables_beside"]
+
 OURS = ("builtins", "numpy", "pandas", "scipy", "dask", "evidentia", "sklearn", "torch", "array")
 
 
@@ -77,10 +79,8 @@ def new_table(estimator: Any, X: Any) -> Any:
 
 def _from_frame(X: Any) -> Any:
     """Any eager or lazy frame that narwhals knows; all else as it is."""
-    try:
-        import narwhals as nw
-    except ImportError:  # scikit-learn before 1.9 does not bring it
-        return X.to_pandas() if hasattr(X, "to_pandas") and hasattr(X, "columns") else X
+    import narwhals as nw
+
     frame = nw.from_native(X, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()

@@ -30,6 +30,8 @@ from evidentia.selection.criteria import CRITERIA, Criterion, find_criterion
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
 
+__all__ = ["FIRST_LOOK", "Selection", "select"]
+
 KINDS = {"model": "", "covariance": " covariance"}  # what a row may have been fitted with, and the word behind it
 TOGETHER = 8  # fits over rows that are not in memory whose passes are made together: each holds a sample of the rows
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from evidentia.solvers.blocks import row_blocks
 
+__all__ = ["ColumnScales", "scales_of"]
+
 ALL_EQUAL = "All rows of X are equal, so there are no clusters to find in it. Look for columns that were lost."
 RANK_TOLERANCE = 1e-10  # of the correlation matrix: below it, columns are combinations of each other
 

@@ -16,6 +16,8 @@ from evidentia._warnings import warn_user
 from evidentia.solvers.acceleration import Guesses, Vectors
 from evidentia.solvers.callbacks import report_iteration, subtask
 
+__all__ = ["InterruptedFit", "send_progress_to"]
+
 Step = Callable[[Any], tuple[float, Any]]
 Watch = Callable[[int, float], None]
 Rests = Callable[[Any, Any], bool]

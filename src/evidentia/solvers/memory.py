@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+__all__ = ["refuse_beyond_memory"]
+
 SHARE = 0.8
 GROUPS, GROUPS_OF_PROCESS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 

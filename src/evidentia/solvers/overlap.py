@@ -9,6 +9,8 @@ import numpy as np
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import canonical_order
 
+__all__ = ["is_automatic"]
+
 
 def mutual_near_pairs(similarity: np.ndarray, n_near: int) -> list[tuple[int, int]]:
     """Pairs of clusters that are among each other's ``n_near`` most similar ones.

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+__all__ = ["is_wide"]
+
 WIDE = 60  # columns: a covariance of more has too many numbers
 ROWS_PER_COLUMN = 5  # rows: a table with fewer a column is wide too
 MOST_SHUFFLED = 50_000  # rows of a table with shuffled columns

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+__all__ = ["SPREADS", "on_one_scale", "spread_ratio"]
+
 SPREADS = 3.0  # times: columns whose spreads differ by more are brought to one scale
 FEWEST = 4  # columns that can have a scale in common by more than chance
 ENDS = 0.1  # of the common range: columns that come so near to its ends were measured on one scale

@@ -1,7 +1,6 @@
 """From a look at a table to a method, its columns, scale and settings, each with its reason."""
 
 import re
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,10 +8,9 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import evidentia
-from evidentia import EVCLUS, LatentClassMixture, LatentProfileMixture, methods
-from evidentia.app.advisor import expected_cost, fit_number, numbers_to_try, profile_table, recommend
-from evidentia.app.advisor.cost import Cost, _drawn_out
-from evidentia.app.advisor.rules import egmm_settings, number_settings
+from evidentia import LatentClassMixture, LatentProfileMixture, methods
+from evidentia.app.advisor import fit_number, numbers_to_try, profile_table, recommend
+from evidentia.app.advisor.rules import number_settings, unit_settings
 
 RNG = np.random.default_rng(8)
 TRUTH = np.repeat([0, 1], 30)
@@ -99,19 +97,19 @@ def test_columns_measured_on_one_scale_stay_in_it():
 
 def test_settings_of_egmm():
     wide = pd.DataFrame(RNG.normal(size=(100, 30)))
-    assert egmm_settings(profile_table(wide), "auto") == (
+    assert unit_settings(profile_table(wide), "auto") == (
         {"reduce": "pca"},
         "30 columns are many for 100 rows: principal components, those that say more than noise.",
     )
     wide.iloc[3, 4] = np.nan
-    assert egmm_settings(profile_table(wide), "auto") == (
+    assert unit_settings(profile_table(wide), "auto") == (
         {},
         "30 columns are many for 100 rows, but a table with missing values is not reduced.",
     )
-    assert egmm_settings(profile_table(table()), "auto") == ({}, "")
-    assert egmm_settings(profile_table(wide.fillna(0.0)), "none")[0] == {"reduce": "pca", "standardize": False}
-    assert egmm_settings(profile_table(table()), "standard") == ({}, "")
-    assert egmm_settings(profile_table(table()), "none") == ({"standardize": False}, "")
+    assert unit_settings(profile_table(table()), "auto") == ({}, "")
+    assert unit_settings(profile_table(wide.fillna(0.0)), "none")[0] == {"reduce": "pca", "standardize": False}
+    assert unit_settings(profile_table(table()), "standard") == ({}, "")
+    assert unit_settings(profile_table(table()), "none") == ({"standardize": False}, "")
 
 
 def test_many_rows_are_compared_with_some_others():
@@ -196,101 +194,3 @@ def test_one_fit_or_several():
     assert model.n_clusters_ == 2
     model, selection = fit_number(methods.find("ecm")(2, random_state=0), frame, 2)
     assert (model.n_clusters_, selection) == (2, None)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "memory", "words"),
-    [
-        (0.2, 0, "a few seconds"),
-        (24, 0, "about 20 seconds"),
-        (46, 0, "about a minute"),
-        (100, 3.4e9, "about 2 minutes, 3 GB of memory"),
-        (1500, 0, "about 20 minutes"),
-        (4 * 3600, 0, "about 4 hours"),
-    ],
-)
-def test_words_for_a_cost(seconds, memory, words):
-    assert str(Cost(seconds, memory)) == words
-    assert Cost(seconds, memory).long == (seconds > 60)
-
-
-def test_costs_grow_with_rows_starts_and_numbers(monkeypatch):
-    fitted = []
-
-    def seconds(probe, X, probes):
-        fitted.append(probe.get_params())
-        return {size: 0.1 + 0.4 * size / 400 for size in probes}  # 0.5 and 1.7 seconds
-
-    monkeypatch.setattr("evidentia.app.advisor.cost._seconds", seconds)
-    X, cells = np.zeros((4000, 10)), 2e-7 * 40_000
-    ecm = methods.find("ecm")
-    assert expected_cost(ecm(3, n_init=7), X, 3).seconds == pytest.approx(4.1 * 7 + cells)
-    assert expected_cost(ecm(n_init=7), X, (2, 4)).seconds == pytest.approx(4.1 * 7 * 3 + cells)
-    assert [(p["n_init"], p["n_clusters"]) for p in fitted] == [(1, 3), (1, 3)]
-    squares = 1.7 + 1.2 / (1600**2 - 400**2) * (4000**2 - 1600**2)
-    assert expected_cost(EVCLUS(3, n_init=1), X, 3).seconds == pytest.approx(squares, rel=0.01)
-    assert expected_cost(EVCLUS(3, n_init=1), X, 3).memory == pytest.approx(24 * 4000**2)
-    assert expected_cost(methods.find("cevclus")(3, n_init=1), X, 3).memory == pytest.approx(24 * 4000**2)
-    assert expected_cost(EVCLUS(3, n_init=1, n_pairs=50), X, 3).seconds == pytest.approx(4.1, rel=0.01)
-    assert expected_cost(ecm(3), np.zeros((300, 10)), 3).seconds < 10
-    egmm = methods.find("egmm")(n_init=3)  # starts are shared, and rows add passes alone
-    many = expected_cost(egmm, np.zeros((200_000, 10)), None)
-    assert many.seconds == pytest.approx(0.5 * len(range(2, 11)) + 2e-7 * 2_000_000)
-    assert len(fitted) == 7
-
-
-def test_costs_of_categories_have_all_starts_in_the_short_runs_and_grow_with_different_rows(monkeypatch):
-    fitted = []
-
-    def seconds(probe, X, probes):
-        fitted.append((probe.get_params()["n_init"], len(X)))
-        return {size: 1e-4 * X.shape[1] * size for size in probes}
-
-    monkeypatch.setattr("evidentia.app.advisor.cost._seconds", seconds)
-    kind, row, cell = methods.find("latent-class"), 4e-4, 2e-7
-    latent, search = kind(3, n_init=7), kind(cluster_range=(2, 6), n_init=7)
-    different = pd.DataFrame(np.indices((6, 10, 10, 10)).reshape(4, -1).T)  # 6,000 rows of 4 columns
-    repeated = pd.concat([different] * 20)
-    assert expected_cost(latent, different, 3).seconds == pytest.approx(6_000 * row + 24_000 * cell)
-    assert expected_cost(latent, repeated, 3).seconds == pytest.approx(6_000 * row + 480_000 * cell)
-    assert expected_cost(latent, repeated.to_numpy(), 3).seconds == pytest.approx(6_000 * row + 480_000 * cell)
-    wider = pd.concat([different, different.add_prefix("again ")], axis=1)
-    assert expected_cost(latent, wider, 3).seconds == pytest.approx(6_000 * 2 * row + 48_000 * cell)
-    assert expected_cost(search, different, None).seconds == pytest.approx(5 * 6_000 * row + 24_000 * cell)
-    # CatECM does not count equal rows: every row costs something.
-    assert expected_cost(methods.find("catecm")(3, n_init=7), repeated, 3).seconds == pytest.approx(120_000 * row)
-    assert fitted == [(7, 6_000)] * 5 + [(7, 120_000)]
-
-
-@pytest.mark.parametrize(
-    ("times", "n", "square", "seconds"),
-    [
-        ({400: 0.02, 1600: 0.03}, 50_000, False, 0.03 + 0.01 / 1200 * 48_400),  # most of it is the same for all rows
-        ({400: 0.03, 1600: 0.02}, 50_000, False, 0.02 + 0.001 / 1200 * 48_400),  # chance: more rows took less
-        ({400: 3.0}, 4_000, False, 30.0),
-        ({400: 3.0}, 4_000, True, 300.0),
-        ({400: 3.0, 1000: 5.0}, 1_000, True, 5.0),
-        ({400: 1.0, 1600: 16.0}, 3_200, True, 64.0),
-    ],
-)
-def test_short_runs_are_drawn_out_by_what_grows(times, n, square, seconds):
-    assert _drawn_out(times, n, square) == pytest.approx(seconds)
-
-
-def test_many_rows_on_a_sample_are_not_said_to_take_minutes(monkeypatch):
-    monkeypatch.setattr("evidentia.app.advisor.cost._seconds", lambda probe, X, probes: {400: 0.004, 1600: 0.007})
-    for n in (100_000, 200_000, 1_000_000):
-        assert not expected_cost(methods.find("ecm")(n_init=5), np.zeros((n, 4)), (2, 6)).long
-        assert expected_cost(methods.find("egmm")(), np.zeros((n, 4)), None).seconds < 10
-    assert expected_cost(methods.find("ecm")(), np.zeros((50_000_000, 10), dtype=np.int8), 3).long  # all are read
-
-
-def test_a_short_run_tells_the_cost_and_leaves_the_estimator_alone():
-    X = np.r_[RNG.normal(size=(3000, 8)), RNG.normal(size=(3000, 8)) + 4]
-    model = methods.find("fcm")(2, n_init=2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        cost = expected_cost(model, X, 2)
-    assert 0 < cost.seconds < 600
-    assert not hasattr(model, "partition_")
-    assert expected_cost(model, np.where(X > 3, np.nan, X), 2) is None  # the fit itself will say why

@@ -194,7 +194,7 @@ BROKEN = {
     "sheet.xls": (b"\xd0\xcf\x11\xe0", "Save the sheet as .xlsx or CSV"),
     "a.feather": (b"ARROW1..", "is not a whole Feather file"),
     "cells.h5ad": (b"\x89HDF\r\n\x1a\n", "is not a whole AnnData file"),
-    "flow.fcs": (b"FCS2.0    ", "is version 2.0; FCS 3.0 and 3.1 are read"),
+    "flow.fcs": (b"FCS3.0    ", "is a damaged FCS file"),
     "short.csv.gz": (gzip.compress(b"a,b\n1,2\n" * 99)[:20], "gzip"),
     "packed.csv": (gzip.compress(b"a,b\n1,2\n"), "gzip-compressed"),
     "noname": (b"a,b\n1,2\n", ".parquet"),

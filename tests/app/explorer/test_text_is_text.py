@@ -8,9 +8,9 @@ from PIL import Image
 from app.explorer.driving import Driver
 from app.explorer.served import Served
 from evidentia import CredalPartition, FocalSets
-from evidentia._names import TURNING, printable
 from evidentia.app.explorer.app import TABS
 from evidentia.app.report import write_interactive, write_report
+from evidentia.safe_text import TURNING, printable
 from hostile import PAYLOADS, check_unhurt, hostile, unshown, watch, words
 
 FILE = "<img class=hurt src=f onerror=hurt=15> &lt;b class=hurt&gt; ${hurt=16} $$x$$ \u202e \x1b \udcff"

@@ -25,7 +25,7 @@ from evidentia.app.cli.inputs import InputOptions
 from evidentia.app.explorer import Exploration, Settings, StoppedFit, script
 from evidentia.app.explorer.app import known_parameters, read_parameters
 from evidentia.app.explorer.offline import send_all_messages
-from evidentia.plots.looks import looks
+from evidentia.plots.styles import object_styles
 from evidentia.storage import load_model
 
 VIEWS = ("Questions", "Columns", "Numbers", "Peaks", "Tree", "Compare", "Log", "Map")
@@ -117,7 +117,7 @@ def test_matched_clusters_have_one_color_in_a_comparison_whatever_their_numbers(
         clicked.page.redraw()
         compare = clicked.open("Compare")
         colors = {name: np.array(compare.source.data[f"color {name}"]) for name in ("there", "here")}
-        assert (colors["here"] == looks(here).colors).all()
+        assert (colors["here"] == object_styles(here).colors).all()
         stay = np.setdiff1d(np.flatnonzero((there.sets().sum(1) == 1) & (here.sets().sum(1) == 1)), compare.differ)
         assert len(stay) > 20
         assert (colors["there"][stay] == colors["here"][stay]).all()

@@ -10,7 +10,6 @@
 """
 
 from evidentia.app.advisor.columns import Column
-from evidentia.app.advisor.cost import Cost, expected_cost
 from evidentia.app.advisor.n_clusters import fit_number, numbers_to_try
 from evidentia.app.advisor.numerals import read_numerals
 from evidentia.app.advisor.rules import Recommendation, recommend
@@ -18,6 +17,6 @@ from evidentia.app.advisor.table import TableProfile, profile_table
 from evidentia.app.advisor.table_model import TableModel
 
 __all__ = [
-    "Column", "Cost", "Recommendation", "TableModel", "TableProfile", "expected_cost", "fit_number",
-    "numbers_to_try", "profile_table", "read_numerals", "recommend",
+    "Column", "Recommendation", "TableModel", "TableProfile", "fit_number", "numbers_to_try",
+    "profile_table", "read_numerals", "recommend",
 ]  # fmt: skip

@@ -22,6 +22,13 @@ from evidentia.solvers.units import SPREADS
 SCALERS = {"standard": "StandardScaler", "robust": "RobustScaler", "minmax": "MinMaxScaler"}
 ALL_PAIRS = 500  # objects: beyond, each is compared with some others only
 PARTNERS = 100
+USES = {
+    "numbers": "All columns are numbers: a Gaussian mixture, ",
+    "categories": "All columns are categories: a latent class mixture, ",
+    "numbers and categories": "Numbers and categories side by side: a mixture of both, ",
+    "links": "With links: ",
+    "links with categories": "Links and columns of categories: ",
+}
 SETS = {
     "auto": "Sets of clusters only where clusters overlap.",
     "full": "Every set of clusters may hold mass.",
@@ -159,8 +166,9 @@ def recommend_for(frame: pd.DataFrame, seen: TableProfile, *, method: str, scale
     _check_something_left(seen)
     reasons: dict[str, str] = {}
     if method == "auto":
-        method, reasons["method"] = method_rule(seen, linked=linked)
-    cls = methods.find(method)
+        cls, reasons["method"] = method_rule(seen, linked=linked)
+    else:
+        cls = methods.find(method)
     columns, categories, unread = columns_rule(seen, cls)
     if not columns:
         raise ValueError(_nothing_to_read(cls, unread))
@@ -172,13 +180,13 @@ def recommend_for(frame: pd.DataFrame, seen: TableProfile, *, method: str, scale
     settings: dict[str, Any] = {}
     if mixed:
         settings, reasons["n_pairs"] = mixed_settings(seen, cls, [name for name in columns if name not in categories])
-    elif method == "egmm":
-        settings, reasons["reduce"] = egmm_settings(seen, asked)
+    elif {"standardize", "reduce"} <= set(cls.parameters):
+        settings, reasons["reduce"] = unit_settings(seen, asked)
     if "method" in reasons:
         reasons["focal_sets"] = sets_rule(cls)
     chosen = Recommendation(
         seen,
-        method,
+        cls.method.name,
         scale,
         MappingProxyType(settings),
         columns,
@@ -192,8 +200,8 @@ def recommend_for(frame: pd.DataFrame, seen: TableProfile, *, method: str, scale
 # -- the rules --------------------------------------------------------------------------------------------------------
 
 
-def method_rule(seen: TableProfile, *, linked: bool = False) -> tuple[str, str]:
-    """Which method reads columns of these kinds.
+def method_rule(seen: TableProfile, *, linked: bool = False) -> tuple[Any, str]:
+    """Return the class of the method for columns of these kinds, and the reason.
 
     Two numbers in a column are a category: within a cluster a Gaussian has no width there. A wide table is reduced to
     principal components, in which such columns are dissolved, so there they are numbers. Whole numbers of few values
@@ -202,13 +210,13 @@ def method_rule(seen: TableProfile, *, linked: bool = False) -> tuple[str, str]:
     numbers, text = seen.of_kind(NUMBERS), [column for column in seen.of_kind() if not column.numeric]
     two = [] if seen.wide else seen.of_kind(TWO)
     if linked:
-        mixed = bool(text) or (numbers and two)
-        return ("cevclus", "Links and columns of categories: CEVCLUS.") if mixed else ("cecm", "With links: CECM.")
-    if not numbers and (text or not seen.wide):
-        return "latent-class", "All columns are categories: a latent class mixture, LatentClassMixture."
-    if text or two:
-        return "latent-profile", "Numbers and categories side by side: a mixture of both, LatentProfileMixture."
-    return "egmm", "All columns are numbers: a Gaussian mixture, EGMM."
+        use = "links with categories" if text or (numbers and two) else "links"
+    elif not numbers and (text or not seen.wide):
+        use = "categories"
+    else:
+        use = "numbers and categories" if text or two else "numbers"
+    cls = methods.best_for(use)
+    return cls, f"{USES[use]}{cls.__name__}."
 
 
 def columns_rule(seen: TableProfile, cls: Any) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
@@ -223,7 +231,7 @@ def columns_rule(seen: TableProfile, cls: Any) -> tuple[tuple[str, ...], tuple[s
         two = [column.name for column in seen.of_kind(TWO)] if seen.of_kind(NUMBERS, COUNTS) or text else []
         categories = {*text, *two} if not seen.wide or text else set()
         return tuple(c.name for c in all_columns), tuple(c.name for c in all_columns if c.name in categories), {}
-    why = f"text, of which {record.name} reads none; evclus does"
+    why = f"text, of which {record.name} reads none; {_short_name('dissimilarities')} does"
     return tuple(c.name for c in all_columns if c.numeric), (), dict.fromkeys(text, why)
 
 
@@ -254,8 +262,8 @@ def scale_of_mixed(cls: Any) -> str:
     return "Numbers are divided by their standard deviation." if "number_weight" in cls.parameters else ""
 
 
-def egmm_settings(seen: TableProfile, scale: str) -> tuple[dict[str, Any], str]:
-    """Settings of EGMM that are not its defaults: the scale that was asked for, principal components for a wide table.
+def unit_settings(seen: TableProfile, scale: str) -> tuple[dict[str, Any], str]:
+    """Return settings of a method that brings columns to one scale and reduces them, where they are not its defaults.
 
     Those above the noise of shuffled columns. On ten tables with known classes, of 150 to 1,080 rows and 30 to 2,000
     columns, they were level with the best number on eight, and close on two; a share of the variance keeps noise.
@@ -290,8 +298,8 @@ def of_dissimilarities(seen: TableProfile, *, method: str = "auto", linked: bool
     reasons: dict[str, str] = {}
     settings: dict[str, Any] = {"metric": "precomputed"}
     if method == "auto":
-        method = "cevclus" if linked else "evclus"
-        reasons["method"] = f"A square of dissimilarities: {method.upper()}."
+        cls = methods.best_for("links with dissimilarities" if linked else "dissimilarities")
+        method, reasons["method"] = cls.method.name, f"A square of dissimilarities: {cls.__name__}."
         if seen.n_rows > ALL_PAIRS:
             settings["n_pairs"] = PARTNERS
             reasons["n_pairs"] = f"Each of {seen.n_rows:,} objects is compared with {PARTNERS} others."
@@ -341,7 +349,12 @@ def _nothing_to_read(cls: Any, unread: Mapping[str, str]) -> str:
     names = ", ".join(list(unread)[:5]) + (" …" if len(unread) > 5 else "")
     name = cls.method.name
     if "categories" in cls.method.reads:
-        return f"{name} reads categories, and all columns are numbers ({names}). egmm reads those."
+        return f"{name} reads categories, and all columns are numbers ({names}). {_short_name('numbers')} reads those."
     return (
-        f"{name} reads numbers, and all columns are categories ({names}). latent-class reads those; evclus reads both."
+        f"{name} reads numbers, and all columns are categories ({names}). {_short_name('categories')} reads those; "
+        f"{_short_name('dissimilarities')} reads both."
     )
+
+
+def _short_name(use: str) -> str:
+    return methods.best_for(use).method.name

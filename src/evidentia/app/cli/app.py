@@ -148,8 +148,9 @@ def fit(
                    columns=columns or (), drop=drop or (), scale=scale.value, out=out)  # fmt: skip
         return
     _check_in_memory(file, checkpoint, scheduler, ensemble, links)
+    from evidentia import methods
     from evidentia.app.cli import fitting, inputs
-    from evidentia.app.cli.running import check_out, expect, run
+    from evidentia.app.cli.running import check_out, run
 
     count = fitting.parse_clusters(clusters)
     wishes = inputs.InputOptions(
@@ -164,15 +165,15 @@ def fit(
         missing=None if missing is None else missing.value,
     )
     fitting.FitRequest(method, count, (), distances=bool(distances), linked=wishes.linked).check()
-    given = inputs.read(
-        file, wishes, cures="--missing drop leaves these rows out; --method egmm --missing em uses what is there"
-    )
+    able = methods.best_for("numbers").method.name
+    cures = f"--missing drop leaves these rows out; --method {able} --missing em uses what is there"
+    given = inputs.read(file, wishes, cures=cures)
     estimator, given = given.estimator(count, ctx.meta["settings"], seed, linked=wishes.linked)
     given.check_links(links)
     check_out(out, tables.value)
     if not quiet:
         given.print_heading()
-        given.print_choice(expect(estimator, given.data, count, given.scale))
+        given.print_choice()
     run(
         estimator,
         given.data,
@@ -216,6 +217,7 @@ def _fit_large(
     ctx: Any, file: Path, method: str, clusters: str, seed: int, alone: dict[str, Any], **given: Any
 ) -> None:
     """Rows stay where they are; what can be done only with all of them at hand is refused."""
+    from evidentia import methods
     from evidentia.app.cli import fitting
     from evidentia.app.cli.large import fit_large
     from evidentia.app.cli.running import check_out
@@ -223,7 +225,7 @@ def _fit_large(
     for option in (option for option, value in alone.items() if value):
         raise UserError(f"{option} needs all rows in memory, and those of {file} stay on disk.")
     check_out(given["out"])
-    name = "egmm" if method == "auto" else method
+    name = methods.best_for("numbers").method.name if method == "auto" else method
     wish = fitting.FitRequest(name, fitting.parse_clusters(clusters), ctx.meta["settings"], seed)
     fit_large(str(file), wish, command=_command(ctx), title=file.name, **given)
 
@@ -256,11 +258,13 @@ def ask(
 ) -> None:
     """Answer questions about pairs of rows, and see the clusters follow; leave and come back at any time."""
     check_file(file)
+    from evidentia import methods
     from evidentia.app.cli import asking, inputs
     from evidentia.app.cli.running import check_out
 
     wishes = inputs.InputOptions(
-        method="cecm", distances=False, scale=scale.value, id_column=id_column, drop=drop or (), columns=columns or (),
+        method=methods.best_for("links").method.name, distances=False, scale=scale.value, id_column=id_column,
+        drop=drop or (), columns=columns or (),
         missing=missing.value,
     )  # fmt: skip
     given = inputs.read(file, wishes)
@@ -331,7 +335,11 @@ def segment(
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Clustering method, see below.", show_default="cecm with masks, else egmm"),
+        typer.Option(
+            metavar="NAME",
+            help="Clustering method, see below.",
+            show_default="what suits images",
+        ),
     ] = None,
     same: Annotated[
         list[Path] | None, typer.Option(metavar="MASK", help="Region that is one segment (not black); repeat.")

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evidentia._names import printable
 from evidentia.app.advisor.rules import rescale
 from evidentia.app.advisor.table_model import TableModel, scales_of
 from evidentia.app.cli import terminal
@@ -22,6 +21,7 @@ from evidentia.app.cli.summary import print_summary
 from evidentia.constraints import ActiveSession
 from evidentia.files import check_writable
 from evidentia.prototypes import CECM
+from evidentia.safe_text import printable
 
 KEYS = {"s": "same", "d": "different", "?": "unknown", "u": "undo", "q": "quit"}
 WORDS = KEYS | {word: word for word in KEYS.values()} | {"don't know": "unknown", "leave": "quit"}

@@ -68,11 +68,10 @@ class Input:
             print_labeled("left out", listing([f"{name} ({why})" for name, why in self.left_out.items()], SHOWN))
         print_labeled("seen", "; ".join(self.choice.profile.sentences()))
 
-    def print_choice(self, cost: str | None) -> None:
-        """The reasons of the choice and what it will cost, in one paragraph."""
-        said = [str(self.choice), "" if cost is None else f"This takes {cost}."]
-        if any(said):
-            print_labeled("choice", " ".join(part for part in said if part))
+    def print_choice(self) -> None:
+        """Print the reasons of the choice in one paragraph."""
+        if str(self.choice):
+            print_labeled("choice", str(self.choice))
 
     @property
     def words(self) -> dict[str, Any]:

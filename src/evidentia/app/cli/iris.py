@@ -8,7 +8,7 @@ import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
 from evidentia.app.cli import inputs, tables, terminal
-from evidentia.app.cli.running import check_out, expect, run
+from evidentia.app.cli.running import check_out, run
 from evidentia.datasets import load
 from evidentia.partition import CredalPartition
 
@@ -32,7 +32,7 @@ def show_irises(out: Path, *, command: str, quiet: bool) -> None:
     estimator, given = given.estimator(None)
     if not quiet:
         given.print_heading()
-        given.print_choice(expect(estimator, given.data, None, given.scale))
+        given.print_choice()
     run(
         estimator,
         given.data,

@@ -19,10 +19,10 @@ from evidentia.app.cli.tables import split_names
 from evidentia.app.run_folder import list_files, whole_run
 from evidentia.files import write_whole
 from evidentia.rows import RowSource, open_rows
-from evidentia.rows.passes import reduce_rows, show_progress
-from evidentia.rows.scan import chunk_moments
+from evidentia.rows.passes import show_progress
+from evidentia.rows.scan import column_scales
 from evidentia.rows.source import TransformedRows
-from evidentia.solvers.coordinates import ColumnScales, scales_of
+from evidentia.solvers.coordinates import ColumnScales
 
 SAMPLE = 20_000  # rows of the report
 PLACES = 64  # parts of the source that these are from
@@ -55,9 +55,10 @@ def fit_large(
                 terminal.print_labeled("method", f"{type(estimator).__name__}; rows are read anew in each pass")
             bars = not quiet and typer.get_text_stream("stderr").isatty()
             estimator.set_params(verbose=int(bars))
-            if scale == "none" and getattr(estimator, "standardize", None) == "auto":
+            itself = "standardize" in estimator.parameters  # so no scale is needed
+            if scale == "none" and itself and estimator.standardize == "auto":
                 estimator.set_params(standardize=False)
-            scales = _scales(rows, scale, wish.method)
+            scales = _scales(rows, "none" if scale == "auto" and itself else scale)
             used = rows if scales is None else TransformedRows(rows, scales)
             model = estimator.fit(used, checkpoint=checkpoint)
             fresh = None if out is None else stack.enter_context(whole_run(out))
@@ -106,14 +107,13 @@ def _open(where: str, columns: Sequence[str], drop: Sequence[str]) -> RowSource:
     return rows
 
 
-def _scales(rows: RowSource, scale: str, method: str) -> ColumnScales | None:
-    """Columns on a common scale, for methods that are not indifferent to it."""
-    if scale == "none" or (scale == "auto" and method == "egmm"):  # it standardizes for itself
+def _scales(rows: RowSource, scale: str) -> ColumnScales | None:
+    """Return what brings the columns to a common scale."""
+    if scale == "none":
         return None
     if scale not in ("auto", "standard"):
         raise UserError(f"--scale {scale} needs all rows in memory; none and standard do not.")
-    found = scales_of(reduce_rows(chunk_moments, rows, False))
-    return ColumnScales(found.origin, np.where(found.deviation == 0, 1.0, found.deviation))
+    return column_scales(rows)
 
 
 def _fill_sample(folder: Path, placing: TableModel, rows: RowSource, notes: Sequence[str], **words: Any) -> None:

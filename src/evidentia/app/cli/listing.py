@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from evidentia._names import guard_table
 from evidentia.app.cli import terminal
 from evidentia.datasets import list_datasets, load
 from evidentia.files import whole_file
+from evidentia.safe_text import guard_table
 
 
 def list_all() -> None:

@@ -9,7 +9,6 @@ import pandas as pd
 import typer
 
 from evidentia import load_model
-from evidentia._names import guard_table
 from evidentia.app.advisor import TableModel
 from evidentia.app.cli import tables
 from evidentia.app.cli.errors import UserError, listing
@@ -18,6 +17,7 @@ from evidentia.app.cli.terminal import print_note
 from evidentia.app.report.results import write_table
 from evidentia.partition import CredalPartition
 from evidentia.rows import open_rows
+from evidentia.safe_text import guard_table
 
 ENDINGS = (".csv", ".parquet", ".npz")
 

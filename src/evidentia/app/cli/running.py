@@ -10,10 +10,7 @@ from typing import Any
 import pandas as pd
 import typer
 
-from evidentia._base import is_precomputed
-from evidentia.app.advisor import expected_cost
 from evidentia.app.advisor.n_clusters import Clusters, numbers_to_try
-from evidentia.app.advisor.rules import rescale
 from evidentia.app.cli import fitting, terminal
 from evidentia.app.cli.errors import INTERRUPTED, UserError
 from evidentia.app.cli.summary import print_summary
@@ -66,7 +63,7 @@ def run(
         terminal.echo("\nNothing was written; --out DIR keeps the report, the masses and the plots.")
     if out is not None:
         from evidentia.app.report.results import fill_results
-        from evidentia.plots._ink import NEEDED, can_draw
+        from evidentia.plots.mpl import NEEDED, can_draw
 
         with whole_run(out) as fresh:
             saved = fitted.placing.save(fresh / "model.npz")
@@ -96,20 +93,6 @@ def run(
         raise typer.Exit(INTERRUPTED)
 
 
-def expect(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str) -> str | None:
-    """What the fit will cost, in words; a long one is announced, with what is quicker."""
-    cost = expected_cost(estimator, rescale(data, scale)[0], clusters)
-    if cost is None:
-        return None
-    if cost.long:
-        quicker = "" if isinstance(clusters, int) else "a number of clusters (--clusters 4), "
-        terminal.print_note(
-            f"this will take {cost}. Ctrl-C ends it and keeps the best result so far; {quicker}fewer starts "
-            "(--starts 1) or a sample of the rows are quicker."
-        )
-    return str(cost)
-
-
 def check_out(out: Path | None, tables: str = "auto") -> None:
     """Refuse a place that cannot be written to, or a format, before the work is done, not after it."""
     if out is None:
@@ -129,7 +112,7 @@ def check_out(out: Path | None, tables: str = "auto") -> None:
 def _numbers(estimator: Any, data: pd.DataFrame) -> pd.DataFrame | None:
     """The columns of numbers, which the report shows."""
     numbers = data.select_dtypes("number")
-    return None if is_precomputed(estimator) or numbers.empty else numbers
+    return None if estimator.get_params().get("metric") == "precomputed" or numbers.empty else numbers
 
 
 def _describe_fit(estimator: Any, clusters: Clusters, scale: str) -> str:

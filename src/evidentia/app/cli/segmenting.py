@@ -9,13 +9,14 @@ from typing import Any
 
 import typer
 
+from evidentia import methods
 from evidentia.app.advisor.n_clusters import Clusters, numbers_to_try
 from evidentia.app.cli import fitting, terminal
 from evidentia.app.cli.errors import INTERRUPTED, UserError, closest
 from evidentia.app.images import Image, Segmentation, fuse, read_image, segment, write_segmentation
 from evidentia.app.images.quantizing import MOST
 from evidentia.app.images.reading import size_text, stack
-from evidentia.app.images.segmentation import suited_to_images
+from evidentia.app.images.segmentation import set_for_images
 
 MOST_WHEN_FUSED = 1024  # values of one image: masses are kept for the combinations that occur
 
@@ -54,16 +55,17 @@ class Job:
     n_prototypes: int | None
 
     def estimator(self, clusters: Clusters) -> Any:
-        method = self.method or ("cecm" if self.masks.linked else "egmm")
+        listening = methods.best_for("images with links").method.name
+        unmasked = methods.best_for("images").method.name
+        method = self.method or (listening if self.masks.linked else unmasked)
         estimator = fitting.FitRequest(
             method=method, clusters=clusters, settings=self.settings, seed=self.seed
         ).estimator()
-        if method == "egmm":
-            suited_to_images(estimator)
+        set_for_images(estimator)
         if numbers_to_try(estimator, clusters) is not None:
             raise UserError(f"--clusters: {method} needs a number, as in --clusters 3.")
         if self.masks.linked and "links" not in estimator.method.takes:
-            raise UserError(f"--same and --different mean nothing to {method}: they are options of cecm.")
+            raise UserError(f"--same and --different mean nothing to {method}: they are options of {listening}.")
         return estimator
 
     def segment(self, image: Image, estimator: Any, most: int) -> Segmentation:

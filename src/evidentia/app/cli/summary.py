@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evidentia._names import printable
 from evidentia.app.cli import terminal
 from evidentia.partition import CredalPartition
+from evidentia.safe_text import printable
 
 
 def print_summary(partition: CredalPartition) -> None:

@@ -23,7 +23,7 @@ from evidentia.app.advisor.numerals import has_decimals, numbers_of, read_numera
 from evidentia.app.cli import formats
 from evidentia.app.cli.errors import UserError, closest, listing
 from evidentia.app.cli.files import check_file
-from evidentia.rows.text import counts_columns
+from evidentia.rows.arrow import counts_columns
 from evidentia.solvers.memory import refuse_beyond_memory
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab"}

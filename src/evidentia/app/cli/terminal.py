@@ -10,7 +10,7 @@ from typing import TextIO
 
 import typer
 
-from evidentia._names import printable
+from evidentia.safe_text import printable
 
 LABEL_WIDTH = 11
 

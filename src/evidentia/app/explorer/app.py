@@ -13,8 +13,6 @@ import numpy as np
 import panel as pn
 
 from evidentia import methods
-from evidentia._names import guard_table
-from evidentia.app.advisor import expected_cost
 from evidentia.app.advisor.n_clusters import parse_clusters, words_of
 from evidentia.app.advisor.rules import SCALERS
 from evidentia.app.explorer.asking import Questions
@@ -28,6 +26,7 @@ from evidentia.app.explorer.recipe import script
 from evidentia.app.explorer.state import Exploration
 from evidentia.app.explorer.tabs import Columns, Log, Tabs, chain_words
 from evidentia.partition.counts import describe_clusters
+from evidentia.safe_text import guard_table
 
 AUTO = "auto"
 TABS = {"Questions": Questions, "Columns": Columns, "Numbers": Numbers, "Peaks": Peaks, "Tree": Tree,
@@ -154,11 +153,9 @@ class TablePage(Page):
 
     def opening_text(self) -> str:
         try:
-            estimator = self.exploration.estimator()
-            cost = expected_cost(estimator, self.exploration.rows_of(), self.exploration.settings.clusters)
+            return f"Fitting {type(self.exploration.estimator()).__name__}"
         except (ValueError, TypeError, ImportError):
             return "Fitting for the first time"  # what is wrong with the settings is told by the fit itself
-        return f"Fitting {type(estimator).__name__}" + (f", which takes {cost}" if cost else "")
 
     def _separate(self) -> None:
         self._link(self.exploration.separate, self.group, self.selected_names())

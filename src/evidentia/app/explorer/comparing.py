@@ -9,15 +9,14 @@ import panel as pn
 from bokeh.models import LassoSelectTool
 from bokeh.plotting import figure
 
-from evidentia._names import printable
-from evidentia._objects import align_objects
 from evidentia.app.explorer.figures import FADED, PLOT, Points, by_mark, mark_letters, name_figure, remove_grid
 from evidentia.app.explorer.parts import button, text, to_html
 from evidentia.app.explorer.tabs import Tab
 from evidentia.belief import FocalSets
 from evidentia.partition import CredalPartition
-from evidentia.partition.alignment import match_labels, moved_objects
-from evidentia.plots.looks import looks
+from evidentia.partition.alignment import align_objects, match_labels, moved_objects
+from evidentia.plots.styles import object_styles
+from evidentia.safe_text import printable
 from evidentia.scores import credal_rand_index
 
 STEPS = ("there", "here")
@@ -80,8 +79,8 @@ class Compare(Points, Tab):
         x, y = self.page.map.xy[self.objects].T
         line = np.where(np.isin(self.objects, self.differ), 0x000000FF, 0x00000000).astype(np.uint32)
         data: dict[str, Any] = {"x": x, "y": y, "line": line}
-        for name, look in zip(STEPS, map(looks, (number_alike(there, here), here))):
-            data |= {f"color {name}": look.colors[self.objects], f"mark {name}": mark_letters(look, self.objects)}
+        for name, styles in zip(STEPS, map(object_styles, (number_alike(there, here), here))):
+            data |= {f"color {name}": styles.colors[self.objects], f"mark {name}": mark_letters(styles, self.objects)}
         self.source.data = data
         for figure_, at in zip(self.figures, (self.other.value, exploration.at)):
             name_figure(figure_, f"Map of step {at + 1}, {exploration.steps[at].words}.")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from bokeh.models import CategoricalMarkerMapper, ColumnDataSource
 
-from evidentia._names import printable
-from evidentia.plots.looks import Looks
+from evidentia.plots.styles import ObjectStyles
+from evidentia.safe_text import printable
 
 if TYPE_CHECKING:
     from evidentia.app.explorer.app import TablePage
@@ -38,10 +38,10 @@ def by_mark(field: str) -> dict[str, Any]:
     return {"field": field, "transform": mapper}
 
 
-def mark_letters(look: Looks, objects: np.ndarray) -> list[str]:
+def mark_letters(styles: ObjectStyles, objects: np.ndarray) -> list[str]:
     """The mark of each object as a single letter."""
-    letters = np.array([str(list(SYMBOLS).index(mark)) for mark in look.marks])
-    return letters[look.codes[objects]].tolist()
+    letters = np.array([str(list(SYMBOLS).index(mark)) for mark in styles.marks])
+    return letters[styles.codes[objects]].tolist()
 
 
 class Points:

@@ -20,8 +20,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evidentia._archive import Format, name_file_in_errors, read_archive, write_archive
 from evidentia.app.explorer.parsing import parse
+from evidentia.archive import Format, name_file_in_errors, read_archive, write_archive
 from evidentia.belief import FocalSets
 from evidentia.constraints.answers import Answer, read_answers, write_answers
 from evidentia.files import whole_file

@@ -13,7 +13,6 @@ from bokeh.models import ColumnDataSource, FreehandDrawTool, Range1d
 from bokeh.plotting import figure
 
 from evidentia import methods
-from evidentia._names import escape
 from evidentia.app.advisor.n_clusters import parse_clusters, words_of
 from evidentia.app.explorer.asking import Asking
 from evidentia.app.explorer.figures import name_figure, remove_grid
@@ -24,8 +23,9 @@ from evidentia.app.explorer.segments import PENS, ImageExploration, RegionQuesti
 from evidentia.app.images import write_segmentation
 from evidentia.app.images.pictures import MOST_CHANNELS, color_sets, single_sets, to_rgb
 from evidentia.app.images.strokes import Stroke
-from evidentia.plots.looks import number_palette
 from evidentia.plots.palette import set_label, set_style
+from evidentia.plots.styles import number_palette
+from evidentia.safe_text import escape
 
 # Not the colors of clusters: a pen says that something is one segment, not which.
 INKS = ("#ffe119", "#f032e6", "#42d4f4")

@@ -22,17 +22,17 @@ from bokeh.models import (
 )
 from bokeh.plotting import figure
 
-from evidentia._names import printable, printable_table
 from evidentia.app.explorer.figures import FADED, PLOT, SYMBOLS, Points, by_mark, mark_letters, name_figure, remove_grid
 from evidentia.app.explorer.parts import WIDTH, Html, Range, choices, options, text, to_html
 from evidentia.app.report.interactive import draw_hulls, hull_columns
 from evidentia.app.report.pictures import choose_view
-from evidentia.belief.focal import format_mask
+from evidentia.belief import format_mask
 from evidentia.partition.profiles import read_columns
-from evidentia.plots.looks import Looks, choose_drawn, column_shades, looks, pack_colors
+from evidentia.plots import partition_plot_data
 from evidentia.plots.palette import set_style
-from evidentia.plots.partition import partition_plot_data
+from evidentia.plots.styles import ObjectStyles, choose_drawn, column_shades, object_styles, pack_colors
 from evidentia.plots.table import fill_missing, principal_plane
+from evidentia.safe_text import printable, printable_table
 
 if TYPE_CHECKING:
     from evidentia.app.explorer.app import TablePage
@@ -133,7 +133,7 @@ class Map(Points):
             linked = [page.exploration.rows[name] for one in page.exploration.step.statements
                       for name in (*one.objects, *one.others)]  # fmt: skip
             always = np.concatenate([page.selection, page.exploration.step.moved, np.array(linked, dtype=np.int64)])
-            drawn = choose_drawn(looks(partition).kinds, always=always.astype(np.int64))
+            drawn = choose_drawn(object_styles(partition).kinds, always=always.astype(np.int64))
             top = np.sort(np.argsort(-partition.masses.sum(axis=0), kind="stable")[:HOVERED])
             masses = partition.masses[drawn.objects].astype(np.float32)
             new = {"doubt": partition.doubt[drawn.objects].astype(np.float32)}
@@ -145,16 +145,16 @@ class Map(Points):
             if not np.array_equal(xy, self.xy):
                 self.xy = xy
                 new |= {"x": xy[self.objects, 0], "y": xy[self.objects, 1]}
-            look = self._looks()
-            self._show_legend(look)
-            new |= self._columns(look)
+            styles = self._styles()
+            self._show_legend(styles)
+            new |= self._columns(styles)
             kept = {name: self.source.data[name] for name in ("x", "y", "name") if name not in new}
             if len(kept) == 3 and set(self.source.data) == {*kept, *new}:
                 self.source.data.update(new)
             else:
                 self.source.data = {**kept, **new}
             self.show_selection(page.selection)
-        self._tell(look)
+        self._tell(styles)
         names = partition.focal_sets.names(partition.cluster_names)
         tips = [(f"mass of {printable(names[at])}", f"@m{k}{{0.00}}") for k, at in enumerate(top)]
         self.hover.tooltips = [("object", "@name"), ("doubt", "@doubt{0.00}"), *tips]
@@ -163,42 +163,42 @@ class Map(Points):
         self._name_axes()
         page.drawn.object = to_html(drawn.words)
 
-    def _looks(self) -> Looks:
+    def _styles(self) -> ObjectStyles:
         partition = self.page.exploration.partition_
         if self.rule.value == LARGEST:
-            return looks(partition)
-        return looks(partition, sets=partition.sets("cautious", cautiousness=self.caution.value))
+            return object_styles(partition)
+        return object_styles(partition, sets=partition.sets("cautious", cautiousness=self.caution.value))
 
-    def _columns(self, look: Looks) -> dict[str, Any]:
+    def _columns(self, styles: ObjectStyles) -> dict[str, Any]:
         """Colors as bytes, marks as single letters, sizes; an object whose set is not shown has none."""
-        codes = look.codes[self.objects]
-        colors = look.fills[codes]
+        codes = styles.codes[self.objects]
+        colors = styles.fills[codes]
         if self.color.value != BY_SET:
             columns = read_columns(self.page.exploration.table[[self.color.value]])
             shades = column_shades(columns.values[:, 0], columns.levels.get(0))
             colors = pack_colors(list(shades.palette))[shades.codes[self.objects]]
-        shown = np.isin(look.masks, self.legend.value)
-        sizes = np.where(shown[codes], look.sizes[self.objects], 0).astype(np.float32)
-        return {"color": colors, "mark": mark_letters(look, self.objects), "size": sizes}
+        shown = np.isin(styles.masks, self.legend.value)
+        sizes = np.where(shown[codes], styles.sizes[self.objects], 0).astype(np.float32)
+        return {"color": colors, "mark": mark_letters(styles, self.objects), "size": sizes}
 
-    def _show_legend(self, look: Looks) -> None:
+    def _show_legend(self, styles: ObjectStyles) -> None:
         """Sets that were hidden stay so."""
-        masks = look.masks.tolist()
+        masks = styles.masks.tolist()
         hidden = set(self.legend.options.values() if self.legend.options else ()) - set(self.legend.value)
-        labels = [f"{printable(label)}: {count:,}" for label, count in zip(look.labels, look.counts)]
+        labels = [f"{printable(label)}: {count:,}" for label, count in zip(styles.labels, styles.counts)]
         shown = [mask for mask in masks if mask not in hidden]
         self.legend.param.update(options=dict(zip(labels, masks)), value=shown)
         lines = [
             f'<div style="height:24px;line-height:22px;font-size:17px;text-align:center;color:#{fill >> 8:06x};'
             f'-webkit-text-stroke:.4px #333" aria-hidden="true">{SYMBOLS[mark]}</div>'
-            for fill, mark in zip(look.fills.tolist(), look.marks)
+            for fill, mark in zip(styles.fills.tolist(), styles.marks)
         ]
         self.swatches.object = "".join(lines)
 
-    def _tell(self, look: Looks) -> None:
+    def _tell(self, styles: ObjectStyles) -> None:
         """What is drawn in words; the table has the rest of them."""
         across, up = self.axis_names()
-        colors = ", ".join(f"{label} {count:,}" for label, count in zip(look.labels, look.counts))
+        colors = ", ".join(f"{label} {count:,}" for label, count in zip(styles.labels, styles.counts))
         by = "" if self.color.value == BY_SET else f" Colored by {self.color.value}."
         name_figure(
             self.figure, f"Map of {len(self.objects):,} objects by {across} and {up}. Sets: {colors}.{by} "
@@ -228,13 +228,13 @@ class Map(Points):
         self.page.count()
 
     def _recolor(self, used: Any) -> None:
-        look = self._looks()
+        styles = self._styles()
         if used in (self.rule, self.caution):
             with self.page.ignore_events():
-                self._show_legend(look)
+                self._show_legend(styles)
             self.words.object = to_html(RULES[self.rule.value].format(self.caution.value))
-        self.source.data.update(self._columns(look))
-        self._tell(look)
+        self.source.data.update(self._columns(styles))
+        self._tell(styles)
 
     def controls(self) -> list[Any]:
         return [

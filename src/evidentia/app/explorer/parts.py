@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 import param
 
-from evidentia._names import escape, printable, printable_table
+from evidentia.safe_text import escape, printable, printable_table
 
 INK, FAINT = "#1b1b1b", "#6b6b6b"
 BANNERS = {"alert": ("#8a0000", "#fdecea"), "busy": ("#5c3d00", "#fff4dc"), "status": (INK, "#eef4f8")}

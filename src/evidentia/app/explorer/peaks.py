@@ -11,13 +11,14 @@ import panel as pn
 from bokeh.models import BoxSelectTool, ColumnDataSource, PointDrawTool, TapTool
 from bokeh.plotting import figure
 
-from evidentia._names import printable
+from evidentia import methods
 from evidentia.app.explorer.figures import FADED, PLOT, Points, name_figure, remove_grid
 from evidentia.app.explorer.parts import Range, button, text
 from evidentia.app.explorer.tabs import Tab
 from evidentia.partition.alignment import match_labels
-from evidentia.plots.dendrogram import dendrogram_plot_data
+from evidentia.plots import dendrogram_plot_data
 from evidentia.plots.palette import HUES
+from evidentia.safe_text import printable
 
 GRAY, LEAVES = "#5f5f5f", 2000
 
@@ -89,7 +90,9 @@ class Peaks(Points, Computed):
         Computed.__init__(self, page)
 
     def controls(self) -> list[Any]:
-        return [button("BPEC around the selected", self._fit, width=220, color="primary")]
+        return [
+            button(f"{methods.best_for('peaks').__name__} around the selected", self._fit, width=220, color="primary")
+        ]
 
     def _figure(self) -> Any:
         found = figure(tools="pan,wheel_zoom,reset", name="peaks", height=460, tooltips=[("object", "@name")], **PLOT)
@@ -109,7 +112,7 @@ class Peaks(Points, Computed):
 
     def _fit(self) -> None:
         rows = self.page.selection.tolist()
-        self.page.act_later(lambda: self.page.exploration.choose_peaks(rows), "BPEC around the peaks")
+        self.page.act_later(lambda: self.page.exploration.choose_peaks(rows), "Clusters around the peaks")
 
 
 class Tree(Graph):
@@ -119,7 +122,8 @@ class Tree(Graph):
 
     def __init__(self, page: Any):
         super().__init__(page)
-        self.build = button("Build the tree (method bhc)", self._build, width=220, color="primary")
+        self.method = methods.best_for("trees").method.name
+        self.build = button(f"Build the tree (method {self.method})", self._build, width=220, color="primary")
         self.number = Range(label="cut into clusters", start=1, end=10, step=1, value=2, width=300, disabled=True)
         self.number.param.watch(self._on_slide, "value")
 
@@ -141,7 +145,7 @@ class Tree(Graph):
         return remove_grid(found)
 
     def _build(self) -> None:
-        self.page.act_later(lambda: self.page.exploration.set(method="bhc", clusters=None), "Building the tree")
+        self.page.act_later(lambda: self.page.exploration.set(method=self.method, clusters=None), "Building the tree")
 
     def _on_slide(self, event: Any) -> None:
         if not self.page.ignores_events:
@@ -164,8 +168,8 @@ class Tree(Graph):
 
     def redraw(self) -> None:
         exploration = self.page.exploration
-        model = exploration.step.model if exploration.choice().method == "bhc" else None
-        self.build.disabled = exploration.choice().method == "bhc"
+        model = exploration.step.model if exploration.has_tree else None
+        self.build.disabled = exploration.has_tree
         self.number.disabled = model is None
         if model is None:
             self.source.data = {"xs": [], "ys": [], "color": []}

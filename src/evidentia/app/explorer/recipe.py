@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from evidentia._names import printable
 from evidentia.app.advisor.code import preparing_lines, reading_imports
 from evidentia.app.advisor.n_clusters import numbers_to_try
 from evidentia.app.explorer.segments import ImageExploration, ImageSettings
@@ -17,6 +16,7 @@ from evidentia.app.explorer.state import Exploration
 from evidentia.app.explorer.steps import Step
 from evidentia.app.report.page import import_lines
 from evidentia.constraints import Statement
+from evidentia.safe_text import printable
 
 HEAD = '''"""What was done in the explorer, step by step. It gives the same partition, to the bit."""'''
 STARTS = {"centers": "model.cluster_centers_", "shapes": "(model.cluster_centers_, model.covariances_)",

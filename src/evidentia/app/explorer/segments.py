@@ -11,7 +11,7 @@ import hashlib
 import os
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -25,6 +25,7 @@ from evidentia.app.images.reading import size_text
 from evidentia.app.images.regions import find_open_pair
 from evidentia.app.images.strokes import Stroke, pen_masks
 from evidentia.constraints.answers import parse_answer
+from evidentia.methods import best_for
 from evidentia.partition import CredalPartition
 
 ANSWERED = {"same": "yes", "different": "no", "unknown": "nobody knows"}
@@ -55,7 +56,7 @@ class RegionQuestion(NamedTuple):
 class ImageSettings:
     """How the image is segmented; ``background`` is left out, ``clusters`` None lets the method choose."""
 
-    method: str = "egmm"
+    method: str = field(default_factory=lambda: best_for("images").method.name)
     clusters: int | None = None
     background: float | None = None
     scale: str = "standard"
@@ -222,9 +223,9 @@ class ImageExploration(History[ImageStep]):
         return self._add(self._linked_step(words, answers=answers))
 
     def _linked_step(self, words: str, **said: Any) -> ImageStep:
-        """A step whose method listens: CECM, with the number of clusters at hand."""
+        """A step whose method takes links, with the number of clusters at hand."""
         clusters = self.step.settings.clusters or self.segmentation_.n_clusters
-        settings = replace(self.step.settings, method="cecm", clusters=clusters)
+        settings = replace(self.step.settings, method=best_for("images with links").method.name, clusters=clusters)
         return replace(self.step, words=words, settings=settings, segmentation=None, **said)
 
     # -- making steps -------------------------------------------------------------------------------------------------

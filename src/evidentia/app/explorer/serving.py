@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from evidentia._names import printable
+from evidentia.safe_text import printable
 
 FIRST_PORT, PORTS = 5006, 100
 NAME = "/explore"

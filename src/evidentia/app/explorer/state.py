@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidentia import methods
-from evidentia._names import printable_table
 from evidentia.app.advisor import Recommendation, recommend
 from evidentia.app.advisor.n_clusters import fit_number
 from evidentia.app.advisor.rules import number_settings
@@ -30,11 +29,12 @@ from evidentia.constraints.answers import Answer, parse_answer
 from evidentia.constraints.statements import as_answers, check_objects
 from evidentia.partition import CredalPartition
 from evidentia.partition.alignment import moved_objects
+from evidentia.safe_text import printable_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evidentia.prototypes.belief_peaks import BeliefPeaks
+    from evidentia.prototypes import BeliefPeaks
     from evidentia.selection import Selection
 
 KEPT = 50  # steps back whose partitions are kept: 6 MB each of 100,000 objects over eight sets
@@ -274,7 +274,8 @@ class Exploration(History[Step]):
         if not self.takes_links:
             frame = self.table[list(settings.columns)]
             method = recommend(frame, keep=settings.columns, linked=True, square=False).method
-            parameters = MappingProxyType({"tol": TOL} if method == "cecm" else {})
+            waited = method == methods.best_for("links").method.name
+            parameters = MappingProxyType({"tol": TOL} if waited else {})
             settings = replace(settings, method=method, parameters=parameters, cut=None)
             before, after = (methods.find(name).__name__ for name in (self.choice().method, method))
             note = f"{after} takes the place of {before}, which takes no links."
@@ -287,15 +288,20 @@ class Exploration(History[Step]):
         rows = [self.rows[name] for name in self._name_objects(objects)]
         if not rows:
             raise ValueError("Draw a box around at least one object of the graph.")
-        settings = replace(
-            self.settings, method="bpec", clusters=None, parameters=MappingProxyType({"peaks": rows}), cut=None
-        )
-        return self._add(f"BPEC around {len(rows)} peaks of the graph", settings, self.step.statements)
+        cls, peaks = methods.best_for("peaks"), MappingProxyType({"peaks": rows})
+        settings = replace(self.settings, method=cls.method.name, clusters=None, parameters=peaks, cut=None)
+        return self._add(f"{cls.__name__} around {len(rows)} peaks of the graph", settings, self.step.statements)
+
+    @property
+    def has_tree(self) -> bool:
+        """Whether the present method builds a tree."""
+        return "trees" in methods.find(self.choice().method).method.chosen_for
 
     def cut(self, n_clusters: int) -> Step:
         """Cut the tree of a belief hierarchy into so many clusters."""
-        if self.choice().method != "bhc":
-            raise ValueError("There is no tree to cut: choose the method bhc first.")
+        if not self.has_tree:
+            name = methods.best_for("trees").method.name
+            raise ValueError(f"There is no tree to cut: choose the method {name} first.")
         self.model_.cut(n_clusters)  # refuses what the tree cannot give
         settings = replace(self.settings, cut=n_clusters)
         words = f"the tree cut into {n_clusters} cluster{'s' * (n_clusters != 1)}"
@@ -310,7 +316,7 @@ class Exploration(History[Step]):
         """
         estimator, model = self.estimator(), self.model_
         if not self.takes_links:
-            estimator = methods.find("cecm")(self.partition_.n_clusters)
+            estimator = methods.best_for("links")(self.partition_.n_clusters)
             if rule == "change":
                 raise ValueError(
                     "This rule tries answers out: say something first, or choose a method that takes links."
@@ -326,9 +332,9 @@ class Exploration(History[Step]):
 
     def peaks(self) -> BeliefPeaks:
         """The δ–Bel graph of the columns and the scale at hand."""
-        from evidentia.prototypes.belief_peaks import belief_peaks
+        from evidentia.prototypes import belief_peaks
 
-        settings = replace(self.settings, method="bpec")
+        settings = replace(self.settings, method=methods.best_for("peaks").method.name)
         return self._compute_once("peaks", lambda: belief_peaks(self.rows_of(settings)))
 
     def numbers(self) -> Selection:
@@ -336,8 +342,9 @@ class Exploration(History[Step]):
         from evidentia.selection import Selection
 
         def compute() -> Selection:
-            same = self.choice().method == "egmm" and not isinstance(self.settings.clusters, int)
-            settings = replace(self.settings, method="egmm", clusters=None, parameters=NOTHING, cut=None)
+            mixture = methods.best_for("numbers").method.name
+            same = self.choice().method == mixture and not isinstance(self.settings.clusters, int)
+            settings = replace(self.settings, method=mixture, clusters=None, parameters=NOTHING, cut=None)
             model = self.model_ if same else self._fit_once(settings, PairwiseConstraints.from_links(), None)
             return Selection.of_model(model)
 

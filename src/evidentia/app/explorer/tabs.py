@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import panel as pn
 
-from evidentia._names import printable
 from evidentia.app.explorer.parts import choices, table_html, text, to_html
 from evidentia.partition.profiles import column_separations, read_columns
+from evidentia.safe_text import printable
 
 if TYPE_CHECKING:
     from evidentia.app.explorer.app import TablePage

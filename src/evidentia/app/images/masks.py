@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.random import sample_without_replacement
 
-from evidentia._parameters import random_numbers
-from evidentia._warnings import warn_user
 from evidentia.app.images.reading import Image, read_mask, size_text
+from evidentia.arguments import random_numbers, warn_user
 from evidentia.constraints import PairwiseConstraints
 from evidentia.constraints.building import random_pairs
 

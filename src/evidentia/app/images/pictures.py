@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidentia.app.images.segmentation import Segmentation
-from evidentia.plots._ink import pyplot
+from evidentia.plots.mpl import pyplot
 from evidentia.plots.palette import set_label, set_style
 
 if TYPE_CHECKING:

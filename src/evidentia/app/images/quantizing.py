@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from evidentia._parameters import random_numbers
 from evidentia.app.images.reading import Image
+from evidentia.arguments import random_numbers
 
 BLOCK = 1 << 18  # pixels at a time
 MOST = 1 << 16  # distinct vectors, when nothing else is said

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from evidentia._parameters import SEED, check_value
 from evidentia.app.images.masks import Regions, mask_links
 from evidentia.app.images.quantizing import MOST, quantize
 from evidentia.app.images.reading import Image, size_text
-from evidentia.belief.focal import format_mask
+from evidentia.arguments import random_numbers
+from evidentia.belief import format_mask
 from evidentia.constraints import PairwiseConstraints
-from evidentia.methods import find, record
+from evidentia.methods import best_for, find, record
 from evidentia.partition import CredalPartition
 
 SCALES = ("standard", "none")
@@ -211,7 +211,7 @@ def segment(
     >>> found.means.round(2).tolist()
     [[0.35, 0.29], [0.71, 0.33], [0.74, 0.76]]
     """
-    check_value(SEED, random_state, "random_state", "segment")
+    random_numbers(random_state, "segment")  # a mistake is found before the work
     image = Image.of(image)
     same, different = list(same), list(different)
     estimator = _estimator(method, n_clusters, linked=bool(same or different))
@@ -237,29 +237,22 @@ def _vectors(image: Image, within: np.ndarray | None, n_prototypes: int, random_
     return found
 
 
-def suited_to_images(estimator: Any) -> Any:
-    """EGMM as its paper has it, where nothing else was asked for.
-
-    Segments share the noise of one instrument, so one covariance; and a pixel on an edge holds some of both sides, so
-    its values lie between them: all sets, as components of their own.
-    """
-    wanted = {"model": "EEE", "focal_sets": "full", "prior": None, "init": "k-means"}
-    chosen = {
-        name: value for name, value in wanted.items() if estimator.parameters[name].default == getattr(estimator, name)
-    }
-    return estimator.set_params(**chosen)
+def set_for_images(estimator: Any) -> None:
+    """Give an estimator the settings for images that its record has, where it has its defaults."""
+    defaults = {name: one.default for name, one in estimator.parameters.items()}
+    wanted = estimator.method.for_images.items()
+    estimator.set_params(**{name: value for name, value in wanted if getattr(estimator, name) == defaults[name]})
 
 
 def _estimator(method: Any, n_clusters: int | str | None, *, linked: bool) -> Any:
     """The estimator, unfitted, after a look at whether it can do what is wanted."""
-    method = ("cecm" if linked else "egmm") if method is None else method
-    if isinstance(method, str):
-        cls = find(method)
+    if method is None or isinstance(method, str):
+        cls = best_for("images with links" if linked else "images") if method is None else find(method)
+        method = cls.method.name
         if not isinstance(n_clusters, int) and "searched" not in cls.method.number:
             raise ValueError(f"{method} needs the number of clusters, it does not choose it. Got {n_clusters!r}.")
         estimator = cls(n_clusters="auto" if n_clusters is None else n_clusters)
-        if method == "egmm":
-            suited_to_images(estimator)
+        set_for_images(estimator)
     else:
         if n_clusters is not None:
             raise ValueError("'n_clusters' is for a method by name; an estimator has its own.")
@@ -269,7 +262,8 @@ def _estimator(method: Any, n_clusters: int | str | None, *, linked: bool) -> An
     if "weights" not in takes or "table" not in estimator.method.reads:
         raise ValueError(f"{name} takes no weights, and the values of an image have counts.")
     if linked and "links" not in takes:
-        raise ValueError(f"{name} does not listen to masks (same, different): method 'cecm' does.")
+        able = best_for("images with links").method.name
+        raise ValueError(f"{name} does not listen to masks (same, different): method {able!r} does.")
     return estimator
 
 

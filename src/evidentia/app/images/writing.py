@@ -15,7 +15,7 @@ from evidentia.app.images.pictures import color_sets, plot_segmentation
 from evidentia.app.images.segmentation import Segmentation
 from evidentia.app.run_folder import whole_run
 from evidentia.files import whole_file
-from evidentia.plots._ink import pyplot, spell_missing_letters
+from evidentia.plots.mpl import pyplot, spell_missing_letters
 
 
 def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) -> list[Path]:

@@ -16,19 +16,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia._names import escape, printable
-from evidentia._objects import align_objects
 from evidentia.app.report.page import decimals
 from evidentia.app.report.pictures import choose_view
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
+from evidentia.partition.alignment import align_objects
 from evidentia.partition.counts import describe_clusters
 from evidentia.partition.profiles import Columns, column_separations, read_columns
-from evidentia.plots._ink import legend_labels
-from evidentia.plots.looks import MISSING, Looks, choose_drawn, column_shades, looks, number_palette
+from evidentia.plots import partition_plot_data
+from evidentia.plots.mpl import legend_labels
 from evidentia.plots.palette import set_style
-from evidentia.plots.partition import partition_plot_data
+from evidentia.plots.styles import MISSING, ObjectStyles, choose_drawn, column_shades, number_palette, object_styles
 from evidentia.plots.table import principal_plane
+from evidentia.safe_text import escape, printable
 
 TOP = 6  # sets of largest mass that are told of an object
 ROWS = 100  # of the table at once
@@ -103,7 +103,7 @@ def write_interactive(
 
 
 def printable_columns(columns: Columns) -> Columns:
-    """Columns with names and categories that are :func:`~evidentia._names.printable`."""
+    """Columns with names and categories that are :func:`~evidentia.safe_text.printable`."""
     levels = {j: tuple(map(printable, labels)) for j, labels in columns.levels.items()}
     return replace(columns, names=tuple(map(printable, columns.names)), levels=levels)
 
@@ -118,7 +118,7 @@ def render(partition: CredalPartition, columns: Columns | None, names: Sequence[
         from jinja2 import Template
     except ImportError as error:
         raise ImportError(NEEDED) from error
-    found = looks(partition)
+    found = object_styles(partition)
     drawn = choose_drawn(found.kinds)
     where = place(partition, columns)
     about = describe(partition, found, columns, [names[i][:LONGEST] for i in drawn.objects.tolist()], drawn.objects)
@@ -167,7 +167,7 @@ def place(partition: CredalPartition, columns: Columns | None) -> Map:
 
 
 def describe(
-    partition: CredalPartition, found: Looks, columns: Columns | None, names: Sequence[str], objects: np.ndarray
+    partition: CredalPartition, found: ObjectStyles, columns: Columns | None, names: Sequence[str], objects: np.ndarray
 ) -> dict[str, Any]:
     """Names, sets, largest masses and columns of the objects that are drawn."""
     part = partition[objects]
@@ -237,7 +237,9 @@ def describe_columns(
 # -- the map ----------------------------------------------------------------------------------------------------------
 
 
-def draw_map(partition: CredalPartition, found: Looks, where: Map, objects: np.ndarray) -> tuple[Any, dict[str, Any]]:
+def draw_map(
+    partition: CredalPartition, found: ObjectStyles, where: Map, objects: np.ndarray
+) -> tuple[Any, dict[str, Any]]:
     """Bokeh's figure, and the models that the script of the page changes."""
     from bokeh.models import BooleanFilter, ColumnDataSource, LinearColorMapper, PlainText
     from bokeh.plotting import figure
@@ -320,7 +322,9 @@ def hull_columns(lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]) -> di
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
-def draw_marks(plot: Any, source: Any, found: Looks, codes: np.ndarray, shared: tuple[Any, Any, Any]) -> list[Any]:
+def draw_marks(
+    plot: Any, source: Any, found: ObjectStyles, codes: np.ndarray, shared: tuple[Any, Any, Any]
+) -> list[Any]:
     """One renderer for each mark, all over one source."""
     from bokeh.models import CDSView, IndexFilter
 

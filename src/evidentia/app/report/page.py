@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 
 import evidentia
-from evidentia._names import escape
-from evidentia._objects import align_objects
 from evidentia.app.advisor.table_model import TableModel
 from evidentia.app.report import words
 from evidentia.app.report.pictures import Picture, draw
-from evidentia.belief.focal import format_mask
+from evidentia.belief import format_mask
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
+from evidentia.partition.alignment import align_objects
 from evidentia.partition.counts import describe_clusters
 from evidentia.partition.explanation import Explainer
 from evidentia.partition.profiles import Columns, column_separations
-from evidentia.plots._ink import NEEDED, can_draw
+from evidentia.plots.mpl import NEEDED, can_draw
 from evidentia.plots.palette import set_style
+from evidentia.safe_text import escape
 
 DOUBTFUL = 15  # objects in the table of the most doubtful
 TOP, COLUMNS = 15, 60  # columns in the table of means that are shown at once, and with those folded away

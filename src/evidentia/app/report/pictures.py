@@ -12,7 +12,7 @@ import numpy as np
 from evidentia.app.advisor.table_model import TableModel
 from evidentia.partition import CredalPartition
 from evidentia.partition.profiles import Columns, profile, read_columns
-from evidentia.plots._ink import can_draw, spell_missing_letters
+from evidentia.plots.mpl import can_draw, spell_missing_letters
 from evidentia.plots.partition import DENSE
 from evidentia.plots.table import Plane, choose_plane, fill_missing, principal_plane
 

@@ -8,14 +8,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from evidentia._names import guard_table, unguard_table
-from evidentia._objects import align_objects
 from evidentia.app.report.page import render
 from evidentia.app.report.pictures import draw
 from evidentia.app.run_folder import whole_run
 from evidentia.files import whole_file, write_whole
 from evidentia.partition import CredalPartition
+from evidentia.partition.alignment import align_objects
 from evidentia.partition.profiles import read_columns
+from evidentia.safe_text import guard_table, unguard_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia._base import FIRST_LOOK
 from evidentia.partition import CredalPartition
 from evidentia.partition.explanation import join_words
+from evidentia.selection.search import FIRST_LOOK
 from evidentia.solvers.overlap import is_automatic
 
 LISTED = 6  # sets of clusters that a sentence names one by one

@@ -15,6 +15,8 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
+__all__ = ["escape", "guard", "guard_table", "printable", "printable_table", "unguard", "unguard_table"]
+
 FORMULA = re.compile(r"'*(?:[\t\r]|\s*[=+\-@＝＋－＠])")
 SPELLED = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4}))")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|-?(inf|nan)")

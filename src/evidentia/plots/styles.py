@@ -1,4 +1,4 @@
-"""How many objects look at once, as arrays for a browser: sets as codes, colors as bytes, sizes by doubt.
+"""Styles of many objects at once, as arrays for a browser: sets as codes, colors as bytes, sizes by doubt.
 
 Strings are what makes a drawing heavy, so an object has a small number that says which of the few sets in the legend is
 its own; color, mark and words are the set's. They are those of :mod:`evidentia.plots.palette`.
@@ -12,8 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia.partition import CredalPartition
-from evidentia.plots._ink import legend_labels
+from evidentia.plots.mpl import legend_labels
 from evidentia.plots.palette import HUES, set_style
+
+__all__ = [
+    "MISSING",
+    "DrawnObjects",
+    "ObjectStyles",
+    "Shades",
+    "choose_drawn",
+    "column_shades",
+    "number_palette",
+    "object_styles",
+    "pack_colors",
+]
 
 DRAWN = 20_000  # objects beyond which some are left out
 SURE, TORN, OUTLIER = range(3)
@@ -24,8 +36,8 @@ SHADES = 255  # of a column of numbers
 GROWTH = 0.9  # how much larger the most doubtful object is than a sure one
 
 
-class Looks(NamedTuple):
-    """How the objects of a partition look.
+class ObjectStyles(NamedTuple):
+    """The styles in which the objects of a partition are drawn.
 
     Attributes
     ----------
@@ -60,10 +72,10 @@ class Looks(NamedTuple):
         return self.fills[self.codes]
 
 
-def looks(
+def object_styles(
     partition: CredalPartition, *, sets: np.ndarray | None = None, cluster_names: Sequence[str] | None = None
-) -> Looks:
-    """How the objects look by their sets of largest mass, or by other sets that were decided for them.
+) -> ObjectStyles:
+    """Return the styles of objects by their sets of largest mass, or by other sets that were decided for them.
 
     Parameters
     ----------
@@ -77,7 +89,7 @@ def looks(
     --------
     >>> from evidentia import CredalPartition, FocalSets
     >>> masses = [[0, 0.9, 0, 0.1], [0, 0.2, 0.1, 0.7], [0, 0, 1, 0], [0.8, 0.1, 0.1, 0]]
-    >>> found = looks(CredalPartition(masses, FocalSets(2)))
+    >>> found = object_styles(CredalPartition(masses, FocalSets(2)))
     >>> found.labels, found.marks, found.codes
     (('{0}', '{1}', '{0,1}', '∅ (outlier)'), ('circle', 'circle', 'square', 'x'), array([0, 2, 1, 3], dtype=uint8))
     >>> [f"{color:08x}" for color in found.fills.tolist()]
@@ -93,7 +105,7 @@ def looks(
     styles = [set_style(mask, c) for mask in masks.tolist()]
     codes = place[codes].astype(np.uint8 if len(masks) <= 256 else np.uint16)
     kind = np.select([cards == 0, cards == 1], [OUTLIER, SURE], TORN).astype(np.uint8)
-    return Looks(
+    return ObjectStyles(
         masks=masks,
         labels=tuple(legend_labels(masks.tolist(), c, cluster_names or partition.cluster_names)),
         marks=tuple(BOKEH_MARKS[style.marker] for style in styles),
@@ -143,7 +155,7 @@ def choose_drawn(kinds: np.ndarray, *, always: Any = (), most: int = DRAWN) -> D
     Parameters
     ----------
     kinds : ndarray of shape (n_samples,)
-        Of :class:`Looks`.
+        Of :class:`ObjectStyles`.
     always : array-like of int
         Objects that come first: linked, moved and selected ones.
     most : int

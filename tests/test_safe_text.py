@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidentia._names import NUMBER, guard, guard_table, printable, unguard, unguard_table
+from evidentia.safe_text import NUMBER, guard, guard_table, printable, unguard, unguard_table
 
 WORDS = st.text(st.sampled_from("'=+-@＝＋－＠;\\ux0 \u3000\t\r5e.ab\x1b\n\u202e\ud800日"), max_size=9)
 SIGNS = tuple("=+-@＝＋－＠")

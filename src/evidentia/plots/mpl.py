@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = ["NEEDED", "can_draw", "legend_labels", "pyplot", "spell_missing_letters"]
+
 NEEDED = "Pictures need matplotlib: pip install 'evidentia[plots]'."
 LEGEND_ROWS = 18  # beside a picture of the usual height
 LEGEND_SETS = 2 * LEGEND_ROWS - 4

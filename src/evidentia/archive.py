@@ -24,6 +24,8 @@ import numpy as np
 
 from evidentia.files import whole_file
 
+__all__ = ["Format", "name_file_in_errors", "own_class", "read_archive", "write_archive"]
+
 DIGEST = "digest"
 CHUNK = 1 << 20
 HEADER = 1 << 14  # bytes of an array's header, which NumPy keeps below ten thousand
@@ -133,7 +135,8 @@ def name_file_in_errors(path: str | os.PathLike[str], kind: Format) -> Iterator[
 MOVED = {
     "evidentia.mixtures.class_em:Columns": "evidentia.rows.categories:Columns",
     "evidentia.mixtures.latent_profile:Profiles": "evidentia.mixtures.profile_model:Profiles",
-    "evidentia.prototypes._mixed_rows:Coding": "evidentia.rows.mixed:Coding",
+    "evidentia.prototypes._mixed_rows:Coding": "evidentia.rows.categories:Coding",
+    "evidentia.rows.mixed:Coding": "evidentia.rows.categories:Coding",
 }
 
 

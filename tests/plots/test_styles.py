@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 
 from evidentia import CredalPartition, FocalSets
-from evidentia.plots.looks import DRAWN, KINDS, MISSING, choose_drawn, column_shades, diameter, looks, pack_colors
 from evidentia.plots.palette import set_style
+from evidentia.plots.styles import (
+    DRAWN,
+    KINDS,
+    MISSING,
+    choose_drawn,
+    column_shades,
+    diameter,
+    object_styles,
+    pack_colors,
+)
 
 
 @pytest.fixture
@@ -18,7 +27,7 @@ def partition():
 
 
 def test_a_code_is_the_place_of_the_set_in_the_legend(partition):
-    found = looks(partition)
+    found = object_styles(partition)
     assert found.masks.tolist() == [0b1, 0b10, 0b11, 0b111, 0]
     assert found.labels == ("{a}", "{b}", "{a,b}", "Ω (any)", "∅ (outlier)")
     assert found.codes.dtype == np.uint8
@@ -29,7 +38,7 @@ def test_a_code_is_the_place_of_the_set_in_the_legend(partition):
 
 
 def test_colors_are_those_of_every_other_picture(partition):
-    found = looks(partition)
+    found = object_styles(partition)
     assert found.fills.dtype == found.colors.dtype == np.uint32
     for mask, fill, edge in zip(found.masks.tolist(), found.fills.tolist(), found.edges.tolist()):
         assert f"#{fill:08x}" == set_style(mask, 3).color + "ff"
@@ -39,14 +48,14 @@ def test_colors_are_those_of_every_other_picture(partition):
 
 def test_sets_that_were_decided_otherwise(partition):
     sets = np.array([[1, 1, 0], [0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 0]], dtype=bool)
-    found = looks(partition, sets=sets)
+    found = object_styles(partition, sets=sets)
     assert found.masks.tolist() == [0b100, 0b11, 0b111, 0]
     assert found.codes.tolist() == [1, 3, 0, 0, 2, 1]
 
 
 def test_size_grows_with_doubt():
     sure, torn, split = [1, 0, 0], [0, 0, 1], [0.6, 0.4, 0]
-    found = looks(CredalPartition([sure, torn, split], FocalSets(2, [{0}, {1}, {0, 1}]))).sizes
+    found = object_styles(CredalPartition([sure, torn, split], FocalSets(2, [{0}, {1}, {0, 1}]))).sizes
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, 8 * np.array([1, 1.9, 1 + 0.9 * 0.4]), rtol=1e-6)
     assert diameter(20_000) == diameter(10**6) == pytest.approx(7**0.5 * 4 / 3)
@@ -55,7 +64,7 @@ def test_size_grows_with_doubt():
 def test_many_sets_have_codes_of_two_bytes():
     pairs = [{i, j} for i in range(24) for j in range(i)]
     partition = CredalPartition(np.eye(len(pairs)), FocalSets(24, pairs))
-    found = looks(partition)
+    found = object_styles(partition)
     assert found.codes.dtype == np.uint16
     assert found.masks[found.codes].tolist() == partition.hard_masks.tolist()
 
