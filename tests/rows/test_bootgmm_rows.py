@@ -91,7 +91,7 @@ def test_replicates_by_passes_are_those_of_the_weights_written_out(model):
         "max_iter": 60,
         "reg_covar": 1e-8,
     }
-    found = AllRows(table, np.arange(2), mixture).fit_replicates(replicates, seed, **settings)
+    found = AllRows(table, np.arange(2), mixture._em_settings).fit_replicates(replicates, seed, **settings)
     plain = fit_replicates(X, poisson_weights(0, 3_000, replicates, seed), **settings)
     assert len(set(found.log_likelihood)) == 3
     np.testing.assert_allclose(found.log_likelihood, plain.log_likelihood, rtol=1e-11)

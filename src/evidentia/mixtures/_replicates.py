@@ -11,6 +11,7 @@ iterations run in one compiled loop, :func:`climb`; where M-step or rows need Py
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,20 @@ TINY = np.finfo(float).tiny
 EVEN = np.empty((1, 0))  # weights of rows that all count once
 
 EStep = Callable[[np.ndarray, int, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """When EM ends, and which covariances it allows; see :func:`fit_replicates`."""
+
+    tol: float
+    max_iter: int
+    reg_covar: float
+    max_ratio: float | None = None
+
+    def rule(self, model: str) -> CovarianceModel:
+        """Return the M-step of a model."""
+        return CovarianceModel(model, self.max_ratio)
 
 
 class MixtureParameters(NamedTuple):

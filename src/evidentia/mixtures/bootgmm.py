@@ -18,8 +18,12 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+<<<<<<< HEAD
 from evidentia import _base
 from evidentia._data import Data
+=======
+from evidentia import _base, _checks
+>>>>>>> origin/main
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -341,7 +345,7 @@ class BootGMM(_base.IterativeClusterer):
         origin = self._origin_of(rows.fingerprint())
         mixture, done = self._earlier(origin) or (self._fit_mixture(rows, rng), None)
         self._check_memory(len(objects), mixture.n_clusters_)
-        all_rows = AllRows(known, mixture._varying, mixture)
+        all_rows = AllRows(known, mixture._varying, mixture._em_settings)
         # What a replicate gains beyond the estimate does not grow with the number of rows.
         tol = self.boot_tol * min(1.0, SKETCH_ROWS / known.n_rows)
         average = GaussianAverage(
@@ -483,7 +487,7 @@ class BootGMM(_base.IterativeClusterer):
         return self.mixture is not None and get_tags(self.mixture).input_tags.categorical
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
-        check = _base.check_categories if self._categorical else _base.check_table
+        check = _checks.check_categories if self._categorical else _checks.check_table
         return check(self, X, reset=reset)
 
     def _check_numbers(self, n_samples: int) -> None:
@@ -500,7 +504,7 @@ class BootGMM(_base.IterativeClusterer):
                 "leave it out to take all pairs."
             )
         if not isinstance(self.n_clusters, str):
-            _base.check_enough_rows(self, n_samples, self.n_clusters)
+            _checks.check_enough_rows(self, n_samples, self.n_clusters)
 
     def _check_memory(self, n_samples: int, n_clusters: int) -> None:
         """Refuse, before the work starts, what would not fit."""

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param, random_numbers
 from evidentia._warnings import warn_user
@@ -516,7 +516,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         self._coordinates = table.coordinates(self.model_)
         self._publish_parameters(parameters)
         if focal_sets.n_clusters > 1:
-            _base.warn_if_centers_coincide(self, parameters.centers, 1.0)
+            _checks.warn_if_centers_coincide(self, parameters.centers, 1.0)
         return order
 
     def _publish_parameters(self, parameters: Parameters) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from evidentia.mixtures._base import Candidate, certainty_of, information_criter
 from evidentia.mixtures._bounded import CovarianceModel
 from evidentia.mixtures._replicates import (
     KEPT_NUMBERS,
+    FitSettings,
     MixtureParameters,
     Replicates,
     Scaling,
@@ -27,9 +28,6 @@ from evidentia.rows.source import Chunk, MappedRows
 from evidentia.solvers.coordinates import Coordinates
 from evidentia.solvers.poisson_weights import poisson_weights
 from evidentia.solvers.posterior_sums import write_posteriors
-
-if TYPE_CHECKING:
-    from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 
 
 class Part(NamedTuple):
@@ -81,7 +79,7 @@ def replicate_sums(part: Part, theta: np.ndarray, replicates: np.ndarray, seed: 
 class AllRows:
     """All rows of a table, in the coordinates of models that are diagonal and of those that are not."""
 
-    def __init__(self, table: Table, columns: np.ndarray, settings: ParsimoniousGaussianMixture):
+    def __init__(self, table: Table, columns: np.ndarray, settings: FitSettings):
         self.table, self.columns, self.settings = table, columns, settings
         self._views: dict[bool, tuple[Steps, MappedRows]] = {}
 
@@ -117,7 +115,7 @@ class AllRows:
         """A mixture that was fitted to the sample, fitted to all rows."""
         start: MixtureParameters = look.best.state
         settings, (steps, rows) = self.settings, self.view(start.diagonal or len(self.columns) == 1)
-        rule, reg_covar = settings._rule(look.settings["model"]), settings.reg_covar
+        rule, reg_covar = settings.rule(look.settings["model"]), settings.reg_covar
 
         expected = (look.criteria["icl"] - look.criteria["bic"]) / 2 / self.table.total  # of each object
 

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Integer, Number, param, random_numbers
 from evidentia._warnings import warn_user
@@ -206,7 +206,7 @@ class LatentClassMixture(ClassMixture):
         looks = [as_first_look(look, table.weight) for look in found]
         finished, found = finish_best(
             looks,
-            AllCodes(coded, columns, table.total, self).finish,
+            AllCodes(coded, columns, table.total, alpha=self.alpha, tol=self.tol, max_iter=self.max_iter).finish,
             lambda look: single_mixture(evaluate(columns, table.rows, look.best.state)),
             table.weight,
             criterion=self.select_by,
@@ -236,7 +236,7 @@ class LatentClassMixture(ClassMixture):
         return numbers or [int(low)]
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
-        return _base.check_categories(self, X, reset=reset)
+        return _checks.check_categories(self, X, reset=reset)
 
     def _column_name(self, column: int) -> str:
         names = getattr(self, "feature_names_in_", None)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets
@@ -249,7 +249,7 @@ class LatentProfileMixture(MixtureClusterer):
         return ArrayRows(self._check_table(X, reset=True))
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
-        return _base.check_categories(self, X, reset=reset)
+        return _checks.check_categories(self, X, reset=reset)
 
     def _pose(
         self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray, rng: np.random.RandomState

@@ -26,6 +26,7 @@ from evidentia.mixtures._base import Candidate, ClassMixture, certainty_of, info
 from evidentia.mixtures._bounded import CovarianceModel
 from evidentia.mixtures._covariances import MODELS, feasible_models, n_covariance_parameters
 from evidentia.mixtures._replicates import (
+    FitSettings,
     MixtureParameters,
     Replicates,
     evaluate,
@@ -298,7 +299,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         looks = [as_first_look(look, table.sample.weight) for look in looks]
         finished, found = finish_best(
             looks,
-            AllRows(table, columns, self).finish,
+            AllRows(table, columns, self._em_settings).finish,
             lambda look: tuple(part[0] for part in evaluate(problem.rows.X, look.best.state)),
             table.sample.weight,
             criterion=self.select_by,
@@ -309,9 +310,14 @@ class ParsimoniousGaussianMixture(ClassMixture):
         self._candidates = [replace(one, runs=[one.best]) for one in found if one is best or not one.collapsed]
         self._publish_model(table.sample.X[0], columns, best)
 
+    @property
+    def _em_settings(self) -> FitSettings:
+        """When EM ends, and which covariances it allows."""
+        return FitSettings(self.tol, self.max_iter, self.reg_covar, self.max_eigenvalue_ratio)
+
     def _rule(self, model: str) -> CovarianceModel:
         """The M-step of a model."""
-        return CovarianceModel(model, self.max_eigenvalue_ratio)
+        return self._em_settings.rule(model)
 
     def _models(self, n: int | None, d: int) -> list[str]:
         """Models to try, each after those it contains."""

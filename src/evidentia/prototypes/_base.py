@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import Choice, Kind, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
@@ -196,7 +196,8 @@ class PrototypeClusterer(_base.IterativeClusterer):
     alpha = 1.0  # single clusters only: the penalty of larger sets plays no part
     beta: float = param(
         _base.BETA,
-        "Fuzzifier, elsewhere often called m: near 1 the masses become crisp, large values blur them.",
+        """Fuzzifier, elsewhere often called m: near 1 the masses become crisp, large values blur them. With 2 the
+        centers meet in the middle where clusters and columns are many, as 50 and ten: 1.2 keeps them apart.""",
         default=2.0,
     )
     rho = "auto"
@@ -262,7 +263,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
         self._publish_run(best, runs, objects.unit * self._share(solution.criterion.focal_sets, objects.weight))
         order = self._settle(objects, solution)
-        _base.warn_if_centers_coincide(self, self._solution.prototypes.describe(), np.sqrt(objects.coordinates.width))
+        _checks.warn_if_centers_coincide(self, self._solution.prototypes.describe(), np.sqrt(objects.coordinates.width))
         return order
 
     def _family(self, n_clusters: int) -> FocalSets:
@@ -281,7 +282,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
 
     def _check_start(self, n_rows: int, n_features: int) -> None:
         """What of the parameters depends on the table."""
-        _base.check_enough_rows(self, n_rows, self.n_clusters)
+        _checks.check_enough_rows(self, n_rows, self.n_clusters)
         if not self._start_given:
             return
         centers, covariances = self._given_start()
@@ -326,7 +327,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None
     ) -> float:
         if self.rho != "auto":
-            return _base.check_rho(self, np.sqrt(objects.unit)) / np.sqrt(objects.unit)
+            return _checks.check_rho(self, np.sqrt(objects.unit)) / np.sqrt(objects.unit)
         return self._automatic_rho(objects, starts, rng)
 
     def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:

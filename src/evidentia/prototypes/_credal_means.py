@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _checks
 from evidentia._base import RHO, focal_families
 from evidentia._parameters import param
 from evidentia.belief import FocalSets
@@ -115,7 +115,7 @@ class CredalMeans(PrototypeClusterer):
 
     def _family(self, n_clusters: int) -> FocalSets:
         found = super()._family(n_clusters)
-        _base.check_single_clusters(self, found, "measures sets by the centers of single clusters")
+        _checks.check_single_clusters(self, found, "measures sets by the centers of single clusters")
         return found
 
     def _step(self, objects: Objects, criterion: Criterion) -> Step:

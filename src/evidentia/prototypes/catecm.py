@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.belief.focal import canonical_order
@@ -357,14 +357,14 @@ class CatECM(_base.IterativeClusterer):
         """
         self.check_parameters()
         table = self._check_table(X, reset=True)
-        _base.check_enough_rows(self, len(table), self.n_clusters)
-        weight = _base.check_weight(self, sample_weight, len(table), X)
+        _checks.check_enough_rows(self, len(table), self.n_clusters)
+        weight = _checks.check_weight(self, sample_weight, len(table), X)
         weight = np.ones(len(table)) if weight is None else weight
         coding, codes = self._read(table, weight)
         shares = category_shares(codes, coding.columns, weight)
         coding = coding._replace(number_weight=self._weigh_numbers(coding, shares))
         problem = self._pose(coding, shares)
-        _base.refuse_masses(self, len(table), problem.criterion.focal_sets)
+        _checks.refuse_masses(self, len(table), problem.criterion.focal_sets)
         numbers = coding.numbers(table, type(self).__name__)
         cut = coding.blocks(codes, numbers, len(problem.criterion.focal_sets))
         problem = replace(problem, blocks=tuple((rows, weight[block]) for block, rows in cut))
@@ -379,7 +379,7 @@ class CatECM(_base.IterativeClusterer):
         self._publish_run(best, runs)
         self._settle(best.state, problem)
         self._publish(X, self._masses(table))
-        _base.warn_if_centers_coincide(self, np.hstack(self._prototypes), np.sqrt(len(coding.numeric)))
+        _checks.warn_if_centers_coincide(self, np.hstack(self._prototypes), np.sqrt(len(coding.numeric)))
         return self
 
     def _pose(self, coding: Coding, shares: np.ndarray) -> Problem:
@@ -387,10 +387,12 @@ class CatECM(_base.IterativeClusterer):
         family = "singletons" if is_automatic(self.focal_sets) else self.focal_sets
         focal_sets = resolve_focal_sets(family, self.n_clusters, empty=self.method.empty_set)
         if self.form == "published":
-            _base.check_single_clusters(self, focal_sets, "in its published form counts the masses of single clusters")
+            _checks.check_single_clusters(
+                self, focal_sets, "in its published form counts the masses of single clusters"
+            )
         rho = None
         if focal_sets.empty_index is not None:
-            rho = far_apart(shares, coding) if self.rho == "auto" else _base.check_rho(self, len(coding.numeric))
+            rho = far_apart(shares, coding) if self.rho == "auto" else _checks.check_rho(self, len(coding.numeric))
         return Problem(coding, Criterion(focal_sets, self._exponent(), self.beta, rho), self.form)
 
     def _exponent(self) -> float:
@@ -404,7 +406,7 @@ class CatECM(_base.IterativeClusterer):
     # -- reading the table --------------------------------------------------------------------------------------------
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
-        return _base.check_categories(self, X, reset=reset)
+        return _checks.check_categories(self, X, reset=reset)
 
     def _read(self, table: np.ndarray, weight: np.ndarray) -> tuple[Coding, np.ndarray]:
         """How rows are read, and their codes."""

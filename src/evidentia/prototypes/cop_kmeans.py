@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import param
 from evidentia.belief import FocalSets
 from evidentia.constraints import PairwiseConstraints, resolve_constraints
@@ -185,7 +185,7 @@ class COPKMeans(_base.IterativeClusterer):
         self.check_parameters()
         self.constraints_ = resolve_constraints(self, constraints, X).check(soft=True)
         table = self._check_table(X, reset=True)
-        weight = _base.check_weight(self, sample_weight, len(table), X)
+        weight = _checks.check_weight(self, sample_weight, len(table), X)
         weight = np.ones(len(table)) if weight is None else weight
         self._check_start(table, weight)
         offset = common_offset(table)  # rounding in the mean of a constant may be more than all other differences
@@ -219,7 +219,7 @@ class COPKMeans(_base.IterativeClusterer):
 
     def _check_start(self, table: np.ndarray, weight: np.ndarray) -> None:
         """What of the parameters depends on the table."""
-        _base.check_enough_rows(self, int(np.count_nonzero(weight)), self.n_clusters)
+        _checks.check_enough_rows(self, int(np.count_nonzero(weight)), self.n_clusters)
         if not isinstance(self.init, str):
             check_centers(self, np.asarray(self.init, dtype=float), table.shape[1])
 

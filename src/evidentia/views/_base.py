@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import NOTHING, Kind, param
 from evidentia.belief import FocalSets
 from evidentia.partition import CredalPartition
-from evidentia.solvers.threads import one_blas_thread
 from evidentia.views.conflict import conflict_between_views
 from evidentia.views.reading import ALONE, Views, read_views
 
@@ -44,11 +43,11 @@ class ViewsFitted:
     view_columns_: list[list[str] | None]
 
 
-class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
+class SeveralViews(ViewsFitted, _base.EvidentialClusterer):
     """Base of the methods that read several views of the same objects.
 
-    A subclass gives ``_fit_views(views)``, which publishes by :meth:`_publish_views`, and ``_masses_of(views)``, the
-    masses of new objects.
+    A subclass gives ``_fit(data)``, where ``data.rows`` are :class:`~evidentia.views.reading.Views` and which calls
+    :meth:`_store_views`, and ``_masses(views)`` for new objects.
     """
 
     _matrices = False  # whether views are matrices of dissimilarities
@@ -67,8 +66,15 @@ class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
         "view_columns_": "list\nNames of the columns of each view, None where they have none.",
     }
 
-    def _read(self, X: Any) -> Views:
-        _base.refuse_rows(self, X)
+    def _as_table(self, X: Any, use_rep: str | None) -> Any:
+        if use_rep is not None:
+            raise TypeError(
+                f"{type(self).__name__} reads several tables: name them by 'views', and leave out 'use_rep'."
+            )
+        return X
+
+    def _read_rows(self, X: Any) -> Views:
+        _checks.refuse_rows(self, X)
         found = read_views(X, self.views, who=type(self).__name__, matrices=self._matrices)
         if len(found.names) < 2:
             raise ValueError(
@@ -77,7 +83,7 @@ class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
             )
         return found
 
-    def _read_again(self, X: Any) -> Views:
+    def _read_new(self, X: Any) -> Views:
         """Views of new objects, in the order of those fitted; one that is not given is not known of them."""
         who = type(self).__name__
         known = self.views
@@ -96,7 +102,6 @@ class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
             )
         return found
 
-    @one_blas_thread
     def predict_partition(self, X: Any) -> CredalPartition:
         """Credal partition of new objects, over the clusters found by ``fit``.
 
@@ -105,30 +110,17 @@ class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
         X : views as in ``fit``
             In a dict some of them may be missing: what they would say is not known of the new objects.
         """
-        check_is_fitted(self)
-        views = self._read_again(X)
-        return self._partition(self._masses_of(views), self.focal_sets_, views.object_names)
+        return super().predict_partition(X)
 
-    def _masses_of(self, views: Views) -> np.ndarray:
-        raise NotImplementedError
-
-    def _partition(self, masses: np.ndarray, focal_sets: FocalSets, names: Any) -> CredalPartition:
-        return CredalPartition(masses, focal_sets, object_names=names, label_rule=self.method.labels, copy=False)
-
-    def _publish_views(
-        self, views: Views, masses: np.ndarray, by_view: Sequence[np.ndarray], absent: Sequence[np.ndarray]
-    ) -> None:
-        """Publish the masses of all views together and of each alone; ``absent`` (n,) says which objects a view lacks.
+    def _store_views(self, views: Views, by_view: Sequence[np.ndarray], absent: Sequence[np.ndarray]) -> None:
+        """Store the partition by each view alone; ``absent`` (n,) shows which objects a view lacks.
 
         Call it after the focal sets are known.
         """
-        self.partition_ = self._partition(masses, self.focal_sets_, views.object_names)
-        self.labels_ = self.partition_.labels()
-        self.n_clusters_ = self.focal_sets_.n_clusters
         self.view_names_ = list(views.names)
         self.view_columns_ = [None if columns is None else list(columns) for columns in views.columns]
         self.view_partitions_ = {
-            name: self._partition(*know_nothing_of(found, self.focal_sets_, lacks), views.object_names)
+            name: partition_of_view(set_vacuous(found, self.focal_sets_, lacks), views.object_names, self.method.labels)
             for name, found, lacks in zip(views.names, by_view, absent)
         }
         self.view_conflict_ = conflict_between_views(list(self.view_partitions_.values()))
@@ -153,12 +145,18 @@ class SeveralViews(ViewsFitted, _base.FittedAttributes, _base.MethodBase):
         return "\n".join(lines)
 
 
-def know_nothing_of(masses: np.ndarray, focal_sets: FocalSets, absent: np.ndarray) -> tuple[np.ndarray, FocalSets]:
-    """Masses with all of it on the whole frame for absent objects, which is made a focal set if it is none.
+def partition_of_view(view: tuple[np.ndarray, FocalSets], names: Any, label_rule: str) -> CredalPartition:
+    """Return masses of a view, and their focal sets, as a partition."""
+    masses, focal_sets = view
+    return CredalPartition(masses, focal_sets, object_names=names, label_rule=label_rule, copy=False)
+
+
+def set_vacuous(masses: np.ndarray, focal_sets: FocalSets, absent: np.ndarray) -> tuple[np.ndarray, FocalSets]:
+    """Put all mass of absent objects on the whole frame, which is made a focal set if it is none.
 
     Examples
     --------
-    >>> know_nothing_of(np.array([[0.9, 0.1], [0.5, 0.5]]), FocalSets(2, [{0}, {1}]), np.array([False, True]))
+    >>> set_vacuous(np.array([[0.9, 0.1], [0.5, 0.5]]), FocalSets(2, [{0}, {1}]), np.array([False, True]))
     (array([[0.9, 0.1, 0. ],
            [0. , 0. , 1. ]]), FocalSets(2 clusters: {0}, {1}, {0,1}))
     """
