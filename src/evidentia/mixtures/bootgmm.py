@@ -18,12 +18,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-<<<<<<< HEAD
-from evidentia import _base
-from evidentia._data import Data
-=======
 from evidentia import _base, _checks
->>>>>>> origin/main
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
