@@ -50,11 +50,11 @@ def sums_of(part: Part, theta: np.ndarray, certainty: float) -> Sums:
     return Sums(statistics, float(log_likelihood[0]), certainty * float(part.weight.sum()))
 
 
-def certainty_of_rows(part: Part, theta: np.ndarray) -> float:
-    """Return what the rows add to the difference of ICL and BIC, see :func:`~evidentia.mixtures._base.certainty_of`."""
+def certainty_of_rows(part: Part, theta: np.ndarray) -> Sums:
+    """Return, as ``certainty``, what the rows add to half the difference of ICL and BIC."""
     posterior, log_sum = np.empty((part.rows.n, len(theta))), np.empty(part.rows.n)
     write_posteriors(part.rows.blocks, theta, posterior, log_sum)
-    return certainty_of(posterior, part.weight)
+    return Sums(np.empty(0), 0.0, certainty_of(posterior, part.weight))
 
 
 class ReplicateSums(NamedTuple):
@@ -133,6 +133,6 @@ class AllRows:
         finished = climb(look, gather, follow, total=total, tol=tol, max_iter=max_iter)
         if finished.collapsed or finished.interrupted:
             return finished
-        certainty = reduce_rows(certainty_of_rows, rows, steps.coefficients(finished.best.state)[0])
+        certainty = reduce_rows(certainty_of_rows, rows, steps.coefficients(finished.best.state)[0]).certainty
         criteria = information_criteria(finished.log_likelihood, look.n_parameters, certainty, total)
         return replace(finished, criteria=criteria)
