@@ -135,18 +135,18 @@ def _count_rows(chunk: Chunk) -> RowCounts | None:
     return None
 
 
-class Part(NamedTuple):
+class CodedChunk(NamedTuple):
     """Codes of some rows, and their weights."""
 
     codes: np.ndarray
     weight: np.ndarray
 
 
-def part_of(chunk: Chunk) -> Part:
-    return Part(chunk.table, np.ones(len(chunk.table)) if chunk.weight is None else chunk.weight)
+def code_chunk(chunk: Chunk) -> CodedChunk:
+    return CodedChunk(chunk.table, np.ones(len(chunk.table)) if chunk.weight is None else chunk.weight)
 
 
-def sums_of(part: Part, columns: Columns, parameters: ClassParameters) -> Sums:
+def sums_of(part: CodedChunk, columns: Columns, parameters: ClassParameters) -> Sums:
     """Sums of one mixture: sizes of the classes and, behind these, counts of the categories, (1, c, 1 + width)."""
     _, c, width = parameters.probabilities.shape
     statistics, log_likelihood, certainty = np.zeros((1, c, 1 + width)), 0.0, 0.0
@@ -164,7 +164,7 @@ class AllCodes:
     """All rows of a table, as codes of their categories."""
 
     def __init__(self, coded: RowSource, columns: Columns, total: float, *, alpha: float, tol: float, max_iter: int):
-        self.rows, self.columns, self.total = coded.map_chunks(part_of), columns, total
+        self.rows, self.columns, self.total = coded.map_chunks(code_chunk), columns, total
         self.alpha, self.tol, self.max_iter = alpha, tol, max_iter
 
     def finish(self, look: Candidate) -> Candidate:

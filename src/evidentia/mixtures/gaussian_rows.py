@@ -30,7 +30,7 @@ from evidentia.solvers.poisson_weights import poisson_weights
 from evidentia.solvers.posterior_sums import write_posteriors
 
 
-class Part(NamedTuple):
+class WhitenedChunk(NamedTuple):
     """Rows of a chunk in blocks, and their weights, all above zero; the number of the first row, if it has one."""
 
     rows: WhitenedRows
@@ -38,19 +38,19 @@ class Part(NamedTuple):
     first: int
 
 
-def part_of(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, chunk: Chunk) -> Part:
+def whiten_chunk(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, chunk: Chunk) -> WhitenedChunk:
     rows = chunk.table if len(columns) == chunk.table.shape[1] else chunk.table[:, columns]
     weight = np.ones(len(rows)) if chunk.weight is None else chunk.weight
-    return Part(WhitenedRows(rows, frame, keep), weight, chunk.first)
+    return WhitenedChunk(WhitenedRows(rows, frame, keep), weight, chunk.first)
 
 
-def sums_of(part: Part, theta: np.ndarray, certainty: float) -> Sums:
+def sums_of(part: WhitenedChunk, theta: np.ndarray, certainty: float) -> Sums:
     """Return sums of one mixture: statistics (1, c, width) of the E-step."""
     statistics, log_likelihood = part.rows.e_step(theta, len(theta), lambda r: part.weight)
     return Sums(statistics, float(log_likelihood[0]), certainty * float(part.weight.sum()))
 
 
-def certainty_of_rows(part: Part, theta: np.ndarray) -> Sums:
+def certainty_of_rows(part: WhitenedChunk, theta: np.ndarray) -> Sums:
     """Return, as ``certainty``, what the rows add to half the difference of ICL and BIC."""
     posterior, log_sum = np.empty((part.rows.n, len(theta))), np.empty(part.rows.n)
     write_posteriors(part.rows.blocks, theta, posterior, log_sum)
@@ -67,7 +67,7 @@ class ReplicateSums(NamedTuple):
         return ReplicateSums(self.statistics + other.statistics, self.log_likelihood + other.log_likelihood)
 
 
-def replicate_sums(part: Part, theta: np.ndarray, replicates: np.ndarray, seed: int) -> ReplicateSums:
+def replicate_sums(part: WhitenedChunk, theta: np.ndarray, replicates: np.ndarray, seed: int) -> ReplicateSums:
     """Sums of mixtures with a table of Poisson weights each, which are made on the way."""
 
     def weights(r: int) -> np.ndarray:
@@ -94,7 +94,7 @@ class AllRows:
                 frame = whitening(mean, spread[self.columns[:, None], self.columns])
             steps, rows = Steps(frame, self.table.n_rows), self.table.rows
             keep = rows.in_memory and self.table.n_rows * steps.d <= KEPT_NUMBERS
-            self._views[diagonal] = steps, rows.map_chunks(partial(part_of, frame, self.columns, keep))
+            self._views[diagonal] = steps, rows.map_chunks(partial(whiten_chunk, frame, self.columns, keep))
         return self._views[diagonal]
 
     def fit_replicates(

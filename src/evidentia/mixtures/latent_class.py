@@ -56,7 +56,7 @@ class LatentClassReplicates:
         return evaluate(self._mixture._columns, self._mixture._encode(table), self._parameters)[0]
 
 
-class _Problem(NamedTuple):
+class _DistinctRows(NamedTuple):
     """The different rows that count, and how often each is there."""
 
     columns: Columns
@@ -198,7 +198,7 @@ class LatentClassMixture(ClassMixture):
     def _fit_rows(self, coded: RowSource, columns: Columns, rng: np.random.RandomState) -> Candidate:
         """Fit every number of classes to the different rows, or to a sample of them, and then the best to all."""
         table = survey_rows(coded)
-        problem = _Problem(columns, table.rows, table.weight)
+        problem = _DistinctRows(columns, table.rows, table.weight)
         numbers = self._distinct_numbers(columns, len(table.rows))
         found = self._search(numbers, partial(self._fit_number, problem, rng))
         if table.complete:
@@ -254,7 +254,7 @@ class LatentClassMixture(ClassMixture):
             )
         return codes
 
-    def _starts(self, problem: _Problem, n_clusters: int, rng: np.random.RandomState) -> ClassParameters:
+    def _starts(self, problem: _DistinctRows, n_clusters: int, rng: np.random.RandomState) -> ClassParameters:
         """Classes halfway between the whole table and centers of k-means, or rows drawn at random."""
         columns = problem.columns
         codes, weight = representatives(problem.rows.astype(float), problem.weight, rng)
@@ -270,11 +270,11 @@ class LatentClassMixture(ClassMixture):
         probabilities = 0.5 * np.maximum(np.array(list(centers)), 0) + 0.5 * overall.probabilities
         return ClassParameters(np.full((self.n_init, n_clusters), 1 / n_clusters), probabilities)
 
-    def _run(self, problem: _Problem, start: ClassParameters) -> Batch:
+    def _run(self, problem: _DistinctRows, start: ClassParameters) -> Batch:
         alpha = max(float(self.alpha), NOTHING)
         return fit_batch(*problem, start, alpha=alpha, tol=self.tol, max_iter=self.max_iter)
 
-    def _fit_number(self, problem: _Problem, rng: np.random.RandomState, n_clusters: int) -> list[Candidate]:
+    def _fit_number(self, problem: _DistinctRows, rng: np.random.RandomState, n_clusters: int) -> list[Candidate]:
         """EM from every start; the best in which no class vanished."""
         columns, rows, weight = problem
         found = self._run(problem._replace(weight=weight[None]), self._starts(problem, n_clusters, rng))
@@ -329,7 +329,9 @@ class LatentClassMixture(ClassMixture):
             )
         rows, which = distinct_rows(codes)
         merge = csr_array((np.ones(len(codes)), (np.arange(len(codes)), which)), shape=(len(codes), len(rows)))
-        return LatentClassReplicates(self, self._run(_Problem(self._columns, rows, weights @ merge), self._parameters))
+        return LatentClassReplicates(
+            self, self._run(_DistinctRows(self._columns, rows, weights @ merge), self._parameters)
+        )
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return single_mixture(evaluate(self._columns, self._encode(table), self._parameters))

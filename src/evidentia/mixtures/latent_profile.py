@@ -19,7 +19,7 @@ from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, bic
 from evidentia.mixtures.profile_model import (
     FULL,
-    Prior,
+    ProfilePrior,
     Profiles,
     Rows,
     log_joint,
@@ -60,7 +60,7 @@ def resolution(numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _ProfileTable:
     """The table as the model reads it, some of its rows to tell starts apart, and the steps between numbers."""
 
     coding: Coding
@@ -91,7 +91,7 @@ class _Problem:
     @cached_property
     def round(self) -> tuple[Rows, Rows]:
         """All rows and the few, their numbers uncorrelated over the table: long groups side by side lie apart in it."""
-        prior, one = Prior(1.0, 1.0, self.blur), np.ones((len(self.few.weight), 1))
+        prior, one = ProfilePrior(1.0, 1.0, self.blur), np.ones((len(self.few.weight), 1))
         state = profiles_of(one, self.few, self.coding.columns, prior).widen("shared", prior)
         for _ in range(ROUND_STEPS):
             state = profiles_of(one, self.few, self.coding.columns, prior, state)
@@ -253,7 +253,7 @@ class LatentProfileMixture(MixtureClusterer):
 
     def _pose(
         self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray, rng: np.random.RandomState
-    ) -> _Problem:
+    ) -> _ProfileTable:
         """The rows, and some of these that stand for all."""
         steps = resolution(numbers, weight)
         rows = few = Rows.of(coding, codes, numbers, steps, weight)
@@ -261,9 +261,9 @@ class LatentProfileMixture(MixtureClusterer):
             order, share = representative_rows(np.hstack([codes, np.nan_to_num(numbers)]), weight, rng)
             step = -(-len(order) // LOOK_ROWS)
             few = rows.take(order[::step], share[::step] * weight.sum() / share[::step].sum())
-        return _Problem(coding, codes, rows, few, steps)
+        return _ProfileTable(coding, codes, rows, few, steps)
 
-    def _fit_numbers(self, problem: _Problem, rng: np.random.RandomState) -> Callable[[int], Iterator[Candidate]]:
+    def _fit_numbers(self, problem: _ProfileTable, rng: np.random.RandomState) -> Callable[[int], Iterator[Candidate]]:
         """Fits for each number of clusters, those of each kind of covariance until some have brought nothing better."""
         rngs = rng, deepcopy(rng)  # numbers drawn for independent numbers are the same whatever else is tried
         highest = dict.fromkeys(self._kinds(problem), -np.inf)
@@ -281,14 +281,14 @@ class LatentProfileMixture(MixtureClusterer):
 
         return fit
 
-    def _kinds(self, problem: _Problem) -> tuple[str, ...]:
+    def _kinds(self, problem: _ProfileTable) -> tuple[str, ...]:
         """Covariances to choose from; without numbers all are the same."""
         d = np.count_nonzero(problem.steps)
         if self.covariance != "auto" and d:
             return (self.covariance,)
         return ("diagonal", *FULL) if d > 1 and problem.n_patterns <= MOST_PATTERNS else ("diagonal",)
 
-    def _tries(self, problem: _Problem, n_clusters: int, kind: str) -> bool:
+    def _tries(self, problem: _ProfileTable, n_clusters: int, kind: str) -> bool:
         """Whether a choice is one for that many clusters: a single one has no own covariance beside the shared."""
         if self.covariance != "auto" or kind == "diagonal":
             return True
@@ -296,19 +296,19 @@ class LatentProfileMixture(MixtureClusterer):
         return few and not (kind == "own" and n_clusters == 1)
 
     def _fit_number(
-        self, problem: _Problem, rngs: tuple[np.random.RandomState, ...], n_clusters: int, kinds: list[str]
+        self, problem: _ProfileTable, rngs: tuple[np.random.RandomState, ...], n_clusters: int, kinds: list[str]
     ) -> Iterator[Candidate]:
         """EM from every start to the rows that tell them apart, and from the best of these to all rows."""
         columns, total, who = problem.coding.columns, problem.total, type(self).__name__
-        prior = Prior(float(self.alpha), 1 / n_clusters**2, problem.blur)
+        prior = ProfilePrior(float(self.alpha), 1 / n_clusters**2, problem.blur)
 
-        def step(rows: Rows, prior: Prior, state: Profiles) -> tuple[float, Profiles]:
+        def step(rows: Rows, prior: ProfilePrior, state: Profiles) -> tuple[float, Profiles]:
             posterior, log_density = posteriors(log_joint(rows, state, prior.blur))
             cost = -(float(rows.weight @ log_density) + prior.log_density(state)) / total
             return cost, profiles_of(posterior, rows, columns, prior, state)
 
         def climb(
-            rows: Rows, prior: Prior, tol: float, max_iter: int, start: Profiles, watch: Watch | None = None
+            rows: Rows, prior: ProfilePrior, tol: float, max_iter: int, start: Profiles, watch: Watch | None = None
         ) -> Run:
             vectors = None if start.covariances is None else vectors_of(columns)
             way = partial(step, rows, prior)
@@ -370,7 +370,7 @@ class LatentProfileMixture(MixtureClusterer):
         self._warn_at_an_end(best.n_clusters, found[-1].n_clusters)
         return best
 
-    def _store_solution(self, best: Candidate, problem: _Problem) -> np.ndarray:
+    def _store_solution(self, best: Candidate, problem: _ProfileTable) -> np.ndarray:
         """Number the clusters from the largest to the smallest, lay sets over them, and publish; gives posteriors."""
         state, coding = best.best.state, problem.coding
         self._coding, self._steps = coding, problem.steps

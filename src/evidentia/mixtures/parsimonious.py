@@ -151,7 +151,7 @@ class _Start(NamedTuple):
     which: np.ndarray  # start of those above that each one asked for is
 
 
-class _Problem(NamedTuple):
+class _MixtureTable(NamedTuple):
     """Rows that count, or a sample of them, in the columns that vary, and what starts are made from."""
 
     rows: Rows
@@ -358,16 +358,16 @@ class ParsimoniousGaussianMixture(ClassMixture):
 
     def _prepare(
         self, counted: Rows, columns: np.ndarray, given: np.ndarray | None, objects: float, rng: np.random.RandomState
-    ) -> _Problem:
+    ) -> _MixtureTable:
         rows = Rows(counted.X[:, columns], counted.weight)
         if given is not None:
-            return _Problem(rows, _Start(rows, given[None], np.zeros(1, int)), rows, [], objects)
+            return _MixtureTable(rows, _Start(rows, given[None], np.zeros(1, int)), rows, [], objects)
         sample, trees = start_rows(rows, rng), []
         if self.init == "hierarchical":
             trees = start_trees(standardize(*sample), sample.weight, self.n_init)
-        return _Problem(rows, None, sample, trees, objects)
+        return _MixtureTable(rows, None, sample, trees, objects)
 
-    def _start(self, problem: _Problem, number: int, rng: np.random.RandomState) -> _Start:
+    def _start(self, problem: _MixtureTable, number: int, rng: np.random.RandomState) -> _Start:
         if problem.given is not None:
             return problem.given
         labels = [tree.labels(number) for tree in problem.trees]
@@ -378,7 +378,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         different, which = np.unique(np.stack(labels), axis=0, return_inverse=True)  # trees often agree
         return _Start(problem.sample, np.eye(number)[different], which.ravel())
 
-    def _fit_number(self, problem: _Problem, rng: np.random.RandomState, number: int) -> Iterator[Candidate]:
+    def _fit_number(self, problem: _MixtureTable, rng: np.random.RandomState, number: int) -> Iterator[Candidate]:
         """Every model with one number of clusters."""
         start = self._start(problem, number, rng)
         solved: dict[str, MixtureParameters] = {}
@@ -391,7 +391,9 @@ class ParsimoniousGaussianMixture(ClassMixture):
                 solved[model] = found.best.state
             yield found
 
-    def _fit_model(self, problem: _Problem, start: _Start, within: list[MixtureParameters], model: str) -> Candidate:
+    def _fit_model(
+        self, problem: _MixtureTable, start: _Start, within: list[MixtureParameters], model: str
+    ) -> Candidate:
         """EM from every start and from solutions of models contained in this one; the best that did not collapse."""
         rule, rows = self._rule(model), problem.rows
         limits = {"reg_covar": self.reg_covar, "objects": problem.objects}
