@@ -67,13 +67,13 @@ def bounded_covariances(
     array([[2.2 , 0.  ],
            [0.  , 2.75]])
     """
-    found = covariances(model, scatter, size, previous)
-    narrow = found.shape[-1] < found.shape[-2]
-    values = (found if narrow else _eigenvectors(found)[0]).reshape(len(found), -1)
+    result = covariances(model, scatter, size, previous)
+    narrow = result.shape[-1] < result.shape[-2]
+    values = (result if narrow else _eigenvectors(result)[0]).reshape(len(result), -1)
     beyond = np.flatnonzero(values.max(axis=1) > max_ratio * values.min(axis=1))
     if not beyond.size:
-        return found
-    scatter, size, free = scatter[beyond], size[beyond], np.array(found)
+        return result
+    scatter, size, free = scatter[beyond], size[beyond], np.array(result)
     best = _within(model, _axes(model, scatter, free[beyond]), scatter, size, np.log(max_ratio))
     if previous is not None:
         last = previous[beyond]

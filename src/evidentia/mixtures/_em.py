@@ -70,8 +70,8 @@ class PartialLabel(NamedTuple):
 
         .. math:: q(A) = \sum_{B \supseteq A} m(B)
 
-        The class of an object is a set A, and who knows that its cluster is in B knows that its class is a set within
-        B: what was known of clusters is a mass function over families of sets, and q(A) the plausibility of class A.
+        The class of an object is a set A. If its cluster is known to be in B, its class is a set within B: a mass
+        function about clusters is one over families of sets, and q(A) is the plausibility of class A.
         """
         sets = (average > 0) @ (1 << np.arange(average.shape[1], dtype=np.int64))
         inside = (sets[:, None] & ~self.masks) == 0
@@ -103,7 +103,7 @@ class Pattern(NamedTuple):
     n_rows: int
     weight: np.ndarray | None
     turn: np.ndarray | None = None  # coordinates are x @ turn; None: x itself
-    known: PartialLabel | None = None
+    label: PartialLabel | None = None
 
     @property
     def total(self) -> float:
@@ -113,7 +113,7 @@ class Pattern(NamedTuple):
     def second(self, diagonal: bool) -> np.ndarray:
         """Sum of x x^T in coordinates, or of the squares."""
         width = self.blocks.shape[1] if self.turn is None else self.turn.shape[1]
-        found = np.zeros(width if diagonal else (width, width))
+        sums = np.zeros(width if diagonal else (width, width))
         for at, block in enumerate(self.blocks[:, :, :BLOCK]):
             columns = block if self.turn is None else self.turn.T @ block
             weighted = columns
@@ -121,8 +121,8 @@ class Pattern(NamedTuple):
                 weight = self.weight[at * BLOCK : (at + 1) * BLOCK]
                 columns = columns[:, : len(weight)]
                 weighted = columns * weight
-            found += np.einsum("ji,ji->j", columns, weighted) if diagonal else columns @ weighted.T
-        return found
+            sums += np.einsum("ji,ji->j", columns, weighted) if diagonal else columns @ weighted.T
+        return sums
 
 
 class LinearScores(NamedTuple):
@@ -335,8 +335,8 @@ def patterns_of(
         for observed, rows in missing_patterns(Y):
             yield parameters, take_observed(Y, observed, rows), observed, rows
         return
-    for known, at in labels.groups():
-        state = parameters if known is None else known.weigh(parameters, average)
+    for label, at in labels.groups():
+        state = parameters if label is None else label.weigh(parameters, average)
         for observed, rows in missing_patterns(Y[at]):
             yield state, take_observed(Y, observed, at[rows]), observed, at[rows]
 
@@ -394,11 +394,11 @@ class Engine(ABC):
     def e_steps(self, patterns: list[Pattern], parameters: Parameters, average: np.ndarray) -> Statistics:
         """Statistics of some patterns; the log-likelihood is the generalized one where something is known."""
 
-        def one(pattern: Pattern) -> Statistics:
-            known = pattern.known
-            return self.e_step(pattern, parameters if known is None else known.weigh(parameters, average), average)
+        def sums_of(pattern: Pattern) -> Statistics:
+            label = pattern.label
+            return self.e_step(pattern, parameters if label is None else label.weigh(parameters, average), average)
 
-        return reduce(operator.add, map(one, patterns))
+        return reduce(operator.add, map(sums_of, patterns))
 
     def blur_of(self, observed: np.ndarray) -> np.ndarray:
         """The blur of some columns."""
@@ -427,7 +427,7 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
+    def m_step(self, sums: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
         """Parameters that raise the expected log-likelihood: (25) to (29)."""
 
     @abstractmethod
@@ -488,18 +488,18 @@ class SharedEngine(Engine):
         if not rows.complete:
             return super().gather(rows, parameters, average)
         scores = linear_scores(parameters.weights, average @ parameters.centers, parameters.covariances[0])
-        found = reduce_rows(self.linear_sums, rows.rows, scores, rows.second is None)
+        sums = reduce_rows(self.linear_sums, rows.rows, scores, rows.second is None)
         if rows.second is None:
-            rows.second = found.second
-        second = rows.second + found.size.sum() * self.blur
+            rows.second = sums.second
+        second = rows.second + sums.size.sum() * self.blur
         squares = 0.5 * float((scores.precision * second).sum())
-        return found._replace(second=second, log_likelihood=found.log_likelihood - squares)
+        return sums._replace(second=second, log_likelihood=sums.log_likelihood - squares)
 
     def linear_sums(self, patterns: list[Pattern], scores: LinearScores, squares: bool) -> Statistics:
         """Statistics of complete rows, with the second moment if asked; the log-likelihood lacks what that adds."""
         (pattern,) = patterns
-        found = self._sums(pattern, scores)
-        return found._replace(second=pattern.second(self.diagonal)) if squares else found
+        sums = self._sums(pattern, scores)
+        return sums._replace(second=pattern.second(self.diagonal)) if squares else sums
 
     def _sums(self, pattern: Pattern, scores: LinearScores) -> Statistics:
         """Sizes and sums of the observed columns; no second moment, and the log-likelihood without it."""
@@ -546,19 +546,19 @@ class SharedEngine(Engine):
         )
         return Statistics(size, total_sum, second, log_likelihood)
 
-    def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
-        total = found.size.sum()
-        centers = solve_centers(found.size, found.sum, average, previous.centers)
+    def m_step(self, sums: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
+        total = sums.size.sum()
+        centers = solve_centers(sums.size, sums.sum, average, previous.centers)
         set_centers = average @ centers
         if self.diagonal:
-            scatter = found.second - 2 * (found.sum * set_centers).sum(axis=0) + found.size @ np.square(set_centers)
+            scatter = sums.second - 2 * (sums.sum * set_centers).sum(axis=0) + sums.size @ np.square(set_centers)
         else:
-            cross = found.sum.T @ set_centers
-            scatter = found.second - cross - cross.T + set_centers.T @ (found.size[:, None] * set_centers)
+            cross = sums.sum.T @ set_centers
+            scatter = sums.second - cross - cross.T + set_centers.T @ (sums.size[:, None] * set_centers)
         if self.prior:
             scatter, total = scatter + self.prior.scale, total + self.prior.objects
         pooled = Bound(np.array([total]), None, scatter[None]).minimize(self.model, previous.covariances)
-        return Parameters(self.weigh(found.size), centers, self.constrain(pooled[0])[None])
+        return Parameters(self.weigh(sums.size), centers, self.constrain(pooled[0])[None])
 
     def evaluate(
         self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
@@ -614,8 +614,8 @@ class OwnEngine(Engine):
             return super().gather(rows, parameters, average)
         of_sets = self._set_parameters(parameters, average)
         theta, _ = self._coefficients(parameters.weights, *of_sets, self.blur)  # once for all chunks
-        found = reduce_rows(complete_sums, rows.rows, theta)
-        return found._replace(second=self._second(found.size, found.second, np.arange(parameters.centers.shape[1])))
+        sums = reduce_rows(complete_sums, rows.rows, theta)
+        return sums._replace(second=self._second(sums.size, sums.second, np.arange(parameters.centers.shape[1])))
 
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
         o, d = pattern.observed, parameters.centers.shape[1]
@@ -665,21 +665,21 @@ class OwnEngine(Engine):
         )
         return Statistics(size, total_sum, second, seen.log_likelihood)
 
-    def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
+    def m_step(self, sums: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
         """Means by a linear system, then covariances by a step that lowers a bound of the criterion."""
-        weights, precisions = self.weigh(found.size), None
+        weights, precisions = self.weigh(sums.size), None
         if (average.max(axis=1) < 1).any():  # a set of several clusters
             covariances = self._set_parameters(previous, average)[1]
             precisions = 1 / covariances if self.diagonal else invert(np.ascontiguousarray(covariances))[0]
-        centers = self._centers(found, previous.centers, average, precisions)
+        centers = self._centers(sums, previous.centers, average, precisions)
         mean = average @ centers
         if self.diagonal:
-            scatter = found.second - 2 * found.sum * mean + found.size[:, None] * np.square(mean)
+            scatter = sums.second - 2 * sums.sum * mean + sums.size[:, None] * np.square(mean)
         else:
-            cross = found.sum[:, :, None] * mean[:, None, :]
+            cross = sums.sum[:, :, None] * mean[:, None, :]
             outer = mean[:, :, None] * mean[:, None, :]
-            scatter = found.second - cross - cross.swapaxes(1, 2) + found.size[:, None, None] * outer
-        problem = bound(average, found.size, scatter, previous.covariances, precisions)
+            scatter = sums.second - cross - cross.swapaxes(1, 2) + sums.size[:, None, None] * outer
+        problem = bound(average, sums.size, scatter, previous.covariances, precisions)
         if self.prior:
             problem = problem._replace(
                 size=problem.size + self.prior.objects, scatter=problem.scatter + self.prior.scale
@@ -687,21 +687,21 @@ class OwnEngine(Engine):
         if self.floor:  # a scatter is never singular
             problem = problem._replace(scatter=problem.scatter + self.floor.level * self.floor.reference)
         if not self.prior:
-            lost = average.T @ found.size <= NOTHING_LEFT * found.size.sum()
-            problem = problem.keep(np.flatnonzero(lost), NOTHING_LEFT * found.size.sum(), previous.covariances)
+            lost = average.T @ sums.size <= NOTHING_LEFT * sums.size.sum()
+            problem = problem.keep(np.flatnonzero(lost), NOTHING_LEFT * sums.size.sum(), previous.covariances)
         return Parameters(weights, centers, problem.minimize(self.model, previous.covariances))
 
     def _centers(
-        self, found: Statistics, previous: np.ndarray, average: np.ndarray, precisions: np.ndarray | None
+        self, sums: Statistics, previous: np.ndarray, average: np.ndarray, precisions: np.ndarray | None
     ) -> np.ndarray:
         """Means of the clusters: generalized least squares, as the precisions of the sets weigh their residuals."""
-        size, (c, d) = found.size, previous.shape
+        size, (c, d) = sums.size, previous.shape
         if precisions is None:  # single clusters: each mean is its own, and stays where nothing is left
             own = (average.T @ size)[:, None]
-            return np.where(own > 0, average.T @ found.sum / np.where(own > 0, own, 1), previous)
+            return np.where(own > 0, average.T @ sums.sum / np.where(own > 0, own, 1), previous)
         if average.shape == (c, c) and size.all():
-            return np.linalg.inv(average) @ (found.sum / size[:, None])
-        residual = found.sum - size[:, None] * (average @ previous)
+            return np.linalg.inv(average) @ (sums.sum / size[:, None])
+        residual = sums.sum - size[:, None] * (average @ previous)
         pairs = (size[:, None] * average)[:, :, None] * average[:, None, :]
         if self.diagonal:
             gram = np.einsum("akl,aj->jkl", pairs, precisions)

@@ -78,7 +78,7 @@ class Replicates(NamedTuple):
 
     ``trace[t]`` are the log-likelihoods after t iterations, NaN for replicates that had finished before.
     ``degenerate``: a component vanished or its covariance became singular. The likelihood of such a replicate means
-    nothing, and its parameters are those of the moment when it was found out.
+    nothing, and its parameters are those of that moment.
     """
 
     parameters: MixtureParameters
@@ -176,8 +176,8 @@ def climb_by_steps(
         finished = converged | degenerate | (iteration == max_iter)
         if finished.any():
             done, going = active[finished], ~finished
-            for part, found, earlier in zip(kept, state, before):
-                part[done] = found[finished]
+            for part, reached, earlier in zip(kept, state, before):
+                part[done] = reached[finished]
                 part[active[fell]] = earlier[fell]
             result.log_likelihood[done] = np.where(fell, last, log_likelihood)[finished]
             result.n_iter[done] = iteration - fell[finished]
@@ -531,7 +531,7 @@ def climb(blocks, n_rows, weight, frame, start, rule, settings, outcome, before,
     frame : tuple
         Origin (d,), forward and backward (d, d) or (d, 1), log Jacobian.
     start : tuple of ndarray
-        Weights, means and covariances of m mixtures, which are replaced by what is found.
+        Weights, means and covariances of m mixtures, which are replaced by the solutions.
     rule : tuple
         Letters and limits of :func:`evidentia.mixtures._covariances.solve`.
     settings : tuple

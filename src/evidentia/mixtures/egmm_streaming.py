@@ -51,9 +51,9 @@ class StreamingMixture(_streaming.StreamingMixin):
         family, state = (
             (single.focal_sets, state.reorder(order, order)) if laid else (self.focal_sets_, self._parameters)
         )
-        found = tool.gather(batch, state, averaging(family))
-        total = float(found.size.sum())
-        stream = Stream(family, state, *parts, RunningMean.of(found[:3], total))
+        sums = tool.gather(batch, state, averaging(family))
+        total = float(sums.size.sum())
+        stream = Stream(family, state, *parts, RunningMean.of(sums[:3], total))
         if not laid:
             return stream
         larger, in_doubt = overlaps(searched, single, tool)
@@ -66,9 +66,9 @@ class StreamingMixture(_streaming.StreamingMixin):
         stream: Stream = self._stream
         tool = engine(self.model_, stream.prior, stream.floor, stream.ridge, stream.blur)
         batch, average = self._batch(rows), averaging(stream.focal_sets)
-        found = tool.gather(batch, stream.parameters, average)
-        weight = float(found.size.sum())
-        mean = stream.mean.add(found[:3], weight, kappa)
+        sums = tool.gather(batch, stream.parameters, average)
+        weight = float(sums.size.sum())
+        mean = stream.mean.add(sums[:3], weight, kappa)
         size, total_sum, second = mean.sums
         moved = tool.m_step(Statistics(size, total_sum, second, 0.0), stream.parameters, average)
         sizes, published = stream.sizes, moved

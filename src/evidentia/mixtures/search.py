@@ -271,18 +271,18 @@ def choose(table: SearchTable, settings: SearchSettings, trials: list[Trial], in
         fitted.append((candidate, trial.engine))
         interrupted = interrupted or candidate.interrupted
     candidates = [candidate for candidate, _ in fitted]
-    order = [(one.collapsed, bool(one.flaw), -one.criteria[by]) for one in candidates]
+    order = [(candidate.collapsed, bool(candidate.flaw), -candidate.criteria[by]) for candidate in candidates]
     least = min(order)
     # Sets can say that two clusters may be one; nothing could say that one may be two.
     slack = settings.barely_better
     level = [pair for pair, rank in zip(fitted, order) if rank[:2] == least[:2] and rank[2] <= least[2] + slack]
     single, tool = max(level, key=lambda pair: (pair[0].n_clusters, pair[0].criteria[by]))
     best, done = single, {}
-    for one in candidates:
-        row, above = one.row(COLLAPSE), one.criteria[by] > single.criteria[by]
-        passed = _base.BARELY_BETTER * (above and any(one is other for other, _ in level))
+    for candidate in candidates:
+        row, above = candidate.row(COLLAPSE), candidate.criteria[by] > single.criteria[by]
+        passed = _base.BARELY_BETTER * (above and any(candidate is other for other, _ in level))
         note = "; ".join(filter(None, [row["note"], passed]))
-        done[one.settings["model"], one.n_clusters] = {**row, "note": note}
+        done[candidate.settings["model"], candidate.n_clusters] = {**row, "note": note}
     if settings.automatic_sets and not (interrupted or best.collapsed) and best.n_clusters > 1:
         try:
             best = add_sets(table, settings, single, tool)
@@ -508,8 +508,8 @@ def observe(
     if labels is None:
         return tool.observe(chunk.table, chunk.weight, coordinates)
     return [
-        pattern._replace(known=known)
-        for known, at in labels.take(slice(chunk.first, chunk.first + len(chunk.table))).groups()
+        pattern._replace(label=label)
+        for label, at in labels.take(slice(chunk.first, chunk.first + len(chunk.table))).groups()
         for pattern in tool.observe(chunk.table[at], None if chunk.weight is None else chunk.weight[at], coordinates)
     ]
 
@@ -678,7 +678,7 @@ class SearchTable:
             member = np.eye(n_clusters)[labels] * weight[:, None]
             size = member.T @ seen
             sums.append(squares - (np.square(member.T @ Y) / np.where(size > 0, size, 1)).sum(axis=0))
-        tightest = min(sums, key=lambda one: one.sum())
+        tightest = min(sums, key=lambda own: own.sum())
         within = tightest / np.where(degrees > 0, degrees, 1)
         return np.where((degrees > 0) & (within > COPIES), within, np.inf)
 
