@@ -191,7 +191,8 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
     def _read_rows(self, X: Any) -> Any:
         """Return the objects to fit to as the method reads them, checked: here rows of numbers, wherever they are."""
         lazy = as_rows(X)
-        if lazy is not None and (not issparse(X) or self.method.reads_sparse):
+        reads = self.method.reads_sparse if issparse(X) else "rows beyond memory" in self.method.takes
+        if lazy is not None and reads:
             return self._check_source(lazy, reset=True)
         if self._keeps_single and is_single(X):
             table = check_table(self, X, reset=True, dtype=np.float32)

@@ -43,7 +43,7 @@ class ViewsFitted:
     view_columns_: list[list[str] | None]
 
 
-class SeveralViews(ViewsFitted, _base.EvidentialClusterer):
+class MultiViewClusterer(ViewsFitted, _base.EvidentialClusterer):
     """Base of the methods that read several views of the same objects.
 
     A subclass gives ``_fit(data)``, where ``data.rows`` are :class:`~evidentia.views.reading.Views` and which calls
@@ -132,8 +132,8 @@ class SeveralViews(ViewsFitted, _base.EvidentialClusterer):
         lines = [f"{len(self.view_names_)} views of {n} objects"]
         for name, weight in zip(self.view_names_, self.view_weights_):
             there = n - int(unknown(self.view_partitions_[name]).sum())
-            said = f"{there} of {n} objects" if there < n else "all objects"
-            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {said}")
+            described = f"{there} of {n} objects" if there < n else "all objects"
+            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {described}")
         order = np.argsort(-self.view_conflict_, kind="stable")
         torn = order[self.view_conflict_[order] > DISAGREE]
         shown = ", ".join(self.partition_.name(int(i)) for i in torn[:LISTED])
