@@ -17,6 +17,13 @@ $(VENV)/.installed-%: pyproject.toml
 demo: $(VENV)/.installed-recommended    ## cluster Iris, print the summary, write out/demo/
 	$(BIN)/evidentia demo --out out/demo
 
+# A contributor's loop: the calculus, the kernels and one file for each family.
+QUICK := tests/belief tests/partition/test_credal.py tests/solvers tests/scores tests/constraints/test_pairwise.py \
+    tests/mixtures/test_egmm.py tests/prototypes/test_prototype_estimators.py tests/relational/test_evclus.py \
+    tests/hierarchy/test_bhc.py tests/rows/test_rows.py tests/test_methods.py tests/test_project.py
+quick: $(VENV)/.installed-test      ## run the tests for after each edit, in under 90 seconds
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -k "not check_" $(QUICK) $(ARGS)
+
 test: $(VENV)/.installed-test       ## run every test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(ARGS)
 
@@ -76,8 +83,9 @@ coverage: $(VENV)/.installed-test   ## run every test and print which lines of s
 ci:                                 ## lint, docs, test, test-bare, test-oldest, test-wheel
 	.ci/run
 
+# Every test runs in the lane `test`; without data only what asks for data can differ.
 test-bare:                          ## demo and tests in a fresh clone of HEAD, with an environment of its own and no data
-	ci/bare.sh make demo test
+	ci/bare.sh sh -c 'make demo quick && make test ARGS="-m needs_data"'
 
 # What every user has: the tests of the families whose floors ci/oldest.txt pins. PyTorch is not among them.
 CORE := belief rows partition solvers prototypes mixtures relational hierarchy scores selection

@@ -36,8 +36,14 @@ ARGUMENTS = {
     "dissimilarities": ("dissimilarities",),
     "partners": ("partners",),
 }
+# Those that are parameters of the constructor in later versions: the methods and the names of the parameters.
+CONSTRUCTED = {
+    "uncertainty": (("bhc",), "uncertainty"),
+    "dissimilarities": (("nnevclus",), "metric"),
+    "partners": (("evclus", "cevclus"), "n_pairs"),
+}
 # Words in the ``takes`` of a record for them. An argument without such words is given where ``fit`` has it.
-TAKES = {"weights": ("weights",), "links": ("links",)}
+TAKES = {"weights": ("weights",), "links": ("links",), "partial_labels": ("partial labels",)}
 # Settings of the methods whose fits would take more than some seconds.
 SMALL: dict[str, dict[str, Any]] = {
     "bootgmm": {"n_boot": 30},
@@ -63,10 +69,14 @@ def declared(cls: Any, name: str) -> tuple[list[str], Callable[[Any], bool]]:
 
 
 def argument(cls: Any, what: str) -> str:
-    """Return the name of an argument of ``fit``, empty where a method does not accept it."""
+    """Return the name of an argument of ``fit``, or of a parameter for it, empty where a method accepts neither."""
     takes = set(cls.method.takes)
     named = [name for name in ARGUMENTS[what] if name in inspect.signature(cls.fit).parameters]
-    return named[0] if named and (what not in TAKES or takes & set(TAKES[what])) else ""
+    if named:
+        needed = TAKES.get(what) or TAKES.get(named[0])
+        return named[0] if needed is None or takes & set(needed) else ""
+    able, parameter = CONSTRUCTED.get(what, ((), ""))
+    return parameter if cls.method.name in able else ""
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------
@@ -299,6 +309,9 @@ def problem(case: Case, folder: Path) -> tuple[Any, Any, dict[str, Any]]:
         certainty = 0.7 if variant == "soft links" else 1.0
         given[argument(cls, "links")] = evidentia.PairwiseConstraints(links.pairs, links.must, certainty)
         settings |= {"metric_learner": evidentia.PCCA()} if "metric" in variant else {}
+    if variant in CONSTRUCTED and variant not in inspect.signature(cls.fit).parameters:
+        settings |= given
+        given = {}
     return cls(**settings), in_form(X, variant, folder), given
 
 

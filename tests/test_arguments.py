@@ -4,7 +4,6 @@ Classes and functions are found by what the package exports, so one that is adde
 """
 
 import inspect
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -34,6 +33,7 @@ from evidentia import (
 from evidentia._parameters import ParameterBase
 from evidentia.app import images
 from evidentia.prototypes import belief_peaks
+from exported import exported, public_methods
 
 X = np.random.default_rng(0).normal(size=(40, 3)) + 6 * np.repeat([0, 1], 20)[:, None]
 CATEGORIES = (X > 3).astype(int)
@@ -89,23 +89,16 @@ def takes(function):
         return []
 
 
-def exported():
-    """Functions, classes and methods of classes that the package exports, by name; no estimators."""
-    inside = [*evidentia._SUBMODULES, *(f"app.{name}" for name in evidentia.app._SUBMODULES)]
-    for home in ("evidentia", *(f"evidentia.{name}" for name in inside)):
-        module = import_module(home)
-        for name in getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")]):
-            thing = getattr(module, name)
-            if not getattr(thing, "__module__", "").startswith("evidentia"):
-                continue
-            if not (inspect.isclass(thing) and issubclass(thing, ParameterBase)):
-                yield name, thing
-            for method in dir(thing) if inspect.isclass(thing) else ():
-                if not method.startswith("_"):
-                    yield f"{name}.{method}", getattr(thing, method)
+def functions():
+    """Functions, classes and methods of classes that the packages export, by name; no estimators."""
+    for _, name, thing in exported():
+        if not (inspect.isclass(thing) and issubclass(thing, ParameterBase)):
+            yield name, thing
+        for method, function in public_methods(thing):
+            yield f"{name}.{method}", function
 
 
-FUNCTIONS = {name: takes(thing) for name, thing in exported() if takes(thing)}
+FUNCTIONS = {name: takes(thing) for name, thing in functions() if takes(thing)}
 
 
 def test_every_function_that_takes_a_seed_or_a_number_of_threads_is_called_below():

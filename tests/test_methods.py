@@ -17,13 +17,14 @@ from typer.testing import CliRunner
 
 import evidentia
 from evidentia import methods, select
-from evidentia._base import NEEDED, EvidentialClusterer, check_weight
+from evidentia._base import EvidentialClusterer
 from evidentia._parameters import Either, Integer, Number, param
 from evidentia.app.cli import app
 from evidentia.app.images import segment
 from evidentia.belief import FocalSets
 from evidentia.constraints import PairwiseConstraints
 from evidentia.methods import Method
+from evidentia.metric_learning._base import MetricLearner
 
 ROOT = Path(__file__).parents[1]
 CLASSES = methods.all_methods()
@@ -50,20 +51,14 @@ def toy():
         n_clusters: int = param(Integer(low=1, high=2), "Two; one is none.", default=2, kw_only=False)
         share: float = param(Number(above=0, high=1), "Where to cut.", default=0.5)
 
-        def fit(self, X, y=None, sample_weight=None):
-            """Cut the range of the first column."""
-            self.check_parameters()
-            table = self._check_table(X, reset=True)
-            weight = check_weight(self, sample_weight, len(table), X)
-            first = table[:, 0] if weight is None else table[weight > 0, 0]
+        def _fit(self, data):
+            first = data.table[:, 0] if data.weight is None else data.table[data.weight > 0, 0]
             low, high = first.min(), first.max()
             self.cut_ = low + self.share * (high - low)
             self.focal_sets_ = FocalSets(2, "singletons", empty=False)
-            self._publish(X, self._masses(table))
-            return self
 
-        def _masses(self, X):
-            return np.eye(2)[(X[:, 0] > self.cut_).astype(int)]
+        def _masses(self, rows):
+            return np.eye(2)[(rows[:, 0] > self.cut_).astype(int)]
 
     yield Halves
     del methods._REGISTERED["halves"]
@@ -163,11 +158,7 @@ def test_scikit_learn_contract_of_methods_on_several_views(cls):
 @every
 def test_the_record_says_what_fit_takes(cls):
     takes, arguments = cls.method.takes, inspect.signature(cls.fit).parameters
-    if "fit" in vars(EvidentialClusterer) and cls.fit is EvidentialClusterer.fit:
-        for name, (needed, _) in NEEDED.items():
-            if needed not in takes:
-                with pytest.raises(TypeError, match=f"^{cls.__name__} does not accept '{name}' "):
-                    cls().fit([[0.0], [1.0]], **{name: [1, 2]})
+    if cls.fit in (EvidentialClusterer.fit, MetricLearner.fit):  # tests/test_fit.py
         return
     assert ("weights" in takes) == ("sample_weight" in arguments)
     assert ("links" in takes) == ("constraints" in arguments)

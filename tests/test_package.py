@@ -27,6 +27,7 @@ LAYERS = [
     {"partition"},
     {"storage"},
     {"constraints"},
+    {"_checks"},
     {"_data"},
     {"_base"},
     {"_streaming"},
@@ -66,7 +67,7 @@ def family(path):
     "path",
     [
         *sorted(SOURCE.glob("*/**/*.py")),
-        *(SOURCE / f"{name}.py" for name in ("_base", "_data", "_streaming", "_warnings", "storage")),
+        *(SOURCE / f"{name}.py" for name in ("_base", "_checks", "_data", "_streaming", "_warnings", "storage")),
     ],
     ids=lambda p: str(p.relative_to(SOURCE)),
 )

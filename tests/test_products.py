@@ -12,7 +12,8 @@ WATCHED = Path(__file__).with_name("watched_products.py")
 
 
 def test_only_finite_numbers_enter_the_products_of_every_estimator():
-    plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}  # compiled functions have products too
+    here = os.pathsep.join([str(WATCHED.parents[1]), os.environ.get("PYTHONPATH", "")])
+    plain = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": here}  # compiled functions have products too
     report = json.loads(subprocess.check_output([sys.executable, WATCHED], env=plain, text=True))
     assert list(report) == ESTIMATORS
     assert {name: found["bad"] for name, found in report.items() if found["bad"]} == {}

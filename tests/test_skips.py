@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.app.explorer.conftest import browser_path
 from tests.conftest import skip_without_data
-from tests.explorer.conftest import browser_path
 
 HERE = Path(__file__).parent
 
@@ -51,9 +51,9 @@ def test_a_missing_browser_is_named_and_a_failure_where_it_is_required(monkeypat
     mine = tmp_path / "mine"
     mine.touch(mode=0o755)
     monkeypatch.setenv("EVIDENTIA_BROWSER", str(mine))
-    monkeypatch.setattr("tests.explorer.conftest.find_spec", lambda name: name == "playwright")
+    monkeypatch.setattr("tests.app.explorer.conftest.find_spec", lambda name: name == "playwright")
     assert browser_path() == str(mine)
-    monkeypatch.setattr("tests.explorer.conftest.find_spec", lambda name: None)
+    monkeypatch.setattr("tests.app.explorer.conftest.find_spec", lambda name: None)
     with pytest.raises(pytest.fail.Exception, match=r"no Playwright \(pip install evidentia\[explorer-test\]\)$"):
         browser_path()
 
@@ -61,6 +61,6 @@ def test_a_missing_browser_is_named_and_a_failure_where_it_is_required(monkeypat
 @pytest.mark.parametrize("folder", [HERE, HERE.parent / "docs"], ids=lambda path: path.name)
 def test_nothing_else_skips(folder):
     other = re.compile(r"pytest\.skip\(|skipif|importorskip|mark\.skip|SkipTest\b|xfail")
-    elsewhere = {HERE / "conftest.py", HERE / "explorer" / "conftest.py", Path(__file__)}
+    elsewhere = {HERE / "conftest.py", HERE / "app" / "explorer" / "conftest.py", Path(__file__)}
     found = [path.name for path in folder.rglob("*.py") if path not in elsewhere and other.search(path.read_text())]
     assert found == []

@@ -16,7 +16,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of its own dependencies
     import mudata
 
-from evidentia import EGMM, EVCLUS, FDA, NNEVCLUS, LatentClassMixture, PairwiseConstraints, load_model
+from evidentia import EGMM, EVCLUS, FDA, NNEVCLUS, LatentClassMixture, PairwiseConstraints, fuse, load_model
 from evidentia.rows.tables import as_table
 
 rng = np.random.default_rng(3)
@@ -193,3 +193,10 @@ def test_polars_has_the_table_of_pandas(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "polars", None)
     with pytest.raises(ImportError, match=r"pip install 'evidentia\[frames\]'"):
         partition.to_polars()
+
+
+def test_the_columns_of_a_table_of_polars_are_raters():
+    raters = {"Ann": np.arange(24) % 3, "Bo": np.arange(24) % 2}
+    found = fuse(polars.DataFrame(raters))
+    assert found.names == ("Ann", "Bo")
+    np.testing.assert_array_equal(found.partition.masses, fuse(raters).partition.masses)

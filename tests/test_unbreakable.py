@@ -167,7 +167,7 @@ def test_a_tree_of_distances_beyond_doubles_is_refused_at_once(blobs, linkage):
     with pytest.raises(ValueError, match=r"X holds .* in row 0, column 0"):
         BeliefHierarchical(2, linkage=linkage).fit(blobs * 1e155)
     with pytest.raises(ValueError, match=r"'uncertainty' of BeliefHierarchical holds 1e\+300 in row 0, column 0"):
-        BeliefHierarchical(2, linkage=linkage).fit(blobs, uncertainty=np.full(blobs.shape, 1e300))
+        BeliefHierarchical(2, linkage=linkage, uncertainty=np.full(blobs.shape, 1e300)).fit(blobs)
     with pytest.raises(ValueError, match="Lower the 'gamma' parameter"):
         BeliefHierarchical(2, linkage=linkage, gamma=1e307).fit(blobs)
     assert time.monotonic() - begun < 60

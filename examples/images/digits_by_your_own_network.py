@@ -45,8 +45,16 @@ images, digits = load_digits(n_class=3, return_X_y=True)
 images = images.reshape(-1, 1, 8, 8) / 16
 torch.manual_seed(0)
 focal_sets = FocalSets(3, "pairs")
-model = NNEVCLUS(3, focal_sets=focal_sets, module=network(len(focal_sets)), n_init=1, tol=1e-3, random_state=0)
-model.fit(images[::2], dissimilarities=unlike(images[::2]))
+model = NNEVCLUS(
+    3,
+    focal_sets=focal_sets,
+    module=network(len(focal_sets)),
+    metric=unlike(images[::2]),
+    n_init=1,
+    tol=1e-3,
+    random_state=0,
+)
+model.fit(images[::2])
 found = model.predict_partition(images[1::2])
 print(f"ARI with the digits: {adjusted_rand_score(digits[::2], model.labels_):.3f} in the fit,")
 print(f"{adjusted_rand_score(digits[1::2], found.labels()):.3f} for {len(found)} new images")

@@ -54,8 +54,8 @@ def measure(known: str, draw: int, n_init: int, seed: int) -> Result:
     start = process_time()
     knowledge, feature = linked(draw, seed) if known == "links" else labeled(draw, seed)
     model = NNEVCLUS(2, focal_sets="full", hidden=30, l2=0.01, xi=0.1, n_init=n_init, random_state=seed + draw)
-    given: dict[str, Any] = {"constraints" if known == "links" else "labels": knowledge}
-    model.fit(X, dissimilarities=cdist(feature, feature), **given)
+    given: dict[str, Any] = {"constraints" if known == "links" else "partial_labels": knowledge}
+    model.set_params(metric=cdist(feature, feature)).fit(X, **given)
     return {
         "ari": adjusted_rand_score(y, model.labels_),
         "loss": model.loss_,

@@ -3,42 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from copy import copy
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from evidentia import methods
-from evidentia._data import Data
-from evidentia._objects import Names, align_objects, row_names
+from evidentia._checks import (
+    check_table,
+    is_precomputed,
+    is_single,
+    refuse_masses,
+)
+from evidentia._data import Data, open_checkpoint, random_numbers_of, read_data, weigh_rows
+from evidentia._objects import Names, row_names
 from evidentia._parameters import BOOLEAN, JOBS, SEED, Check, Choice, Integer, Kind, Number, ParameterBase, param
-from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS, TOO_MANY
-from evidentia.constraints.pairwise import resolve_constraints
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.rows import as_rows
-from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
-from evidentia.rows.dask import is_collection
-from evidentia.rows.numbered import NumberedRows
+from evidentia.rows.checkpoint import write_checkpoint
 from evidentia.rows.passes import show_progress
 from evidentia.rows.scan import SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource, SparseRows, is_sparse
-from evidentia.rows.tables import as_table, new_table
-from evidentia.rows.values import LARGEST, LEAST_SHARE, check_magnitude, check_precision, ranges_of
+from evidentia.rows.tables import as_table, is_annotated
+from evidentia.rows.values import LEAST_SHARE
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import CallbackSupportMixin, fit_task
 from evidentia.solvers.descent import Run, Step, best_descent
-from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.threads import limit_threads
 from evidentia.storage import save_model
 
@@ -66,6 +65,7 @@ class FittedRange:
 
     _largest: float | None = None  # absolute value in a table in memory
     _use_rep: str | None = None  # which part of an AnnData or MuData object was fitted
+    _stream: Any = None  # what ``partial_fit`` goes on from
     n_jobs: Any = None  # of a method that has no such parameter
     random_state: Any = None
     verbose: Any = 0
@@ -184,6 +184,10 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
         """
         raise NotImplementedError
 
+    def _as_table(self, X: Any, use_rep: str | None) -> Any:
+        """Return X in a table of this library; of AnnData and MuData, the part that ``use_rep`` names."""
+        return as_table(X, use_rep)
+
     def _read_rows(self, X: Any) -> Any:
         """Return the objects to fit to as the method reads them, checked: here rows of numbers, wherever they are."""
         lazy = as_rows(X)
@@ -219,12 +223,13 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
             Or a :class:`~evidentia.partition.LazyPartition` of rows that are not in memory.
         """
         check_is_fitted(self)
-        X = new_table(self, X)
+        X = self._as_table(X, self._use_rep if is_annotated(X) else None)
         with limit_threads(self.n_jobs):
             if (lazy := as_rows(X)) is not None:
                 found = self._make_lazy(self._check_source(lazy, reset=False))
                 return found.compute() if isinstance(lazy, SparseRows) else found
-            return self._partition_of(self._masses(self._read_new(X)), row_names(X))
+            new = self._read_new(X)
+            return self._partition_of(self._masses(new), row_names(new) or row_names(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each new row, shape (n_samples,), by the rule of ``labels_``."""
@@ -317,7 +322,8 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
             return check_table(self, X, reset=False, dtype=np.float32)
         return self._check_table(X, reset=False)
 
-    def _masses(self, X: np.ndarray) -> np.ndarray:
+    def _masses(self, rows: Any) -> np.ndarray:
+        """Return the masses of objects as ``_read_rows`` or ``_read_new`` gives them, over the fitted clusters."""
         raise NotImplementedError
 
     def _no_answer(self) -> str | None:
@@ -352,79 +358,12 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
 
 # -- what fit is given -------------------------------------------------------------------------------------------------
 
-NEEDED = {  # what the record of a method must list for an argument of fit, and what that argument is
-    "sample_weight": ("weights", "weights of the objects"),
-    "constraints": ("links", "links between objects"),
-    "partial_labels": ("partial labels", "clusters known of some objects"),
-    "checkpoint": ("rows beyond memory", "a file to go on from"),
-}
-
 
 @contextmanager
 def running(estimator: MethodBase, X: Any, y: Any, given: dict[str, Any]) -> Iterator[None]:
     """Run a fit: one thread for linear algebra, ``n_jobs`` for blocks of rows, callbacks, progress."""
     with fit_task(estimator, X, y, given), limit_threads(estimator.n_jobs), show_progress(bool(estimator.verbose)):
         yield
-
-
-def read_data(
-    estimator: EvidentialClusterer, X: Any, use_rep: str | None, *, sample_weight: Any, constraints: Any,
-    partial_labels: Any, checkpoint: Any,
-) -> Data[Any]:  # fmt: skip
-    """Read what ``fit`` was given: any kind of table, names, weights, links, partial labels, all checked."""
-    refuse_arguments(
-        estimator, sample_weight=sample_weight, constraints=constraints, partial_labels=partial_labels,
-        checkpoint=checkpoint,
-    )  # fmt: skip
-    X = as_table(X, use_rep)
-    estimator._use_rep = use_rep
-    rows, weight = weigh_rows(estimator, estimator._read_rows(X), sample_weight, X)
-    lazy = isinstance(rows, RowSource) and not isinstance(rows, ArrayRows)
-    if lazy and constraints is not None:
-        rows = NumberedRows(rows)
-    links = resolve_constraints(estimator, constraints, range(rows.n_rows) if isinstance(rows, NumberedRows) else X)
-    kept = None if checkpoint is None else open_checkpoint(estimator, checkpoint, rows)
-    return Data(X, rows, weight, links.check(), partial_labels, random_numbers_of(estimator, kept), kept)
-
-
-def refuse_arguments(estimator: MethodBase, **given: Any) -> None:
-    """Refuse arguments of ``fit`` that the record of a method does not list."""
-    for name, value in given.items():
-        needed, what = NEEDED[name]
-        if value is not None and needed not in estimator.method.takes:
-            able = [cls.__name__ for cls in methods.clusterers().values() if needed in cls.method.takes]
-            raise TypeError(
-                f"{type(estimator).__name__} does not accept '{name}' ({what}). Methods that do: {', '.join(able)}."
-            )
-
-
-def weigh_rows(estimator: MethodBase, rows: Any, sample_weight: Any, X: Any) -> tuple[Any, np.ndarray | None]:
-    """Return rows with their weights, and the weights; None if all are one or come with the rows."""
-    if sample_weight is None:
-        return rows, None
-    if not isinstance(rows, RowSource):
-        weight = check_weight(estimator, sample_weight, len(rows), X)
-        return rows, weight
-    if not isinstance(rows, ArrayRows | SparseRows):
-        raise TypeError(
-            f"{type(estimator).__name__} takes the weights of rows that are not in memory from one of their columns: "
-            "open_rows(..., weight='its name')."
-        )
-    weight = check_weight(estimator, sample_weight, rows.n_rows or 0, X)
-    return (ArrayRows(rows.table, weight) if isinstance(rows, ArrayRows) else SparseRows(rows.matrix, weight)), weight
-
-
-def open_checkpoint(estimator: MethodBase, path: Any, rows: RowSource) -> Checkpoint:
-    """Open the checkpoint of this fit, or begin it."""
-    values = estimator.get_params(deep=False)
-    settings = [f"{name}={values[name]!r}" for name in estimator.parameters if name not in ("verbose", "n_jobs")]
-    return Checkpoint(path, rows.fingerprint(), "\n".join([type(estimator).__name__, *settings]))
-
-
-def random_numbers_of(estimator: MethodBase, checkpoint: Checkpoint | None) -> np.random.RandomState:
-    """Return the generator of a fit: that of ``random_state``, or of the seed that a checkpoint has kept."""
-    unseeded = checkpoint is not None and estimator.random_state is None
-    return check_random_state(checkpoint.seed if unseeded and checkpoint is not None else estimator.random_state)
 
 
 class ClusterCount(Integer):
@@ -437,7 +376,6 @@ class ClusterCount(Integer):
 N_CLUSTERS = ClusterCount(low=1, high=MAX_CLUSTERS)
 ALPHA = Number(low=0, high=100)
 BETA = Number(above=1, high=100)  # powers of masses vanish beyond
-RHO_RANGE = 1e-70, 1e70  # of the distances in a table: squares, and products of these, are carried
 RHO = Choice("auto") | Number(above=0)
 
 
@@ -509,262 +447,9 @@ def publish_run(estimator: Any, run: Run, scale: float = 1.0) -> None:
     estimator.n_iter_, estimator.converged_ = run.n_iter, run.converged
 
 
-def refuse_masses(estimator: Any, n: int, focal_sets: FocalSets) -> None:
-    """A mass for each of n rows and every focal set must fit in memory: said before a fit."""
-    beyond = ", or give the rows by evidentia.open_rows: masses are then made when they are asked for"
-    refuse_beyond_memory(
-        16 * n * len(focal_sets),  # the masses, and what a decision makes of them
-        f"{type(estimator).__name__} with {len(focal_sets):,} focal sets for each of {n:,} rows",
-        "Take fewer focal sets ('auto', 'singletons', 'pairs')"
-        f"{beyond if 'rows beyond memory' in estimator.method.takes else ''}.",
-    )
-
-
-def is_precomputed(estimator: Any) -> bool:
-    """Whether X is a matrix of dissimilarities."""
-    return "metric" in estimator.parameters and isinstance(estimator.metric, str) and estimator.metric == "precomputed"
-
-
-def is_single(X: Any) -> bool:
-    """Whether all numbers of a table are of single precision."""
-    kinds = [getattr(X, "dtype", None)] if not hasattr(X, "dtypes") else list(X.dtypes) if hasattr(X, "columns") else []
-    return bool(kinds) and all(kind == np.float32 for kind in kinds)
-
-
-def check_table(estimator: MethodBase, X: Any, *, reset: bool = True, dtype: Any = np.float64) -> np.ndarray:
-    """Rows as doubles, or as ``dtype``; or an error that names the column, the count and the cure."""
-    who = type(estimator).__name__
-    refuse_rows(estimator, X)
-    refuse_kinds(who, X)
-    X = fill_masked(X, who, "X", missing="missing values" in estimator.method.takes)
-    table = _validated(estimator, X, "a table X of numbers", dtype=dtype, reset=reset)
-    check_values(estimator, table, getattr(X, "columns", None), reset=reset)
-    return table
-
-
-def _validated(estimator: BaseEstimator, X: Any, what: str, *, dtype: Any, reset: bool) -> np.ndarray:
-    """Return X as an array of two dimensions, with as many columns of the same names as were fitted."""
-    who, least = type(estimator).__name__, 2 if reset else 1
-    try:
-        table = check_array(
-            X, dtype=dtype, ensure_all_finite=False, ensure_min_samples=least, estimator=estimator, input_name="X"
-        )
-    except (ValueError, TypeError) as error:
-        cure = f"Give {who} {what}, a row for each object."
-        raise type(error)(f"{str(error).rstrip('.')}. {cure}") from error
-    try:
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
-    except ValueError as error:
-        names = list(getattr(estimator, "feature_names_in_", []))
-        if not names or not set(names) <= set(getattr(X, "columns", [])):
-            raise
-        cure = f"Give {who} the columns that it was fitted to, in their order: X[model.feature_names_in_]."
-        raise ValueError(f"{str(error).rstrip()}\n{cure}") from error
-    return table
-
-
-def refuse_kinds(who: str, X: Any) -> None:
-    """What is no table of numbers, though NumPy would make one of it."""
-    if hasattr(X, "dtypes") and hasattr(X, "columns"):
-        text = [str(name) for name, kind in zip(X.columns, X.dtypes) if getattr(kind, "kind", "O") not in "biuf"]
-        if text:
-            raise ValueError(
-                f"{who} needs numeric columns, but these are not: {', '.join(text[:5])}"
-                f"{f' and {len(text) - 5} more' if len(text) > 5 else ''}. Drop them, or encode them as numbers."
-            )
-    kind = getattr(getattr(X, "dtype", None), "kind", "f")
-    if kind == "c":
-        raise ValueError(
-            f"Complex data not supported: {who} needs real numbers. Take X.real if there is nothing else, or give real "
-            "and imaginary parts as columns."
-        )
-    if kind in "mMSUV":
-        what = {"m": "durations", "M": "dates", "V": "records"}.get(kind, "text")
-        raise ValueError(
-            f"{who} needs numbers, but X holds {what} ({X.dtype}). Convert it, for instance X.astype(float), once it "
-            "is clear in which unit."
-        )
-
-
-def fill_masked(values: Any, who: str, name: str, *, missing: bool = False) -> Any:
-    """Values of a masked array: entries under the mask are NaN where they may be missing, else refused."""
-    if not np.ma.isMaskedArray(values):
-        return values
-    hidden = np.ma.getmaskarray(values)
-    if not hidden.any():
-        return values.data
-    if missing:
-        return np.where(hidden, np.nan, values.data)
-    first = ", ".join(map(str, np.argwhere(hidden)[0]))
-    raise ValueError(
-        f"'{name}' of {who} is a masked array with {hidden.sum()} masked entries (first: [{first}]), but {who} takes "
-        f"no missing values{' there' if name != 'X' else ''}. Fill them (.filled(...)) or drop those rows"
-        f"{', or take EGMM, which accepts missing values' if name == 'X' else ''}."
-    )
-
-
-def check_values(estimator: MethodBase, table: np.ndarray, columns: Any = None, *, reset: bool = True) -> None:
-    """Refuse numbers that are not finite, or that doubles cannot carry through squares.
-
-    New rows (not ``reset``) may lie as far out, measured in the largest value that was fitted.
-    """
-    who, ranges = type(estimator).__name__, ranges_of(table)
-    if not ranges.finite:
-        _check_finite(estimator, table, columns)
-
-    def place(row: int, column: int) -> str:
-        return f"row {row}, column {_column(columns, column)}"
-
-    fitted = 1.0 if reset or estimator._largest is None else estimator._largest
-    check_magnitude(table, who, place, ranges, LARGEST * min(1.0, fitted))
-    if reset:
-        check_precision(ranges, table, who, partial(_column, columns), estimator._least_share)
-        estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
-
-
-def refuse_rows(estimator: MethodBase, X: Any) -> None:
-    """A sentence for a method that needs its table in memory and dense, and is given rows that are not."""
-    if issparse(X):
-        raise TypeError(
-            f"{type(estimator).__name__} needs a dense table, and X is a sparse matrix (Sparse data was passed): "
-            "X.toarray() makes one where it fits in memory, sklearn.decomposition.TruncatedSVD one of few columns. "
-            f"Methods that read sparse rows: {_method_names(lambda method: method.reads_sparse)}."
-        )
-    if isinstance(X, RowSource) or is_collection(X):
-        raise TypeError(
-            f"{type(estimator).__name__} needs all rows in memory, as an array or a DataFrame. Give a sample of them, "
-            "or take a method that reads rows chunk by chunk: "
-            f"{_method_names(lambda method: 'rows beyond memory' in method.takes)}."
-        )
-
-
-def _method_names(does: Callable[[methods.Method], bool]) -> str:
-    """Names of the methods that do something."""
-    return ", ".join(cls.__name__ for cls in methods.clusterers().values() if does(cls.method))
-
-
-def check_categories(estimator: EvidentialClusterer, X: Any, *, reset: bool = True) -> np.ndarray:
-    """Rows of categories: text or whole numbers, missing entries kept."""
-    refuse_rows(estimator, X)
-    if getattr(getattr(X, "dtype", None), "kind", "O") in "cV":
-        refuse_kinds(type(estimator).__name__, X)
-    if np.ma.isMaskedArray(X):
-        hidden, X = np.ma.getmaskarray(X), X.data.astype(object)
-        X[hidden] = None
-    if hasattr(X, "dtypes") and hasattr(X, "columns"):
-        X = X.astype(object)  # columns of several kinds have no other type in common
-    elif isinstance(X, list | tuple):
-        X = np.array(X, dtype=object)  # NumPy would write numbers, and NaN, beside text as text
-    table = _validated(estimator, X, "a table X of categories", dtype=None, reset=reset)
-    return table.astype(table.dtype.newbyteorder("="), copy=False)
-
-
-def _check_finite(estimator: MethodBase, table: np.ndarray, columns: Any) -> None:
-    who = type(estimator).__name__
-    for kind, found in (("inf", np.isinf(table)), ("NaN", np.isnan(table))):
-        if kind == "NaN" and "missing values" in estimator.method.takes:
-            _check_observed(who, found, columns)
-        elif found.any():
-            row, column = np.argwhere(found)[0]
-            cure = (
-                "Drop those rows, impute them (sklearn.impute), or take EGMM, which accepts missing values."
-                if kind == "NaN"
-                else "Look for a division by zero or a code for 'missing', and replace it."
-            )
-            raise ValueError(
-                f"Input X contains {kind} in {found.any(axis=1).sum()} of {len(table)} rows "
-                f"(first: row {row}, column {_column(columns, column)}); {who} needs finite numbers. {cure}"
-            )
-
-
-def _check_observed(who: str, missing: np.ndarray, columns: Any) -> None:
-    """EM over the observed entries still needs something observed in each row and column."""
-    if missing.all(axis=1).any():
-        raise ValueError(
-            f"{who} accepts missing values, but {missing.all(axis=1).sum()} of {len(missing)} rows "
-            f"hold nothing but NaN (first: row {missing.all(axis=1).argmax()}). Drop them."
-        )
-    if len(missing) > 1 and missing.all(axis=0).any():
-        raise ValueError(
-            f"Column {_column(columns, int(missing.all(axis=0).argmax()))} holds nothing but NaN. Drop it before {who}."
-        )
-
-
-def _column(columns: Any, at: int) -> str:
-    return str(at) if columns is None else repr(columns[at])
-
-
-def check_enough_rows(estimator: BaseEstimator, n_samples: int, n_clusters: int) -> None:
-    """Refuse to look for more clusters than there are objects."""
-    if n_samples < n_clusters:
-        raise ValueError(
-            f"{type(estimator).__name__} was asked for n_clusters={n_clusters} but X has only "
-            f"n_samples={n_samples} rows. Ask for fewer clusters."
-        )
-
-
-def check_single_clusters(estimator: BaseEstimator, focal_sets: FocalSets, reason: str) -> None:
-    """Refuse a family without all single clusters; the reason goes on "MyMethod ..."."""
-    missing = np.flatnonzero(focal_sets.singleton_index < 0)
-    if len(missing):
-        raise ValueError(
-            f"{type(estimator).__name__} {reason}, so each must be a focal set. "
-            f"{{{missing[0]}}} is not among: {', '.join(focal_sets.names())}."
-        )
-
-
-def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int, X: Any) -> np.ndarray | None:
-    """Return the weights of the rows as doubles, in the order of X; None when all are one.
-
-    A Series is joined with a table by the names in their indexes.
-    """
-    if sample_weight is None:
-        return None
-    who = type(estimator).__name__
-    given = fill_masked(align_objects(X, sample_weight, ("X", f"'sample_weight' of {who}")), who, "sample_weight")
-    try:
-        weight = np.asarray(given, dtype=float)
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"'sample_weight' of {who} must hold numbers: {error}") from error
-    if weight.shape != (n_samples,):
-        raise ValueError(
-            f"'sample_weight' of {who} must hold one number for each of {n_samples} rows. Got {weight.shape}."
-        )
-    if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-        raise ValueError(f"'sample_weight' of {who} must be finite, not negative, and not zero everywhere.")
-    return weight
-
-
-def check_rho(estimator: Any, unit: float) -> float:
-    """A distance to the empty set that was given; refused where it is so many units of the table that it is lost."""
-    rho = float(estimator.rho)
-    if not RHO_RANGE[0] * unit <= rho <= RHO_RANGE[1] * unit:
-        raise ValueError(
-            f"The 'rho' parameter of {type(estimator).__name__} is a distance, and {rho:g} is out of all proportion to "
-            f"the distances in X, of about {unit:.2g}. Give a distance beyond which objects are outliers, or 'auto'."
-        )
-    return rho
-
-
 def largest_first(size: np.ndarray, tie: np.ndarray | None = None) -> np.ndarray:
     """Old numbers of the clusters in the order they are published: largest first, so that runs agree.
 
     Clusters of the same size are ordered by ``tie``, or keep their order.
     """
     return np.lexsort([np.arange(len(size)) if tie is None else tie, -np.round(size, 9)])
-
-
-def warn_if_centers_coincide(estimator: MethodBase, centers: np.ndarray, spread: float) -> None:
-    """Say so when two clusters became one, as happens in high dimension or with too many clusters.
-
-    ``spread`` is a typical distance of an object from the mean.
-    """
-    gaps = np.linalg.norm(centers[:, None] - centers, axis=2) + np.where(np.eye(len(centers)), np.inf, 0)
-    if len(centers) > 1 and gaps.min() <= 1e-3 * spread:
-        a, b = np.unravel_index(gaps.argmin(), gaps.shape)
-        sharper = "lower 'beta', " if "beta" in estimator.parameters else ""  # 2 is too fuzzy for many columns
-        warn_user(
-            f"{type(estimator).__name__}: the centers of clusters {a} and {b} coincide, so the data do not tell them "
-            f"apart. Ask for fewer clusters, {sharper}scale the columns, or reduce the dimension first (e.g. PCA).",
-            UserWarning,
-        )

@@ -6,12 +6,12 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
-from evidentia import _base
+from evidentia import _checks
 from evidentia._parameters import Number
 from evidentia.rows.source import ArrayRows
-from evidentia.rows.tables import any_table
+from evidentia.rows.tables import as_table
 from evidentia.solvers.stepwise import KAPPA
-from evidentia.solvers.threads import one_blas_thread
+from evidentia.solvers.threads import limit_threads
 
 FIRST_ROWS = 5  # for each cluster, at least, in the first batch
 STEP = Number(above=0.5, high=1)
@@ -24,12 +24,11 @@ class StreamingMixin:
     ``_follow_stream(rows, kappa)``, the state after a batch; both publish the clusters.
     """
 
-    _stream: Any
     _keeps_single = True  # what is added up, is added up in doubles, chunk by chunk
 
-    @any_table
-    @one_blas_thread
-    def partial_fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None, *, kappa: float = KAPPA) -> Any:
+    def partial_fit(
+        self: Any, X: Any, y: Any = None, *, sample_weight: Any = None, use_rep: str | None = None, kappa: float = KAPPA
+    ) -> Any:
         r"""Go on with a batch of new rows, which need not be kept.
 
         The first call is a whole fit to its rows: coordinates, focal sets, the model and the distance to the empty set
@@ -48,6 +47,8 @@ class StreamingMixin:
             Ignored.
         sample_weight : array-like of shape (n_samples,), optional
             An object of weight two counts as two objects.
+        use_rep : str, optional
+            The part of an AnnData or MuData object, as for ``fit``.
         kappa : float in (0.5, 1]
             A batch counts by its share of all rows so far to this power: the lower, the sooner old rows are forgotten.
 
@@ -56,7 +57,7 @@ class StreamingMixin:
         .. [1] O. Cappé, E. Moulines. On-line expectation-maximization algorithm for latent data models. Journal of the
            Royal Statistical Society B 71(3):593-613, 2009.
         """
-        who, begun = type(self).__name__, hasattr(self, "_stream")
+        who, begun = type(self).__name__, self._stream is not None
         self.check_parameters()
         if isinstance(self.n_clusters, str):
             raise ValueError(
@@ -65,16 +66,23 @@ class StreamingMixin:
             )
         if not STEP.accepts(kappa):
             raise ValueError(f"'kappa' of partial_fit of {who} must lie above 0.5 and not above 1. Got {kappa!r}.")
-        table = self._check_table(X, reset=not begun)
-        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table), X))
-        if not begun and len(table) < FIRST_ROWS * self.n_clusters:
-            raise ValueError(
-                f"The first call of partial_fit of {who} finds the clusters, and {len(table)} rows are too few for "
-                f"{self.n_clusters} of them. Collect {FIRST_ROWS * self.n_clusters} or more, better some hundred."
-            )
-        if begun:
-            self._stream = self._follow_stream(rows, kappa)
-        else:
-            self._stream = self._begin_stream(rows, check_random_state(self.random_state))
-        self._publish(X, self._masses(table))
+        with limit_threads(self.n_jobs):
+            X, self._use_rep = as_table(X, use_rep), use_rep
+            table = self._check_table(X, reset=not begun)
+            rows = ArrayRows(table, _checks.check_weight(self, sample_weight, len(table), X))
+            if begun:
+                self._stream = self._follow_stream(rows, kappa)
+            else:
+                self._check_first_batch(len(table))
+                self._stream = self._begin_stream(rows, check_random_state(self.random_state))
+            self._publish(X, self._masses(table))
         return self
+
+    def _check_first_batch(self: Any, n_rows: int) -> None:
+        """Refuse a first batch of too few rows."""
+        if n_rows < FIRST_ROWS * self.n_clusters:
+            raise ValueError(
+                f"The first call of partial_fit of {type(self).__name__} finds the clusters, and {n_rows} rows are too "
+                f"few for {self.n_clusters} of them. Collect {FIRST_ROWS * self.n_clusters} or more, better some "
+                "hundred."
+            )

@@ -44,6 +44,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from evidentia import __version__
 from evidentia._parameters import ParameterBase
@@ -259,7 +260,7 @@ def _left_by_fit(cls: type, name: str) -> bool:
     """Return whether a fit may set an attribute: one that its class has only if it is a default, such as collapsed_."""
     there = inspect.getattr_static(cls, name, NOWHERE)
     is_default = name.endswith("_") and not callable(there) and not hasattr(there, "__get__")
-    is_state = name.startswith("_") and there is None
+    is_state = name.startswith("_") and there is None and not hasattr(BaseEstimator, name)
     return not name.startswith("__") and (there is NOWHERE or is_default or is_state)
 
 

@@ -360,11 +360,11 @@ def test_all_pairs_hold_the_matrix(X):
 @pytest.mark.parametrize(
     ("partners", "words"),
     [
-        (np.ones((4, 2)), "must be a table of object numbers with a row for each of 5 objects"),
+        (np.ones((4, 2)), "must hold object numbers, a row for each of 5 objects"),
         (np.ones((5, 2)), "Got float64"),
-        (np.ones((5, 5), dtype=int), "name 5 of 4 others"),
-        (np.full((5, 2), 5), "number objects 0 to 4. Got 5 to 5"),
-        (np.full((5, 2), 3), "name object 3 as its own partner"),
+        (np.ones((5, 5), dtype=int), "names 5 of 4 others"),
+        (np.full((5, 2), 5), "numbers objects 0 to 4. Got 5 to 5"),
+        (np.full((5, 2), 3), "names object 3 as its own partner"),
     ],
 )
 def test_bad_partners_are_refused(partners, words):

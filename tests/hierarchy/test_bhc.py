@@ -366,7 +366,7 @@ def test_uncertain_values_enter_by_the_expected_squared_distance(link):
     expected = squareform(pdist(X, "sqeuclidean")) + np.add.outer(variance, variance)
     assert np.square(apart).sum(axis=1).mean() == pytest.approx(expected[0, 1], rel=0.02)
     np.fill_diagonal(expected, 0)
-    model = BeliefHierarchical(2, linkage=link).fit(X, uncertainty=deviation)
+    model = BeliefHierarchical(2, linkage=link, uncertainty=deviation).fit(X)
     given = BeliefHierarchical(2, linkage=link, metric="precomputed").fit(np.sqrt(expected))
     np.testing.assert_allclose(model.betp_index_, given.betp_index_)
     np.testing.assert_allclose(model.partition_.masses, given.partition_.masses, atol=1e-12)
@@ -377,7 +377,7 @@ def test_an_uncertain_object_is_less_sure():
     X = np.array([[0.0], [0.5], [1.0], [5.0], [5.5], [6.0]])
     deviation = np.array([[0.0], [0.0], [1.5], [0.0], [0.0], [0.0]])
     sure = BeliefHierarchical(2, gamma=1.0).fit(X).partition_
-    doubtful = BeliefHierarchical(2, gamma=1.0).fit(X, uncertainty=deviation).partition_
+    doubtful = BeliefHierarchical(2, gamma=1.0, uncertainty=deviation).fit(X).partition_
     assert doubtful.singleton_belief.max(axis=1)[2] < sure.singleton_belief.max(axis=1)[2] - 0.2
 
 
@@ -416,11 +416,11 @@ def test_bad_input_is_refused_with_the_reason(options, X, message):
 def test_bad_uncertainty_and_bad_cuts():
     X = np.eye(3)
     with pytest.raises(ValueError, match=r"shape \(3, 3\). Got shape \(3,\)"):
-        BeliefHierarchical().fit(X, uncertainty=[1, 1, 1])
+        BeliefHierarchical(uncertainty=[1, 1, 1]).fit(X)
     with pytest.raises(ValueError, match="finite and not negative"):
-        BeliefHierarchical().fit(X, uncertainty=-X)
+        BeliefHierarchical(uncertainty=-X).fit(X)
     with pytest.raises(ValueError, match="about values"):
-        BeliefHierarchical(metric="precomputed").fit(1 - X, uncertainty=X)
+        BeliefHierarchical(metric="precomputed", uncertainty=X).fit(1 - X)
     with pytest.raises(ValueError, match="distances of their own"):
         BeliefHierarchical(metric="precomputed").fit(MassFunctions([[1, 0], [0, 1]], FocalSets(2, [{0}, {1}])))
     model = BeliefHierarchical().fit(X)

@@ -18,6 +18,7 @@ from evidentia.datasets import load
 from evidentia.datasets.synthetic import make_student_four_class
 from evidentia.dissimilarities import delta_star, make_source
 from evidentia.methods import CHECKS_THAT_WEIGH
+from evidentia.metric_learning import FDA
 from evidentia.neural import (
     NNEVCLUS,
     inputs,
@@ -265,12 +266,12 @@ def test_dissimilarities_beside_attributes(blobs):
     """The network sees the table; conflict follows other numbers."""
     X, y = blobs
     D = 1.0 * (y[:, None] // 2 != y // 2) + 0.01 * cdist(X, X)
-    model = NNEVCLUS(2, n_init=1, tol=1e-3, random_state=0).fit(X, dissimilarities=D)
+    model = NNEVCLUS(2, metric=D, n_init=1, tol=1e-3, random_state=0).fit(X)
     assert adjusted_rand_score(y // 2, model.labels_) == 1
-    with pytest.raises(ValueError, match=r"'dissimilarities' of NNEVCLUS must be 90 × 90 finite numbers"):
-        NNEVCLUS(2).fit(X, dissimilarities=D[:, :3])
+    with pytest.raises(ValueError, match=r"A matrix as 'metric' of NNEVCLUS must hold 90 × 90 finite numbers"):
+        NNEVCLUS(2, metric=D[:, :3]).fit(X)
     with pytest.raises(ValueError, match="takes X for the dissimilarities"):
-        NNEVCLUS(2, metric="precomputed").fit(D, dissimilarities=D)
+        NNEVCLUS(2, metric="precomputed", metric_learner=FDA()).fit(D)
 
 
 # -- a network of one's own -------------------------------------------------------------------------------------------
@@ -310,9 +311,7 @@ def test_an_own_module_learns_images(stripes, tmp_path):
     images, y, D = stripes
     module = convolution()
     before = module.see.weight.detach().clone()
-    model = NNEVCLUS(2, module=module, n_init=3, max_iter=60, random_state=0).fit(
-        images[:40], dissimilarities=D[:40, :40]
-    )
+    model = NNEVCLUS(2, module=module, metric=D[:40, :40], n_init=3, max_iter=60, random_state=0).fit(images[:40])
     assert adjusted_rand_score(y[40:], model.predict(images[40:])) == 1
     assert (module.see.weight == before).all()
     model.save(tmp_path / "stripes.npz")
@@ -331,9 +330,10 @@ def test_an_own_module_learns_images(stripes, tmp_path):
 def test_an_own_module_by_batches(stripes):
     images, y, D = stripes
     model = NNEVCLUS(
-        2, module=convolution(), optimizer="adam", batch_size=20, n_init=2, max_iter=60, random_state=0, outliers=True
-    )
-    assert adjusted_rand_score(y, model.fit(images, dissimilarities=D).labels_) > 0.9
+        2, module=convolution(), metric=D, optimizer="adam", batch_size=20, n_init=2, max_iter=60, random_state=0,
+        outliers=True,
+    )  # fmt: skip
+    assert adjusted_rand_score(y, model.fit(images).labels_) > 0.9
 
 
 def test_a_module_of_the_wrong_width(stripes):
@@ -379,9 +379,9 @@ def test_settings_that_cannot_be(blobs, settings, message):
 def test_labels_that_cannot_be(blobs):
     X, y = blobs
     with pytest.raises(ValueError, match=r"must lie in 0\.\.1, or be -1 for unknown\. Row 70 has 2 \(20 such rows\)"):
-        NNEVCLUS(2).fit(X, labels=y)
+        NNEVCLUS(2).fit(X, partial_labels=y)
     with pytest.raises(ValueError, match="numbers clusters of its own"):
-        NNEVCLUS(3, init="belief-peaks").fit(X, labels=y)
+        NNEVCLUS(3, init="belief-peaks").fit(X, partial_labels=y)
 
 
 def test_torch_is_named_when_it_is_missing(blobs, monkeypatch):

@@ -59,7 +59,7 @@ def test_a_start_from_evclus(blobs):
     assert adjusted_rand_score(y, model.labels_) == 1
     assert len(model.start_criteria_) == 2
     with pytest.raises(ValueError, match="init='evclus' numbers clusters of its own"):
-        NNEVCLUS(3, init="evclus").fit(X, labels=y)
+        NNEVCLUS(3, init="evclus").fit(X, partial_labels=y)
 
 
 def test_a_start_on_many_objects_is_that_of_some_and_of_the_linked_ones(blobs, monkeypatch):
@@ -98,7 +98,7 @@ def test_labels_number_the_clusters(corners):
     X, y = corners
     labels = np.full(60, -1)
     labels[::3] = 1 - y[::3]
-    model = NNEVCLUS(2, n_init=3, max_iter=150, label_weight=0.8, random_state=0).fit(X, labels=labels)
+    model = NNEVCLUS(2, n_init=3, max_iter=150, label_weight=0.8, random_state=0).fit(X, partial_labels=labels)
     assert (model.labels_[::3] == labels[::3]).all()
     assert (model.labels_ == 1 - y).mean() > 0.95
     penalty = np.square(model.partition_.contour[::3] - np.eye(2)[1 - y[::3]]).sum() / 20
@@ -109,7 +109,7 @@ def test_labels_may_be_sets_of_clusters(blobs):
     X, y = blobs
     possible = np.zeros((len(X), 3), dtype=bool)
     possible[[0, 50, 75]] = [[True, True, False], [True, False, False], [False, False, True]]
-    model = NNEVCLUS(3, n_init=2, tol=1e-3, random_state=0).fit(X, labels=possible)
+    model = NNEVCLUS(3, n_init=2, tol=1e-3, random_state=0).fit(X, partial_labels=possible)
     assert adjusted_rand_score(y, model.labels_) == 1
     assert model.labels_[50] == 0
     assert model.labels_[75] == 2
@@ -149,7 +149,7 @@ def test_a_metric_learner_sees_what_is_known(corners):
     labels = np.full(60, -1)
     labels[3] = 1
     model = NNEVCLUS(2, metric_learner=Stretch(), n_init=2, tol=1e-3, random_state=0).fit(
-        X, labels=labels, constraints=links
+        X, partial_labels=labels, constraints=links
     )
     assert adjusted_rand_score(y, model.labels_) == 1
     assert (model.metric_learner_.known_[0] == labels).all()

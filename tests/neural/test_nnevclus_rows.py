@@ -322,8 +322,8 @@ def test_a_loss_that_is_no_number_in_a_pass_keeps_the_network_of_the_sample(smal
     ("settings", "beside", "words"),
     [
         ({}, {"constraints": PairwiseConstraints([[0, 1]], [True])}, "takes 'constraints' only where all rows are in"),
-        ({}, {"labels": np.full(900, -1)}, "takes 'labels' only where all rows are in memory"),
-        ({}, {"dissimilarities": np.eye(900)}, "takes 'dissimilarities' only where"),
+        ({}, {"partial_labels": np.full(900, -1)}, "takes 'partial_labels' only where all rows are in memory"),
+        ({"metric": np.eye(900)}, {}, "takes a matrix as 'metric' only where"),
         ({"metric_learner": object()}, {}, "takes 'metric_learner' only where"),
         ({"init": np.ones((900, 8)) / 8}, {}, "takes masses for 'init' only where"),
         ({"metric": "gower"}, {}, "with metric='gower' needs its table in memory"),

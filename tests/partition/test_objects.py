@@ -8,7 +8,6 @@ import inspect
 import re
 import warnings
 from copy import copy
-from importlib import import_module
 from tempfile import TemporaryDirectory
 
 import networkx as nx
@@ -43,6 +42,7 @@ from evidentia.app import report
 from evidentia.constraints import ask_oracle
 from evidentia.metric_learning import FDA, KFDA, LFDA
 from evidentia.partition.alignment import moved_objects
+from exported import exported, public_methods
 
 N = 12
 NAMES = [f"r{i}" for i in range(N)]
@@ -157,6 +157,17 @@ def fitted(estimator, what):
     return run
 
 
+def made(estimator):
+    """Masses of an estimator that has something for each object as a parameter."""
+
+    def run(table, given):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return estimator(given).fit(table).partition_.masses
+
+    return run
+
+
 def of_model(estimator, plot):
     """The picture of a fitted model whose partition is another one."""
     model = estimator.fit(X)
@@ -249,13 +260,21 @@ CASES = {
     "evidentia.constraints.ask_oracle": (X, TRUTH, curve),
     "EGMM.fit": (X, P, fitted(lambda: EGMM(3, random_state=0, model="EII"), "knowledge")),
     "EGMM.fit of numbers": (X, TRUTH, fitted(lambda: EGMM(3, random_state=0, model="EII"), "knowledge")),
-    "NNEVCLUS.fit": (X, TRUTH, fitted(lambda: NNEVCLUS(3, random_state=0, n_init=1, hidden=4, max_iter=20), "labels")),
-    "NNEVCLUS.fit beside distances": (
+    "NNEVCLUS.fit": (
+        X,
+        TRUTH,
+        fitted(lambda: NNEVCLUS(3, random_state=0, n_init=1, hidden=4, max_iter=20), "partial_labels"),
+    ),
+    "NNEVCLUS(metric)": (
         X,
         D**2,
-        fitted(lambda: NNEVCLUS(3, random_state=0, n_init=1, hidden=4, max_iter=20), "dissimilarities"),
+        made(lambda square: NNEVCLUS(3, metric=square, random_state=0, n_init=1, hidden=4, max_iter=20)),
     ),
-    "BeliefHierarchical.fit": (X, SPREAD, fitted(lambda: BeliefHierarchical(3, linkage="average"), "uncertainty")),
+    "BeliefHierarchical(uncertainty)": (
+        X,
+        SPREAD,
+        made(lambda spread: BeliefHierarchical(3, linkage="average", uncertainty=spread)),
+    ),
     **{
         f"{cls.__name__}(n_pairs)": (
             X,
@@ -307,26 +326,17 @@ SEVERAL = re.compile(r"[sS]equence|Mapping|\*others")
 PARTITION_OR_MODEL = ("partition", "model", "session")
 PER_OBJECT = re.compile(r"\(n_(samples|objects|rows)\b")
 WEIGHTS = ("sample_weight",)  # have tests of their own, below
+NEEDED_BY_FIT = {"partial_labels": "partial labels", "y": "labels"}
 BESIDE = ("X", "y", "truth", "labels", "dissimilarities", "graph", "adata", "knowledge", "after")
 
 
 def public_functions():
-    """Functions and public methods of classes that the package and its folders export, by their names."""
-    for name in ("", *evidentia._SUBMODULES, *(f"app.{name}" for name in evidentia.app._SUBMODULES)):
-        module = import_module(f"evidentia.{name}" if name else "evidentia")
-        for attribute in getattr(module, "__all__", ()):
-            thing = getattr(module, attribute)
-            if inspect.isfunction(thing):
-                yield f"{module.__name__}.{attribute}", thing, None
-            for method in dir(thing) if inspect.isclass(thing) else ():
-                found = inspect.getattr_static(thing, method)
-                found = getattr(found, "__func__", found)
-                if (
-                    not method.startswith("_")
-                    and inspect.isfunction(found)
-                    and found.__module__.startswith("evidentia")
-                ):
-                    yield f"{thing.__name__}.{method}", found, thing
+    """Functions and public methods of classes that the packages export, by their names."""
+    for home, name, thing in exported():
+        if inspect.isfunction(thing):
+            yield f"{home}.{name}", thing, None
+        for method, function in public_methods(thing):
+            yield f"{name}.{method}", function, thing
 
 
 def kinds_of_parameters(function):
@@ -351,9 +361,11 @@ def compares_objects(function, owner):
         and issubclass(owner, (belief.MassFunctions, evidentia.partition.LazyPartition))
         and "self" in kinds
     )
-    if function.__name__ == "fit" and "partial labels" not in getattr(getattr(owner, "method", None), "takes", ()):
-        ignored.add("partial_labels")  # refused
     told = {name for name, kind in kinds.items() if name in BESIDE or PER_OBJECT.search(kind)} - set(WEIGHTS)
+    if function.__name__ == "fit":  # all have the same arguments, and refuse what their record does not list
+        record = getattr(owner, "method", None)
+        takes = () if record is None else record.takes
+        told -= {name for name, needed in NEEDED_BY_FIT.items() if needed not in takes}
     beside = told - set(partitions) - ignored
     return count + len(beside) >= 2
 

@@ -444,6 +444,17 @@ def test_fewer_places_than_clusters_are_said_to_coincide(init):
     np.testing.assert_allclose(model.partition_.masses.sum(axis=1), 1)
 
 
+@pytest.mark.parametrize("model", [ECM, FCM])
+def test_many_clusters_in_many_columns_need_a_smaller_fuzzifier_and_the_warning_says_so(model):
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 50, 1500)
+    X = rng.normal(size=(1500, 10)) + 3 * rng.normal(size=(50, 10))[classes]
+    with pytest.warns(UserWarning, match=r"coincide: the data .* apart, or 'beta' is too large for .*Lower 'beta'"):
+        collapsed = model(50, n_init=1, random_state=0).fit(X)
+    apart = model(50, beta=1.2, n_init=1, random_state=0).fit(X)
+    assert adjusted_rand_score(classes, collapsed.labels_) < 0.25 < 0.75 < adjusted_rand_score(classes, apart.labels_)
+
+
 def test_random_starts_never_begin_two_centers_at_one_place():
     X = np.repeat([[0.0, 1.0], [3.0, 3.0]], [18, 2], axis=0)
     for seed in range(20):

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from evidentia import CEVCLUS, EVCLUS, select
 from evidentia.partition import LazyPartition
 from evidentia.relational import evclus
-from evidentia.rows import sparse
+from evidentia.rows import source
 from odd_rows import OddRows, Repeated
 
 QUICK = {"n_init": 1, "random_state": 3, "tol": 1e-3}
@@ -74,7 +74,7 @@ def test_of_a_large_sparse_matrix_a_sample_alone_is_made_dense(small_samples, mo
 
     dense = csr_array.toarray
     monkeypatch.setattr(csr_array, "toarray", spy)
-    monkeypatch.setattr(sparse, "chunk_rows", lambda n_features: 64)
+    monkeypatch.setattr(source, "chunk_rows", lambda n_features: 64)
     with pytest.warns(UserWarning, match="EVCLUS was fitted to a sample of 150 of 2,000 rows"):
         model = EVCLUS(3, **QUICK).fit(csr_array(blobs(2_000)))
     assert (model.n_sampled_, len(model.partition_), max(made)) == (150, 2_000, 64)

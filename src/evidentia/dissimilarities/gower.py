@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia._base import refuse_kinds
+from evidentia._checks import refuse_kinds
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from evidentia import _base
+from evidentia import _checks
 from evidentia._parameters import NOTHING, Choice, Kind, param
 from evidentia.dissimilarities.gower import MixedTable
 from evidentia.dissimilarities.matrix import check_dissimilarities
@@ -99,10 +99,10 @@ def _table(rows: np.ndarray, metric: str, params: dict[str, Any], who: str) -> T
 def read_source(estimator: Any, X: Any, *, contrast: bool = True) -> Source:
     """The objects that ``fit`` was given, by ``metric`` and ``metric_params``; the estimator notes their columns."""
     metric = estimator.metric
-    if _base.is_precomputed(estimator):
+    if _checks.is_precomputed(estimator):
         X = _numbers(estimator, X)
     elif _is_table(X) if callable(metric) or metric in METRICS else metric != "gower":
-        X = _base.check_table(estimator, X)
+        X = _checks.check_table(estimator, X)
     source = make_source(X, metric, estimator.metric_params, who=type(estimator).__name__, contrast=contrast)
     if isinstance(source, MixedTable):
         estimator.n_features_in_ = len(source.columns)
@@ -130,9 +130,9 @@ def read_new(estimator: Any, source: Source | None, X: Any) -> Any:
     if isinstance(source, Series):
         return as_series(X, type(estimator).__name__, source.series[0].shape[1], metric=source.metric)
     if isinstance(source, Objects):
-        return _base.check_table(estimator, X, reset=False) if _is_table(X) else _items(X)
+        return _checks.check_table(estimator, X, reset=False) if _is_table(X) else _items(X)
     if isinstance(source, Table):
-        return _base.check_table(estimator, X, reset=False)
+        return _checks.check_table(estimator, X, reset=False)
     return _not_negative(estimator, _numbers(estimator, X, reset=False))
 
 
@@ -146,10 +146,10 @@ def read_table(estimator: Any, X: Any) -> np.ndarray:
 def _numbers(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarray:
     """Dissimilarities as doubles, none of them missing."""
     who = type(estimator).__name__
-    _base.refuse_kinds(who, X)
+    _checks.refuse_kinds(who, X)
     values = validate_data(
         estimator,
-        _base.fill_masked(X, who, "X"),
+        _checks.fill_masked(X, who, "X"),
         dtype=np.float64,
         ensure_all_finite=False,
         ensure_min_samples=2 if reset else 1,

@@ -10,31 +10,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from evidentia import _base
-from evidentia._objects import align_objects, row_names
-from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, param
+from evidentia import _base, _checks
+from evidentia._data import Data
+from evidentia._objects import align_objects
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets, MassFunctions
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
-from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Table, read_new, read_source
+from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Source, Table, read_new, read_source
 from evidentia.hierarchy._places import Places, group_means, group_rows, jousselme_coordinates, reference_distance
 from evidentia.hierarchy._tree import BeliefTree
 from evidentia.methods import Method
-from evidentia.partition import CredalPartition
-from evidentia.rows.tables import any_table
+from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.rows.values import LARGEST
 from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.memory import refuse_beyond_memory
-from evidentia.solvers.threads import one_blas_thread
 
 RELIABILITY = 0.95
 FEW = 10  # numbers of clusters that are tried in small tables too
@@ -259,34 +256,28 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         "How groups are made: one run of k-means, or Ward merges of objects that are among each other's ten nearest.",
         default="k-means",
     )
+    uncertainty: Any = param(
+        NOTHING | Kind("array of shape (n_samples, n_features)"),
+        r"""Standard deviation of each value of the rows that are fitted. Squared distances become expected ones,
+        :math:`\|x - y\|^2 + \sum_p (\sigma_{xp}^2 + \sigma_{yp}^2)`.""",
+        default=None,
+    )
     random_state: Any = param(SEED, "Seed of k-means.", default=None)
     verbose: int = param(Integer(low=0) | BOOLEAN, "1 says how much memory is needed.", default=0)
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, uncertainty: Any = None) -> Self:
-        """Build the tree.
+    def _read_rows(self, X: Any) -> Source:
+        return read_source(self, self._coordinates(X), contrast=False)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), what the metric takes, or MassFunctions
-            Numbers, none of them missing; n × n distances with ``metric="precomputed"``; or objects that are themselves
-            given as mass functions, which are compared by Jousselme's distance.
-        y : None
-            Ignored.
-        uncertainty : array-like of shape (n_samples, n_features), optional
-            Standard deviation of each value. Squared distances become expected ones,
-            :math:`\\|x - y\\|^2 + \\sum_p (\\sigma_{xp}^2 + \\sigma_{yp}^2)`.
-        """
-        self.check_parameters()
-        source = read_source(self, self._coordinates(X), contrast=False)
-        certain = Places(source, np.zeros(len(source)), np.ones(len(source)))
-        uncertainty = align_objects(X, uncertainty, ("X", "'uncertainty' of BeliefHierarchical"))
-        self._objects = certain if uncertainty is None else self._blur(certain, uncertainty)
-        self._names = row_names(X)
+    def _fit(self, data: Data[Source]) -> np.ndarray:
+        """Build the tree, and cut it."""
+        n = len(data.rows)
+        self._objects = Places(data.rows, np.zeros(n), np.ones(n))
+        if self.uncertainty is not None:
+            given = align_objects(data.given, self.uncertainty, ("X", "'uncertainty' of BeliefHierarchical"))
+            self._objects = self._blur(self._objects, given)
+        self._names = data.names
         self._check_counts()
-        self.groups_, self._leaves = self._group()
+        self.groups_, self._leaves = self._group(data.rng)
         self._refuse_beyond_memory(len(self._leaves))
         self.alpha_ = RELIABILITY if self.alpha == "auto" else float(self.alpha)
         self.gamma_ = self._choose_gamma() if self.gamma == "auto" else float(self.gamma)
@@ -297,9 +288,11 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         self.cut_scores_ = self._score_cuts(self._tree, self._numbers_to_try(self._tree))[:, :2]
         cut = self.partition(self.n_clusters)
         self.focal_sets_ = cut.focal_sets
-        self._publish(X, cut.masses)
+        return cut.masses
+
+    def _store(self, data: Data[Source], masses: np.ndarray | LazyPartition | None) -> None:
+        super()._store(data, masses)
         self.labels_ = self.cut(self.n_clusters_)
-        return self
 
     def cut(self, n_clusters: int | str = "auto") -> np.ndarray:
         """Labels of the objects when the tree is cut, shape (n_samples,); the largest cluster is number 0.
@@ -368,7 +361,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         """
         return super().predict_partition(X)
 
-    def _check_table(self, X: Any, *, reset: bool) -> Any:
+    def _read_new(self, X: Any) -> Any:
         return read_new(self, self._objects.source, self._coordinates(X))
 
     def _masses(self, X: Any) -> np.ndarray:
@@ -472,7 +465,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
                 f"'uncertainty' is about values and Euclidean distances; with metric={self.metric!r} put it into the "
                 "distances."
             )
-        deviation = np.asarray(_base.fill_masked(uncertainty, "BeliefHierarchical", "uncertainty"), dtype=float)
+        deviation = np.asarray(_checks.fill_masked(uncertainty, "BeliefHierarchical", "uncertainty"), dtype=float)
         if deviation.shape != objects.rows.shape or not np.isfinite(deviation).all() or (deviation < 0).any():
             raise ValueError(
                 f"'uncertainty' must hold a standard deviation, finite and not negative, for each value of X, shape "
@@ -495,7 +488,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         """What of the parameters depends on the number of objects."""
         n_samples = len(self._objects)
         if not isinstance(self.n_clusters, str):
-            _base.check_enough_rows(self, n_samples, self.n_clusters)
+            _checks.check_enough_rows(self, n_samples, self.n_clusters)
         if self.n_groups is None:
             return
         if not self._least <= self.n_groups <= n_samples:
@@ -509,12 +502,12 @@ class BeliefHierarchical(_base.EvidentialClusterer):
                 "Group the objects beforehand."
             )
 
-    def _group(self) -> tuple[np.ndarray, Places]:
+    def _group(self, rng: np.random.RandomState) -> tuple[np.ndarray, Places]:
         """Leaf of each object, and the leaves: the objects, or means of groups of them."""
         objects = self._objects
         if self.n_groups is None or objects.rows is None:
             return np.arange(len(objects)), objects
-        groups = group_rows(objects.rows, self.n_groups, self.grouping, check_random_state(self.random_state))
+        groups = group_rows(objects.rows, self.n_groups, self.grouping, rng)
         if groups.max() + 1 < self._least:
             raise ValueError(
                 f"So few rows of X differ that of n_groups={self.n_groups} only {groups.max() + 1} are left, but "

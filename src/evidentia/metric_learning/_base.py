@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia._base import MethodBase, check_table
+from evidentia._base import MethodBase, running
+from evidentia._checks import check_table
+from evidentia._data import Data, read_data
 from evidentia._parameters import NOTHING, Integer
-from evidentia.rows.tables import new_table
+from evidentia.rows.source import ArrayRows
+from evidentia.rows.tables import as_table, is_annotated
 from evidentia.solvers.coordinates import unit_free
 
 WIDTH = Integer(low=1) | NOTHING
@@ -22,6 +25,42 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MethodBas
     A learner enters a space with :meth:`_enter`, finds a map of that space, and leaves with :meth:`_publish_map`. Here
     the space holds the columns, scaled by their deviation and so that the total variance is one.
     """
+
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None, use_rep: str | None = None) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Links by name need a DataFrame whose index holds the names.
+        y : array-like of shape (n_samples,), optional
+            For the learners from labels: labels of any kind; -1, None and NaN mark rows whose label is not known.
+        constraints : PairwiseConstraints, optional
+            For the learners from links: at least one cannot-link. ``PairwiseConstraints.from_labels`` makes links of
+            labels.
+        use_rep : str, optional
+            The part of an AnnData or MuData object to learn from.
+        """
+        self.check_parameters()
+        given = {"sample_weight": None, "constraints": constraints, "partial_labels": None, "checkpoint": None}
+        with running(self, X, y, given):
+            data = read_data(self, X, use_rep, **given)
+            if constraints is None and "links" in self.method.takes:
+                raise TypeError(
+                    f"{type(self).__name__} learns from links: fit(X, constraints=PairwiseConstraints...). Got None."
+                )
+            self._fit(data, y)
+        return self
+
+    def _as_table(self, X: Any, use_rep: str | None) -> Any:
+        return as_table(X, use_rep)
+
+    def _read_rows(self, X: Any) -> ArrayRows:
+        return ArrayRows(self._read_table(X, reset=True))
+
+    def _fit(self, data: Data[ArrayRows], y: Any) -> None:
+        """Learn the map, and leave it by :meth:`_publish_map`."""
+        raise NotImplementedError
 
     def _enter(self, table: np.ndarray, objects: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates of some rows, (n_objects, q), learned from all of them, and the matrix that leads there."""
@@ -37,7 +76,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MethodBas
     def transform(self, X: Any) -> np.ndarray:
         """Rows whose Euclidean distances are the learned ones, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        return self._map(self._read_table(new_table(self, X), reset=False))
+        X = as_table(X, self._use_rep if is_annotated(X) else None)
+        return self._map(self._read_table(X, reset=False))
 
     def _read_table(self, X: Any, *, reset: bool) -> np.ndarray:
         """Checked rows in one order of memory, as the order decides how sums are rounded."""

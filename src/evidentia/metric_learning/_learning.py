@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from evidentia._base import MethodBase
 from evidentia._objects import align_objects
 
 
@@ -50,5 +51,8 @@ def learn_metric(
             f"'metric_learner' must be a transformer such as PCCA() or LSI(), or None. Got {metric_learner!r}."
         )
     learner, labels = clone(metric_learner), align_objects(X, labels, ("X", "'labels'"))
-    known = {"constraints": constraints} if has_fit_parameter(learner, "constraints") else {}
+    takes_links = "links" in learner.method.takes if isinstance(learner, MethodBase) else None
+    if takes_links is None:
+        takes_links = has_fit_parameter(learner, "constraints")
+    known = {"constraints": constraints} if takes_links else {}
     return learner, np.asarray(learner.fit(X, labels, **known).transform(X), dtype=float)

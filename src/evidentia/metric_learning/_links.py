@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from evidentia._base import WAY, publish_run
+from evidentia._data import Data
 from evidentia._parameters import Integer, param
 from evidentia._warnings import warn_user
-from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.constraints import PairwiseConstraints
 from evidentia.methods import Method
 from evidentia.metric_learning._base import MetricLearner
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import report_iteration, run_callbacks
+from evidentia.rows.source import ArrayRows
+from evidentia.solvers.callbacks import report_iteration
 from evidentia.solvers.descent import InterruptedFit, Run
-from evidentia.solvers.threads import one_blas_thread
 
 CHECKS_THAT_FIT = """
 check_array_api_input check_dict_unchanged check_dont_overwrite_parameters check_dtype_object check_estimators_dtypes
@@ -51,30 +51,9 @@ class LinkLearner(MetricLearner):
         "converged_": "bool\nWhether the search came to rest before ``max_iter``.",
     }
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, constraints: Any = None) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Links by name need a DataFrame whose index holds the names.
-        y : None
-            Ignored; ``PairwiseConstraints.from_labels`` makes links of labels.
-        constraints : PairwiseConstraints
-            At least one cannot-link.
-        """
-        self.check_parameters()
-        table = self._read_table(X, reset=True)
-        if constraints is None:
-            raise TypeError(
-                f"{type(self).__name__} learns from links: fit(X, constraints=PairwiseConstraints...). Got None."
-            )
-        self.constraints_ = resolve_constraints(self, constraints, X if hasattr(X, "columns") else table)
-        self._learn(table, self.constraints_)
-        return self
+    def _fit(self, data: Data[ArrayRows], y: Any) -> None:
+        self.constraints_ = data.constraints
+        self._learn(data.table, data.constraints)
 
     def _learn(self, table: np.ndarray, links: PairwiseConstraints) -> None:
         raise NotImplementedError

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
+from evidentia._data import Data
 from evidentia._objects import align_objects
 from evidentia._parameters import Integer, Number, param
 from evidentia.methods import Method
 from evidentia.metric_learning._base import WIDTH, MetricLearner, read_labels
 from evidentia.metric_learning._kernel import KernelLearner
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
-from evidentia.solvers.threads import one_blas_thread
+from evidentia.rows.source import ArrayRows
 
 learner_from_labels = partial(
     Method, guide="metric-learning", takes=("labels",), number=(), criterion=None, learner=True
@@ -153,21 +152,9 @@ class FDA(MetricLearner):
         default=1e-6,
     )
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the map.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels of any kind; -1, None and NaN mark rows whose label is not known.
-        """
-        self.check_parameters()
-        table = self._read_table(X, reset=True)
-        y = align_objects(X, y, ("X", f"'y' of {type(self).__name__}"))
+    def _fit(self, data: Data[ArrayRows], y: Any) -> None:
+        table = data.table
+        y = align_objects(data.given, y, ("X", f"'y' of {type(self).__name__}"))
         known, label, self.classes_ = read_labels(self, y, len(table))
         rows, forward = self._enter(table, known)
         between, within = self._scatters(rows, label)
@@ -180,7 +167,6 @@ class FDA(MetricLearner):
         width = self._width(self.n_components, len(within), default=len(self.classes_) - 1)
         root, self.ratios_ = discriminants(between, within, width)
         self._publish_map(forward @ root)
-        return self
 
     def _scatters(self, rows: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return scatters(rows, label)

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
@@ -156,7 +156,7 @@ class MixtureClusterer(_base.IterativeClusterer):
         """Numbers of clusters to try on that many objects."""
         fixed = self.n_clusters
         low, high = self.cluster_range if isinstance(fixed, str) else (fixed, fixed)
-        _base.check_enough_rows(self, n_objects, low)
+        _checks.check_enough_rows(self, n_objects, low)
         return list(range(int(low), min(int(high), n_objects) + 1))
 
     def _search(self, numbers: list[int], fit: Callable[[int], Iterable[Candidate]]) -> list[Candidate]:

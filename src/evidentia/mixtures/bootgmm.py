@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -506,7 +506,7 @@ class BootGMM(_base.IterativeClusterer):
         return self.mixture is not None and get_tags(self.mixture).input_tags.categorical
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
-        check = _base.check_categories if self._categorical else _base.check_table
+        check = _checks.check_categories if self._categorical else _checks.check_table
         return check(self, X, reset=reset)
 
     def _check_numbers(self, n_samples: int) -> None:
@@ -523,7 +523,7 @@ class BootGMM(_base.IterativeClusterer):
                 "leave it out to take all pairs."
             )
         if not isinstance(self.n_clusters, str):
-            _base.check_enough_rows(self, n_samples, self.n_clusters)
+            _checks.check_enough_rows(self, n_samples, self.n_clusters)
 
     def _check_memory(self, n_samples: int, n_clusters: int) -> None:
         """Refuse, before the work starts, what would not fit."""

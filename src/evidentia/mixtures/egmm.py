@@ -18,7 +18,7 @@ from scipy.stats import chi2
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -300,7 +300,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 "'knowledge' of EGMM numbers the clusters, so that their number must be given: EGMM(n_clusters=...)."
             )
         table = self._check_table(X, reset=True)
-        rows = ArrayRows(table, _base.check_weight(self, sample_weight, len(table), X))
+        rows = ArrayRows(table, _checks.check_weight(self, sample_weight, len(table), X))
         partition = read_knowledge(knowledge, X, self.n_clusters, "EGMM")
         if not self._automatic_sets:
             self._check_possible(partition, resolve_focal_sets(self.focal_sets, self.n_clusters, empty=False))
@@ -507,7 +507,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         self._coordinates = problem.coordinates(self.model_)
         self._publish_parameters(parameters)
         if focal_sets.n_clusters > 1:
-            _base.warn_if_centers_coincide(self, parameters.centers, 1.0)
+            _checks.warn_if_centers_coincide(self, parameters.centers, 1.0)
         return order
 
     def _publish_parameters(self, parameters: Parameters) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import Choice, Integer, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
@@ -261,7 +261,7 @@ class LatentClassMixture(ClassMixture):
         return numbers or [int(low)]
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
-        return _base.check_categories(self, X, reset=reset)
+        return _checks.check_categories(self, X, reset=reset)
 
     def _column_name(self, column: int) -> str:
         names = getattr(self, "feature_names_in_", None)

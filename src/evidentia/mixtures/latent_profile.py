@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
@@ -254,7 +254,7 @@ class LatentProfileMixture(MixtureClusterer):
         """
         self.check_parameters()
         table = self._check_table(X, reset=True)
-        weight = _base.check_weight(self, sample_weight, len(table), X)
+        weight = _checks.check_weight(self, sample_weight, len(table), X)
         weight = np.ones(len(table)) if weight is None else weight
         names, rng = getattr(self, "feature_names_in_", None), check_random_state(self.random_state)
         coding, codes = read_coding(table, self.numbers, weight, names, type(self).__name__)
@@ -265,7 +265,7 @@ class LatentProfileMixture(MixtureClusterer):
         return self
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
-        return _base.check_categories(self, X, reset=reset)
+        return _checks.check_categories(self, X, reset=reset)
 
     def _pose(
         self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray, rng: np.random.RandomState

@@ -30,7 +30,7 @@ def read_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
     if isinstance(labels, MassFunctions) or (
         isinstance(labels, list | tuple) and any(isinstance(one, set | frozenset) for one in labels)
     ):
-        return read_knowledge(labels, np.empty((n_samples, 0)), n_clusters, "NNEVCLUS", "labels").contour
+        return read_knowledge(labels, np.empty((n_samples, 0)), n_clusters, "NNEVCLUS", "partial_labels").contour
     given = np.asarray(labels)
     if given.shape == (n_samples, n_clusters) and np.isin(given, (0, 1)).all():
         possible = given.astype(bool)
@@ -38,13 +38,14 @@ def read_labels(labels: Any, n_samples: int, n_clusters: int) -> np.ndarray:
         return possible
     if given.shape != (n_samples,) or given.dtype.kind not in "iu":
         raise ValueError(
-            f"'labels' of NNEVCLUS must be {n_samples} whole numbers (-1: unknown), or a table of {n_samples} × "
-            f"{n_clusters} bool that tells which clusters are possible. Got {given.dtype} of shape {given.shape}."
+            f"'partial_labels' of NNEVCLUS must be {n_samples} whole numbers (-1: unknown), or a table of "
+            f"{n_samples} × {n_clusters} bool that tells which clusters are possible. Got {given.dtype} of shape "
+            f"{given.shape}."
         )
     outside = np.flatnonzero((given < -1) | (given >= n_clusters))
     if outside.size:
         raise ValueError(
-            f"'labels' of NNEVCLUS must lie in 0..{n_clusters - 1}, or be -1 for unknown. Row {outside[0]} has "
+            f"'partial_labels' of NNEVCLUS must lie in 0..{n_clusters - 1}, or be -1 for unknown. Row {outside[0]} has "
             f"{given[outside[0]]} ({outside.size} such rows); raise n_clusters or renumber them."
         )
     return (given[:, None] == np.arange(n_clusters)) | (given < 0)[:, None]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from evidentia import _base
-from evidentia._objects import align_objects, row_names
+from evidentia import _base, _checks
+from evidentia._data import Data
+from evidentia._objects import align_objects
 from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.constraints import PairwiseConstraints
 from evidentia.dissimilarities import (
     METRIC,
     METRIC_PARAMS,
@@ -43,19 +43,28 @@ from evidentia.relational.evclus import EVCLUS, POINTS, shared_plausibility, she
 from evidentia.relational.pairs import wanted_conflict
 from evidentia.rows import RowSource, as_rows, scan
 from evidentia.rows.scan import SKETCH_ROWS, row_hashes
-from evidentia.rows.tables import any_table, new_table
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run, all_runs, best_of
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
-from evidentia.solvers.threads import one_blas_thread
 
 SMALL = 1_000  # objects up to which one core is enough for all pairs
+
+
+def is_matrix(metric: Any) -> bool:
+    """Return whether a metric is a matrix of dissimilarities."""
+    return np.ndim(metric) == 2
 
 
 def are_layers(hidden: Any) -> bool:
     """Whether this is a number of units, or one for each layer."""
     sizes = np.atleast_1d(20 if hidden is None else hidden)
     return bool(sizes.ndim == 1 and sizes.dtype.kind in "iu" and (sizes > 0).all() and len(sizes))
+
+
+class NewObjects(NamedTuple):
+    """New objects as they were given, with the names of columns that a metric learner wants, and as an array."""
+
+    given: Any
+    table: np.ndarray
 
 
 class NNEVCLUS(_base.IterativeClusterer):
@@ -152,7 +161,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         name="nnevclus",
         title="a neural network from attributes to masses: new objects, outliers, links, labels, a module of your own",
         papers=("Denœux, *Information Sciences* 572, 2021",), guide="nnevclus", reads=("table", "dissimilarities"),
-        takes=("links", "labels", "rows beyond memory"),
+        takes=("links", "partial labels", "rows beyond memory"),
         families=("pairs", "full", "simple", "singletons", "near-pairs"), empty_set=True,
         quick={"hidden": 5, "n_init": 1, "max_iter": 20}, power=2, grows="*{n} f* or *n b f* (batches of *b*)",
         memory="*{n}* or *b²*", doubt="sets, outliers", limit="needs PyTorch; local minima, so several starts",
@@ -202,9 +211,10 @@ class NNEVCLUS(_base.IterativeClusterer):
     )
     delta0: Any = EVCLUS.parameters["delta0"]
     metric: Any = param(
-        METRIC.check,
+        METRIC.check | Kind("array of shape (n_samples, n_samples)", lambda value: is_matrix(value)),
         """How unlike two rows are: a metric of SciPy or scikit-learn, ``"gower"``, or a function of two rows. With
-        ``"precomputed"`` X holds dissimilarities, and the network sees the principal components of its rows.""",
+        ``"precomputed"`` X holds dissimilarities, and the network sees the principal components of its rows. A matrix
+        holds the dissimilarities that the conflict shall match, and the network sees X.""",
         default="euclidean",
     )
     metric_params: Any = METRIC_PARAMS
@@ -270,76 +280,40 @@ class NNEVCLUS(_base.IterativeClusterer):
 
     _not_for_placing = ("partition_", "labels_", "shepard_")
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        constraints: PairwiseConstraints | None = None,
-        labels: Any = None,
-        dissimilarities: Any = None,
-        *,
-        checkpoint: Any = None,
-    ) -> Self:
-        """Train the network.
+    def _read_rows(self, X: Any) -> RowSource | np.ndarray:
+        """Return rows that are not in memory, or else the objects as an array, of any shape for a module."""
+        rows = as_rows(X)
+        return self._check_table(X, reset=True) if rows is None else self._check_source(rows, reset=True)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            With ``metric="precomputed"``: dissimilarities, (n_samples, n_samples). With ``module``: any shape whose
-            first length is n_samples. Rows that are not in memory come without links, labels and dissimilarities.
-        y : None
-            Ignored.
-        constraints : PairwiseConstraints, optional
-            Links. Hard ones must not contradict each other.
-        labels : array-like of int, shape (n_samples,), or of bool, shape (n_samples, n_clusters), optional
-            Clusters known beforehand, -1 where unknown; or the set of clusters possible for each object, also as a list
-            of sets; or a CredalPartition, whose plausibilities of the clusters are to be met.
-        dissimilarities : array-like of shape (n_samples, n_samples), optional
-            What the conflict shall match, in place of distances between the rows of X.
-        checkpoint : path, optional
-            For rows that are not in memory: a file with which the same fit, begun again, comes to the same end. It
-            holds the seed; training begins anew.
-        """
-        self.check_parameters()
+    def _fit(self, data: Data[Any]) -> np.ndarray | None:
         load_torch()
-        if (rows := as_rows(X)) is not None:
-            beside = {"constraints": constraints, "labels": labels, "dissimilarities": dissimilarities}
-            return self._fit_rows(self._check_source(rows, reset=True), beside, checkpoint)
-        table = self._check_table(X, reset=True)
-        rng = check_random_state(self.random_state)
-        self.constraints_ = resolve_constraints(self, constraints, X).check()
-        return self._fit(X, table, labels, dissimilarities, rng)
+        self._check_together(data)
+        if isinstance(data.rows, RowSource):
+            self._fit_rows(data)
+            return None
+        labels = align_objects(data.given, data.partial_labels, ("X", "'partial_labels' of NNEVCLUS"))
+        return self._train(data.given, data.rows, data.constraints, labels, data.rng)
 
-    def _fit_rows(self, source: RowSource, beside: dict[str, Any], checkpoint: Any) -> Self:
+    def _fit_rows(self, data: Data[RowSource]) -> None:
         """Fit to a sample of rows that are not in memory, and go on with batches of all if these are more."""
-        self._refuse_beside_rows(beside)
-        with self._checkpointed_passes(checkpoint, source) as rng:
-            found = scan.scan(source, mixing=False, missing=False, who="NNEVCLUS")
-            sample = scan.rows_for_all(found, source, SKETCH_ROWS)
-            self.constraints_ = resolve_constraints(self, None, sample)
-            self._fit(sample, sample, None, None, rng, None if found.complete else found)
-        self._publish_rows(source, source)
-        return self
+        self._refuse_beside_rows(data)
+        found = scan.scan(data.rows, mixing=False, missing=False, who="NNEVCLUS")
+        sample = scan.rows_for_all(found, data.rows, SKETCH_ROWS)
+        self._train(sample, sample, data.constraints, None, data.rng, None if found.complete else found)
 
-    def _fit(
+    def _train(
         self,
         X: Any,
         table: np.ndarray,
+        links: PairwiseConstraints,
         labels: Any,
-        dissimilarities: Any,
         rng: np.random.RandomState,
         all_rows: scan.Table | None = None,
-    ) -> Self:
+    ) -> np.ndarray:
         """Train on the checked numbers ``table`` of X, and then on all rows if these are only a sample of them."""
         torch, device = load_torch(), check_device(self.device)
         self._input_shape: tuple[int, ...] = table.shape[1:]
-        labels = align_objects(X, labels, ("X", "'labels' of NNEVCLUS"))
-        called = ("X", "'dissimilarities' of NNEVCLUS")
-        dissimilarities = align_objects(X, dissimilarities, called, square=True)
-        self._check_together(len(table), labels, dissimilarities)
+        self._check_count(len(table))
         n_rows = len(table) if all_rows is None else all_rows.n_rows
         optimizer = choose_optimizer(self.optimizer, n_rows, self.n_pairs)
         if all_rows is not None and optimizer == "lbfgs":
@@ -348,7 +322,7 @@ class NNEVCLUS(_base.IterativeClusterer):
                 f"once, but these are {n_rows:,} that are not in memory. Take optimizer='adam', which goes "
                 "through batches of them."
             )
-        problem = self._state_problem(X, table, labels, dissimilarities, optimizer, rng, all_rows)
+        problem = self._state_problem(X, table, links, labels, optimizer, rng, all_rows)
         focal_sets = self._family()
         small = self.module is None and (optimizer != "lbfgs" or len(problem.train) <= SMALL)
         with one_torch_thread(small), torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
@@ -362,29 +336,34 @@ class NNEVCLUS(_base.IterativeClusterer):
                 device,
                 rng,
             )
-            runs, focal_sets = self._train(search, labeled=labels is not None)
+            runs, focal_sets = self._run_starts(search, labeled=labels is not None)
             ends = runs
             if all_rows is not None:
-                ends = self._go_on(replace(search, focal_sets=focal_sets), runs, table, all_rows)
+                ends = self._continue_on_all(replace(search, focal_sets=focal_sets), runs, table, all_rows)
         best = self._choose(ends)
         self._publish_run(best, runs)
         self.network_, self.validation_trace_ = best.state.network, best.state.validation
         self._inputs, self.delta0_, self.xi_ = problem.inputs, problem.delta0, float(self.xi)
         self._describe_network()
-        self._publish_masses(X, problem, focal_sets, keep=labels is not None or not isinstance(self.init, str))
-        self._describe_pairs(problem, rng)
-        return self
+        keep = labels is not None or not isinstance(self.init, str)
+        masses = self._store_solution(problem, focal_sets, keep=keep)
+        self._describe_pairs(problem, CredalPartition(masses, self.focal_sets_, copy=False), rng)
+        return masses
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         refuse_rows_of_metric(self)
         return super()._check_source(rows, reset=reset)
 
-    def _refuse_beside_rows(self, beside: dict[str, Any]) -> None:
+    def _refuse_beside_rows(self, data: Data[RowSource]) -> None:
         """What is about single objects, by number, is not known of rows that are not in memory."""
-        named = {**beside, "metric_learner": self.metric_learner, "init": None if isinstance(self.init, str) else 1}
-        given = [name for name, value in named.items() if value is not None]
-        if given:
-            what = "masses for 'init'" if given[0] == "init" else repr(given[0])
+        given = {
+            "'constraints'": len(data.constraints) > 0,
+            "'partial_labels'": data.partial_labels is not None,
+            "a matrix as 'metric'": is_matrix(self.metric),
+            "'metric_learner'": self.metric_learner is not None,
+            "masses for 'init'": not isinstance(self.init, str),
+        }
+        for what in (name for name, there in given.items() if there):
             raise TypeError(f"NNEVCLUS takes {what} only where all rows are in memory. Give a sample of them.")
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
@@ -392,7 +371,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         if self.module is None:
             if not reset and self._inputs.components is not None:
                 self._check_block(X)
-            return _base.check_table(self, X, reset=reset)
+            return _checks.check_table(self, X, reset=reset)
         if not reset and np.shape(X)[1:] != self._input_shape:
             raise ValueError(f"NNEVCLUS was fitted to objects of shape {self._input_shape}. Got {np.shape(X)[1:]}.")
         return validate_data(
@@ -407,26 +386,31 @@ class NNEVCLUS(_base.IterativeClusterer):
                 f"dissimilarities of a new object to the {self.n_features_in_} objects of the fit."
             )
 
-    def _check_together(self, n_samples: int, labels: Any, dissimilarities: Any) -> None:
-        """What of the parameters depends on each other, and on what ``fit`` was given."""
-        _base.check_enough_rows(self, n_samples, self.n_clusters)
-        if self.n_pairs is not None and self.optimizer in ("rmsprop", "adam"):
-            raise ValueError(f"'n_pairs' is for optimizer='lbfgs'; {self.optimizer!r} takes the pairs of a batch.")
+    def _check_count(self, n_samples: int) -> None:
+        """Refuse too few objects."""
+        _checks.check_enough_rows(self, n_samples, self.n_clusters)
         if self.n_pairs is not None and self.n_pairs >= n_samples:
             raise ValueError(
                 f"'n_pairs' of NNEVCLUS must be below the number of objects, {n_samples}. Got {self.n_pairs}; "
                 "leave it out to take all pairs."
             )
+
+    def _check_together(self, data: Data[Any]) -> None:
+        """Refuse parameters that contradict each other, or what ``fit`` was given."""
+        if self.n_pairs is not None and self.optimizer in ("rmsprop", "adam"):
+            raise ValueError(f"'n_pairs' is for optimizer='lbfgs'; {self.optimizer!r} takes the pairs of a batch.")
         if self.module is not None and self.metric_learner is not None:
             raise ValueError("NNEVCLUS takes a 'module' or a 'metric_learner', not both.")
-        beside = dissimilarities is not None or self.metric_learner is not None or self.module is not None
-        if _base.is_precomputed(self) and beside:
+        if _checks.is_precomputed(self) and (self.metric_learner is not None or self.module is not None):
             raise ValueError(
                 "NNEVCLUS with metric='precomputed' takes X for the dissimilarities, and their principal components "
-                "for inputs. For inputs of your own: fit(X, dissimilarities=D) with another metric."
+                "for inputs. For inputs of your own: NNEVCLUS(metric=D).fit(X), D the dissimilarities."
             )
-        if isinstance(self.init, str) and labels is not None and self.init in ("evclus", "belief-peaks"):
-            raise ValueError(f"init={self.init!r} numbers clusters of its own. Give 'labels' or that start, not both.")
+        labeled = data.partial_labels is not None
+        if isinstance(self.init, str) and labeled and self.init in ("evclus", "belief-peaks"):
+            raise ValueError(
+                f"init={self.init!r} numbers clusters of its own. Give 'partial_labels' or that start, not both."
+            )
 
     def _family(self) -> FocalSets:
         """The focal sets of the first fit."""
@@ -440,25 +424,26 @@ class NNEVCLUS(_base.IterativeClusterer):
         self,
         X: Any,
         table: np.ndarray,
+        links: PairwiseConstraints,
         labels: Any,
-        dissimilarities: Any,
         optimizer: str,
         rng: np.random.RandomState,
         all_rows: scan.Table | None,
     ) -> Problem:
         """Inputs, dissimilarities and what is known; ``table`` are the checked numbers of X."""
-        n, links = len(table), self.constraints_
+        n = len(table)
         possible = None if labels is None else read_labels(labels, n, self.n_clusters)
-        if _base.is_precomputed(self):
+        if _checks.is_precomputed(self):
             table = check_dissimilarities(table, "NNEVCLUS")
-        inputs, metric_rows = self._prepare_inputs(X, table, possible)
+        inputs, metric_rows = self._prepare_inputs(X, table, links, possible)
         if all_rows is not None and self.module is None:
             inputs = scale_by_moments(all_rows.moments)
         source: Source
-        if _base.is_precomputed(self):
+        if _checks.is_precomputed(self):
             source = Matrix(table)
-        elif dissimilarities is not None:
-            source = Matrix(check_matrix(dissimilarities, n))
+        elif is_matrix(self.metric):
+            given = align_objects(X, self.metric, ("X", "'metric' of NNEVCLUS"), square=True)
+            source = Matrix(check_matrix(given, n))
         else:
             source = make_source(metric_rows.reshape(n, -1), self.metric, self.metric_params, who="NNEVCLUS")
         rows = inputs.network_rows(metric_rows, table)
@@ -483,19 +468,21 @@ class NNEVCLUS(_base.IterativeClusterer):
             delta0=delta0,
         )
 
-    def _prepare_inputs(self, X: Any, table: np.ndarray, possible: np.ndarray | None) -> tuple[Inputs, np.ndarray]:
+    def _prepare_inputs(
+        self, X: Any, table: np.ndarray, links: PairwiseConstraints, possible: np.ndarray | None
+    ) -> tuple[Inputs, np.ndarray]:
         """How objects become inputs, and the rows between which distances are measured."""
         if self.module is not None:
             return Inputs(0.0, 1.0), table
-        if _base.is_precomputed(self):
+        if _checks.is_precomputed(self):
             return project_dissimilarities(table, self.n_components)
         if self.metric_learner is None:
             return scale_rows(table), table
-        links = self.constraints_ if len(self.constraints_) else None
-        learner, rows = learn_metric(self.metric_learner, X, links, None if possible is None else sure_labels(possible))
+        labels = None if possible is None else sure_labels(possible)
+        learner, rows = learn_metric(self.metric_learner, X, links if len(links) else None, labels)
         return join_learner(learner, rows, table), rows
 
-    def _train(self, search: Search, *, labeled: bool) -> tuple[list[Run], FocalSets]:
+    def _run_starts(self, search: Search, *, labeled: bool) -> tuple[list[Run], FocalSets]:
         """The runs from all starts, and the focal sets they are over."""
         problem, focal_sets = search.problem, search.focal_sets
         runs = search.run_all(self._starts(search, labeled), self.verbose)
@@ -508,7 +495,7 @@ class NNEVCLUS(_base.IterativeClusterer):
             return replace(search, focal_sets=finer).run_all([start], self.verbose), finer
         return runs, focal_sets
 
-    def _go_on(self, search: Search, runs: list[Run], table: np.ndarray, all_rows: scan.Table) -> list[Run]:
+    def _continue_on_all(self, search: Search, runs: list[Run], table: np.ndarray, all_rows: scan.Table) -> list[Run]:
         """The best run over the sample ``table``, trained on all rows."""
         if runs[-1].interrupted:
             return runs
@@ -556,8 +543,8 @@ class NNEVCLUS(_base.IterativeClusterer):
         self.metric_learner_, self.svm_gamma_ = self._inputs.learner, self._inputs.svm_gamma
         self.beta_ = self.network_.beta
 
-    def _publish_masses(self, X: Any, problem: Problem, focal_sets: FocalSets, *, keep: bool) -> None:
-        """Publish; clusters are numbered from the largest to the smallest unless the caller fixed them."""
+    def _store_solution(self, problem: Problem, focal_sets: FocalSets, *, keep: bool) -> np.ndarray:
+        """Number the clusters from the largest to the smallest unless the caller fixed them; return the masses."""
         masses = compute_masses(self.network_, problem.rows, problem.depth)
         self._columns = np.arange(len(focal_sets))
         if isinstance(self.focal_sets, str) and not keep:
@@ -566,14 +553,14 @@ class NNEVCLUS(_base.IterativeClusterer):
             each = CredalPartition(np.eye(len(focal_sets)), focal_sets).relabel(order)
             focal_sets, self._columns = each.focal_sets, each.masses.argmax(axis=0)
         self.focal_sets_ = focal_sets
-        self._publish(X, masses[:, self._columns])
+        return masses[:, self._columns]
 
-    def _describe_pairs(self, problem: Problem, rng: np.random.RandomState) -> None:
+    def _describe_pairs(self, problem: Problem, partition: CredalPartition, rng: np.random.RandomState) -> None:
         i, j, wanted = problem.pairs.sample(POINTS, rng)
-        self.shepard_ = shepard_of(self.partition_, problem.judges[i], problem.judges[j], wanted)
+        self.shepard_ = shepard_of(partition, problem.judges[i], problem.judges[j], wanted)
         as_tensor = load_torch().as_tensor
         pair_loss = loss_on(problem.pairs, as_tensor(self.focal_sets_.disjoint.astype(float)))
-        self.loss_ = float(pair_loss(as_tensor(self.partition_.masses[problem.judges])))
+        self.loss_ = float(pair_loss(as_tensor(partition.masses[problem.judges])))
         self.stress_ = self.loss_ / float(np.square(problem.pairs.values).mean())
 
     def predict_partition(self, X: Any) -> Any:
@@ -589,17 +576,12 @@ class NNEVCLUS(_base.IterativeClusterer):
         CredalPartition
             Or a :class:`~evidentia.partition.LazyPartition` of rows that are not in memory.
         """
-        if as_rows(X) is not None:
-            return super().predict_partition(X)
-        check_is_fitted(self)
-        X = new_table(self, X)
-        masses = self._masses_of(X, self._check_table(X, reset=False))
-        return CredalPartition(masses, self.focal_sets_, object_names=row_names(X), copy=False)
+        return super().predict_partition(X)
 
-    def _masses(self, X: np.ndarray) -> np.ndarray:
-        return self._masses_of(X, X)
+    def _read_new(self, X: Any) -> NewObjects:
+        return NewObjects(X, self._check_table(X, reset=False))
 
-    def _masses_of(self, X: Any, table: np.ndarray) -> np.ndarray:
-        """Masses of what the user gave, ``table`` being its checked numbers."""
-        rows = self._inputs.network_rows(self._inputs.metric_rows(X, table), table)
-        return compute_masses(self.network_, rows, self._inputs.depth(rows))[:, self._columns]
+    def _masses(self, rows: np.ndarray | NewObjects) -> np.ndarray:
+        new = rows if isinstance(rows, NewObjects) else NewObjects(rows, rows)
+        inputs = self._inputs.network_rows(self._inputs.metric_rows(*new), new.table)
+        return compute_masses(self.network_, inputs, self._inputs.depth(inputs))[:, self._columns]

@@ -85,7 +85,7 @@ def check_matrix(dissimilarities: Any, n_samples: int) -> np.ndarray:
     matrix = np.asarray(dissimilarities, dtype=float)
     if matrix.shape != (n_samples, n_samples) or not np.isfinite(matrix).all():
         raise ValueError(
-            f"'dissimilarities' of NNEVCLUS must be {n_samples} × {n_samples} finite numbers. Got {matrix.shape}."
+            f"A matrix as 'metric' of NNEVCLUS must hold {n_samples} × {n_samples} finite numbers. Got {matrix.shape}."
         )
     return check_dissimilarities(matrix, "NNEVCLUS")
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, param
 from evidentia.belief import FocalSets
@@ -232,7 +232,8 @@ class PrototypeClusterer(_base.IterativeClusterer):
 
     beta: float = param(
         _base.BETA,
-        "Fuzzifier, elsewhere often called m: near 1 the masses become crisp, large values blur them.",
+        """Fuzzifier, elsewhere often called m: near 1 the masses become crisp, large values blur them. With 2 the
+        centers meet in the middle where clusters and columns are many, as 50 and ten: 1.2 keeps them apart.""",
         default=2.0,
     )
     rho: Any = "auto"
@@ -257,7 +258,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         table = scan(
             rows, mixing=False, missing=False, who=type(self).__name__, sort=False, least_share=self._least_share
         )
-        _base.check_enough_rows(self, table.n_rows, self.n_clusters)
+        _checks.check_enough_rows(self, table.n_rows, self.n_clusters)
         if (given := given_start(self.init)) is not None:
             check_start(self, given, rows.n_features)
         kind = "diag" if self.adaptive else "spherical"
@@ -287,7 +288,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         if isinstance(self.rho, str):
             return None
         unit = float(np.sqrt(objects.unit))
-        return _base.check_rho(self, unit) / unit
+        return _checks.check_rho(self, unit) / unit
 
     def _kmeans_rho(self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState) -> float:
         """Return the default distance to the empty set: from the nearest center of k-means solutions.
@@ -357,7 +358,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         self.__dict__.pop("_stream", None)  # batches that follow begin anew
         self._publish_prototypes(replace(solution, linked=None))
         spread = float(np.sqrt(objects.coordinates.width))
-        _base.warn_if_centers_coincide(self, solution.prototypes.describe(), spread)
+        _checks.warn_if_centers_coincide(self, solution.prototypes.describe(), spread)
         return solution, order
 
     def _publish_prototypes(self, solution: Solution) -> None:

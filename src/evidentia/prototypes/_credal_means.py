@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _checks
 from evidentia._base import RHO, focal_families
 from evidentia._data import Data
 from evidentia._parameters import param
@@ -101,7 +101,7 @@ class CredalMeans(PrototypeClusterer):
         objects = self._read_objects(data.rows)
         starts = self._draw_starts(objects, data.rng)
         family = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
-        _base.check_single_clusters(self, family, "measures sets by the centers of single clusters")
+        _checks.check_single_clusters(self, family, "measures sets by the centers of single clusters")
         rho = None
         if family.empty_index is not None:
             rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, data.rng)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
@@ -243,7 +243,7 @@ class MedoidClusterer(RelationalClusterer):
 
     def _distance_to_empty(self, dissimilarity: np.ndarray) -> float:
         if self.rho != "auto":
-            return _base.check_rho(self, float(dissimilarity.max()))
+            return _checks.check_rho(self, float(dissimilarity.max()))
         pairs = squareform(dissimilarity, checks=False)
         typical = float(np.quantile(pairs, RHO_QUANTILE))
         return typical if typical > 0 else float(pairs.max())
@@ -251,7 +251,7 @@ class MedoidClusterer(RelationalClusterer):
 
 def check_given_objects(estimator: Any, n: int, *names: str) -> None:
     """Refuse more clusters than objects, and an ``init`` that is neither a name nor as many objects as clusters."""
-    _base.check_enough_rows(estimator, n, estimator.n_clusters)
+    _checks.check_enough_rows(estimator, n, estimator.n_clusters)
     if isinstance(estimator.init, str):
         return
     given, c = np.asarray(estimator.init), estimator.n_clusters

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
@@ -201,7 +201,7 @@ class BPEC(PrototypeClusterer):
     def _check_numbers(self, n_samples: int) -> None:
         """What of the parameters depends on the number of objects."""
         if self.n_clusters != "auto":
-            _base.check_enough_rows(self, n_samples, self.n_clusters)
+            _checks.check_enough_rows(self, n_samples, self.n_clusters)
         if self.n_neighbors != "auto" and self.n_neighbors >= n_samples:
             raise ValueError(
                 f"The 'n_neighbors' parameter of BPEC must be 'auto' or at most {n_samples - 1}, the number of other "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets
@@ -342,12 +342,12 @@ class CatECM(_base.IterativeClusterer):
 
     def _fit(self, data: Data[np.ndarray]) -> np.ndarray:
         table, weight = data.rows, np.ones(len(data.rows)) if data.weight is None else data.weight
-        _base.check_enough_rows(self, len(table), self.n_clusters)
+        _checks.check_enough_rows(self, len(table), self.n_clusters)
         coding, codes = self._read(table, weight)
         shares = category_shares(codes, coding.columns, weight)
         coding = coding._replace(number_weight=self._weigh_numbers(coding, shares))
         problem = self._state_problem(coding, shares)
-        _base.refuse_masses(self, len(table), problem.criterion.focal_sets)
+        _checks.refuse_masses(self, len(table), problem.criterion.focal_sets)
         numbers = coding.numbers(table, type(self).__name__)
         cut = coding.blocks(codes, numbers, len(problem.criterion.focal_sets))
         problem = replace(problem, blocks=tuple((rows, weight[block]) for block, rows in cut))
@@ -360,17 +360,19 @@ class CatECM(_base.IterativeClusterer):
         self.rho_, self.number_weight_ = problem.criterion.rho, coding.number_weight
         self._publish_run(best, runs)
         self._store_solution(best.state, problem)
-        _base.warn_if_centers_coincide(self, np.hstack(self._prototypes), np.sqrt(len(coding.numeric)))
+        _checks.warn_if_centers_coincide(self, np.hstack(self._prototypes), np.sqrt(len(coding.numeric)))
         return self._masses(table)
 
     def _state_problem(self, coding: Coding, shares: np.ndarray) -> CategoryProblem:
         """The criterion, as the parameters and the table have it."""
         focal_sets = first_sets(self.focal_sets, self.n_clusters, empty=True)
         if self.form == "published":
-            _base.check_single_clusters(self, focal_sets, "in its published form counts the masses of single clusters")
+            _checks.check_single_clusters(
+                self, focal_sets, "in its published form counts the masses of single clusters"
+            )
         rho = None
         if focal_sets.empty_index is not None:
-            rho = far_apart(shares, coding) if self.rho == "auto" else _base.check_rho(self, len(coding.numeric))
+            rho = far_apart(shares, coding) if self.rho == "auto" else _checks.check_rho(self, len(coding.numeric))
         return CategoryProblem(coding, Criterion(focal_sets, self._exponent(), self.beta, rho), self.form)
 
     def _exponent(self) -> float:
@@ -387,7 +389,7 @@ class CatECM(_base.IterativeClusterer):
         return self._check_table(X, reset=True)
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
-        return _base.check_categories(self, X, reset=reset)
+        return _checks.check_categories(self, X, reset=reset)
 
     def _read(self, table: np.ndarray, weight: np.ndarray) -> tuple[Coding, np.ndarray]:
         """How rows are read, and their codes."""

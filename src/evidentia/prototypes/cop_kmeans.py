@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import param
 from evidentia.belief import FocalSets
@@ -210,7 +210,7 @@ class COPKMeans(_base.IterativeClusterer):
 
     def _check_start(self, table: np.ndarray, weight: np.ndarray) -> None:
         """What of the parameters depends on the table."""
-        _base.check_enough_rows(self, int(np.count_nonzero(weight)), self.n_clusters)
+        _checks.check_enough_rows(self, int(np.count_nonzero(weight)), self.n_clusters)
         if not isinstance(self.init, str):
             check_centers(self, np.asarray(self.init, dtype=float), table.shape[1])
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import Choice, Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
@@ -127,7 +127,7 @@ class SECMdd(MedoidClusterer):
     def _family(self) -> FocalSets:
         focal_sets = super()._family()
         if self.medoid_masses == "single":
-            _base.check_single_clusters(self, focal_sets, "chooses medoids by the masses of single clusters")
+            _checks.check_single_clusters(self, focal_sets, "chooses medoids by the masses of single clusters")
         return focal_sets
 
     def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> Medoids:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from scipy.spatial.distance import cdist, squareform
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import resolve_focal_sets
@@ -208,13 +208,13 @@ class SoftECM(RelationalClusterer):
         source, rng = data.rows, data.rng
         check_given_objects(self, len(source), "auto")
         focal_sets = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
-        _base.check_single_clusters(self, focal_sets, "ties each set to its clusters")
-        _base.refuse_masses(self, len(source), focal_sets)
+        _checks.check_single_clusters(self, focal_sets, "ties each set to its clusters")
+        _checks.refuse_masses(self, len(source), focal_sets)
         coupled = CoupledCriterion(Criterion(focal_sets, self.alpha, self.beta, None), self.coupling * len(source))
         search = self._among_points(source, coupled, rng) if is_points(source) else self._among_objects(source, rng)
         rho = None
         if focal_sets.empty_index is not None:
-            given = None if self.rho == "auto" else _base.check_rho(self, search.unit)
+            given = None if self.rho == "auto" else _checks.check_rho(self, search.unit)
             rho = search.far if given is None else given / search.unit
         coupled = replace(coupled, criterion=replace(coupled.criterion, rho=rho))
         best, runs = self._search(search, coupled)
@@ -292,7 +292,7 @@ class SoftECM(RelationalClusterer):
             self.prototypes_: Any = [one[:, 0] if one.shape[1] == 1 else one for one in prototypes]
         elif search.place is not None:
             self.prototypes_ = prototypes * np.sqrt(search.unit) + search.place
-            _base.warn_if_centers_coincide(self, prototypes[self._tied.single], 1.0)
+            _checks.warn_if_centers_coincide(self, prototypes[self._tied.single], 1.0)
         else:
             self.prototypes_ = prototypes
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _checks
 from evidentia._data import Data
 from evidentia._parameters import ANYTHING, Choice, Number, param
 from evidentia.belief import FocalSets
@@ -171,7 +171,7 @@ class CEVCLUS(EVCLUS):
                 f"A 'metric_learner' transforms rows of numbers, so the 'metric' of {type(self).__name__} cannot be "
                 f"{self.metric!r}."
             )
-        return ArrayRows(_base.check_table(self, X))  # new rows come with the columns of X
+        return ArrayRows(_checks.check_table(self, X))  # new rows come with the columns of X
 
     def _fit(self, data: Data[Any]) -> np.ndarray:
         links, source, self.metric_learner_ = data.constraints, data.rows, None
@@ -183,13 +183,13 @@ class CEVCLUS(EVCLUS):
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         if self.metric_learner_ is not None:
-            _base.refuse_rows(self, rows)
+            _checks.refuse_rows(self, rows)
         return super()._check_source(rows, reset=reset)
 
     def _read_new(self, X: Any) -> Any:
         if self.metric_learner_ is None:
             return super()._read_new(X)
-        _base.check_table(self, X, reset=False)
+        _checks.check_table(self, X, reset=False)
         return np.asarray(self.metric_learner_.transform(X), dtype=float)
 
     def _search(

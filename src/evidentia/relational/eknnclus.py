@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Integer, Number, param
 from evidentia.belief import FocalSets
@@ -186,7 +186,7 @@ class EkNNclus(RelationalClusterer):
     def _count_neighbors(self, n: int) -> int:
         """K, which must be fewer than there are objects."""
         if not isinstance(self.n_clusters, str):
-            _base.check_enough_rows(self, n, self.n_clusters)
+            _checks.check_enough_rows(self, n, self.n_clusters)
         if isinstance(self.n_neighbors, str):
             return default_n_neighbors(n)
         if self.n_neighbors >= n:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._objects import align_objects
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
@@ -202,7 +202,7 @@ class EVCLUS(RelationalClusterer):
     def _read_rows(self, X: Any) -> Any:
         if "rows beyond memory" in self.method.takes and (rows := as_rows(X)) is not None:
             return self._check_source(rows, reset=True)
-        if self._partners_given and _base.is_precomputed(self) and np.shape(X) == np.shape(self.n_pairs):
+        if self._partners_given and _checks.is_precomputed(self) and np.shape(X) == np.shape(self.n_pairs):
             table = read_table(self, X)
             return PartnerTable(len(table), table)
         return read_source(self, X)
@@ -266,7 +266,7 @@ class EVCLUS(RelationalClusterer):
 
     def _check_count(self, n_samples: int) -> int:
         """The number of objects, which must be large enough."""
-        _base.check_enough_rows(self, n_samples, self.n_clusters)
+        _checks.check_enough_rows(self, n_samples, self.n_clusters)
         if isinstance(self.n_pairs, Integral) and int(self.n_pairs) >= n_samples:
             raise ValueError(
                 f"'n_pairs' of {type(self).__name__} must be below the number of objects, {n_samples}. Got "

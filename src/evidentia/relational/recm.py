@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
@@ -245,7 +245,7 @@ class RECM(RelationalClusterer):
     max_iter: int = param(Integer(low=1), "Most iterations of one start.", default=1000)
 
     def _fit(self, data: Data[Source]) -> np.ndarray:
-        _base.check_enough_rows(self, len(data.rows), self.n_clusters)
+        _checks.check_enough_rows(self, len(data.rows), self.n_clusters)
         cure = "EVCLUS with n_pairs needs no n × n numbers."
         unlike = full_matrix(data.rows, who="RECM", cure=cure, copies=4)
         if 0 < (largest := unlike.max()) < SMALLEST:
@@ -289,7 +289,7 @@ class RECM(RelationalClusterer):
             if self.rho == "auto":
                 rho = float(np.sqrt(np.quantile(moved[np.triu_indices(n, 1)], 0.95)))
             else:
-                rho = _base.check_rho(self, float(np.sqrt(moved.max())))
+                rho = _checks.check_rho(self, float(np.sqrt(moved.max())))
         return Problem(moved, focal_sets, self.alpha, self.beta, rho, float(moved.max()))
 
     def _descend(self, problem: Problem, rng: np.random.RandomState) -> list[Run]:

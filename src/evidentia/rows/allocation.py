@@ -2,8 +2,9 @@
 
 Nannies tell the allocator (MALLOC_TRIM_THRESHOLD_) to give back to the system whatever is free above 64 kB, and with
 that variable set every array above 128 kB is taken from the system anew. Work on chunks of rows, which takes and leaves
-the same few megabytes over and over, then spends more time on that than on the rows: a pass of EGMM took twice as long,
-with twenty times as many page faults. While a task runs the allocator keeps what is free; afterwards it gives it back.
+the same few megabytes over and over, then spends most time on that: a fit of EGMM to 2 million rows of 10 columns took
+11 s of CPU on a worker, and 4 s with this. While a task runs the allocator keeps what is free; afterwards it gives it
+back.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _tasks = 0  # under way in this process; the first sets, the last restores
 
 @contextmanager
 def memory_is_kept() -> Iterator[None]:
-    """Where a nanny has set the allocator to give back everything at once, it does so at the end instead."""
+    """Let the allocator keep what is free inside, where a nanny has set it to give back everything at once."""
     global _tasks
     library = _allocator()
     if library is None:
@@ -52,7 +53,7 @@ def _set(library: Any, trim: int, mmap: int) -> None:
 
 
 def _allocator() -> Any:
-    """The GNU C library, if it is this process's and was told when to give memory back."""
+    """Return the GNU C library, if this process uses it and it was told when to give memory back."""
     if not os.environ.get("MALLOC_TRIM_THRESHOLD_", "").isdigit():
         return None
     library = ctypes.CDLL(None)

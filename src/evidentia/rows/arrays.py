@@ -1,8 +1,8 @@
 """Rows of arrays in files: ``.npy``, arrays that NumPy has mapped, Zarr.
 
-Files of NumPy are cut as an array in memory is, so that a fit has the same bits; those that Dask opens are not. The rows
-are read, not mapped: a file that is cut while it is mapped ends the process, and mapped pages count as memory of the
-process. The files of a Zarr array are looked up before they are read: zarr fills what is missing with zeros.
+Files of NumPy are cut as an array in memory is, so that a fit has the same bits; those that Dask opens are not. Rows
+are read, not mapped: a file that is cut while it is mapped ends the process, and mapped pages count as memory of it.
+The files of a Zarr array are looked up before they are read: zarr fills what is missing with zeros.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class Layout(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Bytes that the file has at least."""
+        """Return the bytes that the file has at least."""
         n, d = self.shape
         last = (n - 1) * self.strides[0] + (d - 1) * self.strides[1]
         return self.offset + (last + np.dtype(self.dtype).itemsize if n else 0)
 
     def read(self, file: BufferedReader, start: int, stop: int, columns: Sequence[int]) -> np.ndarray:
-        """Some rows as doubles."""
+        """Read some rows as doubles."""
         dtype, (rows, between) = np.dtype(self.dtype), self.strides
         n, d = stop - start, self.shape[1]
         if self.by_rows:
@@ -133,7 +133,7 @@ class ArrayFileRows(FileRows):
 
 
 def open_npy(paths: Sequence[str], columns: Any, weight: Any) -> ArrayFileRows:
-    """Rows of one or several ``.npy`` files."""
+    """Return the rows of one or several ``.npy`` files."""
     return ArrayFileRows(Files(paths), [_npy_layout(whole_file(path)) for path in paths], columns, weight)
 
 
@@ -161,7 +161,7 @@ def _check_kind(what: str, shape: tuple[int, ...], dtype: np.dtype) -> None:
 
 
 def open_memmap(array: np.memmap, columns: Any, weight: Any) -> ArrayFileRows:
-    """Rows of an array that NumPy has mapped, or of a part of one, from its file."""
+    """Return the rows of an array that NumPy has mapped, or of a part of one, to be read from its file."""
     root: Any = array
     while isinstance(root.base, np.ndarray):
         root = root.base
@@ -188,7 +188,7 @@ METADATA = ("zarr.json", ".zarray")  # of the third format of Zarr, and of the s
 
 
 def metadata_of(folder: str) -> str | None:
-    """The file that says what the array in a folder is."""
+    """Return the file that describes the array in a folder; None if there is none."""
     paths = (os.path.join(folder, name) for name in METADATA)
     return next((path for path in paths if os.path.isfile(path)), None)
 
@@ -233,11 +233,11 @@ class ZarrRows(FileRows):
 
     @staticmethod
     def _file_rows(array: Any) -> int:
-        """Rows that are in the same files."""
+        """Return the number of rows that are in the same files."""
         return int((array.shards or array.chunks)[0])
 
     def _digest(self, array: Any, start: int, stop: int) -> str:
-        """What tells the files of some rows from others."""
+        """Return a digest of sizes and dates of the files of some rows."""
         rows, columns = array.shards or array.chunks
         told = hashlib.blake2b(digest_size=8)
         for at in product(
@@ -285,7 +285,7 @@ class ZarrRows(FileRows):
 
 
 def open_zarr(paths: Sequence[str], columns: Any, weight: Any) -> ZarrRows:
-    """Rows of a Zarr array in a folder."""
+    """Return the rows of a Zarr array in a folder."""
     if len(paths) > 1:
         raise ValueError(f"One Zarr array can be opened at a time, but these are {len(paths)}: {listing(paths, 3)}.")
     folder = os.path.abspath(paths[0])

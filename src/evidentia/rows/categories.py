@@ -35,17 +35,17 @@ class Columns(NamedTuple):
         return int(self.sizes.sum())
 
     def one_hot(self, codes: np.ndarray) -> np.ndarray:
-        """Rows of zeros and ones, shape (n, width); an entry that is missing or unknown gives zeros."""
+        """Return rows of zeros and ones, shape (n, width); an entry that is missing or unknown gives zeros."""
         owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
         category = np.arange(self.width) - self.offsets[owner]
         return (codes[:, owner] == category.astype(codes.dtype)).astype(float)
 
     def split(self, flat: np.ndarray) -> list[np.ndarray]:
-        """One array a column, from an array whose last axis runs over all categories."""
+        """Split an array whose last axis runs over all categories into one array per column."""
         return np.split(flat, self.offsets[1:], axis=-1)
 
     def n_parameters(self, n_clusters: int) -> int:
-        """Free parameters: mixing probabilities, and the probabilities of the categories in each class."""
+        """Return the number of free parameters: mixing probabilities, and those of the categories in each class."""
         return n_clusters - 1 + n_clusters * (self.width - len(self.sizes))
 
 
@@ -68,7 +68,7 @@ def as_plain(entries: np.ndarray) -> np.ndarray:
 
 
 def encode(table: np.ndarray, categories: list[np.ndarray]) -> np.ndarray:
-    """Number of the category of each entry, ``MISSING`` or ``UNKNOWN``.
+    """Return the number of the category of each entry, ``MISSING`` or ``UNKNOWN``.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def encode(table: np.ndarray, categories: list[np.ndarray]) -> np.ndarray:
 
 
 def is_measurement(value: Any) -> bool:
-    """Whether a value is a number that is not whole, or too large to tell: no category is written so.
+    """Return whether a value is a number that is not whole, or too large to tell: no category is written so.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def is_measurement(value: Any) -> bool:
 
 
 def categories_of(entries: np.ndarray, name: str, who: str) -> np.ndarray:
-    """The categories of a column, sorted; an error names the column and says why it has none."""
+    """Return the categories of a column, sorted; raise an error that names the column if it has none."""
     import pandas as pd
 
     try:
@@ -168,20 +168,20 @@ class Coding(NamedTuple):
         return Columns.of(self.categories)
 
     def codes(self, table: np.ndarray) -> np.ndarray:
-        """Number of the category of each entry, (n, columns of categories)."""
+        """Return the number of the category of each entry, (n, columns of categories)."""
         return encode(table[:, ~self.numeric], self.categories)
 
     def numbers(self, table: np.ndarray, who: str) -> np.ndarray:
-        """Numbers z without units, (n, columns of numbers): squared they count as a mismatch does. NaN is missing."""
+        """Return numbers z without units, (n, columns of numbers), whose squares count as a mismatch does."""
         found = as_numbers(table, self.numeric, who, largest=LARGEST * min(1.0, float(self.scale.min(initial=1.0))))
         return (found - self.mean) / self.scale * np.sqrt(self.number_weight)
 
     def in_units(self, numbers: np.ndarray) -> np.ndarray:
-        """Numbers without units in those of the table."""
+        """Return numbers without units in the units of the table."""
         return numbers / np.sqrt(self.number_weight) * self.scale + self.mean
 
     def rows(self, codes: np.ndarray, numbers: np.ndarray) -> MixedRows:
-        """The rows of these codes and numbers."""
+        """Return the rows of these codes and numbers."""
         observed, known = codes != MISSING, codes >= 0
         seen = ~np.isnan(numbers)
         total = codes.shape[1] + self.number_weight * numbers.shape[1]
@@ -196,13 +196,13 @@ class Coding(NamedTuple):
         return MixedRows(hot, share * observed.sum(axis=1), pull, there, np.einsum("iq,iq->i", pull, z))
 
     def blocks(self, codes: np.ndarray, numbers: np.ndarray, n_focal: int) -> Iterator[tuple[slice, MixedRows]]:
-        """Rows some at a time, as many as leave room for their masses."""
+        """Yield some rows at a time, as many as leave room for their masses."""
         for block in row_blocks(len(codes), 3 * n_focal + codes.shape[1] + 3 * numbers.shape[1]):
             yield block, self.rows(codes[block], numbers[block])
 
 
 def as_numbers(table: np.ndarray, numeric: np.ndarray, who: str, largest: float | None = None) -> np.ndarray:
-    """Columns of numbers as doubles, gaps as NaN, or an error that names the column.
+    """Return columns of numbers as doubles, missing values as NaN; raise an error that names the column.
 
     Without ``largest``, columns whose differences doubles do not carry are refused too.
     """
@@ -235,7 +235,7 @@ def as_numbers(table: np.ndarray, numeric: np.ndarray, who: str, largest: float 
 
 
 def is_measured(entries: np.ndarray) -> bool:
-    """Whether a column holds numbers that are not whole, or too large to tell: no category is written so."""
+    """Return whether a column holds numbers that are not whole, or too large to tell."""
     import pandas as pd
 
     if entries.dtype.kind == "f":
@@ -250,7 +250,7 @@ def is_measured(entries: np.ndarray) -> bool:
 
 
 def find_numeric(table: np.ndarray, numbers: Any, names: Sequence[str] | None, who: str) -> np.ndarray:
-    """Which columns are numbers: those that hold decimals, or those named or numbered."""
+    """Return which columns are numbers: those that hold decimals, or those named or numbered."""
     if isinstance(numbers, str):
         return np.array([is_measured(entries) for entries in table.T])
     numeric = np.zeros(table.shape[1], dtype=bool)
@@ -266,7 +266,7 @@ def find_numeric(table: np.ndarray, numbers: Any, names: Sequence[str] | None, w
 
 
 def category_shares(codes: np.ndarray, columns: Columns, weight: np.ndarray) -> np.ndarray:
-    """Share of each category among the observed entries of its column, (width,)."""
+    """Return the share of each category among the observed entries of its column, (width,)."""
     counts = np.zeros(columns.width)
     for column, offset in enumerate(columns.offsets):
         there = codes[:, column] >= 0
@@ -278,7 +278,7 @@ def category_shares(codes: np.ndarray, columns: Columns, weight: np.ndarray) -> 
 
 
 def moments(numbers: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard deviations of columns with gaps; a column that is constant has one unit for its scale."""
+    """Return means and standard deviations of columns with missing values; 1 for a constant column."""
     there = ~np.isnan(numbers)
     total = weight @ there
     total = np.where(total > 0, total, 1)
@@ -290,7 +290,7 @@ def moments(numbers: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.nda
 def read_coding(
     table: np.ndarray, numbers: Any, weight: np.ndarray, names: Sequence[str] | None, who: str
 ) -> tuple[Coding, np.ndarray]:
-    """How rows of a table are read, numbers in standard deviations, and the codes of their categories."""
+    """Return the coding of a table, numbers in standard deviations, and the codes of its categories."""
     numeric = find_numeric(table, numbers, names, who)
     called = [str(k) if names is None else repr(str(names[k])) for k in range(len(numeric))]
     categories = [categories_of(table[:, k], called[k], who) for k in np.flatnonzero(~numeric).tolist()]
@@ -310,7 +310,7 @@ def centers_among(
     n_starts: int,
     rng: np.random.RandomState,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Starts by a rule, (weights of categories, numbers): in the coding whose squared distances are dissimilarities."""
+    """Yield starts by a rule, (weights of categories, numbers), among rows whose squared distances are known."""
     columns, shares = coding.columns, category_shares(codes, coding.columns, weight)
     both = np.hstack([codes, np.nan_to_num(numbers)])  # the mean of the column
     chosen, share = representative_rows(both, weight, rng)

@@ -3,7 +3,8 @@
 What a pass over all rows gives depends on the rows, on the function and on its arguments alone, so its sum is kept
 under a digest of these. A fit that is begun again asks for the same passes, and finds those that were made before; its
 steps in between cost little. If anything differs, a pass has another digest and is made anew: what comes out is right
-in any case, and has the same bits.
+in any case, and has the same bits. joblib.Memory would keep the sums too, but in a folder of pickles: this is one file
+without code, which is replaced whole, names the rows and settings that it was made for, and keeps the seed of the fit.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def write_if_possible(self) -> None:
-        """A disk that is full is no reason to lose the fit: it is told, once, and the old file stays."""
+        """Write the file; if the disk is full, warn once and keep the old file, so that the fit is not lost."""
         try:
             self.write()
         except OSError as error:
@@ -98,7 +99,7 @@ class Checkpoint:
 
 
 def _kind(name: str) -> Any:
-    """The class of a sum; a file cannot name anything but a tuple of ours."""
+    """Return the class of a sum; a file cannot name anything but a tuple of evidentia."""
     cls = own_class(name)
     if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
         raise ValueError(f"{name!r} is no sum of a pass.")
@@ -106,19 +107,19 @@ def _kind(name: str) -> Any:
 
 
 def _difference(kept: str, mine: str) -> str:
-    """The first line in which two texts differ."""
+    """Return the first line in which two texts differ."""
     pairs = zip([*kept.splitlines(), ""], [*mine.splitlines(), ""])
     return next((f"{a!r} there, {b!r} here" for a, b in pairs if a != b), f"{kept!r} there, {mine!r} here")
 
 
 def active() -> Checkpoint | None:
-    """The checkpoint of the fit that is running."""
+    """Return the checkpoint of the fit that is running."""
     return _active.get()
 
 
 @contextmanager
 def write_checkpoint(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Passes made inside are kept; the file is written at the end too, however it comes, and the seed at once."""
+    """Keep the passes made inside; write the seed at once, and the file at the end too, however it comes."""
     if checkpoint is None:  # a fit inside of another one keeps its passes with those of the other
         yield
         return

@@ -1,8 +1,11 @@
 """A pass on a cluster of machines: the handles of a source in groups, each group a task of the user's Dask client.
 
 A task holds the work and a few handles, and nothing else: no task is tied to a worker, none needs what another one
-left behind, and each can be computed again. What a lost worker had to do is therefore done by the others. Results come
-handle by handle and are taken in the order of the handles: how these are grouped, and who did what, plays no part.
+left behind, and each can be computed again. What a lost worker had to do is therefore done by the others: Dask
+schedules and repeats the tasks. Results come handle by handle and are added in the order of the handles, not as they
+are completed, so that neither the grouping nor the number of workers changes a bit. What remains to be done here are
+the groups, sentences for what goes wrong, and a comparison of the memory of workers with what a chunk needs: a worker
+that has too little pauses for ever.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from dask.delayed import delayed
 from distributed.scheduler import KilledWorker
 
 from evidentia.rows.allocation import memory_is_kept
-from evidentia.rows.dask import at_hand
+from evidentia.rows.dask import preloaded
 from evidentia.rows.source import MappedRows, RowSource
 from evidentia.solvers.threads import one_blas_thread_here
 
@@ -39,7 +42,7 @@ _known: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # workers of a c
 
 
 def map_on_client(client: Any, work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
-    """``work(rows, handle)`` of every handle, in order, by the workers of a Dask client.
+    """Yield ``work(rows, handle)`` of every handle, in order, computed by the workers of a Dask client.
 
     Parameters
     ----------
@@ -65,19 +68,13 @@ def map_on_client(client: Any, work: Callable[[Any, Any], T], rows: RowSource | 
 
 
 def _groups(handles: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
-    """Neighbors together, in groups whose sizes differ by one at most."""
+    """Return neighbors together, in groups whose sizes differ by one at most."""
     n_groups = min(len(handles), n_groups)
     cuts = [len(handles) * group // n_groups for group in range(n_groups + 1)]
     return [handles[start:end] for start, end in pairwise(cuts)]
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
-
-
-class RefusedWork(NamedTuple):
-    """In place of a result: what the work says about the rows, which would be the same if it were done again."""
-
-    error: ValueError
 
 
 def _submit(
@@ -93,20 +90,20 @@ def _submit(
 
 
 def work_on_group(work: Callable[[Any, Any], Any], rows: Any, handles: Sequence[Any]) -> list[Any]:
-    """Results of some handles, up to the first whose rows are refused."""
+    """Return the results of some handles, up to the first whose rows are refused: its error comes last."""
     found: list[Any] = []
     with one_blas_thread_here(), memory_is_kept():
         for handle in handles:
             try:
                 found.append(work(rows, handle))
             except ValueError as error:
-                return [*found, RefusedWork(error)]
+                return [*found, error]  # it would be the same if the work were done again
     return found
 
 
 def work_on_block(work: Callable[[Any, Any], Any], rows: Any, handle: Any, block: Any) -> Any:
-    """The result of a block that was computed just now."""
-    with at_hand(block):
+    """Return the result of a block that was computed just now."""
+    with preloaded(block):
         return work_on_group(work, rows, [handle])[0]
 
 
@@ -115,7 +112,7 @@ def gather_results(*results: Any) -> list[Any]:
 
 
 def _outcome(client: Any, future: Any) -> Iterator[Any]:
-    """Results of a task, handle by handle, or what went wrong, in words."""
+    """Yield the results of a task, handle by handle; raise an error that says what went wrong."""
     _wait(client, future)
     try:
         found = future.result()
@@ -130,13 +127,13 @@ def _outcome(client: Any, future: Any) -> Iterator[Any]:
     except ModuleNotFoundError as error:
         raise _import_error(error, "a worker") from error
     for one in found:
-        if isinstance(one, RefusedWork):
-            raise one.error
+        if isinstance(one, ValueError):
+            raise one
         yield one
 
 
 def _wait(client: Any, future: Any) -> None:
-    """Until a task has ended; an error when there is nobody who could work on it."""
+    """Wait until a task has ended; raise an error when no worker could work on it."""
     idle_since = None
     while True:
         try:
@@ -184,7 +181,7 @@ def _import_error(error: Exception, worker: str) -> Exception:
 
 
 class Worker(NamedTuple):
-    """A worker process, as it stood when it last gave word of itself."""
+    """A worker process as it last reported itself."""
 
     address: str
     status: str
@@ -194,7 +191,7 @@ class Worker(NamedTuple):
 
     @property
     def pause(self) -> float:
-        """Bytes above which it begins no task."""
+        """Return the bytes above which it begins no task."""
         return self.limit * (dask.config.get("distributed.worker.memory.pause", PAUSE) or 1.0)
 
 
@@ -216,7 +213,7 @@ def _workers(client: Any) -> list[Worker]:
 
 
 def _ready_workers(client: Any, work: Any, need: int) -> list[Worker]:
-    """Workers that have this package, and the memory to work on a chunk in each thread."""
+    """Return the workers; raise an error if one lacks this package, or memory for a chunk in each thread."""
     workers = _workers(client)
     if not workers:  # some clusters start workers when there is something to do
         _wait(client, client.submit(len, (), pure=False))
@@ -233,7 +230,7 @@ def _ready_workers(client: Any, work: Any, need: int) -> list[Worker]:
 
 
 def _used_after_imports(client: Any, work: Any, addresses: list[str]) -> dict[str, int]:
-    """Bytes that workers hold once they have loaded what the work needs; asking for this loads it."""
+    """Return the bytes that workers hold once they have loaded what the work needs; this call loads it."""
     from evidentia import __version__
 
     for address, version in client.run(
@@ -254,7 +251,7 @@ def _used_after_imports(client: Any, work: Any, addresses: list[str]) -> dict[st
 
 
 def memory_in_use(work: Any, dask_worker: Any) -> int:
-    """Bytes of the process of a worker; the work comes along so that its modules are loaded."""
+    """Return the bytes of the process of a worker; the work is an argument so that its modules are loaded."""
     return int(dask_worker.monitor.get_process_memory())
 
 

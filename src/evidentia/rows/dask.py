@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,37 +9,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from evidentia.rows.source import Chunk, RowSource, SparseRows, chunk_rows
+from evidentia.rows.source import Chunk, RowSource, chunk_rows
 
-_at_hand: ContextVar[Any] = ContextVar("block")  # where Dask has computed a block, and the work on it goes on
+_preloaded: ContextVar[Any] = ContextVar("block")  # where Dask has computed a block, and the work on it goes on
 
 
 @contextmanager
-def at_hand(block: Any) -> Iterator[None]:
-    """A source that was sent without its blocks reads this one."""
-    token = _at_hand.set(block)
+def preloaded(block: Any) -> Iterator[None]:
+    """Let a source that was sent without its blocks read this one."""
+    token = _preloaded.set(block)
     try:
         yield
     finally:
-        _at_hand.reset(token)
-
-
-def is_collection(X: Any) -> bool:
-    """Whether X is a Dask collection of rows."""
-    array, frame = sys.modules.get("dask.array"), sys.modules.get("dask.dataframe")
-    if array is not None and isinstance(X, array.Array):
-        return True
-    return frame is not None and isinstance(X, frame.DataFrame | frame.Series)
-
-
-def as_rows(X: Any) -> RowSource | None:
-    """Rows that are read chunk by chunk: a source, a Dask array or DataFrame, a sparse matrix; None for all else."""
-    if isinstance(X, RowSource):
-        return X
-    sparse = sys.modules.get("scipy.sparse")  # whoever has such a matrix has loaded it
-    if sparse is not None and sparse.issparse(X):
-        return SparseRows(X)
-    return DaskRows(X) if is_collection(X) else None
+        _preloaded.reset(token)
 
 
 class DaskRows(RowSource):
@@ -79,7 +60,7 @@ class DaskRows(RowSource):
     _longest = 0  # rows of the longest block, where lengths are known
 
     def read(self, handle: int) -> Iterator[Chunk]:
-        rows = _at_hand.get() if self._blocks is None else self._compute(self._blocks[handle])
+        rows = _preloaded.get() if self._blocks is None else self._compute(self._blocks[handle])
         size = chunk_rows(self.n_features)
         for start in range(0, len(rows), size):
             part = rows.iloc[start : start + size] if hasattr(rows, "iloc") else rows[start : start + size]
@@ -104,7 +85,7 @@ class DaskRows(RowSource):
 
     @property
     def working_bytes(self) -> int:
-        """Two blocks, the one that is worked on and the next one, and their chunks."""
+        """Return the bytes of two blocks, the current and the next one, and of their chunks."""
         return super().working_bytes + 2 * 8 * self._longest * self.n_features
 
     def without_handles(self) -> Self:
@@ -142,7 +123,7 @@ def _check_frame(X: Any) -> None:
 
 
 def _numbers(part: Any) -> np.ndarray:
-    """Rows as doubles, NaN for what is missing in a frame."""
+    """Return rows as doubles, NaN for what is missing in a frame."""
     if hasattr(part, "to_numpy"):
         return part.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.ascontiguousarray(part, dtype=np.float64)

@@ -18,7 +18,7 @@ HANDLE_CHUNKS = 4  # small files and row groups are taken together until a handl
 
 
 class Files:
-    """Some files as they were when they were opened; pickled, the folder that they share is written once."""
+    """Paths, sizes and dates of files when they were opened; pickled, their common folder is written once."""
 
     def __init__(self, paths: Iterable[str]):
         absolute = [os.path.abspath(path) for path in paths]
@@ -33,7 +33,7 @@ class Files:
         return os.path.join(self.folder, self.names[at])
 
     def check(self, at: int) -> None:
-        """Refuse a file that is another one now."""
+        """Raise an error if a file has changed since it was opened."""
         if stamp(self.path(at)) != tuple(self.stamps[at]):
             raise ValueError(changed_message(self.path(at)))
 
@@ -42,7 +42,7 @@ class Files:
 
 
 def stamp(path: str) -> tuple[int, int]:
-    """Size of a file, and when it was changed last, in nanoseconds."""
+    """Return the size of a file, and when it was changed last, in nanoseconds."""
     try:
         found = os.stat(path)
     except FileNotFoundError as error:
@@ -59,7 +59,7 @@ def changed_message(path: str) -> str:
 
 
 class Block(NamedTuple):
-    """Rows as a file gives them, of any number, with the place of the first one."""
+    """Rows as a file has them, any number of them, with the place of the first one."""
 
     table: np.ndarray
     weight: np.ndarray | None
@@ -72,7 +72,7 @@ class Block(NamedTuple):
 
 
 def cut_into_chunks(blocks: Iterable[Block], size: int) -> Iterator[Chunk]:
-    """Rows of the blocks, one after the other, in chunks of ``size`` rows; the last one may have fewer."""
+    """Yield the rows of the blocks in chunks of ``size`` rows; the last one may have fewer."""
     waiting: list[Block] = []
     count = 0
     for block in blocks:
@@ -104,7 +104,7 @@ def _join(blocks: Sequence[Block]) -> Chunk:
 
 
 def group_neighbors(sizes: Sequence[int] | np.ndarray, least: int) -> list[tuple[int, int]]:
-    """Neighbors taken together, (start, stop), until they sum up to ``least``, or more if there are very many.
+    """Group neighbors, (start, stop), until they sum up to ``least``, or more if there are very many.
 
     Examples
     --------
@@ -132,11 +132,11 @@ class FileRows(RowSource):
 
     @abstractmethod
     def blocks(self, handle: Any) -> Iterator[Block]:
-        """Rows of a handle as the files give them."""
+        """Yield the rows of a handle as the files have them."""
 
     @abstractmethod
     def chosen_columns(self) -> Any:
-        """Names or numbers of the columns that are used, and that of the weight."""
+        """Return names or numbers of the columns that are used, and that of the weight."""
 
     def read(self, handle: Any) -> Iterator[Chunk]:
         for chunk in cut_into_chunks(self.blocks(handle), chunk_rows(self.n_features)):
@@ -165,7 +165,7 @@ def _check_weight(chunk: Chunk, weight: np.ndarray) -> None:
 
 
 def whole_file(path: str) -> str:
-    """The path of a file that is there and holds something, or a sentence."""
+    """Return the path of a file that is not empty; raise an error for another one."""
     if stamp(path)[0] == 0:
         raise ValueError(f"{path} is empty (0 bytes). Was it written to the end? Write it again, or leave it out.")
     return path
@@ -193,7 +193,7 @@ class Columns(NamedTuple):
 def choose_columns(
     path: str, kinds: dict[str, str | None], columns: Sequence[str] | None, weight: str | None
 ) -> Columns:
-    """Columns of a file by name: those asked for, or all of numbers.
+    """Return the columns of a file by name: those asked for, or all of numbers.
 
     ``kinds`` says of each column what it holds if it does not hold numbers.
     """
@@ -241,7 +241,7 @@ _CURE = "Leave that file out, write it anew, or name columns that all files have
 def choose_numbers(
     what: str, width: int, columns: Sequence[int] | None, weight: int | None
 ) -> tuple[list[int], int | None]:
-    """Columns of an array by number: those asked for, or all."""
+    """Return the columns of an array by number: those asked for, or all."""
     asked = _check_names(columns, weight, int, "a number", f"{what} is an array, and its columns have numbers")
     for at in [*(asked or []), *([] if weight is None else [weight])]:
         if not 0 <= at < width:
@@ -253,7 +253,7 @@ def choose_numbers(
 
 
 def _check_names(columns: Any, weight: Any, kind: type, word: str, what: str) -> list[Any] | None:
-    """Columns as they were asked for, each once and by a name or number as they have."""
+    """Return the columns asked for; raise an error if one is named twice, or not as columns of the file are."""
     kinds = (str,) if kind is str else (int, np.integer)
     for name in [*([] if columns is None else columns), *([] if weight is None else [weight])]:
         if not isinstance(name, kinds) or isinstance(name, bool):
@@ -272,7 +272,7 @@ def _check_names(columns: Any, weight: Any, kind: type, word: str, what: str) ->
 
 
 def listing(names: Iterable[str], most: int = 10) -> str:
-    """The first names with commas between them, and how many more there are."""
+    """Return the first names with commas between them, and how many more there are."""
     shown = [str(name) for name in names]
     rest = f" and {len(shown) - most} more" if len(shown) > most else ""
     return ", ".join(shown[:most]) + rest
@@ -284,7 +284,7 @@ T = TypeVar("T")
 def reading(
     what: str, check: Callable[[], None], work: Iterator[T], errors: tuple[type[Exception], ...]
 ) -> Iterator[T]:
-    """What is read from files that are whole, and the same before and after as when they were opened."""
+    """Yield what is read; raise an error if the file is damaged, or another one than when it was opened."""
     check()
     try:
         yield from work

@@ -35,7 +35,7 @@ class NumberedRows(DerivedRows):
         return self.source.changes, [left_out for *_, left_out in self.handles]
 
     def without(self, numbers: np.ndarray) -> Self:
-        """The same rows but some, given by rising number; the others keep their numbers up to the next one left out."""
+        """Return the rows without some, given by rising number; a chunk keeps the number of its first row."""
         other = copy(self)
         other.n_rows = self.n_rows - len(numbers)
         other.handles = [
@@ -45,7 +45,7 @@ class NumberedRows(DerivedRows):
         return other
 
     def at(self, numbers: np.ndarray) -> ArrayRows:
-        """Some rows, by rising number, in memory."""
+        """Return some rows, by rising number, in memory."""
         tables, weights = [np.empty((0, self.n_features))], [np.empty(0)]
         for handle in self.handles:
             wanted = _slice_between(numbers, *handle[1:3])
@@ -81,7 +81,7 @@ def _slice_between(numbers: np.ndarray, begin: int, end: int) -> np.ndarray:
 
 
 def rows_apart(source: RowSource, numbers: np.ndarray) -> tuple[ArrayRows, RowSource]:
-    """Some rows, by rising number, in memory, and the source without them."""
+    """Return some rows, by rising number, in memory, and the source without them."""
     if not isinstance(source, ArrayRows):
         counted = source if isinstance(source, NumberedRows) else NumberedRows(source)
         return counted.at(numbers), counted.without(numbers)

@@ -30,7 +30,7 @@ NO_ROWS = "The table has no row of a weight above zero, so there is nothing to f
 
 
 class Additive(Protocol):
-    """What a pass adds up."""
+    """What a kernel returns for a chunk: something that adds up."""
 
     def __add__(self, other: Any, /) -> Any: ...
 
@@ -38,39 +38,48 @@ class Additive(Protocol):
 A = TypeVar("A", bound=Additive)
 
 
-def reduce_rows(function: Callable[..., A | None], rows: RowSource | MappedRows, *shared: Any) -> A:
-    """``function(chunk, *shared)`` of every chunk, added up in the order of the rows; None adds nothing.
+def reduce_rows(kernel: Callable[..., A | None], rows: RowSource | MappedRows, *parameters: Any) -> A:
+    """Return the sum of ``kernel(chunk, *parameters)`` over all chunks, in the order of the rows; None adds nothing.
 
-    A fit with a checkpoint keeps the sum, and takes it from there when it is begun again; of fits that
-    :func:`fit_together` runs one reading of the rows serves all.
+    Of rows that are not in memory, one reading serves all fits that :func:`fit_together` runs, and a fit with a
+    checkpoint keeps the sum, and takes it from there when it is begun again.
     """
-    fit = None if rows.in_memory else shared_pass.current()
-    if fit is not None:
-        return cast(A, fit.ask(shared_pass.Request(function, rows, shared)))
-    kept = None if rows.in_memory else checkpoint.active()
-    digest = "" if kept is None else kept.digest(function, shared, rows.changes)
-    total: A | None = None if kept is None else kept.find(digest)
-    if total is not None:
-        return total
-    for part in map_handles(partial(_sum_of, function, shared), rows):
-        total = shared_pass.add_part(total, part)
+    work = partial(_sum_of_handle, kernel, parameters)
+    if rows.in_memory:
+        return _total(map_here(partial(work, rows), rows.handles))
+    if (fit := shared_pass.current()) is not None:
+        return cast(A, fit.ask(shared_pass.Request(kernel, rows, parameters)))
+    if (kept := checkpoint.active()) is None:
+        return _total(map_handles(work, rows))
+    digest = kept.digest(kernel, parameters, rows.changes)
+    total = kept.find(digest)
     if total is None:
-        raise ValueError(NO_ROWS)
-    if kept is not None:
+        total = _total(map_handles(work, rows))
         kept.keep(digest, total)
     return total
 
 
-def _sum_of(function: Callable[..., Any], shared: tuple[Any, ...], rows: Any, handle: Any) -> Any:
-    """The sum over the chunks of a handle; None when it has no rows."""
+def _sum_of_handle(kernel: Callable[..., Any], parameters: tuple[Any, ...], rows: Any, handle: Any) -> Any:
+    """Return the sum over the chunks of a handle; None when it has no rows."""
+    return _sum(kernel(chunk, *parameters) for chunk in rows.read(handle))
+
+
+def _sum(parts: Iterable[Any]) -> Any:
     total = None
-    for chunk in rows.read(handle):
-        total = shared_pass.add_part(total, function(chunk, *shared))
+    for part in parts:
+        if part is not None:
+            total = part if total is None else total + part
+    return total
+
+
+def _total(parts: Iterable[Any]) -> Any:
+    if (total := _sum(parts)) is None:
+        raise ValueError(NO_ROWS)
     return total
 
 
 def fit_together(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What the jobs give, or a :class:`~evidentia.rows.shared_pass.Failure`, their passes over rows made together."""
+    """Return what the jobs return, or a :class:`~evidentia.rows.shared_pass.Failure`; each reading serves all."""
     return shared_pass.work_together(jobs, _pass_for_all)
 
 
@@ -83,7 +92,7 @@ def _pass_for_all(source: RowSource, requests: list[shared_pass.Request]) -> lis
 
 @contextmanager
 def show_progress(asked: bool) -> Iterator[None]:
-    """Passes over rows that are not in memory show how far they are, and the time left."""
+    """Show how far passes over rows that are not in memory are, and the time left."""
     token = _shown.set(itertools.count(1) if asked else None)
     try:
         yield
@@ -92,27 +101,28 @@ def show_progress(asked: bool) -> Iterator[None]:
 
 
 def map_handles(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
-    """``work(rows, handle)`` of every handle, in order; here, on threads, or on the active Dask client."""
+    """Return ``work(rows, handle)`` of every handle, in order; here, on threads, or on the active Dask client."""
+    source = rows.source if isinstance(rows, MappedRows) else rows
+    if not source.in_memory and (client := active_client()) is not None:
+        from evidentia.rows.cluster import map_on_client
+
+        found = map_on_client(client, work, rows)
+    else:
+        found = map_here(partial(work, rows), rows.handles)
     number = None if rows.in_memory else _shown.get()
-    found = _map_handles(work, rows)
     if number is None:
         return found
     return iter(tqdm(found, desc=f"pass {next(number)}", total=len(rows.handles), unit="part", leave=False))
 
 
-def _map_handles(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
-    handles, here = rows.handles, partial(work, rows)
-    source = rows.source if isinstance(rows, MappedRows) else rows
-    if not source.in_memory and (client := active_client()) is not None:
-        from evidentia.rows.cluster import map_on_client
-
-        return map_on_client(client, work, rows)
+def map_here(work: Callable[[Any], T], handles: Sequence[Any]) -> Iterator[T]:
+    """Return ``work(handle)`` of every handle, in order, on threads if there are several."""
     workers = min(n_threads(), len(handles)) if len(handles) > 1 else 1
-    return map(here, handles) if workers < 2 else _map_on_threads(here, handles, workers)
+    return map(work, handles) if workers < 2 else _map_on_threads(work, handles, workers)
 
 
 def _map_on_threads(work: Callable[[Any], T], handles: Iterable[Any], workers: int) -> Iterator[T]:
-    """Few results wait at a time, so that memory does not grow with the number of handles."""
+    """Yield results in order; few wait at a time, so that memory does not grow with the number of handles."""
     pool = ThreadPoolExecutor(workers)
     waiting: deque[Future[T]] = deque()
     try:
@@ -127,7 +137,7 @@ def _map_on_threads(work: Callable[[Any], T], handles: Iterable[Any], workers: i
 
 
 def active_client() -> Any:
-    """The user's Dask client, if there is one; Dask is not imported for this."""
+    """Return the user's Dask client, if there is one; Dask is not imported for this."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None

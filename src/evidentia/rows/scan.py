@@ -19,14 +19,14 @@ from evidentia.solvers.starts import Rows, draw_evenly, sorted_rows
 
 __all__ = ["column_scales"]
 
-_looks: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("looks", default=None)
+_scans: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("scans", default=None)
 SKETCH_ROWS = 50_000
 EVERYTHING = np.uint64(2**64 - 1)
 MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
 
 
 class Scan(NamedTuple):
-    """What one pass says about a table."""
+    """Sums of the first pass over a table."""
 
     n_rows: int
     ranges: Ranges
@@ -43,7 +43,7 @@ class Scan(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A source with what a first pass told, and rows that stand for all: every row of a small table."""
+    """A source, the results of its first pass, and rows that represent all: every row of a small table."""
 
     rows: RowSource
     n_rows: int
@@ -53,29 +53,29 @@ class Table(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Sum of the weights."""
+        """Return the sum of the weights."""
         return self.moments.total
 
 
 def is_small(rows: RowSource) -> bool:
-    """Whether it is known before the rows are read that a sample of them is all."""
+    """Return whether the source is known to be small enough to be its own sample."""
     return rows.n_rows is not None and rows.n_rows <= SKETCH_ROWS
 
 
 @contextmanager
 def scan_once() -> Iterator[None]:
-    """Fits inside that scan the same source in the same way do so once, as long as the source is not in memory."""
-    token = _looks.set({})
+    """Let fits inside share the first pass over a source that is not in memory."""
+    token = _scans.set({})
     try:
         yield
     finally:
-        _looks.reset(token)
+        _scans.reset(token)
 
 
 def scan(
     rows: RowSource, *, mixing: bool, missing: bool, who: str, sort: bool = True, least_share: float = LEAST_SHARE
 ) -> Table:
-    """Scan a source.
+    """Return a source with its moments and a sample, and check its numbers.
 
     Parameters
     ----------
@@ -92,13 +92,15 @@ def scan(
         Of the range of a column: what most of its values are apart, if they are not to be lost beside the others. Zero
         for a part of a table that was looked through.
     """
-    kept, key = None if rows.in_memory else _looks.get(), (id(rows), mixing, missing, sort, least_share)
+    if rows.in_memory and is_small(rows):  # its numbers were checked when it was taken
+        return _small(rows, mixing, sort)
+    kept, key = None if rows.in_memory else _scans.get(), (id(rows), mixing, missing, sort, least_share)
     if kept is None:
         return _scan(rows, mixing, missing, who, sort, least_share)
     while key in kept:
         if (found := kept[key][1]) is not None:
             return found
-        wait_for_others()  # another fit is just looking
+        wait_for_others()  # another fit is just scanning
     kept[key] = rows, None  # with the source itself, so that no other gets its id
     try:
         kept[key] = rows, _scan(rows, mixing, missing, who, sort, least_share)
@@ -109,7 +111,7 @@ def scan(
 
 
 def chunk_moments(chunk: Chunk, mixing: bool) -> Moments | None:
-    """Moments of a chunk; those of all chunks add up to those of the source."""
+    """Return the moments of a chunk; those of all chunks add up to those of the source."""
     return next((moments_of(used.table, used.weight, mixing) for used in chunk.without_zero_weights()), None)
 
 
@@ -120,7 +122,7 @@ def column_scales(rows: RowSource) -> ColumnScales:
 
 
 def rows_for_all(table: Table, source: RowSource, most: int) -> np.ndarray:
-    """At most so many rows of a source that stand for all: every row in its own order, if these are not more.
+    """Return at most so many rows that represent all: every row in its own order, if these are not more.
 
     A row that counts more than others is drawn more often.
     """
@@ -136,12 +138,12 @@ def _scan(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, le
     check = partial(_check, missing=missing, who=who, names=rows.names)
     lost = partial(check_precision, who=who, column=partial(_column, rows.names), share=least_share)
     if is_small(rows):
-        return _small(rows if rows.in_memory else gather_rows(rows, check), mixing, check, lost, sort)
+        return _small(gather_rows(rows, check), mixing, sort, lost)
     expected = _expected_rows(rows) if rows.n_rows is None else rows.n_rows
     below = _share_of_hashes(MARGIN * SKETCH_ROWS / max(expected, 1))
     found = reduce_rows(_scan_chunk, rows, mixing, check, below)
     if found.n_rows <= SKETCH_ROWS:
-        return _small(gather_rows(rows, check), mixing, check, lost, sort)
+        return _small(gather_rows(rows, check), mixing, sort, lost)
     sketch = found.sketch.keep_smallest()
     lost(found.ranges, sketch.rows)
     while len(sketch.rows) < SKETCH_ROWS and below < EVERYTHING:  # rows repeat: far fewer are distinct
@@ -152,26 +154,28 @@ def _scan(rows: RowSource, mixing: bool, missing: bool, who: str, sort: bool, le
 
 
 def _expected_rows(rows: RowSource) -> int:
-    """Where nobody has counted: as many in every part as in the first that has any; of one part, none too many."""
+    """Estimate the number of rows: as many in every part as in the first that has any; 0 for a single part."""
     for handle in rows.handles[:-1]:
         if length := sum(len(chunk.table) for chunk in rows.read(handle)):
             return length * len(rows.handles)
     return 0
 
 
-def _small(rows: Any, mixing: bool, check: Callable[[Chunk], Ranges], lost: Callable[..., None], sort: bool) -> Table:
-    """A table of which every row is looked at."""
-    assert isinstance(rows, ArrayRows)
-    whole = next(Chunk(rows.table, rows.weight, "row ", 0).without_zero_weights(), None)
-    if whole is None or not len(whole.table):
+def _small(rows: Any, mixing: bool, sort: bool, lost: Callable[..., None] | None = None) -> Table:
+    """Return a table whose sample is all rows; ``lost`` refuses columns whose differences doubles do not carry."""
+    table, weight = rows.table, rows.weight
+    if weight is not None and not weight.all():
+        table, weight = table[weight > 0], weight[weight > 0]
+    if not len(table):
         raise ValueError(NO_ROWS)
-    lost(check(whole), whole.table)
+    if lost is not None:
+        lost(ranges_of(table), table)
     if sort:
-        order = sorted_rows(whole.table)
-        whole = whole._replace(table=whole.table[order], weight=None if whole.weight is None else whole.weight[order])
-    rows = ArrayRows(whole.table, whole.weight, rows.names)
-    share = np.ones(len(rows.table)) if rows.weight is None else rows.weight
-    return Table(rows, len(rows.table), moments_of(rows.table, rows.weight, mixing), Rows(rows.table, share), True)
+        order = sorted_rows(table)
+        table, weight = table[order], None if weight is None else weight[order]
+    share = np.ones(len(table)) if weight is None else weight
+    moments = moments_of(table, weight, mixing)
+    return Table(ArrayRows(table, weight, rows.names), len(table), moments, Rows(table, share), True)
 
 
 def _scan_chunk(chunk: Chunk, mixing: bool, check: Callable[[Chunk], Ranges], below: np.uint64) -> Scan | None:
@@ -197,7 +201,7 @@ def _column(names: tuple[str, ...] | None, at: int) -> str:
 
 
 def _check(chunk: Chunk, missing: bool, who: str, names: tuple[str, ...] | None) -> Ranges:
-    """Ranges of a chunk, none of whose numbers is refused."""
+    """Return the ranges of a chunk; raise an error that names a number that cannot be used."""
     ranges = ranges_of(chunk.table)
 
     def place(row: int, column: int) -> str:
@@ -228,7 +232,7 @@ class Sketch(NamedTuple):
 
     @classmethod
     def of(cls, table: np.ndarray, weight: np.ndarray | None, below: np.uint64 = EVERYTHING) -> Sketch:
-        """Rows of a chunk whose hash is at most ``below``."""
+        """Return the rows of a chunk whose hash is at most ``below``."""
         hashes = row_hashes(table)
         chosen = slice(None) if below == EVERYTHING else np.flatnonzero(hashes <= below)
         share = np.ones(len(table)) if weight is None else weight
@@ -239,7 +243,7 @@ class Sketch(NamedTuple):
         return both if len(both.hashes) < 4 * SKETCH_ROWS else both.keep_smallest()
 
     def keep_smallest(self, size: int = SKETCH_ROWS) -> Sketch:
-        """The ``size`` rows of smallest hash, in the order of their hashes."""
+        """Return the ``size`` rows of smallest hash, in the order of their hashes."""
         order = np.argsort(self.hashes, kind="stable")
         hashes = self.hashes[order]
         first = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
@@ -249,7 +253,7 @@ class Sketch(NamedTuple):
 
 
 def row_hashes(table: np.ndarray) -> np.ndarray:
-    """64 bits for each row, from all its numbers; 0 and -0 are the same, and so is every NaN.
+    """Return 64 bits for each row, from all its numbers; 0 and -0 are the same, and so is every NaN.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 Each fit runs in a thread of its own, but only one at a time, until it asks for a pass; when all ask, one reading of the
 rows serves them. A pass adds up for each what it would add up alone, so that a fit has the same bits as alone.
+`select` uses it: three numbers of clusters of EGMM over 10⁶ rows of 25 columns took 0.60 to 0.75 of the CPU time.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Request(NamedTuple):
 
 
 class WaitingFit(NamedTuple):
-    """In place of a request: the fit waits for what another one is about to know."""
+    """In place of a request: the fit waits for the scan of another fit."""
 
 
 class Failure(NamedTuple):
@@ -45,7 +46,7 @@ class Failure(NamedTuple):
 
 
 class Fit:
-    """A job in a thread that runs when it is its turn, and what it waits for."""
+    """A job in a thread of its own that runs when it is its turn, and the pass that it waits for."""
 
     def __init__(self, job: Callable[[], Any]):
         self.request: Request | WaitingFit | None = None
@@ -68,7 +69,7 @@ class Fit:
         self._back.release()
 
     def resume(self, answer: Any = None) -> None:
-        """Let it work until it asks for a pass, or has ended; an interrupt meanwhile reaches it at the next pass."""
+        """Resume the job until its next pass or its end. Interrupts are delivered at the next pass."""
         self.answer, self.request = answer, None
         self._turn.release()
         while True:
@@ -79,7 +80,7 @@ class Fit:
                 self.interrupted = True
 
     def ask(self, request: Request | WaitingFit) -> Any:
-        """The sum of a pass, or nothing after the next one; called by the job."""
+        """Wait for the sum of a pass, and return it; called by the job."""
         if self.interrupted:
             self.interrupted = False
             raise KeyboardInterrupt
@@ -95,7 +96,7 @@ class Fit:
 
 
 def current() -> Fit | None:
-    """The fit that this thread works on, if its passes are made together with those of others."""
+    """Return the fit of this thread, if its passes are made together with those of others."""
     return _fit.get()
 
 
@@ -106,13 +107,13 @@ def wait_for_others() -> None:
 
 
 def seconds_aside() -> float:
-    """Seconds of the fit in which others were at work; of a pass that serves several it has its share."""
+    """Return the seconds of the fit in which others worked; a shared pass counts for each by its share."""
     found = _fit.get()
     return 0.0 if found is None else found.aside
 
 
 def work_together(jobs: Sequence[Callable[[], Any]], pass_of: Callable[..., list[Any]]) -> list[Any]:
-    """What the jobs give, or a :class:`Failure`, in their order.
+    """Return what the jobs return, or a :class:`Failure`, in their order.
 
     ``pass_of(source, requests)`` makes a pass for several requests.
     """
@@ -138,7 +139,7 @@ def work_together(jobs: Sequence[Callable[[], Any]], pass_of: Callable[..., list
 
 
 def sums_of_handle(requests: Sequence[Request], source: RowSource, handle: Any) -> list[Any]:
-    """The sum of each request over the chunks of a handle, which are read once; None when it has no rows."""
+    """Return the sum of each request over the chunks of a handle, which are read once; None without rows."""
     totals: list[Any] = [None] * len(requests)
     for chunk in source.read(handle):
         for at, request in enumerate(requests):
@@ -154,14 +155,14 @@ def sums_of_handle(requests: Sequence[Request], source: RowSource, handle: Any) 
 
 
 def add_part(total: Any, found: Any) -> Any:
-    """The sum of two results of chunks or handles; None adds nothing, and the first failure remains."""
+    """Return the sum of two results of chunks or handles; None adds nothing, and the first failure remains."""
     if isinstance(total, Failure) or found is None:
         return total
     return found if total is None or isinstance(found, Failure) else total + found
 
 
 def without_handles(requests: Sequence[Request]) -> list[Request]:
-    """Requests without the list of handles, as they are sent elsewhere."""
+    """Return requests without the list of handles, as they are sent elsewhere."""
     return [request._replace(rows=request.rows.without_handles()) for request in requests]
 
 

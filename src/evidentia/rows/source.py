@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
@@ -18,12 +19,12 @@ MOST_HANDLES = 2_000  # a pass over more of them would be spent on handing them 
 
 
 def chunk_rows(n_features: int) -> int:
-    """Rows that are worked on at a time: what they need stays near the cache."""
+    """Return the number of rows that are worked on at a time: what they need stays near the cache."""
     return min(max(CHUNK_BYTES // (8 * max(n_features, 1)), 256), CHUNK_ROWS)
 
 
 def chunk_bounds(n_rows: int, n_features: int) -> list[tuple[int, int]]:
-    """Handles of an array, (start, stop): a chunk each, or several where there are very many.
+    """Return the handles of an array, (start, stop): a chunk each, or several where there are very many.
 
     Examples
     --------
@@ -47,18 +48,18 @@ class Chunk(NamedTuple):
 
     @property
     def total(self) -> float:
-        """Sum of the weights."""
+        """Return the sum of the weights."""
         return float(len(self.table) if self.weight is None else self.weight.sum())
 
     def where(self, row: int) -> str:
-        """Where a row of the chunk is, in words."""
+        """Return where a row of the chunk is, in words."""
         row = row if self.used is None else int(self.used[row])
         begun = [one for one in self.further if one[0] <= row]
         start, place, first = begun[-1] if begun else (0, self.place, self.first)
         return f"{place}{first + row - start}"
 
     def without_zero_weights(self) -> Iterator[Chunk]:
-        """The chunk without its rows of weight zero; nothing if it has no others."""
+        """Yield the chunk without its rows of weight zero; nothing if it has no others."""
         if self.weight is None or self.weight.all():
             yield self
         elif self.weight.any():
@@ -67,7 +68,7 @@ class Chunk(NamedTuple):
 
 
 def drop_zero_weights(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Chunks without their rows of weight zero."""
+    """Return chunks without their rows of weight zero."""
     return (counted for chunk in chunks for counted in chunk.without_zero_weights())
 
 
@@ -87,40 +88,40 @@ class RowSource(ABC):
 
     @abstractmethod
     def read(self, handle: Any) -> Iterator[Chunk]:
-        """Rows of a handle in chunks of at most ``chunk_rows(n_features)`` rows."""
+        """Yield the rows of a handle in chunks of at most ``chunk_rows(n_features)`` rows."""
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """What tells this table from another, or from itself after a change."""
+        """Return a text that differs for other tables, and for this one after a change."""
 
     @property
     def words(self) -> str:
-        """What it is, for a person."""
+        """Describe the source for a person."""
         n = "rows" if self.n_rows is None else f"{self.n_rows:,} rows"
         return f"{n} of {self.n_features} columns in {len(self.handles)} parts"
 
     @property
     def working_bytes(self) -> int:
-        """Memory that one who reads and works on a handle needs: some chunks, and what is made of them."""
+        """Return the bytes that work on a handle needs: some chunks, and what is made of them."""
         return CHUNKS_AT_WORK * 8 * chunk_rows(self.n_features) * self.n_features
 
     def without_handles(self) -> Self:
-        """A copy that does not list the handles: what is sent elsewhere, together with a few of them."""
+        """Return a copy without the list of handles, which is sent elsewhere together with a few of them."""
         other = copy(self)
         other.handles = ()
         return other
 
     def block(self, handle: Any) -> Any:
-        """What Dask computes the rows of a handle from; None if they are read."""
+        """Return what Dask computes the rows of a handle from; None if they are read."""
         return None
 
     @property
     def changes(self) -> Any:
-        """What is done to the rows of the source with this fingerprint: with it, what tells two passes apart."""
+        """Return what is done to the rows with this fingerprint: both together tell two passes apart."""
         return ()
 
     def map_chunks(self, prepare: Callable[[Chunk], Any]) -> MappedRows:
-        """Rows that count, each chunk made into what ``prepare`` gives: once in memory, in every pass elsewhere."""
+        """Return the rows of weight above zero, prepared: once for a table in memory, else in every pass."""
         return MappedRows(self, prepare)
 
 
@@ -156,7 +157,7 @@ class MappedRows:
 
 
 class DerivedRows(RowSource):
-    """Base of what makes rows out of those of another source."""
+    """Base of sources that are made from the rows of another source."""
 
     source: RowSource
 
@@ -177,7 +178,7 @@ class DerivedRows(RowSource):
 
 
 class TransformedRows(DerivedRows):
-    """Rows of another source in other columns, by something that has ``transform(table)``."""
+    """Rows of another source, changed by something that has ``transform(table)``."""
 
     derived = True
 
@@ -219,7 +220,7 @@ class ArrayRows(RowSource):
 
 
 def same_rows(one: RowSource, other: RowSource) -> bool:
-    """Whether a chunk of one source is the same chunk of the other; what is not known to be is not."""
+    """Return whether both sources are known to have the same chunks."""
     if one is other:
         return True
     known = type(one) is type(other) and not (one.in_memory or one.derived)
@@ -227,7 +228,7 @@ def same_rows(one: RowSource, other: RowSource) -> bool:
 
 
 def gather_rows(source: RowSource, check: Callable[[Chunk], Any] = lambda chunk: None) -> ArrayRows:
-    """All rows of a source in memory, each chunk after a check."""
+    """Read all rows of a source into memory, each chunk after a check."""
     chunks = [chunk for handle in source.handles for chunk in source.read(handle)]
     for chunk in chunks:
         check(chunk)
@@ -238,12 +239,12 @@ def gather_rows(source: RowSource, check: Callable[[Chunk], Any] = lambda chunk:
 
 
 def in_memory(source: RowSource) -> ArrayRows:
-    """The source itself if it is a table in memory, else all its rows."""
+    """Return the source itself if it is a table in memory, else read all its rows."""
     return source if isinstance(source, ArrayRows) else gather_rows(source)
 
 
 def is_sparse(rows: RowSource) -> bool:
-    """Whether rows are those of a sparse matrix, perhaps with others made of them: memory has room for their masses."""
+    """Return whether rows are made from a sparse matrix: memory has room for their masses."""
     while not isinstance(rows, SparseRows) and hasattr(rows, "source"):
         rows = rows.source
     return isinstance(rows, SparseRows)
@@ -267,3 +268,28 @@ class SparseRows(RowSource):
 
     def fingerprint(self) -> str:
         raise TypeError("A table in memory is gone when its process ends, so that there is nothing to go on with.")
+
+
+# -- tables of all kinds -----------------------------------------------------------------------------------------------
+
+
+def as_rows(X: Any) -> RowSource | None:
+    """Return the rows of a source, a Dask collection or a sparse matrix, read chunk by chunk; None for all else."""
+    if isinstance(X, RowSource):
+        return X
+    sparse = sys.modules.get("scipy.sparse")  # whoever has such a matrix has loaded it
+    if sparse is not None and sparse.issparse(X):
+        return SparseRows(X)
+    if not is_collection(X):
+        return None
+    from evidentia.rows.dask import DaskRows
+
+    return DaskRows(X)
+
+
+def is_collection(X: Any) -> bool:
+    """Return whether X is a Dask collection of rows; Dask is not imported for this."""
+    array, frame = sys.modules.get("dask.array"), sys.modules.get("dask.dataframe")
+    if array is not None and isinstance(X, array.Array):
+        return True
+    return frame is not None and isinstance(X, frame.DataFrame | frame.Series)

@@ -19,12 +19,12 @@ OURS = ("builtins", "numpy", "pandas", "scipy", "dask", "evidentia", "sklearn", 
 
 
 def is_annotated(X: Any) -> bool:
-    """Whether X is an AnnData or MuData object."""
+    """Return whether X is an AnnData or MuData object."""
     return type(X).__module__.partition(".")[0] in ("anndata", "mudata")
 
 
 def as_table(X: Any, use_rep: str | None = None) -> Any:
-    """A table of another package as a DataFrame; everything else as it is.
+    """Return a table of another package as a DataFrame, and everything else as it is.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def any_table(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def new_table(estimator: Any, X: Any) -> Any:
-    """New rows in a table of any package: of AnnData, in the representation that was fitted."""
+    """Return new rows in a table of any package: of AnnData, in the representation that was fitted."""
     return as_table(X, estimator._use_rep if is_annotated(X) else None)
 
 
@@ -78,7 +78,7 @@ def new_table(estimator: Any, X: Any) -> Any:
 
 
 def _from_frame(X: Any) -> Any:
-    """Any eager or lazy frame that narwhals knows; all else as it is."""
+    """Return any eager or lazy frame that narwhals knows as a DataFrame, and all else as it is."""
     import narwhals as nw
 
     frame = nw.from_native(X, pass_through=True)
@@ -92,7 +92,7 @@ def _from_frame(X: Any) -> Any:
 
 
 def _from_xarray(X: Any) -> Any:
-    """A DataArray of two dimensions, rows first; or a Dataset, whose variables of one dimension are the columns."""
+    """Return a DataArray of two dimensions, rows first, or a Dataset whose variables are columns, as a DataFrame."""
     if hasattr(X, "data_vars"):
         dims = {tuple(variable.dims) for variable in X.data_vars.values()}
         if len(dims) != 1 or len(next(iter(dims))) != 1:
@@ -111,7 +111,7 @@ def _from_xarray(X: Any) -> Any:
 
 
 def _drop_row_numbers(frame: Any, X: Any, objects: Any) -> Any:
-    """A frame whose rows have names only if the dimension of the objects has."""
+    """Return a frame whose rows have names only if the dimension of the objects has."""
     frame = frame.rename_axis(index=None, columns=None)
     return frame if objects in X.coords else frame.reset_index(drop=True)
 
@@ -129,12 +129,12 @@ def _from_anndata(X: Any, use_rep: str | None) -> Any:
 
 
 def preferred_part(adata: Any) -> str:
-    """What of an AnnData object is clustered when nothing is said: its principal components, or X without them."""
+    """Return the default part of an AnnData object to cluster: its principal components, or X without them."""
     return "X_pca" if "X_pca" in adata.obsm else "X"
 
 
 def tables_beside(adata: Any, part: str) -> Any:
-    """What an AnnData object has beside a part that is clustered: maps in ``obsm``, columns of ``obs``."""
+    """Return what an AnnData object has beside the clustered part: maps in ``obsm``, columns of ``obs``."""
     import pandas as pd
 
     tables = [as_table(adata, key) for key in adata.obsm if key != part]
@@ -160,7 +160,7 @@ def _keys(X: Any) -> str:
 
 
 def _annotate(values: Any, rows: Any, columns: Any, prefix: str = "") -> Any:
-    """Values with the names of objects and columns; sparse ones stay as they are."""
+    """Return values with the names of objects and columns; sparse ones stay as they are."""
     import pandas as pd
     from scipy.sparse import issparse
 

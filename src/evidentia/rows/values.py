@@ -38,12 +38,12 @@ class Ranges(NamedTuple):
 
     @property
     def largest(self) -> np.ndarray:
-        """Largest absolute value of each column."""
+        """Return the largest absolute value of each column."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
 
 def ranges_of(table: np.ndarray) -> Ranges:
-    """Ranges of the columns of a table.
+    """Return the ranges of the columns of a table.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def ranges_of(table: np.ndarray) -> Ranges:
 
 
 def _reduced(function: np.ufunc, table: np.ndarray, start: float) -> np.ndarray:
-    """``function.reduce(table)``, over many columns at once where the table has few."""
+    """Return ``function.reduce(table)``, over many columns at once where the table has few."""
     n, d = table.shape
     whole = n - n % SIDE_BY_SIDE
     if not whole or not table.flags.c_contiguous:
@@ -70,7 +70,7 @@ def _reduced(function: np.ufunc, table: np.ndarray, start: float) -> np.ndarray:
 def check_magnitude(
     table: np.ndarray, who: str, place: Callable[[int, int], str], ranges: Ranges, limit: float = LARGEST
 ) -> None:
-    """A sentence that names the first cell whose square would be lost; ``place`` says where a row and column are."""
+    """Raise an error that names the first cell whose square would be lost; ``place(row, column)`` describes a cell."""
     if (ranges.largest <= limit).all():
         return
     for row, column in np.argwhere(np.abs(table) > limit)[:1]:
@@ -82,7 +82,7 @@ def check_magnitude(
 
 
 def check_precision(ranges: Ranges, sample: np.ndarray, who: str, column: Callable[[int], str], share: float) -> None:
-    """A sentence that names the first column whose differences are lost; ``column`` says its name.
+    """Raise an error that names the first column whose differences are lost; ``column(number)`` is its name.
 
     Most of its values are ``share`` of its range apart, at least, or equal; a ``sample`` of the rows tells. Nothing is
     refused if that is zero.
@@ -112,7 +112,7 @@ def _check_narrow(ranges: Ranges, who: str, column: Callable[[int], str]) -> Non
 
 
 def _check_far(ranges: Ranges, sample: np.ndarray, who: str, column: Callable[[int], str], share: float) -> None:
-    """For a value so far out that doubles do not tell most others in its column apart."""
+    """Raise an error for a value so far out that most others in its column are the same for doubles."""
     few = sample[:: -(-len(sample) // LOOKED_AT)]
     if not ranges.finite:
         few = few[~np.isnan(few).any(axis=1)]
@@ -133,7 +133,7 @@ def _check_far(ranges: Ranges, sample: np.ndarray, who: str, column: Callable[[i
 
 
 def _may_be_near(rows: np.ndarray, apart: np.ndarray) -> np.ndarray:
-    """Columns of which most values may be no further apart than that; quantiles, which take longer, tell.
+    """Return the columns of which most values may be no further apart than that; quantiles, which take longer, decide.
 
     If they are, few rows have another value, and so have few pairs of rows: all others are as near.
 

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from tqdm.auto import tqdm
 
-from evidentia._base import is_precomputed
+from evidentia._checks import is_precomputed
 from evidentia._parameters import JOBS, check_value, random_numbers, unknown_name
 from evidentia._warnings import warn_user
 from evidentia.partition import CredalPartition, Fusion, fuse

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia import _base
+from evidentia import _base, _checks
 from evidentia._parameters import NOTHING, Kind, param
 from evidentia.belief import FocalSets
 from evidentia.partition import CredalPartition
-from evidentia.solvers.threads import one_blas_thread
 from evidentia.views.conflict import conflict_between_views
 from evidentia.views.reading import ALONE, Views, read_views
 
@@ -34,11 +33,11 @@ VIEWS = param(
 )
 
 
-class MultiViewClusterer(_base.FittedAttributes, _base.MethodBase):
+class MultiViewClusterer(_base.EvidentialClusterer):
     """Base of the methods that read several views of the same objects.
 
-    A subclass gives ``_fit_views(views)``, which publishes by :meth:`_publish_views`, and ``_masses_of(views)``, the
-    masses of new objects.
+    A subclass gives ``_fit(data)``, where ``data.rows`` are :class:`~evidentia.views.reading.Views` and which calls
+    :meth:`_store_views`, and ``_masses(views)`` for new objects.
     """
 
     _matrices = False  # whether views are matrices of dissimilarities
@@ -57,8 +56,15 @@ class MultiViewClusterer(_base.FittedAttributes, _base.MethodBase):
         "view_columns_": "list\nNames of the columns of each view, None where they have none.",
     }
 
-    def _read(self, X: Any) -> Views:
-        _base.refuse_rows(self, X)
+    def _as_table(self, X: Any, use_rep: str | None) -> Any:
+        if use_rep is not None:
+            raise TypeError(
+                f"{type(self).__name__} reads several tables: name them by 'views', and leave out 'use_rep'."
+            )
+        return X
+
+    def _read_rows(self, X: Any) -> Views:
+        _checks.refuse_rows(self, X)
         found = read_views(X, self.views, who=type(self).__name__, matrices=self._matrices)
         if len(found.names) < 2:
             raise ValueError(
@@ -67,7 +73,7 @@ class MultiViewClusterer(_base.FittedAttributes, _base.MethodBase):
             )
         return found
 
-    def _read_again(self, X: Any) -> Views:
+    def _read_new(self, X: Any) -> Views:
         """Views of new objects, in the order of those fitted; one that is not given is not known of them."""
         who = type(self).__name__
         known = self.views
@@ -86,7 +92,6 @@ class MultiViewClusterer(_base.FittedAttributes, _base.MethodBase):
             )
         return found
 
-    @one_blas_thread
     def predict_partition(self, X: Any) -> CredalPartition:
         """Credal partition of new objects, over the clusters found by ``fit``.
 
@@ -95,30 +100,17 @@ class MultiViewClusterer(_base.FittedAttributes, _base.MethodBase):
         X : views as in ``fit``
             In a dict some of them may be missing: what they would say is not known of the new objects.
         """
-        check_is_fitted(self)
-        views = self._read_again(X)
-        return self._partition(self._masses_of(views), self.focal_sets_, views.object_names)
+        return super().predict_partition(X)
 
-    def _masses_of(self, views: Views) -> np.ndarray:
-        raise NotImplementedError
-
-    def _partition(self, masses: np.ndarray, focal_sets: FocalSets, names: Any) -> CredalPartition:
-        return CredalPartition(masses, focal_sets, object_names=names, label_rule=self.method.labels, copy=False)
-
-    def _publish_views(
-        self, views: Views, masses: np.ndarray, by_view: Sequence[np.ndarray], absent: Sequence[np.ndarray]
-    ) -> None:
-        """Publish the masses of all views together and of each alone; ``absent`` (n,) says which objects a view lacks.
+    def _store_views(self, views: Views, by_view: Sequence[np.ndarray], absent: Sequence[np.ndarray]) -> None:
+        """Store the partition by each view alone; ``absent`` (n,) shows which objects a view lacks.
 
         Call it after the focal sets are known.
         """
-        self.partition_ = self._partition(masses, self.focal_sets_, views.object_names)
-        self.labels_ = self.partition_.labels()
-        self.n_clusters_ = self.focal_sets_.n_clusters
         self.view_names_ = list(views.names)
         self.view_columns_ = [None if columns is None else list(columns) for columns in views.columns]
         self.view_partitions_ = {
-            name: self._partition(*set_vacuous(found, self.focal_sets_, lacks), views.object_names)
+            name: partition_of_view(set_vacuous(found, self.focal_sets_, lacks), views.object_names, self.method.labels)
             for name, found, lacks in zip(views.names, by_view, absent)
         }
         self.view_conflict_ = conflict_between_views(list(self.view_partitions_.values()))
@@ -130,8 +122,8 @@ class MultiViewClusterer(_base.FittedAttributes, _base.MethodBase):
         lines = [f"{len(self.view_names_)} views of {n} objects"]
         for name, weight in zip(self.view_names_, self.view_weights_):
             there = n - int(unknown(self.view_partitions_[name]).sum())
-            described = f"{there} of {n} objects" if there < n else "all objects"
-            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {described}")
+            covered = f"{there} of {n} objects" if there < n else "all objects"
+            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {covered}")
         order = np.argsort(-self.view_conflict_, kind="stable")
         torn = order[self.view_conflict_[order] > DISAGREE]
         shown = ", ".join(self.partition_.name(int(i)) for i in torn[:LISTED])
@@ -143,8 +135,14 @@ class MultiViewClusterer(_base.FittedAttributes, _base.MethodBase):
         return "\n".join(lines)
 
 
+def partition_of_view(view: tuple[np.ndarray, FocalSets], names: Any, label_rule: str) -> CredalPartition:
+    """Return masses of a view, and their focal sets, as a partition."""
+    masses, focal_sets = view
+    return CredalPartition(masses, focal_sets, object_names=names, label_rule=label_rule, copy=False)
+
+
 def set_vacuous(masses: np.ndarray, focal_sets: FocalSets, absent: np.ndarray) -> tuple[np.ndarray, FocalSets]:
-    """Masses with all of it on the whole frame for absent objects, which is made a focal set if it is none.
+    """Put all mass of absent objects on the whole frame, which is made a focal set if it is none.
 
     Examples
     --------

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import squareform
-from sklearn.utils import check_random_state
 
-from evidentia import _base
+from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import Choice, Number, param
 from evidentia.belief import FocalSets
 from evidentia.dissimilarities import read_matrix, read_new
@@ -25,9 +25,7 @@ from evidentia.prototypes._medoid_base import (
     pull,
 )
 from evidentia.prototypes.secmdd import SECMdd
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.starts import OBJECT_START_RULES
-from evidentia.solvers.threads import one_blas_thread
 from evidentia.views._base import MultiViewClusterer
 from evidentia.views.reading import Views
 
@@ -161,20 +159,8 @@ class MECMdd(MultiViewClusterer, SECMdd):
         "rho_": "float or None\nDissimilarity to the empty set that was used, in units of the means; None without it.",
     }
 
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find clusters among objects that several matrices of dissimilarities compare.
-
-        Parameters
-        ----------
-        X : list or dict of matrices, array of shape (n_views, n_samples, n_samples), or AnnData
-            DataFrames are joined by the names of their objects; of AnnData ``views`` names keys of ``obsp``.
-        y : None
-            Ignored.
-        """
-        self.check_parameters()
-        views = self._read(X)
+    def _fit(self, data: Data[Any]) -> np.ndarray:
+        views: Views = data.rows
         check_given_objects(self, len(views), *OBJECT_START_RULES)
         matrices = self._matrices_of(views)
         self._least_cost = LEAST_COST * float(matrices.joint.max())
@@ -182,12 +168,11 @@ class MECMdd(MultiViewClusterer, SECMdd):
         focal_sets = self._family()
         rho = float(self._rho_of_views.mean()) if focal_sets.empty_index is not None else None
         criterion = Criterion(focal_sets, self.alpha, self.beta, rho)
-        best, runs = self._search(matrices, criterion, check_random_state(self.random_state))
+        best, runs = self._search(matrices, criterion, data.rng)
         self.rho_, self._scale_of_views = rho, matrices.scale
         self._publish_run(best, runs)
         self._store_solution(matrices, best.state.representatives, criterion)
-        self._publish_weights(matrices, views)
-        return self
+        return self._store_weights(matrices, views)
 
     # -- matrices -----------------------------------------------------------------------------------------------------
 
@@ -220,7 +205,7 @@ class MECMdd(MultiViewClusterer, SECMdd):
     def _quantiles(self, matrices: Matrices) -> np.ndarray:
         """Dissimilarity to the empty set as each view alone has it, (n_views,)."""
         if self.rho != "auto":
-            return np.full(len(matrices.parts), _base.check_rho(self, 1.0))
+            return np.full(len(matrices.parts), _checks.check_rho(self, 1.0))
         found = []
         for part, mean in zip(matrices.parts, matrices.scale):
             pairs = squareform(part, checks=False)
@@ -298,7 +283,8 @@ class MECMdd(MultiViewClusterer, SECMdd):
         medoids = super()._represent(representatives.clusters[order], dissimilarity.joint, focal_sets)
         return WeightedMedoids(*medoids, representatives.relevance[rows])
 
-    def _publish_weights(self, matrices: Matrices, views: Views) -> None:
+    def _store_weights(self, matrices: Matrices, views: Views) -> np.ndarray:
+        """Store the weights of the views and the partition by each of them; return the masses by all."""
         found: WeightedMedoids = self._representatives
         masses = self._place(matrices, found, self._criterion)
         self.relevance_weights_ = found.relevance if self.weights == "local" else found.relevance[0]
@@ -313,9 +299,10 @@ class MECMdd(MultiViewClusterer, SECMdd):
             unlike[:, self.focal_sets_.empty_index] = self._rho_of_views[:, None]
         alone = [update_masses(np.maximum(cost, self._least_cost), self.beta)[0].T for cost in unlike]
         here = np.zeros(len(views), dtype=bool)
-        self._publish_views(views, masses, alone, [here] * len(alone))
+        self._store_views(views, alone, [here] * len(alone))
+        return masses
 
-    def _masses_of(self, views: Views) -> np.ndarray:
+    def _masses(self, views: Views) -> np.ndarray:
         """From dissimilarities of new objects to those that were fitted, (n_new, n_samples) in each view."""
         if missing := [name for name in self.view_names_ if name not in views.names]:
             raise ValueError(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from evidentia import _base
+from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Choice, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
@@ -19,12 +19,10 @@ from evidentia.prototypes._kernel import Criterion, block_masses, renumber_sets
 from evidentia.prototypes._medoid_base import check_given_objects
 from evidentia.prototypes.ecm import ECM, first_sets, overlapping_sets
 from evidentia.solvers.acceleration import Vectors
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales
 from evidentia.solvers.descent import Run
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES
-from evidentia.solvers.threads import one_blas_thread
 from evidentia.views import _kernel
 from evidentia.views._base import MultiViewClusterer
 from evidentia.views._kernel import ViewCriterion, ViewLayout, WeightedCenters
@@ -180,46 +178,27 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         "lambda_": r"float" "\n" r":math:`\lambda`.",
     }
 
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find clusters of objects that are seen in several views.
-
-        Parameters
-        ----------
-        X : list or dict of tables, table with groups of columns, AnnData or MuData
-            Tables have a row for each object: arrays, or DataFrames, which are joined by the names of their rows. One
-            table has columns of two levels, the first of which is the view, or ``views`` says which columns are one.
-            Objects that a view lacks have rows of NaN.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        """
-        self.check_parameters()
-        views = self._read(X)
+    def _fit(self, data: Data[Views]) -> np.ndarray:
+        views, n = data.rows, len(data.rows)
         given = [self._numbers(*view, reset=True) for view in zip(views.names, views.tables)]
         self.n_features_in_ = sum(table.shape[1] for table in given)
-        n = len(views)
         check_given_objects(self, n, *START_RULES)
-        weight = _base.check_weight(self, sample_weight, n, views)
-        weight = np.ones(n) if weight is None else weight
+        weight = np.ones(n) if data.weight is None else data.weight
         self._refuse_unseen(given)
         self._scales = [self._scale(name, table, weight) for name, table in zip(views.names, given)]
         tables = self._lay_out(given, weight)
-        starts = self._starts(tables, check_random_state(self.random_state))
+        starts = self._starts(tables, data.rng)
         family = first_sets(self.focal_sets, self.n_clusters, empty=True)
-        _base.refuse_masses(self, n, family)
+        _checks.refuse_masses(self, n, family)
         problem = self._state_problem(tables, family, starts)
-        step = partial(_kernel.view_step, Slices(tables.features, tables.weight))
+        step = partial(_kernel.view_step, Slices(tables.features, tables.weight))  # masses, centers, weights
         vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
         best, runs = self._best_descent(partial(step, problem), starts, len(starts), vectors)
         if is_automatic(self.focal_sets) and not runs[-1].interrupted:  # clusters stay; masses follow from more sets
             problem = replace(problem, criterion=replace(problem.criterion, focal_sets=overlap(tables, problem, best)))
             best = value_at_end(best, step(problem, best.state)[0])
         self._publish_run(best, runs)
-        self._store_solution(best.state, problem, tables, views)
-        return self
+        return self._store_solution(best.state, problem, tables, views)
 
     # -- tables -------------------------------------------------------------------------------------------------------
 
@@ -227,10 +206,10 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         """A view as doubles, checked; objects that are absent have rows of NaN."""
         who = type(self).__name__
         try:
-            _base.refuse_rows(self, table)
-            _base.refuse_kinds(who, table)
+            _checks.refuse_rows(self, table)
+            _checks.refuse_kinds(who, table)
             try:
-                values = np.array(_base.fill_masked(table, who, "X", missing=True), dtype=float)
+                values = np.array(_checks.fill_masked(table, who, "X", missing=True), dtype=float)
             except (ValueError, TypeError) as error:
                 raise type(error)(f"{error}. {who} needs numbers in X: encode words, or drop them.") from error
             gaps = np.isnan(values)
@@ -243,7 +222,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
                     "which means that the object is absent from the view."
                 )
             if len(here := values[~absent]):
-                _base.check_values(self, here, getattr(table, "columns", None), reset=reset)
+                _checks.check_values(self, here, getattr(table, "columns", None), reset=reset)
         except (ValueError, TypeError) as error:
             raise type(error)(f"View {name!r}: {error}") from error
         return values
@@ -299,7 +278,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         rho = None
         if family.empty_index is not None:
             rho = (
-                np.full(n_views, _base.check_rho(self, 1.0))
+                np.full(n_views, _checks.check_rho(self, 1.0))
                 if self.rho != "auto"
                 else self._automatic_rho(tables, starts)
             )
@@ -330,8 +309,10 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
-    def _store_solution(self, state: WeightedCenters, problem: ViewCriterion, tables: ViewTables, views: Views) -> None:
-        """Number the clusters and publish what was found."""
+    def _store_solution(
+        self, state: WeightedCenters, problem: ViewCriterion, tables: ViewTables, views: Views
+    ) -> np.ndarray:
+        """Number the clusters and store what was found; return the masses."""
         masses = _kernel.all_masses(tables.features, state, problem)
         if isinstance(self.focal_sets, str) and isinstance(self.init, str):
             likely = pignistic(masses, problem.criterion.focal_sets)
@@ -349,11 +330,12 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         self.cluster_centers_ = dict(zip(views.names, parts))
         blur = nearest_distances(tables, state)
         alone = [_kernel.all_masses(tables.features, state.alone(h), problem, blur[h]) for h in range(len(parts))]
-        self._publish_views(views, masses, alone, list(tables.present == 0))
+        self._store_views(views, alone, list(tables.present == 0))
         spread = np.sqrt(state.joint(tables.layout)[tables.layout.group_of_column])
-        _base.warn_if_centers_coincide(self, state.centers * spread, 1.0)
+        _checks.warn_if_centers_coincide(self, state.centers * spread, 1.0)
+        return masses
 
-    def _masses_of(self, views: Views) -> np.ndarray:
+    def _masses(self, views: Views) -> np.ndarray:
         given = dict(zip(views.names, zip(views.tables, views.columns)))
         tables = []
         for name, columns, scale in zip(self.view_names_, self.view_columns_, self._scales):

@@ -79,10 +79,13 @@ class WMVECFP(WMVEC):
     def _evenness_of_columns(self, unit: float) -> float | None:
         return self.gamma * unit
 
-    def _store_solution(self, state: WeightedCenters, problem: ViewCriterion, tables: ViewTables, views: Views) -> None:
-        super()._store_solution(state, problem, tables, views)
+    def _store_solution(
+        self, state: WeightedCenters, problem: ViewCriterion, tables: ViewTables, views: Views
+    ) -> np.ndarray:
+        masses = super()._store_solution(state, problem, tables, views)
         self.feature_weights_: dict[str, Any] = {}
         for h, (name, scale) in enumerate(zip(views.names, self._scales)):
             weights = np.zeros(len(scale.origin))
             weights[scale.kept] = state.groups[tables.layout.columns(h)]
             self.feature_weights_[name] = weights / weights.sum()
+        return masses

@@ -11,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 from PIL import Image
-from tests.explorer.gestures import model
+from tests.app.explorer.gestures import model
 
 from app.explorer.driving import Driver, unnamed
 from app.explorer.served import Served

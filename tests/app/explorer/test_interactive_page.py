@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
-from tests.explorer.gestures import lasso, model, places
+from tests.app.explorer.gestures import lasso, model, places
 
 from evidentia import CredalPartition, FocalSets
 from evidentia.app.report import write_interactive

@@ -19,7 +19,6 @@ from evidentia.app.advisor.n_clusters import Clusters, fit_number
 from evidentia.app.advisor.rules import number_settings, rescale
 from evidentia.app.advisor.table_model import TableModel, scales_of
 from evidentia.app.cli.errors import UserError
-from evidentia.app.cli.recipe import fixed_by_a_fit
 from evidentia.app.cli.settings import read_settings
 from evidentia.partition import CredalPartition
 from evidentia.selection import ensemble
@@ -134,6 +133,13 @@ def with_ensemble(fitted: FitResult, data: pd.DataFrame, n_fits: int, verbose: i
     )
     notes = [*fitted.notes, *noticed.notes, note]
     return replace(fitted, partition=partition, notes=notes, interrupted=noticed.interrupted)
+
+
+def fixed_by_a_fit(estimator: Any) -> list[str]:
+    """Return the parameters that a fit may find and further fits are given: number of clusters, covariance model."""
+    number = ["n_clusters"] * ("given" in estimator.method.number)
+    kinds = [name for name in ("model", "covariance") if name in estimator.parameters]
+    return number + [name for name in kinds if f"{name}_" in estimator.attributes]
 
 
 class FitEvents:

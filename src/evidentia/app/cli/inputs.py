@@ -17,9 +17,9 @@ from evidentia.app.advisor.rules import of_dissimilarities, recommend_for
 from evidentia.app.advisor.table import are_dissimilarities
 from evidentia.app.cli import tables
 from evidentia.app.cli.errors import UserError, listing
-from evidentia.app.cli.fitting import FitRequest
-from evidentia.app.cli.recipe import recipe
+from evidentia.app.cli.fitting import FitRequest, fixed_by_a_fit
 from evidentia.app.cli.terminal import print_heading, print_labeled
+from evidentia.app.script import Script
 
 SHOWN = 30  # names of columns
 
@@ -96,20 +96,26 @@ class Input:
         }
 
     def recipe(self, estimator: Any, clusters: Clusters, links: Path | None, ensemble: int | None = None) -> str:
-        """Python code that does the same."""
-        return recipe(
-            read=self.source.code,
-            id_column=self.id_column,
-            columns=self.data.columns.tolist(),
-            left_out=list(self.left_out or {}),
-            dropped=self.dropped,
-            scale=self.scale,
-            estimator=estimator,
-            clusters=clusters,
-            links=None if links is None else str(links),
-            ensemble=ensemble,
-            categories=self.choice.categories,
-        )
+        """Return Python code that does the same."""
+        script = Script()
+        script.read("X", self.source.code, id_column=self.id_column)
+        script.prepare(
+            "X", columns=self.data.columns.tolist(), left_out=list(self.left_out or {}), scale=self.scale,
+            categories=self.choice.categories, dropped=self.dropped,
+        )  # fmt: skip
+        if links is not None:
+            script.use("PairwiseConstraints")
+            by = "name" if self.id_column else "index"
+            script.add(f'links = PairwiseConstraints.from_csv({str(links)!r}, by="{by}")')
+        script.fit(estimator, clusters, linked=links is not None)
+        if ensemble:
+            script.use_other("from sklearn.base import clone")
+            script.use("ensemble")
+            fixed = ", ".join(f"{name}=model.{name}_" for name in fixed_by_a_fit(estimator))
+            seed = estimator.get_params().get("random_state")
+            script.add(f"found = ensemble(X, clone(model).set_params({fixed}), n_fits={ensemble}, random_state={seed})")
+        script.add(f"print({'found.partition' if ensemble else 'model.partition_'})")
+        return str(script)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ from evidentia.app.cli.settings import read_settings
 from evidentia.app.cli.summary import print_summary
 from evidentia.app.cli.tables import split_names
 from evidentia.app.run_folder import whole_run
+from evidentia.app.script import Script
 
 SHOWN = 12  # names of columns of a view
 
@@ -180,19 +181,10 @@ def _write(
 
 
 def _recipe(model: Any, views: dict[str, View]) -> str:
-    """Python code that does the same."""
-    lines = [f"    {name!r}: {view.code}," for name, view in views.items()]
-    return "\n".join(
-        [
-            "import numpy as np",
-            "import pandas as pd",
-            f"from evidentia import {type(model).__name__}",
-            "",
-            "views = {",
-            *lines,
-            "}",
-            f"model = {model!r}.fit(views)",
-            "print(model.partition_)",
-            "print(model.view_summary())",
-        ]
-    )
+    """Return Python code that does the same."""
+    script = Script()
+    lines = [f"    {name!r}: {script.expression(view.code)}," for name, view in views.items()]
+    script.add("views = {", *lines, "}")
+    script.fit(model, model.n_clusters_, X="views")
+    script.add("print(model.partition_)", "print(model.view_summary())")
+    return str(script)

@@ -12,12 +12,12 @@ import numpy as np
 
 from evidentia import methods
 from evidentia.app.advisor.columns import as_frame
-from evidentia.app.explorer.recipe import changed_parameters
 from evidentia.app.explorer.segments import ImageExploration
 from evidentia.app.explorer.serving import page_module
 from evidentia.app.explorer.state import Exploration
 from evidentia.app.explorer.steps import Settings
 from evidentia.app.images import Image
+from evidentia.app.script import changed_parameters
 from evidentia.constraints import PairwiseConstraints
 from evidentia.partition import CredalPartition
 from evidentia.rows.tables import as_table, preferred_part, tables_beside

@@ -19,6 +19,7 @@ import evidentia
 from evidentia.app.advisor.table_model import TableModel
 from evidentia.app.report import words
 from evidentia.app.report.pictures import Picture, draw
+from evidentia.app.script import Script
 from evidentia.belief import format_mask
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
@@ -375,27 +376,11 @@ def figure(picture: Picture, selection: Any = None) -> str:
 
 
 def default_code(model: Any) -> str:
-    """Python code that fits a model with the same parameters, for a table called X."""
-    return f"{import_lines(model)}\n\nmodel = {model!r}.fit(X)\nprint(model.partition_)"
-
-
-def import_lines(model: Any, *others: str) -> str:
-    """Where the class of a model is imported from, and other names of the package with it.
-
-    Examples
-    --------
-    >>> from evidentia.experimental import BCM
-    >>> from evidentia.prototypes import ECM
-    >>> print(import_lines(ECM(), "select"))
-    from evidentia import ECM, select
-    >>> print(import_lines(BCM(), "select"))
-    from evidentia import select
-    from evidentia.experimental import BCM
-    """
-    name, folder = type(model).__name__, ".".join(type(model).__module__.split(".")[:2])
-    if name in evidentia.__all__:
-        return f"from evidentia import {', '.join([name, *others])}"
-    return "\n".join([*[f"from evidentia import {other}" for other in others], f"from {folder} import {name}"])
+    """Return Python code that fits a model with the same parameters, for a table called X."""
+    script = Script()
+    script.fit(model, model.n_clusters_)
+    script.add("print(model.partition_)")
+    return str(script)
 
 
 def set_name(partition: CredalPartition, mask: int) -> str:
