@@ -199,7 +199,7 @@ class BPEC(PrototypeClusterer):
         self.graph_, self.peaks_, self.pairs_ = graph, peaks[order], pairs_among(self.focal_sets_)
 
     def _check_numbers(self, n_samples: int) -> None:
-        """What of the parameters depends on the number of objects."""
+        """Check what of the parameters depends on the number of objects."""
         if self.n_clusters != "auto":
             _checks.check_enough_rows(self, n_samples, self.n_clusters)
         if self.n_neighbors != "auto" and self.n_neighbors >= n_samples:

@@ -24,7 +24,7 @@ class Medoids(NamedTuple):
 
 
 def unevenness(first: np.ndarray, others: np.ndarray) -> np.ndarray:
-    r""":math:`\min_k \tau_k \sum_{k < l} |\tau_k - \tau_l|`.
+    r"""Return :math:`\min_k \tau_k \sum_{k < l} |\tau_k - \tau_l|`.
 
     Arrays are as for :func:`to_set`; ``first`` may have a row for each candidate.
 
@@ -43,12 +43,12 @@ def unevenness(first: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def inverse(scale: np.ndarray) -> np.ndarray:
-    """One over each number, zero over those that are zero."""
+    """Return one over each number, zero over those that are zero."""
     return np.divide(1.0, scale, out=np.zeros(scale.shape), where=scale > LEAST_COST)
 
 
 def to_set(first: np.ndarray, others: np.ndarray, apart: float, *, gamma: float, eta: float) -> np.ndarray:
-    r"""Dissimilarity to a set of clusters, from those to its clusters and those between them.
+    r"""Return the dissimilarity to a set of clusters, from those to its clusters and those between them.
 
     .. math::
         \frac{\gamma\, \mathrm{mean}_k\, \tau_k + \rho \min_k \tau_k}{\gamma + 1}, \qquad
@@ -77,7 +77,7 @@ def to_set(first: np.ndarray, others: np.ndarray, apart: float, *, gamma: float,
 def to_sets(
     to_clusters: np.ndarray, apart: np.ndarray, focal_sets: FocalSets, *, gamma: float, eta: float
 ) -> np.ndarray:
-    """Dissimilarity to each focal set, (n_focal, n), from those to the clusters, (n_clusters, n)."""
+    """Return the dissimilarity to each focal set, (n_focal, n), from those to the clusters, (n_clusters, n)."""
     found = focal_sets.member @ to_clusters
     for j in np.flatnonzero(focal_sets.card > 1):
         first, *others = np.flatnonzero(focal_sets.member[j])
@@ -95,7 +95,7 @@ def candidate_costs(
     gamma: float,
     eta: float,
 ) -> np.ndarray:
-    r"""The part of J that contains medoid k, were it each of the objects, shape (n_samples,).
+    r"""Return the part of J that contains medoid k, were it each of the objects, shape (n_samples,).
 
     ``weight`` is :math:`|A|^\alpha m_{iA}^\beta`, shape (n_focal, n_samples).
     """

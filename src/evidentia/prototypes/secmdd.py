@@ -22,7 +22,7 @@ class Medoids(NamedTuple):
 
 
 def set_medoids(to_medoids: np.ndarray, focal_sets: FocalSets, eta: float, evenness: str = "deviation") -> np.ndarray:
-    r"""The object that represents each set: about as near to all of its clusters, and near.
+    r"""Return the object that represents each set: about as near to all of its clusters, and near.
 
     .. math::
         \bar v_A = \arg\min_i\; \mathrm{dev}_{k \in A}\, \tau(i, v_k)
