@@ -94,7 +94,7 @@ def read_data(
     if lazy and constraints is not None:
         rows = NumberedRows(rows)
     links = resolve_constraints(estimator, constraints, linked_table(X, rows))
-    links = links if estimator.method.learner else links.check()
+    links = links if constraints is None or estimator.method.learner else links.check()
     kept = None if checkpoint is None else open_checkpoint(estimator, checkpoint, rows)
     return Data(X, rows, weight, links, partial_labels, random_numbers_of(estimator, kept), kept)
 

@@ -27,7 +27,7 @@ from scipy.spatial.distance import cdist
 
 from evidentia.belief import FocalSets
 from evidentia.constraints import PairwiseConstraints
-from evidentia.prototypes._base import GivenStart, LinkedMasses, Objects, Solution, to_rows
+from evidentia.prototypes._base import GivenStart, LinkedMasses, ScaledObjects, Solution, to_rows
 from evidentia.prototypes._kernel import (
     LEAST_COST,
     Criterion,
@@ -129,8 +129,8 @@ class LinkPenalty:
 
 
 def split_objects(
-    objects: Objects, constraints: PairwiseConstraints, strength: float, focal_sets: FocalSets
-) -> tuple[LinkPenalty, Objects | None]:
+    objects: ScaledObjects, constraints: PairwiseConstraints, strength: float, focal_sets: FocalSets
+) -> tuple[LinkPenalty, ScaledObjects | None]:
     """Return the linked objects with their penalty, and the other objects; None when all are linked.
 
     Both parts are in the coordinates of the whole table.
@@ -145,7 +145,7 @@ def split_objects(
     if not (rest.n_rows if weight is None else np.count_nonzero(weight)):
         return penalty, None
     table = scan(rest, mixing=False, missing=False, who="A fit with links", sort=False, least_share=0)
-    return penalty, Objects.from_table(table, rest, objects.coordinates)
+    return penalty, ScaledObjects.from_table(table, rest, objects.coordinates)
 
 
 def linked_step(
@@ -168,7 +168,7 @@ def linked_step(
 
 def minimize_with_links(
     descent: Callable[..., tuple[Run, list[Run]]],
-    objects: Objects,
+    objects: ScaledObjects,
     criterion: Criterion,
     links: PairwiseConstraints,
     strength: float,

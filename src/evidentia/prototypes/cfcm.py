@@ -12,7 +12,7 @@ from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Choice, Number, param
 from evidentia.methods import Method
 from evidentia.partition import LazyPartition
-from evidentia.prototypes._base import Objects, PrototypeClusterer, Solution, given_start, single_clusters
+from evidentia.prototypes._base import PrototypeClusterer, ScaledObjects, Solution, given_start, single_clusters
 from evidentia.prototypes._kernel import DistanceCosts, Prototypes, chunk_sums, descent_step
 from evidentia.prototypes._links import check_number, minimize_with_links, schedule_links
 from evidentia.prototypes.cecm import CECM
@@ -101,7 +101,7 @@ class CFCM(PrototypeClusterer):
         solution, _ = self._store_solution(objects, solution, best, runs)
         return self._masses_with_links(rows, solution.linked)
 
-    def _mean_cost(self, objects: Objects, start: Prototypes, n_links: int) -> float:
+    def _mean_cost(self, objects: ScaledObjects, start: Prototypes, n_links: int) -> float:
         """Return the mean squared distance of a solution without links, times the number of objects per link."""
         end = self._end_of(descent_step, objects, start)
         costs = DistanceCosts(end, single_clusters(self.n_clusters, self.beta))

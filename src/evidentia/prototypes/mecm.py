@@ -16,7 +16,7 @@ from evidentia.solvers.barycentric import sums_over_pairs
 from evidentia.solvers.blocks import row_blocks
 
 
-class Medoids(NamedTuple):
+class SpacedMedoids(NamedTuple):
     """The medoids of the clusters, (n_clusters,), and the sum of dissimilarities between those of a set, (n_focal,)."""
 
     clusters: np.ndarray
@@ -173,14 +173,14 @@ class MECM(MedoidClusterer):
     )
     eta: float = param(Number(above=0), "Tolerance of unevenness: the larger, the more objects are torn.", default=1.0)
 
-    def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> Medoids:
-        return Medoids(medoids, sums_over_pairs(dissimilarity[np.ix_(medoids, medoids)], focal_sets))
+    def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> SpacedMedoids:
+        return SpacedMedoids(medoids, sums_over_pairs(dissimilarity[np.ix_(medoids, medoids)], focal_sets))
 
-    def _compare(self, dissimilarity: np.ndarray, representatives: Medoids, focal_sets: FocalSets) -> np.ndarray:
+    def _compare(self, dissimilarity: np.ndarray, representatives: SpacedMedoids, focal_sets: FocalSets) -> np.ndarray:
         to_clusters = dissimilarity[:, representatives.clusters].T
         return to_sets(to_clusters, representatives.apart, focal_sets, gamma=self.gamma, eta=self.eta)
 
-    def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> Medoids:
+    def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> SpacedMedoids:
         medoids = position.representatives.clusters.copy()
         weight = position.powered * (focal_sets.card.astype(float) ** self.alpha)[:, None]
         for k in range(self.n_clusters):
