@@ -352,6 +352,10 @@ def kinds_of_parameters(function):
 def compares_objects(function, owner):
     """Whether a function takes two partitions, or a partition or table and something of the same objects."""
     kinds = kinds_of_parameters(function)
+    if function.__name__ == "fit":  # all have the same arguments, and refuse what their record does not list
+        record = getattr(owner, "method", None)
+        takes = () if record is None else record.takes
+        kinds = {name: kind for name, kind in kinds.items() if NEEDED_BY_FIT.get(name) in (None, *takes)}
     ignored = {name for name, kind in kinds.items() if name == "y" and "array-like" not in kind}
     partitions = [name for name, kind in kinds.items() if A_PARTITION.search(f"{name} {kind}")]
     count = len(partitions) + sum(bool(SEVERAL.search(kinds[name])) for name in partitions)
@@ -362,10 +366,6 @@ def compares_objects(function, owner):
         and "self" in kinds
     )
     told = {name for name, kind in kinds.items() if name in BESIDE or PER_OBJECT.search(kind)} - set(WEIGHTS)
-    if function.__name__ == "fit":  # all have the same arguments, and refuse what their record does not list
-        record = getattr(owner, "method", None)
-        takes = () if record is None else record.takes
-        told -= {name for name, needed in NEEDED_BY_FIT.items() if needed not in takes}
     beside = told - set(partitions) - ignored
     return count + len(beside) >= 2
 
