@@ -142,6 +142,8 @@ MOVED = {
     "evidentia.prototypes._streaming:Stream": "evidentia.prototypes._base:PrototypeStream",
     "evidentia.prototypes.catecm:Problem": "evidentia.prototypes.catecm:CategoryProblem",
     "evidentia.prototypes.catecm:Prototypes": "evidentia.prototypes.catecm:CategoryPrototypes",
+    "evidentia.prototypes.mecm:Medoids": "evidentia.prototypes.mecm:SpacedMedoids",
+    "evidentia.prototypes.secmdd:Medoids": "evidentia.prototypes.secmdd:MedoidsOfSets",
     "evidentia.prototypes.softecm:Tied": "evidentia.prototypes.softecm:CoupledCriterion",
     "evidentia.views._kernel:Layout": "evidentia.views._kernel:ViewLayout",
     "evidentia.views._kernel:ViewProblem": "evidentia.views._kernel:ViewCriterion",

@@ -16,7 +16,7 @@ from evidentia.methods import CHECKS_THAT_WEIGH
 from evidentia.prototypes import MECM, SECMdd
 from evidentia.prototypes import _medoid_base as base
 from evidentia.prototypes.mecm import candidate_costs, to_set, to_sets
-from evidentia.prototypes.secmdd import Medoids, set_medoids
+from evidentia.prototypes.secmdd import MedoidsOfSets, set_medoids
 
 KINDS = [SECMdd, WECMdd, MECM]
 EVERY = pytest.mark.parametrize("kind", KINDS)
@@ -163,7 +163,9 @@ def test_medoids_of_secmdd_minimize_the_part_of_the_criterion_that_holds_them(to
     here = model._represent(np.array([0, 8, 16]), D, focal_sets)
 
     def part(medoids):  # representatives of sets stay while a medoid moves
-        cost = model._compare(D, Medoids(np.array(medoids), here.sets), focal_sets) * focal_sets.card[:, None] ** 2.5
+        cost = (
+            model._compare(D, MedoidsOfSets(np.array(medoids), here.sets), focal_sets) * focal_sets.card[:, None] ** 2.5
+        )
         return (cost * powered)[1:].sum()
 
     found = model._improve(D, base.Position(here, powered, 0.0), focal_sets).clusters.tolist()

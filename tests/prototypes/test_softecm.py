@@ -282,7 +282,7 @@ def test_a_saved_model_needs_no_objects(kind, tmp_path):
     ("X", "more", "said"),
     [
         (POINTS, {"metric": "nearness"}, "of SoftECM must be 'precomputed', 'gower', 'dtw', 'soft-dtw', a func"),
-        (WORDS, {"metric": lambda a, b: len(a) + len(b)}, "needs zeros on the diagonal"),
+        (WORDS, {"metric": lambda a, b: len(a + b)}, "needs zeros on the diagonal"),
         (WORDS, {"metric": lambda a, b: float(a < b)}, "SoftECM needs symmetric dissimilarities"),
         (WORDS, {"metric": lambda a, b: -1.0}, r"gave -1.0 for objects \d+ and \d+; a dissimilarity is a finite"),
         (WORDS, {"metric": lambda a, b: np.nan}, r"gave nan for objects \d+ and \d+"),

@@ -639,10 +639,13 @@ def _frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
+NO_LINKS = PairwiseConstraints.from_links()
+
+
 def resolve_constraints(estimator: Any, constraints: Any, X: Any) -> PairwiseConstraints:
     """Links by row number of X, none when there are none."""
     if constraints is None:
-        return PairwiseConstraints.from_links()
+        return NO_LINKS
     if not isinstance(constraints, PairwiseConstraints):
         raise TypeError(
             f"'constraints' of {type(estimator).__name__}.fit must be PairwiseConstraints, for instance "

@@ -20,7 +20,7 @@ COINCIDING = 0.01  # share of the weights in which two clusters differ
 
 
 def set_weights(weights: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
-    r"""Weights of the objects in each set, (n_focal, n_samples): the least over its clusters, scaled to sum to one.
+    r"""Return weights of the objects in each set, (n_focal, n_samples): the least over its clusters, as shares of one.
 
     Where no object has weight in all clusters of a set, the mean over them.
 
@@ -39,7 +39,7 @@ def set_weights(weights: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
 
 
 def cluster_weights(dissimilarity: np.ndarray, weight: np.ndarray, psi: float) -> np.ndarray:
-    r"""Weights (n_clusters, n_samples) that minimize :math:`\sum_i w_{ik} \sum_l v_{kl}^\psi \tau(i, l)`.
+    r"""Return weights (n_clusters, n_samples) that minimize :math:`\sum_i w_{ik} \sum_l v_{kl}^\psi \tau(i, l)`.
 
     Examples
     --------
@@ -128,7 +128,7 @@ class WECMdd(MedoidClusterer):
         return found * even if self.rho == "auto" else found
 
     def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
-        """Weights (n_clusters, n_samples) of clusters that hold whoever is nearest to their medoid."""
+        """Return weights (n_clusters, n_samples) of clusters that hold the objects nearest to their medoid."""
         nearest = np.eye(self.n_clusters)[dissimilarity[:, medoids].argmin(axis=1)]
         nearest[medoids] = np.eye(self.n_clusters)  # copies of a medoid leave no cluster empty
         return cluster_weights(dissimilarity, nearest, self.psi)

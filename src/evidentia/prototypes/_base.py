@@ -77,7 +77,7 @@ class Slices:
             yield ColumnChunk(self.rows[:, part], self.weight[part])
 
 
-class Objects(NamedTuple):
+class ScaledObjects(NamedTuple):
     """The objects as the descent sees them: rows as columns (p, n) without units, weights (n,), and their coordinates.
 
     Of a large table these are a sample, whose weights add up to those of all rows; ``whole`` has all rows then, in
@@ -91,7 +91,7 @@ class Objects(NamedTuple):
     whole: MappedRows | None = None
 
     @classmethod
-    def from_table(cls, table: Table, source: RowSource, coordinates: Frame) -> Objects:
+    def from_table(cls, table: Table, source: RowSource, coordinates: Frame) -> ScaledObjects:
         whole = None if table.complete else source.map_chunks(partial(to_columns, coordinates))
         return cls(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, source, whole)
 
@@ -100,7 +100,7 @@ class Objects(NamedTuple):
         """All rows, to go over chunk by chunk."""
         return Slices(self.rows, self.weight) if self.whole is None else self.whole
 
-    def sample(self) -> Objects:
+    def sample(self) -> ScaledObjects:
         """Return the sample alone."""
         return self._replace(whole=None)
 
@@ -253,7 +253,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
 
     # -- parts of a fit -----------------------------------------------------------------------------------------------
 
-    def _read_objects(self, rows: RowSource) -> Objects:
+    def _read_objects(self, rows: RowSource) -> ScaledObjects:
         """Read the rows, check what of the parameters depends on them, and take the units from them."""
         table = scan(
             rows, mixing=False, missing=False, who=type(self).__name__, sort=False, least_share=self._least_share
@@ -262,9 +262,9 @@ class PrototypeClusterer(_base.IterativeClusterer):
         if (given := given_start(self.init)) is not None:
             check_start(self, given, rows.n_features)
         kind = "diag" if self.adaptive else "spherical"
-        return Objects.from_table(table, rows, coordinates_of(table.moments, kind=kind))
+        return ScaledObjects.from_table(table, rows, coordinates_of(table.moments, kind=kind))
 
-    def _draw_starts(self, objects: Objects, rng: np.random.RandomState) -> list[Prototypes]:
+    def _draw_starts(self, objects: ScaledObjects, rng: np.random.RandomState) -> list[Prototypes]:
         """Return the starts that ``init`` names, or the one that it gives."""
         if (given := given_start(self.init)) is None:
             return self._draw_by_rule(self.init, objects, rng)
@@ -279,18 +279,18 @@ class PrototypeClusterer(_base.IterativeClusterer):
             )
         return [replace(start, covariances=covariances)]
 
-    def _draw_by_rule(self, rule: str, objects: Objects, rng: np.random.RandomState) -> list[Prototypes]:
+    def _draw_by_rule(self, rule: str, objects: ScaledObjects, rng: np.random.RandomState) -> list[Prototypes]:
         drawn = START_RULES[rule](objects.rows.T, self.n_clusters, self.n_init, rng, objects.weight)
         return [prototypes_at(centers, self.adaptive) for centers in drawn]
 
-    def _given_rho(self, objects: Objects) -> float | None:
+    def _given_rho(self, objects: ScaledObjects) -> float | None:
         """Return the distance to the empty set that the user gave, in the units of the rows; None for ``"auto"``."""
         if isinstance(self.rho, str):
             return None
         unit = float(np.sqrt(objects.unit))
         return _checks.check_rho(self, unit) / unit
 
-    def _kmeans_rho(self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState) -> float:
+    def _kmeans_rho(self, objects: ScaledObjects, starts: list[Prototypes], rng: np.random.RandomState) -> float:
         """Return the default distance to the empty set: from the nearest center of k-means solutions.
 
         With ``adaptive`` a fit without sets and outliers begins there, and its own metric measures that distance.
@@ -306,7 +306,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         end = self._end_of(descent_step, objects, candidates[int(np.argmin(distances))])
         return rho_from(nearest_distance(objects, end), objects)
 
-    def _end_of(self, step: Iteration, objects: Objects, start: Prototypes) -> Prototypes:
+    def _end_of(self, step: Iteration, objects: ScaledObjects, start: Prototypes) -> Prototypes:
         """Return where a fit of single clusters to the sample ends; an interrupt ends all: there is nothing to keep."""
         criterion = single_clusters(len(start.centers), self.beta)
         single = partial(step, objects.sample().chunks, objects.total, criterion)
@@ -316,7 +316,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         return run.state
 
     def _minimize(
-        self, step: Iteration, objects: Objects, criterion: Criterion, starts: list[Prototypes]
+        self, step: Iteration, objects: ScaledObjects, criterion: Criterion, starts: list[Prototypes]
     ) -> tuple[Run, list[Run]]:
         """Return the best run, and the runs from all starts.
 
@@ -338,7 +338,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
         return DistanceCosts(solution.prototypes, solution.criterion)
 
     def _store_solution(
-        self, objects: Objects, solution: Solution, best: Run, runs: list[Run], share: float = 1.0
+        self, objects: ScaledObjects, solution: Solution, best: Run, runs: list[Run], share: float = 1.0
     ) -> tuple[Solution, np.ndarray]:
         """Number the clusters from the largest to the smallest, unless their order was given, and publish them.
 
@@ -475,14 +475,14 @@ def single_clusters(n_clusters: int, beta: float) -> Criterion:
     return Criterion(FocalSets(n_clusters, "singletons", empty=False), 1.0, beta)
 
 
-def nearest_distance(objects: Objects, prototypes: Prototypes) -> float:
+def nearest_distance(objects: ScaledObjects, prototypes: Prototypes) -> float:
     """Return the root mean squared distance of the objects to their nearest center."""
     blocks = block_masses(objects.rows, DistanceCosts(prototypes, single_clusters(len(prototypes.centers), 2.0)))
     total = sum(objects.weight[block.rows] @ block.cost.min(axis=0) for block in blocks)
     return float(np.sqrt(total / objects.weight.sum()))
 
 
-def rho_from(distance: float, objects: Objects) -> float:
+def rho_from(distance: float, objects: ScaledObjects) -> float:
     """Return the default distance to the empty set, from a typical distance to the nearest center."""
     return RHO_FACTOR * max(distance, RHO_LEAST * np.sqrt(objects.coordinates.width))
 

@@ -31,13 +31,13 @@ class Space(Protocol):
     """A kind of prototypes: an array or list of them, one for each non-empty set."""
 
     def distances(self, prototypes: Any) -> np.ndarray:
-        """Dissimilarities of all objects to the prototypes, (n_sets, n)."""
+        """Return dissimilarities of all objects to the prototypes, (n_sets, n)."""
 
     def between(self, prototypes: Any) -> np.ndarray:
-        """Dissimilarities of the prototypes, (n_sets, n_sets)."""
+        """Return dissimilarities of the prototypes, (n_sets, n_sets)."""
 
     def improve(self, prototypes: Any, weight: np.ndarray, couplings: np.ndarray, single: np.ndarray) -> Any:
-        """Better prototypes; ``single`` tells the clusters among the sets."""
+        """Return better prototypes; ``single`` tells the clusters among the sets."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Points:
     rows: np.ndarray
 
     def start(self, clusters: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
-        """Clusters (c, p), and the mean of those in each set."""
+        """Return clusters (c, p), and the mean of those in each set."""
         return (averaging(focal_sets) @ clusters)[focal_sets.card > 0]
 
     def distances(self, prototypes: np.ndarray) -> np.ndarray:
@@ -59,7 +59,7 @@ class Points:
     def improve(
         self, prototypes: np.ndarray, weight: np.ndarray, couplings: np.ndarray, single: np.ndarray
     ) -> np.ndarray:
-        """The minimum over all prototypes together: a linear system with the Laplacian of the couplings."""
+        """Return the minimum over all prototypes together: a linear system with the Laplacian of the couplings."""
         system = np.diag(weight.sum(axis=1) + couplings.sum(axis=1)) - couplings
         return prototypes + solve_semidefinite(system, weight @ self.rows - system @ prototypes)
 
@@ -71,7 +71,7 @@ class Members:
     dissimilarity: np.ndarray
 
     def start(self, clusters: np.ndarray, focal_sets: FocalSets) -> np.ndarray:
-        """Clusters (c,), and an object about as near to all of those in each set."""
+        """Return clusters (c,), and an object about as near to all of those in each set."""
         return set_medoids(self.dissimilarity[:, clusters], focal_sets, eta=1.0)[focal_sets.card > 0]
 
     def distances(self, prototypes: np.ndarray) -> np.ndarray:
@@ -83,7 +83,7 @@ class Members:
     def improve(
         self, prototypes: np.ndarray, weight: np.ndarray, couplings: np.ndarray, single: np.ndarray
     ) -> np.ndarray:
-        """The best object for each set, then for each cluster; no object stands for two clusters."""
+        """Return the best object for each set, then for each cluster; no object stands for two clusters."""
         found = prototypes.copy()
         own = weight @ self.dissimilarity
         found[~single] = (own[~single] + couplings[~single] @ self.dissimilarity[found]).argmin(axis=1)
@@ -117,7 +117,7 @@ class WarpedSeries:
     def improve(
         self, prototypes: list[np.ndarray], weight: np.ndarray, couplings: np.ndarray, single: np.ndarray
     ) -> list[np.ndarray]:
-        """One step of barycenter averaging for each set, then for each cluster: better along the present paths."""
+        """Take a step of barycenter averaging for each set, then for each cluster: better along the present paths."""
         gamma = self.params.get("gamma")
         move = partial(averaged, params=self.params) if gamma is None else partial(step_down, gamma=gamma)
         found = list(prototypes)
@@ -130,7 +130,7 @@ class WarpedSeries:
 
 
 def averaged(start: np.ndarray, series: list[np.ndarray], weight: np.ndarray, params: dict[str, Any]) -> np.ndarray:
-    """The series, as long as ``start``, of least weighted sum of squares along the warping paths from ``start``.
+    """Return the series, as long as ``start``, of least weighted sum of squares along the warping paths from ``start``.
 
     Examples
     --------

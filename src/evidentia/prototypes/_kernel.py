@@ -120,13 +120,13 @@ class Prototypes:
 
 
 def as_vector(prototypes: Prototypes) -> np.ndarray:
-    """Centers and logarithms of the covariances."""
+    """Return centers and logarithms of the covariances."""
     centers = prototypes.centers.ravel()
     return centers if prototypes.covariances is None else np.r_[centers, logarithms(prototypes.covariances).ravel()]
 
 
 def from_vector(vector: np.ndarray, like: Prototypes) -> Prototypes | None:
-    """Prototypes from what :func:`as_vector` gives; None if a covariance is beyond all bounds."""
+    """Return prototypes from what :func:`as_vector` gives; None if a covariance is beyond all bounds."""
     centers, logs = np.split(vector, [like.centers.size])
     centers = centers.reshape(like.centers.shape)
     if like.covariances is None:
@@ -157,7 +157,7 @@ class Criterion:
 
 
 def lift(rows: np.ndarray, adaptive: bool) -> np.ndarray:
-    r"""Features :math:`\varphi(x)` in which squared distances are linear, shape (n_terms, n_rows).
+    r"""Return features :math:`\varphi(x)` in which squared distances are linear, shape (n_terms, n_rows).
 
     Examples
     --------
@@ -178,7 +178,7 @@ def lift(rows: np.ndarray, adaptive: bool) -> np.ndarray:
 
 
 def adapted_metric(covariances: np.ndarray) -> np.ndarray:
-    r"""Metrics of unit volume, :math:`S_l = \det(\Sigma_l)^{1/p}\, \Sigma_l^{-1}` ([1]_ (42)), as (c, p, p).
+    r"""Return metrics of unit volume, :math:`S_l = \det(\Sigma_l)^{1/p}\, \Sigma_l^{-1}` ([1]_ (42)), as (c, p, p).
 
     Examples
     --------
@@ -193,7 +193,7 @@ def adapted_metric(covariances: np.ndarray) -> np.ndarray:
 
 
 def cost_terms(prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
-    r"""Coefficients of the costs :math:`|A_j|^\alpha d_{ij}^2`, :math:`\rho^2` in the features, (n_focal, n_terms)."""
+    r"""Return the coefficients of :math:`|A_j|^\alpha d_{ij}^2`, :math:`\rho^2` in the features, (n_focal, n_terms)."""
     terms = prototypes.distance_terms(criterion.average)
     terms *= criterion.penalty[:, None]
     if criterion.rho is not None:
@@ -277,7 +277,7 @@ class Costs(Protocol):
 
 
 def update_masses(cost: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
-    r"""Masses that minimize :math:`\sum_j \mathrm{cost}_{ij}\, m_{ij}^\beta`, and the minimum ([1]_ (A.1)).
+    r"""Return masses that minimize :math:`\sum_j \mathrm{cost}_{ij}\, m_{ij}^\beta`, and the minimum ([1]_ (A.1)).
 
     .. math:: m_{ij} \propto \mathrm{cost}_{ij}^{-1/(\beta-1)}
 
@@ -349,7 +349,7 @@ def chunk_sums(chunk: ColumnChunk, costs: Costs) -> Sums:
 
 
 def update_centers(sums: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
-    """Centers for given masses and metrics: the systems (A.5) and (33) of [1]_, of size c or cp for any n."""
+    """Return centers for given masses and metrics: the systems (A.5) and (33) of [1]_, of size c or cp for any n."""
     average, previous = criterion.average, prototypes.centers
     c, p = previous.shape
     weight = criterion.penalty * sums[:, 0]
@@ -365,7 +365,7 @@ def update_centers(sums: np.ndarray, prototypes: Prototypes, criterion: Criterio
 
 
 def update_covariances(sums: np.ndarray, centers: np.ndarray, criterion: Criterion, total_weight: float) -> np.ndarray:
-    """Evidential covariances of the clusters for given masses and centers ([1]_ (37), per unit of weight).
+    """Return evidential covariances of the clusters for given masses and centers ([1]_ (37), per unit of weight).
 
     The table has unit variance in every column, and a share :data:`GUARD` of that variance is mixed in: a cluster
     that is flat, or lost its objects, keeps a metric, and J with :func:`guard_cost` still never rises.
@@ -427,5 +427,5 @@ def renumber_sets(focal_sets: FocalSets, order: np.ndarray) -> tuple[FocalSets, 
 
 
 def _mix_matrices(mixing: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """Weighted sums of matrices: ``mixing`` (m, k) times ``matrices`` (k, p, p)."""
+    """Return weighted sums of matrices: ``mixing`` (m, k) times ``matrices`` (k, p, p)."""
     return (mixing @ matrices.reshape(len(matrices), -1)).reshape(-1, *matrices.shape[1:])

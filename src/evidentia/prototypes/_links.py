@@ -27,7 +27,7 @@ from scipy.spatial.distance import cdist
 
 from evidentia.belief import FocalSets
 from evidentia.constraints import PairwiseConstraints
-from evidentia.prototypes._base import GivenStart, LinkedMasses, Objects, Solution, to_rows
+from evidentia.prototypes._base import GivenStart, LinkedMasses, ScaledObjects, Solution, to_rows
 from evidentia.prototypes._kernel import (
     LEAST_COST,
     Criterion,
@@ -129,12 +129,11 @@ class LinkPenalty:
 
 
 def split_objects(
-    objects: Objects, constraints: PairwiseConstraints, strength: float, focal_sets: FocalSets, name: str
-) -> tuple[LinkPenalty, Objects | None]:
+    objects: ScaledObjects, constraints: PairwiseConstraints, strength: float, focal_sets: FocalSets
+) -> tuple[LinkPenalty, ScaledObjects | None]:
     """Return the linked objects with their penalty, and the other objects; None when all are linked.
 
-    A link costs ``strength`` times its certainty when it is surely broken. Both parts are in the coordinates of the
-    whole table.
+    Both parts are in the coordinates of the whole table.
     """
     chosen, rest = rows_apart(objects.source, constraints.objects)
     assert chosen.weight is not None
@@ -145,8 +144,8 @@ def split_objects(
     weight = rest.weight if isinstance(rest, ArrayRows) else None
     if not (rest.n_rows if weight is None else np.count_nonzero(weight)):
         return penalty, None
-    table = scan(rest, mixing=False, missing=False, who=name, sort=False, least_share=0)
-    return penalty, Objects.from_table(table, rest, objects.coordinates)
+    table = scan(rest, mixing=False, missing=False, who="A fit with links", sort=False, least_share=0)
+    return penalty, ScaledObjects.from_table(table, rest, objects.coordinates)
 
 
 def linked_step(
@@ -169,17 +168,18 @@ def linked_step(
 
 def minimize_with_links(
     descent: Callable[..., tuple[Run, list[Run]]],
-    objects: Objects,
-    free: Objects | None,
+    objects: ScaledObjects,
     criterion: Criterion,
-    penalty: LinkPenalty,
+    links: PairwiseConstraints,
+    strength: float,
     starts: list[LinkedStart],
 ) -> tuple[Solution, Run, list[Run]]:
     """Return the solution, the best run, and the runs from all starts.
 
-    ``descent(step, starts, n_starts)`` runs the steps. Those of a large table are over a sample of the free objects;
-    the best of them goes on over all rows.
+    A link costs ``strength`` times its certainty when it is surely broken. ``descent(step, starts, n_starts)`` runs the
+    steps. Those of a large table are over a sample of the free objects; the best of them goes on over all rows.
     """
+    penalty, free = split_objects(objects, links, strength, criterion.focal_sets)
     few = None if free is None else free.sample().chunks
 
     def step(penalty: LinkPenalty, state: LinkedState) -> tuple[float, LinkedState]:

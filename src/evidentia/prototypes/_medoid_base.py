@@ -45,7 +45,7 @@ class Position:
 
 
 def best_distinct(cost: np.ndarray) -> np.ndarray:
-    """The cheapest object for each cluster, from a table (n_samples, n_clusters), no object taken twice.
+    """Return the cheapest object for each cluster, from a table (n_samples, n_clusters), no object taken twice.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def best_distinct(cost: np.ndarray) -> np.ndarray:
 
 
 def mix(own: np.ndarray, to_clusters: np.ndarray, focal_sets: FocalSets, share: float) -> np.ndarray:
-    r"""Dissimilarity to sets that have a representative of their own: mixed with the mean of that to their clusters.
+    r"""Return the dissimilarity to sets with their own representatives, mixed with the mean of that to their clusters.
 
     .. math:: d_{iA} = \frac{o_{iA} + s \frac{1}{|A|} \sum_{k \in A} d_{ik}}{1 + s} \quad (|A| > 1)
 
@@ -84,7 +84,7 @@ def mix(own: np.ndarray, to_clusters: np.ndarray, focal_sets: FocalSets, share: 
 
 
 def pull(powered: np.ndarray, focal_sets: FocalSets, alpha: float, share: float) -> np.ndarray:
-    r"""How much the dissimilarity of each object to each cluster counts in J, by way of :func:`mix`.
+    r"""Return how much the dissimilarity of each object to each cluster counts in J, by way of :func:`mix`.
 
     .. math::
         w_{ik} = m_{i\{k\}}^\beta + \frac{s}{1 + s} \sum_{A \ni k,\, |A| > 1} |A|^{\alpha - 1} m_{iA}^\beta
@@ -144,27 +144,27 @@ class MedoidClusterer(RelationalClusterer):
     # -- what a subclass gives ----------------------------------------------------------------------------------------
 
     def _represent(self, medoids: np.ndarray, dissimilarity: Compared, focal_sets: FocalSets) -> Any:
-        """Representatives of clusters and sets when these objects are the medoids."""
+        """Return representatives of clusters and sets when these objects are the medoids."""
         raise NotImplementedError
 
     def _compare(self, dissimilarity: Compared, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
-        """Dissimilarity of some objects, rows of (n, n_train), to each focal set, (n_focal, n)."""
+        """Return the dissimilarity of some objects, rows of (n, n_train), to each focal set, (n_focal, n)."""
         raise NotImplementedError
 
     def _improve(self, dissimilarity: Compared, position: Position, focal_sets: FocalSets) -> Any:
-        """Better representatives for given masses."""
+        """Return better representatives for given masses."""
         raise NotImplementedError
 
     def _medoids(self, representatives: Any) -> np.ndarray:
-        """One object for each cluster."""
+        """Return one object for each cluster."""
         return representatives.clusters
 
     def _joint(self, dissimilarity: Compared) -> np.ndarray:
-        """What starts are drawn from, (n, n)."""
+        """Return what starts are drawn from, (n, n)."""
         return dissimilarity
 
     def _reorder(self, representatives: Any, order: np.ndarray, dissimilarity: Compared, focal_sets: FocalSets) -> Any:
-        """Representatives when old cluster ``order[k]`` is cluster ``k`` of the new focal sets."""
+        """Return representatives when old cluster ``order[k]`` is cluster ``k`` of the new focal sets."""
         return self._represent(self._medoids(representatives)[order], dissimilarity, focal_sets)
 
     # -- the fit ------------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class BeliefPeaks:
     def choose(
         self, n_clusters: int | str = "auto", *, min_belief: float | None = None, min_delta: float | None = None
     ) -> np.ndarray:
-        """Numbers of the objects taken as centers, the largest score first.
+        """Return numbers of the objects taken as centers, the largest score first.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ def belief_peaks(X: Any, *, n_neighbors: int | str = "auto", q: float = 0.9, met
 
 
 def center_belief(distance: np.ndarray, neighbor: np.ndarray, q: float) -> np.ndarray:
-    """Belief that each object is a center, from its neighbors (n, K); see the top of this file."""
+    """Return belief that each object is a center, from its neighbors (n, K); see the top of this file."""
     n_neighbors = distance.shape[1]
     scale = np.quantile(distance, q, axis=1)
     scale = np.maximum(scale, 1e-9 * scale.max() or 1.0)  # K copies of an object: only they are near it

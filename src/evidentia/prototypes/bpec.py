@@ -11,8 +11,8 @@ from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
 from evidentia.prototypes._base import (
-    Objects,
     PrototypeClusterer,
+    ScaledObjects,
     Solution,
     nearest_distance,
     prototypes_at,
@@ -52,7 +52,7 @@ def fixed_step(
     return objective + guard_cost(prototypes, total_weight), Prototypes(prototypes.centers, covariances)
 
 
-def begin_at(peaks: np.ndarray, objects: Objects, *, adaptive: bool) -> tuple[Objects, Prototypes]:
+def begin_at(peaks: np.ndarray, objects: ScaledObjects, *, adaptive: bool) -> tuple[ScaledObjects, Prototypes]:
     """Return the objects, and round clusters around the peaks."""
     coordinates = objects.coordinates
     if not adaptive or coordinates.width < WIDE:
@@ -182,7 +182,7 @@ class BPEC(PrototypeClusterer):
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)
         peaks = self._choose(graph)
         kind = "diag" if self.adaptive else "spherical"
-        objects = Objects.from_table(table, rows, coordinates_of(table.moments, kind=kind))
+        objects = ScaledObjects.from_table(table, rows, coordinates_of(table.moments, kind=kind))
         objects, start = begin_at(candidates[peaks], objects, adaptive=self.adaptive)
         family = first_sets(self.focal_sets, len(peaks), empty=True)
         rho = None
@@ -199,7 +199,7 @@ class BPEC(PrototypeClusterer):
         self.graph_, self.peaks_, self.pairs_ = graph, peaks[order], pairs_among(self.focal_sets_)
 
     def _check_numbers(self, n_samples: int) -> None:
-        """What of the parameters depends on the number of objects."""
+        """Check what of the parameters depends on the number of objects."""
         if self.n_clusters != "auto":
             _checks.check_enough_rows(self, n_samples, self.n_clusters)
         if self.n_neighbors != "auto" and self.n_neighbors >= n_samples:

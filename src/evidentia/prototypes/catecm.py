@@ -68,7 +68,7 @@ class CategoryProblem:
 
 
 def dissimilarities(rows: MixedRows, prototypes: CategoryPrototypes, average: np.ndarray) -> np.ndarray:
-    r"""Dissimilarity of rows to the sets of clusters, (n_focal, n): to the mean of the prototypes in each set.
+    r"""Return the dissimilarity of rows to the sets of clusters, (n_focal, n): to the mean prototype of each set.
 
     .. math::
         d_{iA} = r_i \Big[ \sum_l (1 - \bar w_{Al}(x_{il})) + \sum_q (z_{iq} - \bar v_{Aq})^2 \Big]
@@ -83,7 +83,7 @@ def dissimilarities(rows: MixedRows, prototypes: CategoryPrototypes, average: np
 
 
 def costs(rows: MixedRows, prototypes: CategoryPrototypes, problem: CategoryProblem) -> np.ndarray:
-    r"""What multiplies :math:`m_{iA}^\beta` in J, (n_focal, n).
+    r"""Return what multiplies :math:`m_{iA}^\beta` in J, (n_focal, n).
 
     :math:`|A|^\alpha d_{iA}`, and for the published form :math:`|A|^\alpha (d_{iA} / |A|)^2`.
     """
@@ -100,7 +100,7 @@ def costs(rows: MixedRows, prototypes: CategoryPrototypes, problem: CategoryProb
 def row_sums(
     rows: MixedRows, weight: np.ndarray, prototypes: CategoryPrototypes, problem: CategoryProblem
 ) -> CategorySums:
-    """J of some rows and its sums."""
+    """Return J of some rows and its sums."""
     criterion = problem.criterion
     cost = costs(rows, prototypes, problem)
     masses, least = update_masses(cost, criterion.beta)
@@ -115,12 +115,12 @@ def row_sums(
 
 
 def masses_of(rows: MixedRows, prototypes: CategoryPrototypes, problem: CategoryProblem) -> np.ndarray:
-    """Masses of some rows, (n, n_focal)."""
+    """Return masses of some rows, (n, n_focal)."""
     return update_masses(costs(rows, prototypes, problem), problem.criterion.beta)[0].T
 
 
 def best_weights(counts: np.ndarray, columns: Columns, previous: np.ndarray) -> np.ndarray:
-    """All weight on the category that counts most in each column; what has no mass at all stays as it was.
+    """Put all weight on the category that counts most in each column; what has no mass at all stays as it was.
 
     Of categories that count as much but for rounding errors the first is taken, whatever the order of the rows.
 
@@ -141,7 +141,7 @@ def best_weights(counts: np.ndarray, columns: Columns, previous: np.ndarray) -> 
 
 
 def best_means(sums: CategorySums, average: np.ndarray, previous: np.ndarray) -> np.ndarray:
-    """Means for given masses, column by column: in each other rows may be missing."""
+    """Return means for given masses, column by column: in each other rows may be missing."""
     found = np.empty_like(previous)
     for q in range(previous.shape[1]):
         column = slice(q, q + 1)
@@ -150,7 +150,7 @@ def best_means(sums: CategorySums, average: np.ndarray, previous: np.ndarray) ->
 
 
 def category_step(problem: CategoryProblem, prototypes: CategoryPrototypes) -> tuple[float, CategoryPrototypes]:
-    """J of the prototypes, and better ones: masses, then weights and means, each at its optimum in the linear form."""
+    """Return J of the prototypes, and better ones: masses, then weights and means, optimal in the linear form."""
     parts = (row_sums(rows, weight, prototypes, problem) for rows, weight in problem.blocks)
     sums = next(parts)
     for part in parts:
@@ -163,7 +163,7 @@ def category_step(problem: CategoryProblem, prototypes: CategoryPrototypes) -> t
 
 
 def overlap_alpha(beta: float) -> float:
-    r"""The alpha with which a pair holds most mass as long as the odds of its clusters are below four to one.
+    r"""Return the alpha with which a pair holds most mass while the odds of its clusters are below four to one.
 
     With :math:`m_k \propto d_k^{-1/(\beta-1)}` these are the odds where :math:`d_2 / d_1 = 4^{\beta-1}`, and there
     :math:`2^\alpha (d_1 + d_2) / 2 = d_1`.
@@ -177,7 +177,7 @@ def overlap_alpha(beta: float) -> float:
 
 
 def overlapping(prototypes: CategoryPrototypes, problem: CategoryProblem) -> FocalSets:
-    """The empty set, single clusters, and the sets of clusters that overlap, of a fit without larger sets."""
+    """Return the empty set, single clusters, and the sets of clusters that overlap, of a fit without larger sets."""
     family = problem.criterion.focal_sets
     masses = np.vstack([masses_of(rows, prototypes, problem) for rows, _ in problem.blocks])
     weight = np.concatenate([weight for _, weight in problem.blocks])
@@ -189,7 +189,7 @@ def overlapping(prototypes: CategoryPrototypes, problem: CategoryProblem) -> Foc
 
 
 def typical_mismatch(shares: np.ndarray, columns: Columns) -> float:
-    """Mean share of the rows that do not hold the most frequent category of a column; 1 without such a column.
+    """Return the mean share of the rows without the most frequent category of a column; 1 without such a column.
 
     That is what a column of categories adds to J, for each row, when there is one cluster. A column of numbers adds its
     variance: one.
@@ -201,7 +201,7 @@ def typical_mismatch(shares: np.ndarray, columns: Columns) -> float:
 
 
 def far_apart(shares: np.ndarray, coding: Coding) -> float:
-    """The 0.95-quantile of the dissimilarity of two rows, were their columns independent and many."""
+    """Return the 0.95-quantile of the dissimilarity of two rows, were their columns independent and many."""
     equal = np.add.reduceat(shares**2, coding.columns.offsets) if coding.columns.width else np.empty(0)
     n_numbers, share = len(coding.mean), coding.number_weight
     mean = (1 - equal).sum() + 2 * share * n_numbers
@@ -364,7 +364,7 @@ class CatECM(_base.IterativeClusterer):
         return self._masses(table)
 
     def _state_problem(self, coding: Coding, shares: np.ndarray) -> CategoryProblem:
-        """The criterion, as the parameters and the table have it."""
+        """Return the criterion, as the parameters and the table have it."""
         focal_sets = first_sets(self.focal_sets, self.n_clusters, empty=True)
         if self.form == "published":
             _checks.check_single_clusters(
@@ -376,7 +376,7 @@ class CatECM(_base.IterativeClusterer):
         return CategoryProblem(coding, Criterion(focal_sets, self._exponent(), self.beta, rho), self.form)
 
     def _exponent(self) -> float:
-        """The penalty of larger sets."""
+        """Return the penalty of larger sets."""
         if self.alpha != "auto":
             return float(self.alpha)
         if self.form == "published":
@@ -392,7 +392,7 @@ class CatECM(_base.IterativeClusterer):
         return _checks.check_categories(self, X, reset=reset)
 
     def _read(self, table: np.ndarray, weight: np.ndarray) -> tuple[Coding, np.ndarray]:
-        """How rows are read, and their codes."""
+        """Return how rows are read, and their codes."""
         who, names = type(self).__name__, getattr(self, "feature_names_in_", None)
         coding, codes = read_coding(table, self.numbers, weight, names, who)
         if self.form == "published" and coding.numeric.any():
@@ -414,7 +414,7 @@ class CatECM(_base.IterativeClusterer):
         return not isinstance(self.init, str)
 
     def _given_start(self, coding: Coding) -> CategoryPrototypes:
-        """CategoryPrototypes at rows that were given."""
+        """Return prototypes at rows that were given."""
         rows = np.asarray(self.init, dtype=object)
         expected = (self.n_clusters, len(coding.numeric))
         if rows.shape == expected:

@@ -17,7 +17,7 @@ from evidentia.metric_learning import learn_metric
 from evidentia.partition import LazyPartition
 from evidentia.prototypes._base import INIT, INIT_DOC, SHAPES, PrototypeClusterer, Solution, given_start
 from evidentia.prototypes._kernel import ColumnChunk, Criterion, descent_step
-from evidentia.prototypes._links import check_number, minimize_with_links, schedule_links, split_objects
+from evidentia.prototypes._links import check_number, minimize_with_links, schedule_links
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import ArrayRows, RowSource
 
@@ -192,13 +192,10 @@ class CECM(PrototypeClusterer):
         if len(links):
             self._refuse_masses(rows, family)
             strength = self.xi / (objects.unit * share * len(links))
-            penalty, free = split_objects(objects, links, strength, family, "CECM")
             draw = check_random_state(0) if self.random_state is None else rng  # what is given is no matter of chance
             search = partial(self._draw_by_rule, "mixed", objects, draw) if isinstance(self.focal_sets, str) else None
-            solution, best, runs = minimize_with_links(
-                self._best_descent, objects, free, criterion, penalty,
-                schedule_links(starts, given, self.gradual, search),
-            )  # fmt: skip
+            begin = schedule_links(starts, given, self.gradual, search)
+            solution, best, runs = minimize_with_links(self._best_descent, objects, criterion, links, strength, begin)
         else:
             best, runs = self._minimize(descent_step, objects, criterion, starts)
             solution = Solution(best.state, criterion)

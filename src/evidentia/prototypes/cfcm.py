@@ -12,9 +12,9 @@ from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Choice, Number, param
 from evidentia.methods import Method
 from evidentia.partition import LazyPartition
-from evidentia.prototypes._base import Objects, PrototypeClusterer, Solution, given_start, single_clusters
+from evidentia.prototypes._base import PrototypeClusterer, ScaledObjects, Solution, given_start, single_clusters
 from evidentia.prototypes._kernel import DistanceCosts, Prototypes, chunk_sums, descent_step
-from evidentia.prototypes._links import check_number, minimize_with_links, schedule_links, split_objects
+from evidentia.prototypes._links import check_number, minimize_with_links, schedule_links
 from evidentia.prototypes.cecm import CECM
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import RowSource
@@ -90,20 +90,18 @@ class CFCM(PrototypeClusterer):
             self._refuse_masses(rows, criterion.focal_sets)
             automatic = isinstance(self.xi, str)
             self.xi_ = self._mean_cost(objects, starts[0], len(links)) if automatic else float(self.xi)
-            penalty, free = split_objects(objects, links, self.xi_ / objects.unit, criterion.focal_sets, "CFCM")
             draw = check_random_state(0) if self.random_state is None else rng  # what is given is no matter of chance
             search = partial(self._draw_by_rule, "mixed", objects, draw)
-            solution, best, runs = minimize_with_links(
-                self._best_descent, objects, free, criterion, penalty,
-                schedule_links(starts, given, self.gradual, search),
-            )  # fmt: skip
+            begin = schedule_links(starts, given, self.gradual, search)
+            strength = self.xi_ / objects.unit
+            solution, best, runs = minimize_with_links(self._best_descent, objects, criterion, links, strength, begin)
         else:
             best, runs = self._minimize(descent_step, objects, criterion, starts)
             solution = Solution(best.state, criterion)
         solution, _ = self._store_solution(objects, solution, best, runs)
         return self._masses_with_links(rows, solution.linked)
 
-    def _mean_cost(self, objects: Objects, start: Prototypes, n_links: int) -> float:
+    def _mean_cost(self, objects: ScaledObjects, start: Prototypes, n_links: int) -> float:
         """Return the mean squared distance of a solution without links, times the number of objects per link."""
         end = self._end_of(descent_step, objects, start)
         costs = DistanceCosts(end, single_clusters(self.n_clusters, self.beta))

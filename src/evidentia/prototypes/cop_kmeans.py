@@ -67,7 +67,7 @@ def make_groups(table: np.ndarray, weight: np.ndarray, constraints: PairwiseCons
 
 
 def assign(groups: Groups, centers: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, int | None]:
-    """Nearest allowed center of each group, shape (g,), and the first group for which there was none.
+    """Return the nearest allowed center of each group, shape (g,), and the first group for which there was none.
 
     Groups without cannot-links take their nearest center; the others choose in the given order, and never again.
     """
@@ -209,7 +209,7 @@ class COPKMeans(_base.IterativeClusterer):
         return np.eye(self.n_clusters)[labels]
 
     def _check_start(self, table: np.ndarray, weight: np.ndarray) -> None:
-        """What of the parameters depends on the table."""
+        """Check what of the parameters depends on the table."""
         _checks.check_enough_rows(self, int(np.count_nonzero(weight)), self.n_clusters)
         if not isinstance(self.init, str):
             check_centers(self, np.asarray(self.init, dtype=float), table.shape[1])

@@ -15,7 +15,7 @@ from evidentia._parameters import BOOLEAN, Integer, param
 from evidentia._streaming import StreamingMixin
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
-from evidentia.prototypes._base import SHAPES, Iteration, Objects, PrototypeClusterer, Solution, value_at_end
+from evidentia.prototypes._base import SHAPES, Iteration, PrototypeClusterer, ScaledObjects, Solution, value_at_end
 from evidentia.prototypes._kernel import Criterion, DistanceCosts, MassBlock, Prototypes, block_masses, descent_step
 from evidentia.rows.source import RowSource
 from evidentia.solvers.descent import Run
@@ -35,7 +35,7 @@ def first_sets(focal_sets: Any, n_clusters: int, *, empty: bool) -> FocalSets:
     return resolve_focal_sets(focal_sets, n_clusters, empty=empty)
 
 
-def shared_plausibility(objects: Objects, prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
+def shared_plausibility(objects: ScaledObjects, prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
     """Return the similarity of the clusters, ``Pl.T @ Pl`` (c, c): how far the same objects are plausible in both."""
     member = criterion.focal_sets.member
     similarity = np.zeros((member.shape[1], member.shape[1]))
@@ -67,7 +67,7 @@ def add_sets(
     n_near: int,
     minimize: Callable[..., tuple[Run, list[Run]]],
     step: Iteration,
-    objects: Objects,
+    objects: ScaledObjects,
     criterion: Criterion,
     best: Run,
 ) -> tuple[Criterion, Run]:

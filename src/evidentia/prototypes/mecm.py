@@ -16,7 +16,7 @@ from evidentia.solvers.barycentric import sums_over_pairs
 from evidentia.solvers.blocks import row_blocks
 
 
-class Medoids(NamedTuple):
+class SpacedMedoids(NamedTuple):
     """The medoids of the clusters, (n_clusters,), and the sum of dissimilarities between those of a set, (n_focal,)."""
 
     clusters: np.ndarray
@@ -24,7 +24,7 @@ class Medoids(NamedTuple):
 
 
 def unevenness(first: np.ndarray, others: np.ndarray) -> np.ndarray:
-    r""":math:`\min_k \tau_k \sum_{k < l} |\tau_k - \tau_l|`.
+    r"""Return :math:`\min_k \tau_k \sum_{k < l} |\tau_k - \tau_l|`.
 
     Arrays are as for :func:`to_set`; ``first`` may have a row for each candidate.
 
@@ -43,12 +43,12 @@ def unevenness(first: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def inverse(scale: np.ndarray) -> np.ndarray:
-    """One over each number, zero over those that are zero."""
+    """Return one over each number, zero over those that are zero."""
     return np.divide(1.0, scale, out=np.zeros(scale.shape), where=scale > LEAST_COST)
 
 
 def to_set(first: np.ndarray, others: np.ndarray, apart: float, *, gamma: float, eta: float) -> np.ndarray:
-    r"""Dissimilarity to a set of clusters, from those to its clusters and those between them.
+    r"""Return the dissimilarity to a set of clusters, from those to its clusters and those between them.
 
     .. math::
         \frac{\gamma\, \mathrm{mean}_k\, \tau_k + \rho \min_k \tau_k}{\gamma + 1}, \qquad
@@ -77,7 +77,7 @@ def to_set(first: np.ndarray, others: np.ndarray, apart: float, *, gamma: float,
 def to_sets(
     to_clusters: np.ndarray, apart: np.ndarray, focal_sets: FocalSets, *, gamma: float, eta: float
 ) -> np.ndarray:
-    """Dissimilarity to each focal set, (n_focal, n), from those to the clusters, (n_clusters, n)."""
+    """Return the dissimilarity to each focal set, (n_focal, n), from those to the clusters, (n_clusters, n)."""
     found = focal_sets.member @ to_clusters
     for j in np.flatnonzero(focal_sets.card > 1):
         first, *others = np.flatnonzero(focal_sets.member[j])
@@ -95,7 +95,7 @@ def candidate_costs(
     gamma: float,
     eta: float,
 ) -> np.ndarray:
-    r"""The part of J that contains medoid k, were it each of the objects, shape (n_samples,).
+    r"""Return the part of J that contains medoid k, were it each of the objects, shape (n_samples,).
 
     ``weight`` is :math:`|A|^\alpha m_{iA}^\beta`, shape (n_focal, n_samples).
     """
@@ -173,14 +173,14 @@ class MECM(MedoidClusterer):
     )
     eta: float = param(Number(above=0), "Tolerance of unevenness: the larger, the more objects are torn.", default=1.0)
 
-    def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> Medoids:
-        return Medoids(medoids, sums_over_pairs(dissimilarity[np.ix_(medoids, medoids)], focal_sets))
+    def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> SpacedMedoids:
+        return SpacedMedoids(medoids, sums_over_pairs(dissimilarity[np.ix_(medoids, medoids)], focal_sets))
 
-    def _compare(self, dissimilarity: np.ndarray, representatives: Medoids, focal_sets: FocalSets) -> np.ndarray:
+    def _compare(self, dissimilarity: np.ndarray, representatives: SpacedMedoids, focal_sets: FocalSets) -> np.ndarray:
         to_clusters = dissimilarity[:, representatives.clusters].T
         return to_sets(to_clusters, representatives.apart, focal_sets, gamma=self.gamma, eta=self.eta)
 
-    def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> Medoids:
+    def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> SpacedMedoids:
         medoids = position.representatives.clusters.copy()
         weight = position.powered * (focal_sets.card.astype(float) ** self.alpha)[:, None]
         for k in range(self.n_clusters):

@@ -14,7 +14,7 @@ from evidentia.prototypes._medoid_base import FAMILIES, MedoidClusterer, Positio
 from evidentia.solvers.barycentric import averaging
 
 
-class Medoids(NamedTuple):
+class MedoidsOfSets(NamedTuple):
     """The objects that stand for the clusters, (n_clusters,), and for the focal sets, (n_focal,)."""
 
     clusters: np.ndarray
@@ -22,7 +22,7 @@ class Medoids(NamedTuple):
 
 
 def set_medoids(to_medoids: np.ndarray, focal_sets: FocalSets, eta: float, evenness: str = "deviation") -> np.ndarray:
-    r"""The object that represents each set: about as near to all of its clusters, and near.
+    r"""Return the object that represents each set: about as near to all of its clusters, and near.
 
     .. math::
         \bar v_A = \arg\min_i\; \mathrm{dev}_{k \in A}\, \tau(i, v_k)
@@ -40,7 +40,7 @@ def set_medoids(to_medoids: np.ndarray, focal_sets: FocalSets, eta: float, evenn
 
     Examples
     --------
-    Medoids 0 and 2 of four objects on a line; the second object is in the middle.
+    MedoidsOfSets 0 and 2 of four objects on a line; the second object is in the middle.
 
     >>> line = np.array([0.0, 1.0, 2.0, 9.0])
     >>> set_medoids(np.abs(line[:, None] - line[[0, 2]]), FocalSets(2, [{0}, {1}, {0, 1}]), eta=1.0)
@@ -130,14 +130,14 @@ class SECMdd(MedoidClusterer):
             _checks.check_single_clusters(self, focal_sets, "chooses medoids by the masses of single clusters")
         return focal_sets
 
-    def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> Medoids:
-        return Medoids(medoids, set_medoids(dissimilarity[:, medoids], focal_sets, self.eta, self.evenness))
+    def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> MedoidsOfSets:
+        return MedoidsOfSets(medoids, set_medoids(dissimilarity[:, medoids], focal_sets, self.eta, self.evenness))
 
-    def _compare(self, dissimilarity: np.ndarray, representatives: Medoids, focal_sets: FocalSets) -> np.ndarray:
+    def _compare(self, dissimilarity: np.ndarray, representatives: MedoidsOfSets, focal_sets: FocalSets) -> np.ndarray:
         to_clusters, to_sets = (dissimilarity[:, objects].T for objects in representatives)
         return mix(to_sets, to_clusters, focal_sets, self.gamma)
 
-    def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> Medoids:
+    def _improve(self, dissimilarity: np.ndarray, position: Position, focal_sets: FocalSets) -> MedoidsOfSets:
         if self.medoid_masses == "single":
             weight = position.powered[focal_sets.singleton_index].T
         else:

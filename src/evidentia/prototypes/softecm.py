@@ -53,7 +53,7 @@ class CoupledCriterion:
         return found + found.T
 
     def costs(self, distances: np.ndarray) -> np.ndarray:
-        r"""What multiplies :math:`m_{iA}^\beta` in J, (n_focal, n): :math:`|A|^\alpha d(x_i, v_A)`, or rho."""
+        r"""Return what multiplies :math:`m_{iA}^\beta` in J, (n_focal, n): :math:`|A|^\alpha d(x_i, v_A)`, or rho."""
         cost = np.empty((len(self.solid), distances.shape[1]))
         cost[self.solid] = self.criterion.penalty[self.solid, None] * distances
         if self.criterion.rho is not None:
@@ -61,12 +61,12 @@ class CoupledCriterion:
         return np.maximum(cost, LEAST_COST, out=cost)
 
     def masses(self, distances: np.ndarray) -> np.ndarray:
-        """Masses (n, n_focal) of objects, by their dissimilarities to the prototypes."""
+        """Return masses (n, n_focal) of objects, by their dissimilarities to the prototypes."""
         return update_masses(self.costs(distances), self.criterion.beta)[0].T
 
 
 def soft_step(space: Space, coupled: CoupledCriterion, prototypes: Any) -> tuple[float, Any]:
-    r"""J of the prototypes, and better ones: masses at their optimum, then prototypes.
+    r"""Return J of the prototypes, and better ones: masses at their optimum, then prototypes.
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} |A|^\alpha m_{iA}^\beta d(x_i, v_A) + \rho\, m_{i\varnothing}^\beta
@@ -99,7 +99,7 @@ class PrototypeSearch(NamedTuple):
 
 
 def is_points(source: Source) -> TypeGuard[Table]:
-    """Whether prototypes are points: Euclidean distances of rows of numbers, squared in J."""
+    """Return whether prototypes are points: for Euclidean distances of rows of numbers, squared in J."""
     return isinstance(source, Table) and source.metric in ("euclidean", "l2", "sqeuclidean")
 
 
@@ -225,7 +225,7 @@ class SoftECM(RelationalClusterer):
         return self._tied.masses(search.last.distances(self._prototypes))
 
     def _among_points(self, source: Table, coupled: CoupledCriterion, rng: np.random.RandomState) -> PrototypeSearch:
-        """Starts and units for points: rows around their mean, whose mean squared distance from it is one."""
+        """Return starts and units for points: rows around their mean, whose mean squared distance from it is one."""
         if (source.rows == source.rows[0]).all():
             raise ValueError(ALL_EQUAL)
         place = source.rows.mean(axis=0)
@@ -248,7 +248,7 @@ class SoftECM(RelationalClusterer):
         return PrototypeSearch(space, starts, unit, far, place)
 
     def _among_objects(self, source: Source, rng: np.random.RandomState) -> PrototypeSearch:
-        """Starts and units for objects: all dissimilarities, squared for series, over the largest of them."""
+        """Return starts and units for objects: all dissimilarities, squared for series, over the largest of them."""
         dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
         dissimilarity = dissimilarity**2 if isinstance(source, Series) else dissimilarity
         unit = float(dissimilarity.max())
@@ -263,7 +263,7 @@ class SoftECM(RelationalClusterer):
         return PrototypeSearch(Members(dissimilarity), starts, unit, far, finer=last)
 
     def _search(self, search: PrototypeSearch, coupled: CoupledCriterion) -> tuple[Run, list[Run]]:
-        """The best run, and the runs from all starts; series go on from the best objects."""
+        """Return the best run, and the runs from all starts; series continue from the best objects."""
         smooth = Vectors(np.ravel, lambda vector, like: vector.reshape(like.shape), LATE)
         starts = [search.space.start(clusters, coupled.criterion.focal_sets) for clusters in search.starts]
         vectors = smooth if isinstance(search.space, Points) else None
@@ -311,7 +311,7 @@ class SoftECM(RelationalClusterer):
 
 
 def without_objects(source: Source) -> Source:
-    """What new objects need of a source when prototypes are no objects of it."""
+    """Return what new objects need of a source whose objects are not prototypes."""
     if is_points(source):
         return replace(source, rows=source.rows[:0])
     return replace(source, series=source.series[:1]) if isinstance(source, Series) else source.needed_for_new()

@@ -33,7 +33,7 @@ class Rows(NamedTuple):
 def representative_rows(
     X: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of all rows, or of 20,000 at even steps of the weight, ordered along a random projection; weights."""
+    """Return numbers and weights of all rows, or of 20,000 at even steps, ordered along a random projection."""
     weight = np.ones(len(X)) if weight is None else weight
     order = np.argsort(X @ rng.normal(size=X.shape[1]), kind="stable")
     if len(X) > REPRESENTATIVES:
@@ -43,13 +43,13 @@ def representative_rows(
 
 
 def representatives(X: np.ndarray, weight: np.ndarray | None, rng: np.random.RandomState) -> Rows:
-    """The rows that :func:`representative_rows` names."""
+    """Return the rows that :func:`representative_rows` names."""
     chosen, share = representative_rows(X, weight, rng)
     return Rows(X[chosen], share)
 
 
 def sorted_rows(X: np.ndarray) -> np.ndarray:
-    """Numbers of the rows, sorted by the last column, equal ones by the one before it, and so on; NaN comes last.
+    """Return the numbers of the rows in the order of the last column, then of the one before it; NaN comes last.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def sorted_rows(X: np.ndarray) -> np.ndarray:
 def kmeans_starts(
     X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
-    """Centers of ``n_starts`` k-means solutions from k-means++ seeds, each of shape (n_clusters, n_features)."""
+    """Return centers of ``n_starts`` k-means solutions from k-means++ seeds, each of shape (n_clusters, n_features)."""
     rows = representatives(X, weight, rng)
     for _ in range(n_starts):
         seeds = kmeans_plus_plus(rows, rng.uniform(size=n_clusters))
@@ -79,7 +79,7 @@ def kmeans_starts(
 def random_starts(
     X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
-    """Rows drawn at random as centers, in proportion to their weights; equal rows only when there are no others.
+    """Return rows drawn at random as centers, in proportion to their weights; equal rows only when there are no others.
 
     Two centers that start at the same place would never part.
     """
@@ -95,7 +95,7 @@ def random_starts(
 def mixed_starts(
     X: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState, weight: np.ndarray | None = None
 ) -> Iterator[np.ndarray]:
-    """Half of the starts at k-means solutions, these first, and half at random rows.
+    """Draw half of the starts at k-means solutions, these first, and half at random rows.
 
     K-means gives far outliers a cluster of their own; random rows seldom do.
     """
@@ -105,7 +105,7 @@ def mixed_starts(
 
 
 def kmeans_plus_plus(rows: Rows, draws: np.ndarray) -> np.ndarray:
-    """Rows far from each other: each next one is drawn with probability proportional to its squared distance."""
+    """Return rows far from each other: each next one is drawn with probability proportional to its squared distance."""
     chosen = [rows.X[_pick(rows.weight, draws[0])]]
     nearest = np.full(len(rows.X), np.inf)
     for draw in draws[1:]:
@@ -120,7 +120,7 @@ def kmeans_plus_plus(rows: Rows, draws: np.ndarray) -> np.ndarray:
 def spread_starts(
     dissimilarity: np.ndarray, n_clusters: int, n_starts: int, rng: np.random.RandomState
 ) -> Iterator[np.ndarray]:
-    """Numbers of different objects, far from each other: the next is drawn in proportion to its least dissimilarity.
+    """Draw different objects far from each other, by number: the next in proportion to its least dissimilarity.
 
     Only copies of those before have none; when nothing else is left, one of these is drawn.
 
@@ -144,7 +144,7 @@ def spread_starts(
 
 
 def _pick(chances: np.ndarray, draws: Any) -> Any:
-    """Positions where the cumulative chances pass each uniform number."""
+    """Return positions where the cumulative chances pass each uniform number."""
     cumulative = np.cumsum(chances)
     return np.minimum(np.searchsorted(cumulative, draws * cumulative[-1], side="right"), len(chances) - 1)
 
@@ -154,7 +154,7 @@ OBJECT_START_RULES = {"spread": spread_starts}
 
 
 def draw_evenly(sample: Rows, size: int | None = None) -> np.ndarray:
-    """Rows at even steps of the weight, ``size`` or as many as there are; one that stands for several comes as often.
+    """Return rows at even steps of the weight, ``size`` or as many as there are; a row of weight two comes twice.
 
     Examples
     --------

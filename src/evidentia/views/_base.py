@@ -79,7 +79,7 @@ class MultiViewClusterer(_base.EvidentialClusterer):
         return found
 
     def _read_new(self, X: Any) -> Views:
-        """Views of new objects, in the order of those fitted; one that is not given is not known of them."""
+        """Return views of new objects, in the order of those fitted; one that is not given is not known of them."""
         who = type(self).__name__
         known = self.views
         if isinstance(X, Mapping):
@@ -98,7 +98,7 @@ class MultiViewClusterer(_base.EvidentialClusterer):
         return found
 
     def predict_partition(self, X: Any) -> CredalPartition:
-        """Credal partition of new objects, over the clusters found by ``fit``.
+        """Return the credal partition of new objects, over the clusters found by ``fit``.
 
         Parameters
         ----------
@@ -121,14 +121,14 @@ class MultiViewClusterer(_base.EvidentialClusterer):
         self.view_conflict_ = conflict_between_views(list(self.view_partitions_.values()))
 
     def view_summary(self) -> str:
-        """A few lines on the views: how much each counts, and the objects about which they disagree."""
+        """Return a few lines on the views: how much each counts, and the objects about which they disagree."""
         check_is_fitted(self)
         n, width = len(self.labels_), max(map(len, self.view_names_))
         lines = [f"{len(self.view_names_)} views of {n} objects"]
         for name, weight in zip(self.view_names_, self.view_weights_):
             there = n - int(unknown(self.view_partitions_[name]).sum())
-            described = f"{there} of {n} objects" if there < n else "all objects"
-            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {described}")
+            covered = f"{there} of {n} objects" if there < n else "all objects"
+            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {covered}")
         order = np.argsort(-self.view_conflict_, kind="stable")
         torn = order[self.view_conflict_[order] > DISAGREE]
         shown = ", ".join(self.partition_.name(int(i)) for i in torn[:LISTED])
@@ -167,7 +167,7 @@ def set_vacuous(masses: np.ndarray, focal_sets: FocalSets, absent: np.ndarray) -
 
 
 def unknown(partition: CredalPartition) -> np.ndarray:
-    """Which objects may be in any cluster and nothing else is said of them, (n,)."""
+    """Return which objects may be in any cluster and nothing else is said of them, (n,)."""
     whole = (1 << partition.n_clusters) - 1
     if whole not in partition.focal_sets.masks:
         return np.zeros(len(partition), dtype=bool)

@@ -42,7 +42,7 @@ class ViewLayout(NamedTuple):
 
     @classmethod
     def from_widths(cls, widths: list[int], *, by_column: bool) -> ViewLayout:
-        """Views of so many columns each; ``by_column``: every column is a group, else every view."""
+        """Return views of so many columns each; ``by_column``: every column is a group, else every view."""
         starts = np.concatenate([[0], np.cumsum(widths)[:-1]]).astype(int)
         total = int(sum(widths))
         return cls(starts, np.arange(total) if by_column else starts, total)
@@ -68,7 +68,7 @@ class ViewLayout(NamedTuple):
         return slice(int(self.view_starts[view]), stops[view])
 
     def cut(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The parts of features, or of their sums, (..., n_terms): presence, numbers, squares."""
+        """Return the parts of features, or of their sums, (..., n_terms): presence, numbers, squares."""
         first, second = self.n_views, self.n_views + self.n_columns
         return terms[..., :first], terms[..., first:second], terms[..., second:]
 
@@ -83,7 +83,7 @@ class WeightedCenters:
 
     @classmethod
     def evenly(cls, centers: np.ndarray, layout: ViewLayout) -> WeightedCenters:
-        """All views of one weight, and all groups of a view."""
+        """Return all views of one weight, and all groups of a view."""
         groups = np.bincount(layout.view_of_group)
         logs = np.full(layout.n_views, -np.log(layout.n_views))
         return cls(centers, logs, -np.log(groups)[layout.view_of_group])
@@ -97,11 +97,11 @@ class WeightedCenters:
         return np.exp(self.log_groups)
 
     def joint(self, layout: ViewLayout) -> np.ndarray:
-        """Weight of each group in the whole, (g,)."""
+        """Return the weight of each group in the whole, (g,)."""
         return np.exp(self.log_views[layout.view_of_group] + self.log_groups)
 
     def alone(self, view: int) -> WeightedCenters:
-        """The same seen by one view."""
+        """Return the same seen by one view."""
         return replace(self, log_views=np.where(np.arange(len(self.log_views)) == view, 0.0, -np.inf))
 
 
@@ -110,7 +110,7 @@ def as_vector(state: WeightedCenters) -> np.ndarray:
 
 
 def from_vector(vector: np.ndarray, like: WeightedCenters, layout: ViewLayout) -> WeightedCenters:
-    """The state of a vector; weights are brought to sums of one."""
+    """Return the state of a vector; weights are brought to sums of one."""
     centers, views, groups = np.split(vector, np.cumsum([like.centers.size, like.log_views.size]))
     return WeightedCenters(
         centers.reshape(like.centers.shape), views - logsumexp(views), _per_view(groups, layout.view_of_group)
@@ -141,7 +141,7 @@ class ViewCriterion:
 
 
 def features_of(rows: np.ndarray, present: np.ndarray, layout: ViewLayout) -> np.ndarray:
-    """What the costs of objects are linear in, (n_terms, n).
+    """Return what the costs of objects are linear in, (n_terms, n).
 
     Examples
     --------
@@ -156,7 +156,7 @@ def features_of(rows: np.ndarray, present: np.ndarray, layout: ViewLayout) -> np
 
 
 def cost_terms(state: WeightedCenters, problem: ViewCriterion, blur: float = 0.0) -> np.ndarray:
-    """Coefficients of the costs in the features, (n_focal, n_terms); ``blur`` is added to all squared distances."""
+    """Return the coefficients of the costs in the features, (n_focal, n_terms); ``blur`` is added to all distances."""
     layout, criterion = problem.layout, problem.criterion
     weight = state.joint(layout)
     middle = criterion.average @ state.centers
@@ -174,7 +174,7 @@ def view_costs(state: WeightedCenters, problem: ViewCriterion, blur: float = 0.0
 
 
 def all_masses(features: np.ndarray, state: WeightedCenters, problem: ViewCriterion, blur: float = 0.0) -> np.ndarray:
-    """Masses of all objects, (n, n_focal)."""
+    """Return masses of all objects, (n, n_focal)."""
     masses = np.empty((features.shape[1], len(problem.criterion.focal_sets)))
     for block in block_masses(features, view_costs(state, problem, blur)):
         masses[block.rows] = block.masses.T
@@ -182,7 +182,7 @@ def all_masses(features: np.ndarray, state: WeightedCenters, problem: ViewCriter
 
 
 def update_centers(sums: np.ndarray, previous: np.ndarray, problem: ViewCriterion) -> np.ndarray:
-    """Centers for given masses: in each view those of evidential c-means, whatever the weights."""
+    """Return centers for given masses: in each view those of evidential c-means, whatever the weights."""
     layout, penalty = problem.layout, problem.penalty
     count, total, _ = layout.cut(sums)
     parts = []
@@ -194,7 +194,7 @@ def update_centers(sums: np.ndarray, previous: np.ndarray, problem: ViewCriterio
 
 
 def group_scatter(sums: np.ndarray, centers: np.ndarray, problem: ViewCriterion) -> np.ndarray:
-    r""":math:`\sum_i \sum_A |A|^\alpha m_{iA}^\beta \sum_{q} (x_{iq} - \bar v_{Aq})^2` over each group, (g,)."""
+    r"""Return :math:`\sum_i \sum_A |A|^\alpha m_{iA}^\beta \sum_{q} (x_{iq} - \bar v_{Aq})^2` over each group, (g,)."""
     layout = problem.layout
     count, total, squares = layout.cut(sums)
     middle = problem.criterion.average @ centers
@@ -203,7 +203,7 @@ def group_scatter(sums: np.ndarray, centers: np.ndarray, problem: ViewCriterion)
 
 
 def fixed_part(sums: np.ndarray, problem: ViewCriterion) -> np.ndarray:
-    """What outliers and absent objects add to each F, whatever the centers, (n_views,)."""
+    """Return what outliers and absent objects add to each F, whatever the centers, (n_views,)."""
     part = problem.blank * problem.absent
     if problem.rho is not None:
         part = part + problem.rho**2 * problem.layout.cut(sums)[0][problem.criterion.focal_sets.empty_index]
@@ -211,7 +211,7 @@ def fixed_part(sums: np.ndarray, problem: ViewCriterion) -> np.ndarray:
 
 
 def update_groups(scatter: np.ndarray, log_views: np.ndarray, problem: ViewCriterion) -> np.ndarray:
-    r"""Logarithms of :math:`w_q \propto \exp(-r_h E_q / \gamma)`, (g,)."""
+    r"""Return logarithms of :math:`w_q \propto \exp(-r_h E_q / \gamma)`, (g,)."""
     if problem.gamma is None:
         return np.zeros(len(scatter))
     view = problem.layout.view_of_group
@@ -219,14 +219,14 @@ def update_groups(scatter: np.ndarray, log_views: np.ndarray, problem: ViewCrite
 
 
 def update_views(scatter: np.ndarray, log_groups: np.ndarray, fixed: np.ndarray, problem: ViewCriterion) -> np.ndarray:
-    r"""Logarithms of :math:`r_h \propto \exp(-F_h / \lambda)`, (n_views,)."""
+    r"""Return logarithms of :math:`r_h \propto \exp(-F_h / \lambda)`, (n_views,)."""
     cost = fixed + np.bincount(problem.layout.view_of_group, np.exp(log_groups) * scatter)
     logs = -cost / problem.lam
     return np.maximum(logs - logsumexp(logs), LEAST_LOG)
 
 
 def weight_cost(state: WeightedCenters, problem: ViewCriterion) -> float:
-    """What J has beside the least costs of the objects: the entropies, and the objects that views lack."""
+    """Return what J has beside the least costs of the objects: the entropies, and the objects that views lack."""
     views, groups = state.views, state.groups
     cost = problem.lam * views @ (state.log_views + np.log(len(views))) + views @ (problem.blank * problem.absent)
     if problem.gamma is not None:
@@ -236,14 +236,14 @@ def weight_cost(state: WeightedCenters, problem: ViewCriterion) -> float:
 
 
 def view_objectives(chunks: Any, problem: ViewCriterion, state: WeightedCenters) -> np.ndarray:
-    """F of each view at the best masses of a state, (n_views,)."""
+    """Return F of each view at the best masses of a state, (n_views,)."""
     _, sums = reduce_rows(chunk_sums, chunks, view_costs(state, problem))
     scatter = group_scatter(sums, state.centers, problem)
     return fixed_part(sums, problem) + np.bincount(problem.layout.view_of_group, state.groups * scatter)
 
 
 def view_step(chunks: Any, problem: ViewCriterion, state: WeightedCenters) -> tuple[float, WeightedCenters]:
-    """J of the state, and a better one: masses, centers, weights of columns, weights of views, each at its optimum."""
+    """Return J of the state, and a better one: masses, centers, weights of columns and of views, each optimal."""
     objective, sums = reduce_rows(chunk_sums, chunks, view_costs(state, problem))
     centers = update_centers(sums, state.centers, problem)
     scatter = group_scatter(sums, centers, problem)
@@ -253,7 +253,7 @@ def view_step(chunks: Any, problem: ViewCriterion, state: WeightedCenters) -> tu
 
 
 def _per_view(logs: np.ndarray, view_of_group: np.ndarray) -> np.ndarray:
-    """Logarithms of weights that sum to one in each view."""
+    """Return logarithms of weights that sum to one in each view."""
     found = np.empty_like(logs)
     for view in range(int(view_of_group[-1]) + 1):
         mine = view_of_group == view

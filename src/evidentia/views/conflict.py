@@ -11,7 +11,7 @@ from evidentia.partition import CredalPartition
 
 
 def conflict_between_views(partitions: Sequence[CredalPartition]) -> np.ndarray:
-    r"""How far no cluster is plausible to all of several partitions of the same objects, in the same clusters.
+    r"""Return how far no cluster is plausible to all of several partitions of the same objects, in the same clusters.
 
     .. math::
         \kappa_i = 1 - \max_k \min_h \frac{pl_{ih}(k)}{\max_l pl_{ih}(l)}

@@ -53,7 +53,7 @@ class WeightedMedoids(NamedTuple):
 
 
 def update_relevance(scatter: np.ndarray, constraint: str, power: float) -> np.ndarray:
-    r"""Weights of the views that minimize :math:`\sum_l \lambda_l^s Q_l`, for each row of sums Q, (..., n_views).
+    r"""Return view weights that minimize :math:`\sum_l \lambda_l^s Q_l`, for each row of sums Q, (..., n_views).
 
     .. math::
         \textstyle \sum_l \lambda_l = 1: \; \lambda_l \propto Q_l^{-1/(s-1)}, \qquad
@@ -177,7 +177,7 @@ class MECMdd(MultiViewClusterer, SECMdd):
     # -- matrices -----------------------------------------------------------------------------------------------------
 
     def _matrices_of(self, views: Views) -> Matrices:
-        """The views, checked, and their means."""
+        """Return the views, checked, and their means."""
         parts = []
         for name, table in zip(views.names, views.tables):
             values = np.asanyarray(table)  # a masked array keeps its mask, and is refused
@@ -203,7 +203,7 @@ class MECMdd(MultiViewClusterer, SECMdd):
         )
 
     def _quantiles(self, matrices: Matrices) -> np.ndarray:
-        """Dissimilarity to the empty set as each view alone has it, (n_views,)."""
+        """Return the dissimilarity to the empty set as each view alone has it, (n_views,)."""
         if self.rho != "auto":
             return np.full(len(matrices.parts), _checks.check_rho(self, 1.0))
         found = []
@@ -219,18 +219,18 @@ class MECMdd(MultiViewClusterer, SECMdd):
         return dissimilarity.joint
 
     def _represent(self, medoids: np.ndarray, dissimilarity: Compared, focal_sets: FocalSets) -> Any:
-        """All views of one weight."""
+        """Return all views of one weight."""
         n_views = len(dissimilarity.parts)
         even = np.full((len(focal_sets), n_views), 1.0 / n_views if self.constraint == "sum" else 1.0)
         return WeightedMedoids(*super()._represent(medoids, dissimilarity.joint, focal_sets), even)
 
     def _multipliers(self, relevance: np.ndarray) -> np.ndarray:
-        """What the dissimilarities of each view are multiplied by, (..., n_views)."""
+        """Return what the dissimilarities of each view are multiplied by, (..., n_views)."""
         n_views = relevance.shape[-1]
         return relevance / n_views if self.constraint == "product" else (n_views * relevance) ** self.power / n_views
 
     def _unlike(self, dissimilarity: Compared, representatives: Any, focal_sets: FocalSets) -> np.ndarray:
-        """Dissimilarity of objects and sets in each view, (n_views, n_focal, n)."""
+        """Return the dissimilarity of objects and sets in each view, (n_views, n_focal, n)."""
         clusters, sets, _ = representatives
         found = [
             mix(part[sets] / mean, part[clusters] / mean, focal_sets, self.gamma)
@@ -243,7 +243,7 @@ class MECMdd(MultiViewClusterer, SECMdd):
         return np.einsum("fl,lfi->fi", self._multipliers(representatives.relevance), unlike)
 
     def _improve(self, dissimilarity: Compared, position: Position, focal_sets: FocalSets) -> Any:
-        """Better weights, then better medoids."""
+        """Return better weights, then better medoids."""
         better = self._reweigh(dissimilarity, position, focal_sets)
         multipliers = self._multipliers(better.relevance)
         cost = np.zeros((self.n_clusters, len(dissimilarity.joint)))
@@ -257,7 +257,7 @@ class MECMdd(MultiViewClusterer, SECMdd):
         return WeightedMedoids(*medoids, better.relevance)
 
     def _reweigh(self, dissimilarity: Compared, position: Position, focal_sets: FocalSets) -> WeightedMedoids:
-        """The same medoids with the weights that are best for given masses."""
+        """Return the same medoids with the weights that are best for given masses."""
         unlike = self._unlike(dissimilarity, position.representatives, focal_sets)
         card = focal_sets.card.astype(float)
         penalty = np.where(card > 0, card**self.alpha, 0.0)
@@ -267,7 +267,7 @@ class MECMdd(MultiViewClusterer, SECMdd):
         return position.representatives._replace(relevance=update_relevance(scatter, self.constraint, self.power))
 
     def _step(self, dissimilarity: Compared, criterion: Criterion, here: Position) -> tuple[float, Position]:
-        """Where medoids would raise J, weights alone never do."""
+        """Move medoids and weights, or weights alone where new medoids would raise J."""
         objective, there = super()._step(dissimilarity, criterion, here)
         if there is here:
             weights = self._reweigh(dissimilarity, here, criterion.focal_sets)
@@ -303,7 +303,7 @@ class MECMdd(MultiViewClusterer, SECMdd):
         return masses
 
     def _masses(self, views: Views) -> np.ndarray:
-        """From dissimilarities of new objects to those that were fitted, (n_new, n_samples) in each view."""
+        """Place new objects by their dissimilarities to the fitted ones, (n_new, n_samples) in each view."""
         if missing := [name for name in self.view_names_ if name not in views.names]:
             raise ValueError(
                 f"{type(self).__name__} needs every view of new objects. Give view {missing[0]!r} too: their "

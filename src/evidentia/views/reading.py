@@ -46,7 +46,7 @@ class Views:
 
 
 def read_views(X: Any, views: Any = None, *, who: str, matrices: bool = False) -> Views:
-    """The views of X, their rows brought into one order.
+    """Return the views of X, their rows brought into one order.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def read_views(X: Any, views: Any = None, *, who: str, matrices: bool = False) -
 
 
 def split_views(X: Any, views: Any = None, *, who: str, matrices: bool = False) -> dict[str, Any]:
-    """The tables by the names of their views; those of a list are called by their place."""
+    """Return the tables by the names of their views; those of a list are called by their place."""
     if is_annotated(X):
         return _annotated_views(X, views, who, matrices)
     if isinstance(X, Mapping):
@@ -115,7 +115,7 @@ def _is_list_of_tables(X: Any) -> bool:
 
 
 def _shape(table: Any) -> tuple[int, ...]:
-    """Its shape; none for rows of different length, and for what is no table."""
+    """Return the shape; none for rows of different length, and for what is not a table."""
     try:
         return np.shape(table)
     except ValueError:
@@ -127,7 +127,7 @@ def _are_names(views: Any) -> bool:
 
 
 def _choose_names(there: list[Any], views: Any, who: str) -> list[Any]:
-    """The views that are asked for, all of them unless some are named."""
+    """Return the views that are asked for, all of them unless some are named."""
     if views is None:
         return there
     if unknown := [one for one in views if one not in there]:
@@ -139,7 +139,7 @@ def _choose_names(there: list[Any], views: Any, who: str) -> list[Any]:
 
 
 def _columns(table: Any, columns: Any, name: str, who: str) -> Any:
-    """Some columns of a table, by their names, or their numbers where it has none."""
+    """Return some columns of a table, by their names, or their numbers where it has none."""
     wanted = [columns] if isinstance(columns, str) else list(columns)
     frame = hasattr(table, "columns")
     there = list(table.columns) if frame else range(np.shape(table)[1])
@@ -181,7 +181,7 @@ def _column_names(table: Any) -> tuple[str, ...] | None:
 
 
 def _in_one_order(parts: dict[str, Any], who: str, matrices: bool) -> tuple[list[Any], tuple[str, ...] | None]:
-    """The tables with the same objects in the same order, and the names of these."""
+    """Return the tables with the same objects in the same order, and the names of these."""
     names = {view: row_names(table) for view, table in parts.items()}
     for view, listed in names.items():
         if listed is not None and len(set(listed)) < len(listed):
@@ -216,7 +216,7 @@ def _in_one_order(parts: dict[str, Any], who: str, matrices: bool) -> tuple[list
 
 
 def _join(parts: dict[str, Any], names: dict[str, Any], who: str, matrices: bool) -> tuple[list[Any], Any]:
-    """Tables joined by the names of their rows; NaN where an object is absent."""
+    """Return tables joined by the names of their rows; NaN where an object is absent."""
     for view in parts:
         others = {one for other, listed in names.items() if other != view for one in listed}
         if not others.intersection(names[view]):

@@ -53,7 +53,7 @@ class ViewCenters(NamedTuple):
 
 
 def nearest_distances(tables: ViewTables, state: WeightedCenters) -> np.ndarray:
-    """Mean squared distance of the objects to their nearest center of all views together, in each view, (V,)."""
+    """Return the mean squared distance of the objects to their nearest center of all views, in each view, (V,)."""
     layout, c = tables.layout, len(state.centers)
     singles = Criterion(FocalSets(c, "singletons", empty=False), 1.0, 2.0)
     none = np.zeros(layout.n_views)
@@ -191,7 +191,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         family = first_sets(self.focal_sets, self.n_clusters, empty=True)
         _checks.refuse_masses(self, n, family)
         problem = self._state_problem(tables, family, starts)
-        step = partial(_kernel.view_step, Slices(tables.features, tables.weight))
+        step = partial(_kernel.view_step, Slices(tables.features, tables.weight))  # masses, centers, weights
         vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
         best, runs = self._best_descent(partial(step, problem), starts, len(starts), vectors)
         if is_automatic(self.focal_sets) and not runs[-1].interrupted:  # clusters stay; masses follow from more sets
@@ -203,7 +203,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
     # -- tables -------------------------------------------------------------------------------------------------------
 
     def _numbers(self, name: str, table: Any, *, reset: bool) -> np.ndarray:
-        """A view as doubles, checked; objects that are absent have rows of NaN."""
+        """Return a view as checked doubles; objects that are absent have rows of NaN."""
         who = type(self).__name__
         try:
             _checks.refuse_rows(self, table)
@@ -236,7 +236,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
             )
 
     def _scale(self, name: str, table: np.ndarray, weight: np.ndarray) -> ColumnScales:
-        """Mean of a view, and what its columns are divided by; zero for those that are constant."""
+        """Return the mean of a view, and what its columns are divided by; zero for those that are constant."""
         here = ~np.isnan(table).all(axis=1) & (weight > 0)
         rows, share = table[here], weight[here]
         flat = np.ptp(rows, axis=0) == 0 if len(rows) else np.ones(table.shape[1], dtype=bool)
@@ -264,7 +264,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
     # -- the problem ---------------------------------------------------------------------------------------------------
 
     def _starts(self, tables: ViewTables, rng: np.random.RandomState) -> list[WeightedCenters]:
-        """Centers in all views at once."""
+        """Return centers in all views at once."""
         layout, rows = tables.layout, tables.rows
         if not isinstance(self.init, str):
             return [WeightedCenters.evenly(rows[:, np.asarray(self.init)].T.copy(), layout)]
@@ -304,7 +304,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         return RHO_FACTOR * np.maximum(np.sqrt(found), RHO_LEAST)
 
     def _nearest(self, tables: ViewTables, starts: list[WeightedCenters]) -> WeightedCenters:
-        """The start whose centers are nearest to the objects."""
+        """Return the start whose centers are nearest to the objects."""
         return min(starts, key=lambda start: start.views @ nearest_distances(tables, start))
 
     # -- the result ---------------------------------------------------------------------------------------------------
@@ -352,7 +352,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
 
 
 def _as_fitted(table: Any, names: Any, columns: list[str] | None, width: int, view: str, model: Any) -> Any:
-    """The columns that were fitted, by their names where both have them."""
+    """Return the columns that were fitted, by their names where both have them."""
     who = type(model).__name__
     if np.shape(table)[1] != width and (names is None or columns is None):
         raise ValueError(
