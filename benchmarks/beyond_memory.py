@@ -28,8 +28,8 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.harness import Line, duration, memory, print_table, stopwatch, within
 from benchmarks.processes import usage, watch
 from evidentia import EGMM, FocalSets, open_rows, select
-from evidentia.mixtures.egmm_problem import ALL, Problem
-from evidentia.mixtures.set_mixture import Parameters
+from evidentia.mixtures._em import Parameters, engine
+from evidentia.mixtures.search import ALL, SearchTable
 from evidentia.rows.scan import Table
 from evidentia.rows.source import ArrayRows, RowSource, in_memory
 from evidentia.selection import search
@@ -127,14 +127,12 @@ def _fit(paths: list[str]) -> dict[str, Any]:
 
 def one_pass(rows: RowSource, some: np.ndarray) -> Callable[[], Any]:
     """One exact iteration's pass over rows, as a fit makes it; coordinates are those of some rows."""
-    settings = paper()
-    settings.reduction_, settings.resolution_ = None, np.zeros(some.shape[1])
     table = Table(rows, rows.n_rows or 0, moments_of(some, None, True), Rows(some, np.ones(len(some))), False)
-    problem, sets = Problem(table, np.random.RandomState(0), settings), FocalSets(N_CLUSTERS, empty=False)
-    tool, d = problem.engine("EEE", N_CLUSTERS), some.shape[1]
+    searched = SearchTable(table, np.random.RandomState(0), standardized=False)
+    sets, tool, d = FocalSets(N_CLUSTERS, empty=False), engine("EEE"), some.shape[1]
     centers = np.random.default_rng(1).standard_normal((N_CLUSTERS, d))
     state = Parameters(np.full(len(sets), 1 / len(sets)), centers, np.eye(d)[None])
-    return partial(tool.gather, problem.patterns("EEE", ALL), state, averaging(sets))
+    return partial(tool.gather, searched.patterns("EEE", ALL), state, averaging(sets))
 
 
 def passes_that_fit(paths: list[str]) -> list[float]:

@@ -22,7 +22,7 @@ from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyo
 from evidentia import EGMM, FocalSets
 from evidentia.app.cli import app
 from evidentia.mixtures import ParsimoniousGaussianMixture
-from evidentia.mixtures.set_mixture import Engine, Parameters, Pattern, Patterns, engine
+from evidentia.mixtures._em import Engine, Parameters, Pattern, Patterns, engine
 from evidentia.rows.source import ArrayRows, Chunk
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.threads import one_blas_thread, threads

@@ -13,7 +13,7 @@ from sklearn.mixture import GaussianMixture
 from benchmarks.egmm import quietly, wide_table
 from benchmarks.harness import Line, duration, speed, stopwatch, within
 from evidentia.datasets import load, make_bootgmm_mixture
-from evidentia.mixtures.covariance_models import MODELS
+from evidentia.mixtures._covariances import MODELS
 from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 from evidentia.solvers.gaussian_agglomeration import agglomerate
 

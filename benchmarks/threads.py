@@ -100,7 +100,7 @@ def egmm_passes(X: np.ndarray, start: np.ndarray, model: str, repeats: int = 10)
     """Passes of EGMM over rows in memory."""
     from benchmarks.egmm import engine
     from evidentia.belief import FocalSets
-    from evidentia.mixtures.set_mixture import Parameters, Patterns
+    from evidentia.mixtures._em import Parameters, Patterns
     from evidentia.solvers.barycentric import averaging
 
     (n_clusters, d), tool = start.shape, engine(model)

@@ -41,7 +41,7 @@ TESTS = {  # of each package, besides the examples of its docstrings
     "partition": ["tests/partition"],
     "solvers": [
         *("tests/solvers", "tests/prototypes/test_cecm_masses.py", "tests/prototypes/test_prototype_kernel.py"),
-        *("tests/relational/test_evclus_descent.py", "tests/mixtures/test_covariance_models.py"),
+        *("tests/relational/test_evclus_descent.py", "tests/mixtures/test_covariances.py"),
         *("tests/test_callbacks.py", "tests/test_partial_fit.py"),
     ],
 }

@@ -78,12 +78,12 @@ def test_a_mutant_is_what_all_others_call(mutant, found):
 
 SUPER = """
 import mutants
-from evidentia.solvers import batched_em
+from evidentia.mixtures import _replicates
 
-path = mutants.SOURCE / "solvers" / "batched_em.py"
+path = mutants.SOURCE / "mixtures" / "_replicates.py"
 mutants.transplant(path, mutants.CANARY)
 try:
-    batched_em.Features.__init__(None, None, None)
+    _replicates.WhitenedRows.__init__(None, None, None)
 except SystemError:
     print("raises")
 """

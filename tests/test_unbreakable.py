@@ -13,7 +13,7 @@ from evidentia.dissimilarities.conflict import delta_star
 from evidentia.experimental import BCM
 from evidentia.metric_learning import KFDA, LSI, DMLeig
 from evidentia.mixtures import LatentClassMixture, ParsimoniousGaussianMixture
-from evidentia.mixtures.covariance_models import MODELS
+from evidentia.mixtures._covariances import MODELS
 from evidentia.prototypes import BPEC, CCM, CatECM, COPKMeans, GustafsonKessel, SECMdd, SoftECM
 from evidentia.prototypes._kernel import adapted_metric
 from evidentia.relational import CEVCLUS, EkNNclus
@@ -232,7 +232,7 @@ def test_an_interrupt_before_anything_was_found_is_said(blobs, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evidentia.mixtures.egmm_search.Search._look_at_number", interrupted)
+    monkeypatch.setattr("evidentia.mixtures.search.judge", interrupted)
     with pytest.raises(KeyboardInterrupt, match="EGMM was interrupted before its first fit was complete"):
         EGMM(2).fit(blobs)
 

@@ -133,6 +133,10 @@ def name_file_in_errors(path: str | os.PathLike[str], kind: Format) -> Iterator[
 
 # Classes that files of earlier versions name by the place where they were.
 MOVED = {
+    "evidentia.mixtures.set_mixture:Floor": "evidentia.mixtures._covariances:Floor",
+    "evidentia.mixtures.set_mixture:Parameters": "evidentia.mixtures._em:Parameters",
+    "evidentia.mixtures.set_mixture:Prior": "evidentia.mixtures._covariances:Prior",
+    "evidentia.solvers.batched_em:MixtureParameters": "evidentia.mixtures._replicates:MixtureParameters",
     "evidentia.mixtures.class_em:Columns": "evidentia.rows.categories:Columns",
     "evidentia.mixtures.latent_profile:Profiles": "evidentia.mixtures.profile_model:Profiles",
     "evidentia.prototypes._streaming:Stream": "evidentia.prototypes._base:PrototypeStream",

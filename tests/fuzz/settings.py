@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from evidentia import metric_learning
 from evidentia._parameters import NOTHING, SEED, Boolean, Check, Choice, Either, Integer, Kind, Number
-from evidentia.mixtures.covariance_models import MODELS
+from evidentia.mixtures._covariances import MODELS
 
 INSIDE = 1e-6  # of a limit that may not be reached: how near to it numbers are drawn
 CHANGED = 0.25  # share of the parameters that are not at their defaults

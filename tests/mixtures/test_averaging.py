@@ -1,7 +1,5 @@
 """Replicates that differ in model and number of clusters: their shares, their starts, and what the masses say."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 from evidentia import BootGMM, ParsimoniousGaussianMixture
 from evidentia.datasets import load, make_bootgmm_mixture
 from evidentia.mixtures import averaging
+from evidentia.mixtures._bounded import CovarianceModel
+from evidentia.mixtures._replicates import evaluate, fit_replicates, from_posteriors
 from evidentia.mixtures.averaging import (
     GaussianAverage,
     measure_optimism,
@@ -19,9 +19,7 @@ from evidentia.mixtures.averaging import (
     split_share,
 )
 from evidentia.mixtures.bootstrap import Refits, draw_weights, side_by_side
-from evidentia.mixtures.covariance_models import covariances
 from evidentia.mixtures.parsimonious import n_parameters
-from evidentia.solvers.batched_em import evaluate, fit_replicates, from_posteriors
 from evidentia.solvers.starts import Rows
 
 IRIS = np.asarray(load("iris").data, dtype=float)
@@ -38,7 +36,7 @@ def test_each_model_starts_from_the_clusters_of_the_chosen_one_and_gets_its_shar
     average = averaged(mixture, X)
     posterior, aic = mixture.predict_proba(X)[None], {}
     for model in mixture.selection_.model:
-        rule = partial(covariances, model)
+        rule = CovarianceModel(model)
         found = fit_replicates(X, None, from_posteriors(X, None, posterior, rule), rule, tol=1e-6)
         aic[model] = 2 * (found.log_likelihood[0] - n_parameters(model, 3, 2))
     share = np.exp((np.array(list(aic.values())) - max(aic.values())) / 2)
@@ -51,7 +49,7 @@ def test_each_model_starts_from_the_clusters_of_the_chosen_one_and_gets_its_shar
     for b in (0, 70, 199):  # each replicate is the plain fit of its model to its draw
         number = int(found.valid[:b].sum())
         rival = next(rival for rival in average.rivals if rival.model == found.models[number])
-        rule = partial(covariances, rival.model)
+        rule = CovarianceModel(rival.model)
         alone = fit_replicates(X, weights[b : b + 1], rival.parameters, rule, tol=mixture.tol)
         np.testing.assert_allclose(found.posteriors(X)[:, :, number].T, evaluate(X, alone.parameters)[0][0], atol=1e-6)
 
@@ -228,7 +226,7 @@ def test_a_model_with_more_parameters_than_objects_gets_no_share():
 
 def test_optimism_is_what_a_row_gains_where_it_was_seen():
     X = make_bootgmm_mixture(2, 90, random_state=1).data
-    mixture, rule = ParsimoniousGaussianMixture(3, model="VVI", random_state=0).fit(X), partial(covariances, "VVI")
+    mixture, rule = ParsimoniousGaussianMixture(3, model="VVI", random_state=0).fit(X), CovarianceModel("VVI")
     fold, gain = np.random.RandomState(0).permutation(90) % 10, np.zeros(90)
     for k in range(10):
         part = fit_replicates(X[fold != k], None, mixture._parameters, rule, tol=1e-12, max_iter=5000)
@@ -245,7 +243,7 @@ def test_the_optimism_of_a_regular_model_is_its_number_of_parameters():
     for seed in range(5):
         X = np.random.default_rng(seed).normal(size=(400, 3)) @ np.diag([1, 2, 5])
         mixture = ParsimoniousGaussianMixture(1, model="EEE", random_state=0).fit(X)
-        found.append(measure_optimism(X, mixture._parameters, partial(covariances, "EEE"))[0])
+        found.append(measure_optimism(X, mixture._parameters, CovarianceModel("EEE"))[0])
     assert np.mean(found) == pytest.approx(9, abs=1)  # three means, six covariances
 
 
@@ -273,7 +271,7 @@ def test_no_optimism_is_measured_where_a_component_collapses():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(40, 5)), rng.normal(8, 0.3, size=(7, 5))])
     mixture = ParsimoniousGaussianMixture(2, model="VVV", random_state=0).fit(X)
-    assert np.isnan(measure_optimism(X, mixture._parameters, partial(covariances, "VVV"))).all()
+    assert np.isnan(measure_optimism(X, mixture._parameters, CovarianceModel("VVV"))).all()
 
 
 def test_replicates_that_collapse_are_held():
@@ -282,7 +280,7 @@ def test_replicates_that_collapse_are_held():
     mixture = ParsimoniousGaussianMixture(2, model="VVV", random_state=0).fit(X)
     start = np.linalg.eigvalsh(mixture.covariances_)
     weights = draw_weights(47, range(60), 0)
-    free = fit_replicates(X, weights, mixture._parameters, partial(covariances, "VVV"))
+    free = fit_replicates(X, weights, mixture._parameters, CovarianceModel("VVV"))
     assert free.degenerate.sum() > 30
     found = mixture.fit_replicates(X, weights)
     assert found.valid.sum() > 55  # in some tables nothing is left of the small cluster

@@ -20,8 +20,8 @@ from covariance_forms import is_member
 from evidentia import EGMM, FocalSets, ParsimoniousGaussianMixture
 from evidentia.datasets import load, make_diamond, make_egmm_four_class, make_egmm_two_class
 from evidentia.mixtures._base import ebic
-from evidentia.mixtures.egmm_problem import n_parameters
-from evidentia.mixtures.set_mixture import SharedEngine
+from evidentia.mixtures._em import SharedEngine
+from evidentia.mixtures.search import n_parameters
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.descent import InterruptedFit
 

@@ -10,8 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from evidentia import EGMM, FocalSets
 from evidentia.datasets import load
-from evidentia.mixtures.covariance_models import MODELS
-from evidentia.mixtures.egmm_problem import few_values
+from evidentia.mixtures._covariances import MODELS
+from evidentia.mixtures.egmm import few_values
 from evidentia.rows import scan
 from made_groups import overlapping
 

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from evidentia import LatentProfileMixture, ParsimoniousGaussianMixture, load_model
 from evidentia.belief import FocalSets
 from evidentia.mixtures.latent_profile import resolution
-from evidentia.mixtures.profile_model import Prior, Profiles, Rows, log_joint, profiles_of
+from evidentia.mixtures.profile_model import ProfilePrior, Profiles, Rows, log_joint, profiles_of
 from evidentia.rows.categories import Coding
 from evidentia.solvers.overlap import spread_over_sets
 
@@ -69,7 +69,7 @@ def test_densities_are_products_over_what_is_observed():
 
 def test_the_m_step_is_the_highest_point_of_the_expected_density():
     _, _, rows, columns, state = small()
-    prior = Prior(alpha=0.4, variance=0.25, blur=np.array([0.03, 0.1]))
+    prior = ProfilePrior(alpha=0.4, variance=0.25, blur=np.array([0.03, 0.1]))
     rng = np.random.default_rng(0)
     posterior = rng.dirichlet([1.0, 2.0], size=5)
 

@@ -16,9 +16,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evidentia.datasets import load
 from evidentia.mixtures import parsimonious
-from evidentia.mixtures.covariance_models import MODELS
+from evidentia.mixtures._covariances import MODELS
+from evidentia.mixtures._replicates import MixtureParameters, fit_replicates
 from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture, covers, simpler_models
-from evidentia.solvers.batched_em import MixtureParameters, fit_replicates
 from evidentia.solvers.descent import InterruptedFit
 
 

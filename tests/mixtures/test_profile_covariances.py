@@ -8,7 +8,15 @@ from sklearn.metrics import adjusted_rand_score
 
 from evidentia import LatentProfileMixture, load_model
 from evidentia.mixtures import latent_profile, profile_numbers
-from evidentia.mixtures.profile_model import Prior, Profiles, Rows, log_joint, posteriors, profiles_of, vectors_of
+from evidentia.mixtures.profile_model import (
+    ProfilePrior,
+    Profiles,
+    Rows,
+    log_joint,
+    posteriors,
+    profiles_of,
+    vectors_of,
+)
 from evidentia.mixtures.profile_numbers import PatternedNumbers, precisions_of, whiten
 from evidentia.rows.categories import Coding
 from evidentia.selection.search import Selection
@@ -77,7 +85,7 @@ def test_densities_are_those_of_scipy_over_what_is_observed(kind):
 @pytest.mark.parametrize("kind", ["shared", "own"])
 def test_a_step_never_lowers_the_penalized_likelihood_and_rests_at_its_top(kind):
     _, _, rows, columns, state = small(kind)
-    prior = Prior(alpha=0.4, variance=0.25, blur=np.array([0.03, 0.1, 0.02]))
+    prior = ProfilePrior(alpha=0.4, variance=0.25, blur=np.array([0.03, 0.1, 0.02]))
 
     def height(at):
         return float(rows.weight @ posteriors(log_joint(rows, at, prior.blur))[1]) + prior.log_density(at)
@@ -105,7 +113,7 @@ def test_complete_numbers_alone_have_a_closed_form():
     coding = Coding(np.array([True] * 3), [], np.zeros(3), np.ones(3), 1.0)
     weight, blur = rng.uniform(0.5, 2.0, 60), np.array([0.01, 0.02, 0.03])
     rows = Rows.of(coding, np.empty((60, 0), dtype=int), numbers, np.ones(3), weight)
-    prior = Prior(alpha=0.1, variance=1 / 4, blur=blur)  # of two clusters
+    prior = ProfilePrior(alpha=0.1, variance=1 / 4, blur=blur)  # of two clusters
     assert (prior.objects, prior.level) == (9, pytest.approx(2 ** (-2 / 3)))
     posterior = rng.dirichlet([1.0, 2.0], size=60)
     plain = profiles_of(posterior, rows, coding.columns, prior)
@@ -220,7 +228,7 @@ def test_the_prior_is_no_wider_than_the_clusters_in_any_direction(kind):
     turn, total, prior = (
         np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0],
         50.0,
-        Prior(0.1, 0.25, np.ones(3)),
+        ProfilePrior(0.1, 0.25, np.ones(3)),
     )
     within = (turn * [2e-3, 4.0, 1e-9]) @ turn.T
     size = total * np.array([0.3, 0.7]) if kind == "own" else np.array([total])

@@ -10,14 +10,14 @@ import pytest
 
 from evidentia import BootGMM, LatentClassMixture, open_rows, select
 from evidentia.mixtures import bootgmm, bootstrap
-from evidentia.mixtures.covariance_models import rule_of
+from evidentia.mixtures._bounded import CovarianceModel
+from evidentia.mixtures._replicates import fit_replicates
 from evidentia.mixtures.gaussian_rows import AllRows
 from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
 from evidentia.partition import LazyPartition
 from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.scan import Sketch, scan
 from evidentia.rows.source import Chunk
-from evidentia.solvers.batched_em import fit_replicates
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.poisson_weights import poisson_weights
 from odd_rows import OddRows
@@ -84,8 +84,14 @@ def test_replicates_by_passes_are_those_of_the_weights_written_out(model):
     table = scan(OddRows(X, size=333), mixing=True, missing=False, who="me")._replace(
         rows=NumberedRows(OddRows(X, size=333))
     )
-    settings = {"start": mixture._parameters, "rule": rule_of(model), "tol": 1e-12, "max_iter": 60, "reg_covar": 1e-8}
-    found = AllRows(table, np.arange(2), mixture).fit_replicates(replicates, seed, **settings)
+    settings = {
+        "start": mixture._parameters,
+        "rule": CovarianceModel(model),
+        "tol": 1e-12,
+        "max_iter": 60,
+        "reg_covar": 1e-8,
+    }
+    found = AllRows(table, np.arange(2), mixture._em_settings).fit_replicates(replicates, seed, **settings)
     plain = fit_replicates(X, poisson_weights(0, 3_000, replicates, seed), **settings)
     assert len(set(found.log_likelihood)) == 3
     np.testing.assert_allclose(found.log_likelihood, plain.log_likelihood, rtol=1e-11)

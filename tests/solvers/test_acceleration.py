@@ -5,8 +5,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 from evidentia import ECM, EGMM
-from evidentia.mixtures import set_mixture
-from evidentia.mixtures.set_mixture import Floor, Parameters, engine
+from evidentia.mixtures import _em
+from evidentia.mixtures._covariances import Floor
+from evidentia.mixtures._em import Parameters, engine
 from evidentia.solvers.acceleration import Guesses, Vectors, _steady, exponentials, extrapolate, logarithms
 from evidentia.solvers.descent import descend
 
@@ -238,7 +239,7 @@ def test_parameters_as_vectors_and_back():
 
 def test_sets_of_weight_zero_stay_so():
     state = Parameters(np.array([0.6, 0.0, 0.4]), np.zeros((2, 1)), np.ones((1, 1, 1)))
-    moved = set_mixture.WEIGHTS.restore(2 * set_mixture.WEIGHTS.flatten(state), state)
+    moved = _em.WEIGHTS.restore(2 * _em.WEIGHTS.flatten(state), state)
     np.testing.assert_allclose(moved.weights, state.weights)
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from evidentia.solvers.posterior_sums import BLOCK, COLUMNS, add_posterior_sums, write_posteriors
-from evidentia.solvers.shared_covariance import in_blocks
+from evidentia.solvers.posterior_sums import BLOCK, COLUMNS, add_posterior_sums, in_blocks, write_posteriors
 
 NO_WEIGHT = np.empty(0)
 
@@ -101,7 +100,7 @@ FAULTS = """
 import resource
 import sys
 import numpy as np
-from evidentia.mixtures.set_mixture import Parameters, engine
+from evidentia.mixtures._em import Parameters, engine
 
 n, d, *models = sys.argv[1:]
 X = np.random.default_rng(0).normal(size=(int(n), int(d)))
@@ -137,7 +136,7 @@ def test_code_from_the_cache_gives_the_bits_of_code_just_compiled(tmp_path):
     """A first fit, later ones, and those of other processes must agree."""
     code = (
         "import numpy as np\n"
-        "from evidentia.solvers.shared_covariance import in_blocks, posteriors, statistics\n"
+        "from evidentia.solvers.posterior_sums import in_blocks, posteriors, statistics\n"
         "rng = np.random.default_rng(0)\n"
         "X, theta = rng.normal(size=(1000, 10)), rng.normal(size=(7, 11))\n"
         "found = *statistics(in_blocks(X), len(X), theta), *posteriors(X, theta)\n"

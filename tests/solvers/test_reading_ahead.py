@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from evidentia.solvers.compiling import read_ahead
-from evidentia.solvers.posterior_sums import AHEAD, BLOCK, PER_LINE, add_posterior_sums
-from evidentia.solvers.shared_covariance import in_blocks
+from evidentia.solvers.posterior_sums import AHEAD, BLOCK, PER_LINE, add_posterior_sums, in_blocks
 
 
 def test_it_is_one_instruction_and_may_ask_beyond_the_end():

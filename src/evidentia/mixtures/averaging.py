@@ -28,16 +28,16 @@ import numpy as np
 import pandas as pd
 
 from evidentia.mixtures._base import Candidate
-from evidentia.mixtures.finalists import DOUBT
-from evidentia.mixtures.parsimonious import GaussianReplicates, ParsimoniousGaussianMixture
-from evidentia.solvers.batched_em import (
-    CovarianceRule,
+from evidentia.mixtures._bounded import CovarianceModel
+from evidentia.mixtures._replicates import (
     MixtureParameters,
     Replicates,
     evaluate,
     fit_replicates,
     from_posteriors,
 )
+from evidentia.mixtures.finalists import DOUBT
+from evidentia.mixtures.parsimonious import GaussianReplicates, ParsimoniousGaussianMixture
 from evidentia.solvers.starts import Rows
 
 SMALLEST_SHARE = 0.005  # rarer ones would get no replicate of two hundred
@@ -81,7 +81,7 @@ def akaike(log_likelihood: float, n_parameters: int, n_objects: float) -> float:
 
 
 def measure_optimism(
-    rows: np.ndarray, start: MixtureParameters, rule: CovarianceRule, **settings: Any
+    rows: np.ndarray, start: MixtureParameters, rule: CovarianceModel, **settings: Any
 ) -> tuple[float, float]:
     r"""By how much the log-likelihood of its own rows flatters a fitted mixture, and the standard error of that.
 
@@ -94,10 +94,10 @@ def measure_optimism(
     rows : ndarray of shape (n, d)
     start : MixtureParameters
         The mixture that was fitted to them, from which EM of the ten begins.
-    rule : callable
-        M-step of its covariance model.
+    rule : CovarianceModel
+        Its M-step.
     **settings
-        Of ``solvers.batched_em.fit_replicates``.
+        Of ``fit_replicates``.
 
     Returns
     -------

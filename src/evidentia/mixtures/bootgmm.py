@@ -8,25 +8,26 @@ Equation numbers are those of the paper.
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 from sklearn.base import clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE
+from evidentia.mixtures._covariances import MODELS
 from evidentia.mixtures.averaging import GaussianAverage, merge_share, number_support, split_share
 from evidentia.mixtures.bootstrap import Bootstrap, bootstrap, in_chunks
-from evidentia.mixtures.covariance_models import MODELS
 from evidentia.mixtures.gaussian_rows import AllRows
 from evidentia.mixtures.parsimonious import (
     MAX_EIGENVALUE_RATIO,
@@ -35,12 +36,10 @@ from evidentia.mixtures.parsimonious import (
     ParsimoniousGaussianMixture,
 )
 from evidentia.partition.relational import pairwise
-from evidentia.rows import RowSource, as_rows
+from evidentia.rows import RowSource
 from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.scan import SKETCH_ROWS, Table, rows_for_all, scan, scan_once
-from evidentia.rows.source import in_memory
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
+from evidentia.rows.source import ArrayRows, in_memory
 from evidentia.solvers.coordinates import unit_free
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, best_of
 from evidentia.solvers.irqp import PairTargets, irqp, place_among, symmetric_pairs
@@ -48,7 +47,6 @@ from evidentia.solvers.memory import refuse_beyond_memory
 from evidentia.solvers.overlap import is_near_pairs, near_pair_sets
 from evidentia.solvers.pair_quantiles import pair_quantiles
 from evidentia.solvers.starts import Rows
-from evidentia.solvers.threads import one_blas_thread
 
 MANY_COLLAPSES = 0.5  # share of the replicates
 PARTNERS = 500  # fitted objects that a new one is compared with
@@ -298,46 +296,25 @@ class BootGMM(_base.IterativeClusterer):
 
     _not_for_placing = ("partition_", "labels_", "intervals_", "mixture_", "selection_", "_train", "_origin")
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None) -> Self:
-        """Find clusters in the rows of X, with their uncertainty.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            Numbers, none of them missing, or what ``mixture`` reads.
-        y : None
-            Ignored.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
-        if (rows := as_rows(X)) is not None:
-            return self._fit_rows(self._check_source(rows, reset=True), checkpoint)
-        table = self._check_table(X, reset=True)
+    def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.n_sampled_: int | None = None
-        return self._fit(X, table, table, check_random_state(self.random_state))
-
-    def _fit_rows(self, source: RowSource, checkpoint: Any) -> Self:
-        """Fit to rows that are not in memory; some of them have intervals, and all are placed among these."""
-        self._refuse_beside_rows(source)
+        if isinstance(data.rows, ArrayRows):
+            return self._fit_table(data.table, data.table, data.rng)
+        self._refuse_beside_rows(data.rows)
         most = OBJECTS_OF_ALL_PAIRS if self.n_pairs is None else OBJECTS
-        with self._checkpointed_passes(checkpoint, source) as rng, scan_once():
-            rows = NumberedRows(source)
-            known = scan(rows, mixing=True, missing=False, who="BootGMM")
-            objects = rows_for_all(known, rows, most)
-            if known.complete:
-                self._fit(objects, in_memory(rows).table, objects, rng)
+        with scan_once():
+            rows = NumberedRows(data.rows)
+            table = scan(rows, mixing=True, missing=False, who="BootGMM")
+            objects = rows_for_all(table, rows, most)
+            if table.complete:
+                self._fit_table(in_memory(rows).table, objects, data.rng)
             else:
-                self._fit_by_passes(rows, known, objects, rng)
+                self._fit_by_passes(rows, table, objects, data.rng)
         self.n_sampled_ = len(objects)
-        self._publish_rows(source, source)
-        return self
+        return None
 
-    def _fit(self, X: Any, table: np.ndarray, objects: np.ndarray, rng: np.random.RandomState) -> Self:
-        """Fit to a table, with intervals for the pairs of ``objects``, which are its rows or some of them."""
+    def _fit_table(self, table: np.ndarray, objects: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+        """Fit to a table; return the masses of ``objects``, which are its rows or some of them."""
         self._check_numbers(len(table))
         seed = int(rng.randint(np.iinfo(np.int32).max))
         origin = self._origin_of(digest(table))
@@ -353,16 +330,18 @@ class BootGMM(_base.IterativeClusterer):
             verbose=self.verbose,
             done=done,
         )
-        return self._settle(X, objects, mixture, replicates, origin, rng)
+        return self._find_partition(objects, mixture, replicates, origin, rng)
 
-    def _fit_by_passes(self, rows: NumberedRows, known: Table, objects: np.ndarray, rng: np.random.RandomState) -> Self:
+    def _fit_by_passes(
+        self, rows: NumberedRows, known: Table, objects: np.ndarray, rng: np.random.RandomState
+    ) -> np.ndarray:
         """Fit mixture and replicates by passes over all rows, which count in each as their Poisson weights say."""
         self._check_numbers(rows.n_rows)
         seed = int(rng.randint(np.iinfo(np.int32).max))
         origin = self._origin_of(rows.fingerprint())
         mixture, done = self._earlier(origin) or (self._fit_mixture(rows, rng), None)
         self._check_memory(len(objects), mixture.n_clusters_)
-        all_rows = AllRows(known, mixture._varying, mixture)
+        all_rows = AllRows(known, mixture._varying, mixture._em_settings)
         # What a replicate gains beyond the estimate does not grow with the number of rows.
         tol = self.boot_tol * min(1.0, SKETCH_ROWS / known.n_rows)
         average = GaussianAverage(
@@ -381,7 +360,7 @@ class BootGMM(_base.IterativeClusterer):
             )
 
         replicates = in_chunks(fit, n_boot=self.n_boot, verbose=self.verbose, done=done)
-        return self._settle(objects, objects, mixture, replicates, origin, rng)
+        return self._find_partition(objects, mixture, replicates, origin, rng)
 
     def _refuse_beside_rows(self, source: RowSource) -> None:
         """What needs rows in memory, and weights."""
@@ -394,16 +373,15 @@ class BootGMM(_base.IterativeClusterer):
         if first is not None and first.weight is not None:
             raise TypeError("BootGMM draws every row alike. Open the rows without a column of weights.")
 
-    def _settle(
+    def _find_partition(
         self,
-        X: Any,
         table: np.ndarray,
         mixture: Any,
         replicates: Bootstrap,
         origin: dict[str, Any],
         rng: np.random.RandomState,
-    ) -> Self:
-        """Intervals and masses of the rows of a table, and what new rows are placed by."""
+    ) -> np.ndarray:
+        """Find intervals and masses of the rows of a table, and what new rows are placed by; return the masses."""
         self.mixture_, self.bootstrap_, self._origin = mixture, replicates, origin  # a warm start can go on from here
         posterior = mixture.predict_proba(table)
         if replicates.n_degenerate == replicates.n_drawn:
@@ -426,11 +404,10 @@ class BootGMM(_base.IterativeClusterer):
             within = PairIntervals(pairs, *pair_quantiles(replicated[:, :, self._own], pairs, self._tail))
         run = self._find_masses(posterior, within)
         self._publish_run(run, [run])
-        self._publish(X, run.state)
-        self.approximation_ = self._quality()
+        self.approximation_ = self._quality(run.state)
         known = np.random.RandomState(0).permutation(len(table))[:PARTNERS]  # new rows are placed by pairs with these
         self._train, self._known, self._known_masses = table, table[known], run.state[known].copy()
-        return self
+        return run.state
 
     def _warn_of_collapses(self, replicates: Bootstrap) -> None:
         lost, drawn = replicates.n_degenerate, replicates.n_drawn
@@ -636,8 +613,9 @@ class BootGMM(_base.IterativeClusterer):
         found = irqp(start, pair_forms(self.focal_sets_), targets, tol=self.tol, max_iter=self.max_iter)
         return best_of([found], name="BootGMM", max_iter=self.max_iter, tol=self.tol)
 
-    def _quality(self) -> dict[str, float]:
-        relation = pairwise(self.partition_.masses, self.focal_sets_, self.intervals_.pairs)
+    def _quality(self, masses: np.ndarray) -> dict[str, float]:
+        """Return how well the masses match the intervals."""
+        relation = pairwise(masses, self.focal_sets_, self.intervals_.pairs)
         quality = {}
         for name, said, wanted in (
             ("lower", relation.same, self.intervals_.lower),

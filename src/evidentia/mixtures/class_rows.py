@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,6 @@ from evidentia.rows.categories import Columns, encode
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import SKETCH_ROWS, Sketch, is_small
 from evidentia.rows.source import ArrayRows, Chunk, RowSource
-
-if TYPE_CHECKING:
-    from evidentia.mixtures.latent_class import LatentClassMixture
 
 MOST_CATEGORIES = 10_000  # of a column: more are rather the numbers of objects
 
@@ -138,18 +135,18 @@ def _count_rows(chunk: Chunk) -> RowCounts | None:
     return None
 
 
-class Part(NamedTuple):
+class CodedChunk(NamedTuple):
     """Codes of some rows, and their weights."""
 
     codes: np.ndarray
     weight: np.ndarray
 
 
-def part_of(chunk: Chunk) -> Part:
-    return Part(chunk.table, np.ones(len(chunk.table)) if chunk.weight is None else chunk.weight)
+def code_chunk(chunk: Chunk) -> CodedChunk:
+    return CodedChunk(chunk.table, np.ones(len(chunk.table)) if chunk.weight is None else chunk.weight)
 
 
-def sums_of(part: Part, columns: Columns, parameters: ClassParameters) -> Sums:
+def sums_of(part: CodedChunk, columns: Columns, parameters: ClassParameters) -> Sums:
     """Sums of one mixture: sizes of the classes and, behind these, counts of the categories, (1, c, 1 + width)."""
     _, c, width = parameters.probabilities.shape
     statistics, log_likelihood, certainty = np.zeros((1, c, 1 + width)), 0.0, 0.0
@@ -166,12 +163,13 @@ def sums_of(part: Part, columns: Columns, parameters: ClassParameters) -> Sums:
 class AllCodes:
     """All rows of a table, as codes of their categories."""
 
-    def __init__(self, coded: RowSource, columns: Columns, total: float, settings: LatentClassMixture):
-        self.rows, self.columns, self.total, self.settings = coded.map_chunks(part_of), columns, total, settings
+    def __init__(self, coded: RowSource, columns: Columns, total: float, *, alpha: float, tol: float, max_iter: int):
+        self.rows, self.columns, self.total = coded.map_chunks(code_chunk), columns, total
+        self.alpha, self.tol, self.max_iter = alpha, tol, max_iter
 
     def finish(self, look: Candidate) -> Candidate:
         """A mixture that was fitted to the sample, fitted to all rows."""
-        columns, alpha = self.columns, max(float(self.settings.alpha), NOTHING)
+        columns, alpha = self.columns, max(float(self.alpha), NOTHING)
 
         def gather(state: ClassParameters) -> Sums:
             return reduce_rows(sums_of, self.rows, columns, state)
@@ -183,5 +181,4 @@ class AllCodes:
             objective = found.log_likelihood + alpha * float(np.log(state.probabilities).sum())
             return objective, m_step(columns, size, counts, alpha)
 
-        tol, max_iter = self.settings.tol, self.settings.max_iter
-        return climb(look, gather, follow, total=self.total, tol=tol, max_iter=max_iter)
+        return climb(look, gather, follow, total=self.total, tol=self.tol, max_iter=self.max_iter)

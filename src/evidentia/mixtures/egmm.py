@@ -4,59 +4,58 @@ Sets of clusters are Gaussian components; the mean of a set is the barycenter of
 the mean of theirs. The posterior probabilities of the components, given an object, are its mass function. The paper
 has one covariance for all (``model="EEE"``) and all sets; it leaves other covariances as future work.
 
-The iterations are in :mod:`evidentia.mixtures.set_mixture`, the table as the models see it, with starts, in
-:mod:`evidentia.mixtures.egmm_problem`, and the search for models, numbers and sets in
-:mod:`evidentia.mixtures.egmm_search`.
+The algorithm is :func:`evidentia.mixtures._em.em`; :mod:`evidentia.mixtures.search` compares models, numbers of
+clusters and sets.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.stats import chi2
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints.knowledge import read_knowledge
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer
-from evidentia.mixtures.covariance_models import MODELS, carried_models
-from evidentia.mixtures.egmm_problem import (
-    FEW_VALUES,
-    KIND,
-    KnownTable,
-    Problem,
-    few_values,
-    knowledge_of,
-    reduce_table,
-    resolutions,
-    spread_to,
-)
-from evidentia.mixtures.egmm_search import BARELY, COLLAPSE, Search
+from evidentia.mixtures._covariances import MODELS, feasible_models
+from evidentia.mixtures._em import Parameters, PartialLabels, engine, patterns_of
 from evidentia.mixtures.egmm_streaming import StreamingMixture
 from evidentia.mixtures.parsimonious import MODEL_LIST
-from evidentia.mixtures.set_mixture import Knowledge, Parameters, engine, patterns_of
+from evidentia.mixtures.search import (
+    BARELY,
+    COLLAPSE,
+    KIND,
+    LabelledTable,
+    SearchResult,
+    SearchSettings,
+    SearchTable,
+    partial_labels_of,
+    search,
+    spread_to,
+)
 from evidentia.partition import CredalPartition
-from evidentia.rows.scan import Table, scan
-from evidentia.rows.source import ArrayRows, RowSource
-from evidentia.rows.tables import any_table
+from evidentia.rows.passes import reduce_rows
+from evidentia.rows.scan import Table, chunk_moments, scan
+from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
 from evidentia.rows.values import ranges_of
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, scales_of
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.principal import WIDE, Independent, Principal, independent_columns, is_wide, principal_components
-from evidentia.solvers.starts import START_RULES
-from evidentia.solvers.threads import one_blas_thread
+from evidentia.solvers.starts import START_RULES, Rows
 from evidentia.solvers.units import units_differ
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 MANY_ROWS = 50  # from which on few values in a column are no chance
+FEW_VALUES = 5  # different ones in a column: it is a category or a grade rather than a measurement
+HEAD = 64  # rows in which most columns of more values show them
 IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its members are as far out
 BEYOND = 1e-10  # of a variance that is given: a column that varies less was meant in other units, and would be lost
 
@@ -126,7 +125,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
     With one model and a family of sets that is given, the numbers of a range of at most ten are all fitted to the end,
     and the one of the highest EBIC is taken, as in the paper.
 
-    With ``fit(X, knowledge=...)`` EM climbs the generalized likelihood of what is known of objects [4]_ [5]_,
+    With ``fit(X, partial_labels=...)``, for tables in memory and a number of clusters that is given, EM climbs the
+    generalized likelihood of what is known of objects [4]_ [5]_,
     :math:`\sum_i \log \sum_A q_i(A) \pi_A N(x_i; \bar\mu_A, \bar\Sigma_A)`, with :math:`q_i(A)` the commonality of A
     in the mass function of object i that is known: the class of an object is a set, and who knows that its cluster
     is in B knows that its class is a set within B. Masses are multiplied by it, likewise. Time grows with the number
@@ -167,7 +167,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
     method = Method(
         name="egmm", title="evidential Gaussian mixture, fourteen covariance models, number of clusters by BIC",
         papers=("Jiao, Denœux, Liu & Pan, *Applied Soft Computing* 129, 2022",), guide="egmm",
-        takes=("weights", "missing values", "rows beyond memory"), number=("given", "searched"),
+        takes=("weights", "missing values", "rows beyond memory", "partial labels"), number=("given", "searched"),
         families=("auto", "full", "pairs", "simple", "singletons"), labels="pignistic", criterion="maximized",
         chosen_for=("numbers", "images"),
         # Segments share the noise of one instrument, so one covariance; and a pixel on an edge holds some of both
@@ -260,95 +260,104 @@ class EGMM(StreamingMixture, MixtureClusterer):
     _collapse = COLLAPSE
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, knowledge: Any = None, checkpoint: Any = None
-    ) -> Self:
-        """Find clusters in the rows of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            NaN is a missing value.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        knowledge : CredalPartition, array-like or list, optional
-            What is known of the clusters of objects, for tables in memory and a number of clusters that is given: a
-            mass function for each; or for each the number of its cluster, a set of numbers, or -1 for unknown; or a
-            table of bool (n_samples, n_clusters) that tells which are possible. Clusters are numbered as there.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
+    def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.__dict__.pop("_stream", None)
-        if knowledge is not None:
-            return self._fit_known(X, sample_weight, knowledge)
-        rows = self._check_rows(X, sample_weight)
-        with self._checkpointed_passes(checkpoint, rows) as rng:
-            self._fit_rows(rows, rng)
-        self._publish_rows(X, rows)
-        return self
+        partition = self._read_partial_labels(data)
+        table, settings = self._prepare(data.rows, data.rng, partition)
+        result = search(table, settings, data.rng)
+        self._store_result(table, result)
+        if partition is None:
+            return None
+        self._refuse_masses(data.rows, self.focal_sets_)
+        return self._evaluate(data.table, partial_labels_of(partition))[0]
 
-    def _fit_known(self, X: Any, sample_weight: Any, knowledge: Any) -> Self:
-        """Fit to a table in memory of whose objects something is known."""
+    def _read_partial_labels(self, data: Data[Any]) -> CredalPartition | None:
+        """Return what is known of the clusters of the objects, as a mass function for each; None if nothing is."""
+        if data.partial_labels is None:
+            return None
         if isinstance(self.n_clusters, str):
             raise ValueError(
-                "'knowledge' of EGMM numbers the clusters, so that their number must be given: EGMM(n_clusters=...)."
+                "'partial_labels' of EGMM number the clusters, so that their number must be given: "
+                "EGMM(n_clusters=...)."
             )
-        table = self._check_table(X, reset=True)
-        rows = ArrayRows(table, _checks.check_weight(self, sample_weight, len(table), X))
-        partition = read_knowledge(knowledge, X, self.n_clusters, "EGMM")
+        if not isinstance(data.rows, ArrayRows):
+            raise TypeError("EGMM takes partial labels only where all rows are in memory. Give a sample of the rows.")
+        partition = read_knowledge(data.partial_labels, data.given, self.n_clusters, "EGMM", "partial_labels")
         if not self._automatic_sets:
             self._check_possible(partition, resolve_focal_sets(self.focal_sets, self.n_clusters, empty=False))
-        known = KnownTable.of(rows, partition, mixing=self._mixes_columns(rows.n_features))
-        silent = all(content is None for content in known.knowledge.contents)
-        self._fit_rows(rows, check_random_state(self.random_state), None if silent else known)
-        self._refuse_masses(rows, self.focal_sets_)
-        self._publish(X, self._evaluate(table, knowledge_of(partition))[0])
-        return self
+        return partition
 
     def _check_possible(self, partition: CredalPartition, family: FocalSets) -> None:
-        """Refuse knowledge that leaves an object no set of the family."""
+        """Refuse partial labels that leave an object no set of the family."""
         allowed = partition.masses @ ((family.masks & ~partition.focal_sets.masks[:, None]) == 0)
         for row in np.flatnonzero(~(allowed > 0).any(axis=1))[:1]:
             raise ValueError(
-                f"'knowledge' of EGMM leaves no focal set for object {row}: none of {', '.join(family.names())} is "
+                f"'partial_labels' of EGMM leave no focal set for object {row}: none of {', '.join(family.names())} is "
                 "within what is possible for it. Take a family with all single clusters."
             )
 
-    def _fit_rows(
-        self, rows: RowSource, rng: np.random.RandomState, known: KnownTable | None = None
-    ) -> tuple[Search, Candidate, np.ndarray]:
-        """Fit and publish the clusters; gives the best mixture before sets were added, and the old numbers."""
-        if known is None:
-            table = scan(rows, mixing=self._mixes_columns(rows.n_features), missing=True, who="EGMM")
+    def _prepare(
+        self, rows: RowSource, rng: np.random.RandomState, partition: CredalPartition | None = None
+    ) -> tuple[SearchTable, SearchSettings]:
+        """Return the table in the columns that are clustered, and what is searched in it."""
+        labelled, mixing = None, self._mixes_columns(rows.n_features)
+        if partition is None:
+            table = scan(rows, mixing=mixing, missing=True, who="EGMM")
         else:
-            table = known.table
+            assert isinstance(rows, ArrayRows)
+            labelled = LabelledTable.from_partition(rows, partition, mixing=mixing)
+            table = labelled.table
+            if all(content is None for content in labelled.labels.contents):
+                table, labelled = scan(rows, mixing=mixing, missing=True, who="EGMM"), None
         numbers = self._numbers(table.n_rows)
         self._check_init(numbers, rows.n_features)
         self._check_given_variances(table.moments.spread)
         if not self._automatic_sets:
             self._refuse_masses(rows, resolve_focal_sets(self.focal_sets, min(numbers), empty=False))
-        self.reduction_: Principal | Independent | None = self._principal_components(table, rng)
-        models = self._models(table.n_rows, self._reduce(table.sample.X[:1]).shape[1])
-        if self.reduction_ is None:
-            self.reduction_ = self._independent_columns(table.sample.X, models)
+        components = self._principal_components(table, rng)
+        models = self._models(table.n_rows, rows.n_features if components is None else components.axes.shape[1])
+        reduction = components if components is not None else self._independent_columns(table.sample.X, models)
         values = few_values(table.sample.X)
         if len(table.sample.X) >= MANY_ROWS:
             self._warn_of_few_values(values)
         rounded = self.prior is not None and table.total >= MANY_ROWS
-        self.resolution_ = resolutions(values) if rounded else np.zeros(rows.n_features)
-        problem = Problem(reduce_table(table, self.reduction_), rng, self, known)
-        search = Search(problem, rng)
-        found = search.run(numbers, models)
-        self._publish_choice([found.best])
-        self.selection_ = found.tried
-        self._warn_at_an_end(found.best.n_clusters, max(found.tried["n_clusters"]))
-        return search, found.single, self._publish_model(problem, found.best)
+        self.reduction_, self.resolution_ = reduction, resolutions(values) if rounded else np.zeros(rows.n_features)
+        reduced = reduce_table(table, reduction)
+        settings = self._search_settings(numbers, models, self._standardizes(reduced))
+        return SearchTable(reduced, rng, standardized=settings.standardized, labelled=labelled), settings
+
+    def _store_result(self, table: SearchTable, result: SearchResult) -> np.ndarray:
+        """Publish the clusters of a search; return their old numbers in the new order."""
+        self._publish_choice([result.best])
+        self.selection_ = result.tried
+        self._warn_at_an_end(result.best.n_clusters, max(result.tried["n_clusters"]))
+        return self._publish_model(table, result.best)
+
+    def _search_settings(self, numbers: list[int], models: list[str], standardized: bool) -> SearchSettings:
+        """Return what is searched, in the columns that are clustered."""
+        init, prior, ridge = self.init, self.prior, None
+        if not isinstance(init, str):
+            init = np.asarray(init, dtype=float)
+            init = init if self.reduction_ is None else self.reduction_.transform(init)
+        if prior is not None and not isinstance(prior, str):
+            prior = self._clustered_variances(np.asarray(prior, dtype=float))
+        if self.ridge:
+            ridge = self._clustered_variances(np.full(self.n_features_in_, self.ridge))
+        return SearchSettings(
+            numbers=numbers,
+            models=models,
+            focal_sets=self.focal_sets,
+            init=init,
+            n_init=self.n_init,
+            prior=prior,
+            ridge=ridge,
+            rounding=self._rounding_variances(),
+            reg_covar=self.reg_covar,
+            standardized=standardized,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            verbose=self.verbose,
+        )
 
     # -- what is tried ---------------------------------------------------------------------------------------------
 
@@ -380,7 +389,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     def _models(self, n: int, d: int) -> list[str]:
         """Models that are asked for and that so many rows can carry."""
-        carried = carried_models(n, d)
+        carried = feasible_models(n, d)
         if self._automatic_model:
             return carried if d <= WIDE else [model for model in carried if model.endswith("I")]
         asked = [self.model] if isinstance(self.model, str) else self.model
@@ -424,7 +433,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 f"{variance[column]:g}: variances are in squared units of the columns."
             )
 
-    def standardizes(self, table: Table) -> bool:
+    def _standardizes(self, table: Table) -> bool:
         """Whether models that depend on the units of columns are those of standardized columns."""
         named = isinstance(self.model, str) and not self._automatic_model
         if isinstance(self.reduction_, Principal) or (self.standardize == "auto" and named):
@@ -437,11 +446,11 @@ class EGMM(StreamingMixture, MixtureClusterer):
         scales, ranges = scales_of(table.moments), ranges_of(table.sample.X)
         return units_differ(scales.scale, ranges.low[scales.kept], ranges.high[scales.kept])
 
-    def rounding_variances(self) -> np.ndarray:
+    def _rounding_variances(self) -> np.ndarray:
         """Variances of what rounding took from each value, in the columns that are clustered."""
-        return self.clustered_variances(np.square(self.resolution_) / 12)  # of a uniform distribution over one step
+        return self._clustered_variances(np.square(self.resolution_) / 12)  # of a uniform distribution over one step
 
-    def clustered_variances(self, variances: np.ndarray) -> np.ndarray:
+    def _clustered_variances(self, variances: np.ndarray) -> np.ndarray:
         """Variances of the columns that are clustered, from those of the columns of X."""
         return variances if self.reduction_ is None else self.reduction_.variances_to(variances)
 
@@ -494,17 +503,17 @@ class EGMM(StreamingMixture, MixtureClusterer):
                 UserWarning,
             )
 
-    def _publish_model(self, problem: Problem, best: Candidate) -> np.ndarray:
+    def _publish_model(self, table: SearchTable, best: Candidate) -> np.ndarray:
         """Number the clusters and publish them; gives the old numbers in the new order."""
         parameters, focal_sets, order = best.best.state, best.focal_sets, np.arange(best.n_clusters)
-        free = isinstance(self.init, str) and isinstance(self.focal_sets, str) and problem.known is None
+        free = isinstance(self.init, str) and isinstance(self.focal_sets, str) and table.labelled is None
         if free:  # else the caller has fixed the order
             order = _base.largest_first(parameters.weights @ averaging(focal_sets))
             each = CredalPartition(np.eye(len(focal_sets)), focal_sets).relabel(order)
             focal_sets, columns = each.focal_sets, each.masses.argmax(axis=0)
             parameters = parameters.reorder(columns, order)
         self.model_, self.focal_sets_, self.log_likelihood_ = best.settings["model"], focal_sets, best.log_likelihood
-        self._coordinates = problem.coordinates(self.model_)
+        self._coordinates = table.coordinates(self.model_)
         self._publish_parameters(parameters)
         if focal_sets.n_clusters > 1:
             _checks.warn_if_centers_coincide(self, parameters.centers, 1.0)
@@ -530,7 +539,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     # -- masses ----------------------------------------------------------------------------------------------------
 
-    def _evaluate(self, table: np.ndarray, knowledge: Knowledge | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def _evaluate(self, table: np.ndarray, labels: PartialLabels | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Masses (23) and log densities (17) of checked rows, from the entries that are observed, and what is known."""
         average, diagonal = averaging(self.focal_sets_), self.model_.endswith("I")
         masses, log_density = np.empty((len(table), len(average))), np.empty(len(table))
@@ -539,9 +548,9 @@ class EGMM(StreamingMixture, MixtureClusterer):
             rows_here = self._reduce(np.asarray(table[chunk], dtype=np.float64))
             frame, parameters = self._frame_for(rows_here)
             Y = frame.transform(rows_here)
-            tool = engine(self.model_, blur=spread_to(self.rounding_variances(), frame, diagonal=diagonal))
-            known = None if knowledge is None else knowledge.take(chunk)
-            for state, seen, o, rows in patterns_of(Y, known, parameters, average):
+            tool = engine(self.model_, blur=spread_to(self._rounding_variances(), frame, diagonal=diagonal))
+            labels_here = None if labels is None else labels.take(chunk)
+            for state, seen, o, rows in patterns_of(Y, labels_here, parameters, average):
                 found, density = tool.evaluate(seen, o, state, average)
                 if self._automatic_sets:
                     self._drop_impossible(found, density, state, o, tool.blur_of(o))
@@ -623,3 +632,37 @@ class EGMM(StreamingMixture, MixtureClusterer):
             noise = np.einsum("npq,nq->np", np.linalg.cholesky(spread)[component], noise)
         X = self._coordinates.inverse_transform((average @ centers)[component] + noise)
         return (X if self.reduction_ is None else self.reduction_.inverse_transform(X)), component
+
+
+def few_values(X: np.ndarray) -> list[np.ndarray | None]:
+    """Return the different values of each column that has few of them, and nothing of the others.
+
+    Most of these show it in their first rows already: wide tables have many columns to look through.
+    """
+    steps = (np.diff(np.sort(X[:HEAD], axis=0), axis=0) > 0).sum(axis=0)  # NaN is sorted last, and no step
+    maybe = [np.unique(X[~np.isnan(X[:, j]), j]) if steps[j] < FEW_VALUES else None for j in range(X.shape[1])]
+    return [None if values is None or len(values) > FEW_VALUES else values for values in maybe]
+
+
+def resolutions(found: list[np.ndarray | None]) -> np.ndarray:
+    """Return the smallest step between the few values of each column, and zero for those of more values.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 5.1], [1.0, 4.9], [1.0, 5.2], [0.0, 4.2], [np.nan, 3.0], [3.0, 2.6]])
+    >>> resolutions(few_values(X))
+    array([1., 0.])
+    """
+    return np.array([0.0 if values is None or len(values) < 2 else np.diff(values).min() for values in found])
+
+
+def reduce_table(table: Table, reduction: Principal | Independent | None) -> Table:
+    """Return a table in fewer columns, with its moments there."""
+    if reduction is None:
+        return table
+    sample = Rows(reduction.transform(table.sample.X), table.sample.weight)
+    rows: RowSource = TransformedRows(table.rows, reduction)
+    if table.complete:
+        assert isinstance(table.rows, ArrayRows)
+        rows = ArrayRows(sample.X, table.rows.weight)
+    return Table(rows, table.n_rows, reduce_rows(chunk_moments, rows, True), sample, table.complete)

@@ -9,8 +9,9 @@ import numpy as np
 
 from evidentia import _streaming
 from evidentia.belief import FocalSets
-from evidentia.mixtures.egmm_problem import observe
-from evidentia.mixtures.set_mixture import Floor, Parameters, Patterns, Prior, Statistics, engine
+from evidentia.mixtures._covariances import Floor, Prior
+from evidentia.mixtures._em import Parameters, Patterns, Statistics, engine
+from evidentia.mixtures.search import observe, overlaps, search
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import Coordinates
@@ -39,20 +40,23 @@ class StreamingMixture(_streaming.StreamingMixin):
     """``partial_fit`` for EGMM."""
 
     def _begin_stream(self: Any, rows: ArrayRows, rng: np.random.RandomState) -> Stream:
-        search, single, order = self._fit_rows(rows, rng)
-        state, tool = single.best.state, search.problem.engine(self.model_, single.n_clusters)
+        searched, settings = self._prepare(rows, rng)
+        result = search(searched, settings, rng)
+        order = self._store_result(searched, result)
+        single, tool = result.single, result.engine
+        state = single.best.state
         parts = tool.prior, tool.floor, tool.ridge, tool.blur
         batch, laid = self._batch(rows), len(single.focal_sets) < len(self.focal_sets_)
         # Single clusters are in the order of their numbers; without sets on top, what was published is what moves.
         family, state = (
             (single.focal_sets, state.reorder(order, order)) if laid else (self.focal_sets_, self._parameters)
         )
-        found = tool.gather(batch, state, averaging(family))
-        total = float(found.size.sum())
-        stream = Stream(family, state, *parts, RunningMean.of(found[:3], total))
+        sums = tool.gather(batch, state, averaging(family))
+        total = float(sums.size.sum())
+        stream = Stream(family, state, *parts, RunningMean.of(sums[:3], total))
         if not laid:
             return stream
-        larger, in_doubt = search.overlaps(single)
+        larger, in_doubt = overlaps(searched, single, tool)
         moved = larger.relabel(order)
         in_doubt = (in_doubt * (larger.card > 1))[[moved.index(mask) for mask in self.focal_sets_.masks]]
         held = tool.gather(batch, self._parameters, averaging(self.focal_sets_)).size
@@ -62,9 +66,9 @@ class StreamingMixture(_streaming.StreamingMixin):
         stream: Stream = self._stream
         tool = engine(self.model_, stream.prior, stream.floor, stream.ridge, stream.blur)
         batch, average = self._batch(rows), averaging(stream.focal_sets)
-        found = tool.gather(batch, stream.parameters, average)
-        weight = float(found.size.sum())
-        mean = stream.mean.add(found[:3], weight, kappa)
+        sums = tool.gather(batch, stream.parameters, average)
+        weight = float(sums.size.sum())
+        mean = stream.mean.add(sums[:3], weight, kappa)
         size, total_sum, second = mean.sums
         moved = tool.m_step(Statistics(size, total_sum, second, 0.0), stream.parameters, average)
         sizes, published = stream.sizes, moved

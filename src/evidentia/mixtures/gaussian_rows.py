@@ -2,59 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.mixtures._base import Candidate
+from evidentia.mixtures._base import Candidate, certainty_of, information_criteria
+from evidentia.mixtures._bounded import CovarianceModel
+from evidentia.mixtures._replicates import (
+    KEPT_NUMBERS,
+    FitSettings,
+    MixtureParameters,
+    Replicates,
+    Scaling,
+    Steps,
+    WhitenedRows,
+    climb_by_steps,
+    whitening,
+)
 from evidentia.mixtures.finalists import Collapse, Sums, climb
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import Table
 from evidentia.rows.source import Chunk, MappedRows
-from evidentia.solvers.batched_em import (
-    KEPT_FEATURES,
-    Features,
-    MixtureParameters,
-    ModelRule,
-    Replicates,
-    Scaling,
-    Steps,
-    climb_by_steps,
-    whitening,
-)
 from evidentia.solvers.coordinates import Coordinates
-from evidentia.solvers.em_kernels import normalize
 from evidentia.solvers.poisson_weights import poisson_weights
-
-if TYPE_CHECKING:
-    from evidentia.mixtures.parsimonious import ParsimoniousGaussianMixture
+from evidentia.solvers.posterior_sums import write_posteriors
 
 
-class Part(NamedTuple):
-    """Rows of a chunk as features, and their weights, all above zero; the number of the first row, if it has one."""
+class WhitenedChunk(NamedTuple):
+    """Rows of a chunk in blocks, and their weights, all above zero; the number of the first row, if it has one."""
 
-    features: Features
+    rows: WhitenedRows
     weight: np.ndarray
     first: int
 
 
-def part_of(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, chunk: Chunk) -> Part:
+def whiten_chunk(frame: Coordinates | Scaling, columns: np.ndarray, keep: bool, chunk: Chunk) -> WhitenedChunk:
     rows = chunk.table if len(columns) == chunk.table.shape[1] else chunk.table[:, columns]
     weight = np.ones(len(rows)) if chunk.weight is None else chunk.weight
-    return Part(Features(rows, frame, keep), weight, chunk.first)
+    return WhitenedChunk(WhitenedRows(rows, frame, keep), weight, chunk.first)
 
 
-def sums_of(part: Part, theta: np.ndarray) -> Sums:
-    """Sums of one mixture: statistics (1, c, width) of the E-step."""
-    c, width = theta.shape
-    statistics, log_likelihood, certainty = np.zeros((1, c, width)), 0.0, 0.0
-    for _, block, features, scores in part.features.tiles(theta, c):
-        share = part.weight[block]
-        log_likelihood += float(share @ normalize(scores, share[None])[0])
-        certainty += float(share @ np.log(scores[0].max(axis=0) / share))
-        statistics[0] += scores[0] @ features
-    return Sums(statistics, log_likelihood, certainty)
+def sums_of(part: WhitenedChunk, theta: np.ndarray, certainty: float) -> Sums:
+    """Return sums of one mixture: statistics (1, c, width) of the E-step."""
+    statistics, log_likelihood = part.rows.e_step(theta, len(theta), lambda r: part.weight)
+    return Sums(statistics, float(log_likelihood[0]), certainty * float(part.weight.sum()))
+
+
+def certainty_of_rows(part: WhitenedChunk, theta: np.ndarray) -> Sums:
+    """Return, as ``certainty``, what the rows add to half the difference of ICL and BIC."""
+    posterior, log_sum = np.empty((part.rows.n, len(theta))), np.empty(part.rows.n)
+    write_posteriors(part.rows.blocks, theta, posterior, log_sum)
+    return Sums(np.empty(0), 0.0, certainty_of(posterior, part.weight))
 
 
 class ReplicateSums(NamedTuple):
@@ -67,24 +67,24 @@ class ReplicateSums(NamedTuple):
         return ReplicateSums(self.statistics + other.statistics, self.log_likelihood + other.log_likelihood)
 
 
-def replicate_sums(part: Part, theta: np.ndarray, replicates: np.ndarray, seed: int) -> ReplicateSums:
+def replicate_sums(part: WhitenedChunk, theta: np.ndarray, replicates: np.ndarray, seed: int) -> ReplicateSums:
     """Sums of mixtures with a table of Poisson weights each, which are made on the way."""
 
-    def weights(group: slice, block: slice) -> np.ndarray:
-        return poisson_weights(part.first + block.start, block.stop - block.start, replicates[group], seed)
+    def weights(r: int) -> np.ndarray:
+        return poisson_weights(part.first, part.rows.n, replicates[r : r + 1], seed)[0]
 
-    return ReplicateSums(*part.features.e_step(theta, len(theta) // len(replicates), weights))
+    return ReplicateSums(*part.rows.e_step(theta, len(theta) // len(replicates), weights))
 
 
 class AllRows:
     """All rows of a table, in the coordinates of models that are diagonal and of those that are not."""
 
-    def __init__(self, table: Table, columns: np.ndarray, settings: ParsimoniousGaussianMixture):
+    def __init__(self, table: Table, columns: np.ndarray, settings: FitSettings):
         self.table, self.columns, self.settings = table, columns, settings
         self._views: dict[bool, tuple[Steps, MappedRows]] = {}
 
     def view(self, diagonal: bool) -> tuple[Steps, MappedRows]:
-        """The steps of EM, and the rows as features."""
+        """The steps of EM, and the rows in blocks."""
         if diagonal not in self._views:
             mean, spread = self.table.moments.mean[self.columns], self.table.moments.spread
             frame: Coordinates | Scaling
@@ -93,12 +93,12 @@ class AllRows:
             else:
                 frame = whitening(mean, spread[self.columns[:, None], self.columns])
             steps, rows = Steps(frame, self.table.n_rows), self.table.rows
-            keep = rows.in_memory and self.table.n_rows * steps.width <= KEPT_FEATURES
-            self._views[diagonal] = steps, rows.map_chunks(partial(part_of, frame, self.columns, keep))
+            keep = rows.in_memory and self.table.n_rows * steps.d <= KEPT_NUMBERS
+            self._views[diagonal] = steps, rows.map_chunks(partial(whiten_chunk, frame, self.columns, keep))
         return self._views[diagonal]
 
     def fit_replicates(
-        self, replicates: np.ndarray, seed: int, *, start: MixtureParameters, rule: ModelRule, **settings: Any
+        self, replicates: np.ndarray, seed: int, *, start: MixtureParameters, rule: CovarianceModel, **settings: Any
     ) -> Replicates:
         """A mixture for each replicate, by number, in which a row counts as its Poisson weight says.
 
@@ -115,17 +115,24 @@ class AllRows:
         """A mixture that was fitted to the sample, fitted to all rows."""
         start: MixtureParameters = look.best.state
         settings, (steps, rows) = self.settings, self.view(start.diagonal or len(self.columns) == 1)
-        rule, reg_covar = settings._rule(look.settings["model"]), settings.reg_covar
+        rule, reg_covar = settings.rule(look.settings["model"]), settings.reg_covar
+
+        expected = (look.criteria["icl"] - look.criteria["bic"]) / 2 / self.table.total  # of each object
 
         def gather(state: MixtureParameters) -> Sums:
-            return reduce_rows(sums_of, rows, steps.coefficients(state)[0])
+            return reduce_rows(sums_of, rows, steps.coefficients(state)[0], expected)
 
-        def follow(state: MixtureParameters, found: Sums) -> tuple[float, MixtureParameters]:
+        def follow(state: MixtureParameters, sums: Sums) -> tuple[float, MixtureParameters]:
             narrowness = steps.coefficients(state)[1]
-            if not steps.healthy(found.statistics[:, :, 0], narrowness, reg_covar)[0]:
+            if not steps.healthy(sums.statistics[:, :, -1], narrowness, reg_covar)[0]:
                 raise Collapse
-            following = steps.m_step(found.statistics, rule, reg_covar, state.covariances)
-            return found.log_likelihood, following
+            following = steps.m_step(sums.statistics, rule, reg_covar, state.covariances)
+            return sums.log_likelihood, following
 
-        tol, max_iter = settings.tol, settings.max_iter
-        return climb(look, gather, follow, total=self.table.total, tol=tol, max_iter=max_iter)
+        total, tol, max_iter = self.table.total, settings.tol, settings.max_iter
+        finished = climb(look, gather, follow, total=total, tol=tol, max_iter=max_iter)
+        if finished.collapsed or finished.interrupted:
+            return finished
+        certainty = reduce_rows(certainty_of_rows, rows, steps.coefficients(finished.best.state)[0]).certainty
+        criteria = information_criteria(finished.log_likelihood, look.n_parameters, certainty, total)
+        return replace(finished, criteria=criteria)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import Choice, Integer, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
@@ -31,11 +32,8 @@ from evidentia.mixtures.class_rows import AllCodes, Encoder, find_categories, su
 from evidentia.mixtures.finalists import as_first_look, finish_best
 from evidentia.rows.categories import UNKNOWN, Columns, categories_of, encode
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import kmeans_starts, random_starts, representatives
-from evidentia.solvers.threads import one_blas_thread
 
 
 class LatentClassReplicates:
@@ -58,7 +56,7 @@ class LatentClassReplicates:
         return evaluate(self._mixture._columns, self._mixture._encode(table), self._parameters)[0]
 
 
-class _Problem(NamedTuple):
+class _DistinctRows(NamedTuple):
     """The different rows that count, and how often each is there."""
 
     columns: Columns
@@ -180,50 +178,27 @@ class LatentClassMixture(ClassMixture):
     _collapse = "a class vanished"
     _cure = "Ask for fewer classes; weights, if given, count as copies of objects."
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
-        """Find the classes, and their number by the criterion.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            Categories as text, whole numbers, booleans or a pandas category; None or NaN where an entry is missing.
-            Rows that are not in memory have whole numbers alone.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
-        rows = self._check_rows(X, sample_weight)
-        with self._checkpointed_passes(checkpoint, rows) as rng:
-            if isinstance(rows, ArrayRows):
-                categories = [
-                    categories_of(entries, self._column_name(column), type(self).__name__)
-                    for column, entries in enumerate(rows.table.T)
-                ]
-                coded: RowSource = ArrayRows(encode(rows.table, categories), rows.weight)
-            else:
-                categories = find_categories(rows, type(self).__name__)
-                coded = TransformedRows(rows, Encoder(categories))
-            columns = Columns.of(categories)
-            best = self._fit_rows(coded, columns, rng)
+    def _fit(self, data: Data[Any]) -> np.ndarray | None:
+        rows, name = data.rows, type(self).__name__
+        if isinstance(rows, ArrayRows):
+            entries = enumerate(rows.table.T)
+            categories = [categories_of(values, self._column_name(column), name) for column, values in entries]
+            coded: RowSource = ArrayRows(encode(rows.table, categories), rows.weight)
+        else:
+            categories = find_categories(rows, name)
+            coded = TransformedRows(rows, Encoder(categories))
+        columns = Columns.of(categories)
+        best = self._fit_rows(coded, columns, data.rng)
         self.categories_, self._columns = categories, columns
         self._publish_model(best)
-        if isinstance(coded, ArrayRows):
-            self._publish(X, single_mixture(evaluate(columns, coded.table, self._parameters))[0])
-        else:
-            self._publish_rows(X, rows)
-        return self
+        if not isinstance(coded, ArrayRows):
+            return None
+        return single_mixture(evaluate(columns, coded.table, self._parameters))[0]
 
     def _fit_rows(self, coded: RowSource, columns: Columns, rng: np.random.RandomState) -> Candidate:
         """Fit every number of classes to the different rows, or to a sample of them, and then the best to all."""
         table = survey_rows(coded)
-        problem = _Problem(columns, table.rows, table.weight)
+        problem = _DistinctRows(columns, table.rows, table.weight)
         numbers = self._distinct_numbers(columns, len(table.rows))
         found = self._search(numbers, partial(self._fit_number, problem, rng))
         if table.complete:
@@ -231,7 +206,7 @@ class LatentClassMixture(ClassMixture):
         looks = [as_first_look(look, table.weight) for look in found]
         finished, found = finish_best(
             looks,
-            AllCodes(coded, columns, table.total, self).finish,
+            AllCodes(coded, columns, table.total, alpha=self.alpha, tol=self.tol, max_iter=self.max_iter).finish,
             lambda look: single_mixture(evaluate(columns, table.rows, look.best.state)),
             table.weight,
             criterion=self.select_by,
@@ -279,7 +254,7 @@ class LatentClassMixture(ClassMixture):
             )
         return codes
 
-    def _starts(self, problem: _Problem, n_clusters: int, rng: np.random.RandomState) -> ClassParameters:
+    def _starts(self, problem: _DistinctRows, n_clusters: int, rng: np.random.RandomState) -> ClassParameters:
         """Classes halfway between the whole table and centers of k-means, or rows drawn at random."""
         columns = problem.columns
         codes, weight = representatives(problem.rows.astype(float), problem.weight, rng)
@@ -295,11 +270,11 @@ class LatentClassMixture(ClassMixture):
         probabilities = 0.5 * np.maximum(np.array(list(centers)), 0) + 0.5 * overall.probabilities
         return ClassParameters(np.full((self.n_init, n_clusters), 1 / n_clusters), probabilities)
 
-    def _run(self, problem: _Problem, start: ClassParameters) -> Batch:
+    def _run(self, problem: _DistinctRows, start: ClassParameters) -> Batch:
         alpha = max(float(self.alpha), NOTHING)
         return fit_batch(*problem, start, alpha=alpha, tol=self.tol, max_iter=self.max_iter)
 
-    def _fit_number(self, problem: _Problem, rng: np.random.RandomState, n_clusters: int) -> list[Candidate]:
+    def _fit_number(self, problem: _DistinctRows, rng: np.random.RandomState, n_clusters: int) -> list[Candidate]:
         """EM from every start; the best in which no class vanished."""
         columns, rows, weight = problem
         found = self._run(problem._replace(weight=weight[None]), self._starts(problem, n_clusters, rng))
@@ -354,7 +329,9 @@ class LatentClassMixture(ClassMixture):
             )
         rows, which = distinct_rows(codes)
         merge = csr_array((np.ones(len(codes)), (np.arange(len(codes)), which)), shape=(len(codes), len(rows)))
-        return LatentClassReplicates(self, self._run(_Problem(self._columns, rows, weights @ merge), self._parameters))
+        return LatentClassReplicates(
+            self, self._run(_DistinctRows(self._columns, rows, weights @ merge), self._parameters)
+        )
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return single_mixture(evaluate(self._columns, self._encode(table), self._parameters))

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
 
 from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, bic
 from evidentia.mixtures.profile_model import (
     FULL,
-    Prior,
+    ProfilePrior,
     Profiles,
     Rows,
     log_joint,
@@ -31,12 +31,10 @@ from evidentia.mixtures.profile_model import (
 )
 from evidentia.mixtures.profile_numbers import whiten
 from evidentia.rows.categories import Coding, centers_among, read_coding
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
+from evidentia.rows.source import ArrayRows
 from evidentia.solvers.descent import Run, Watch, all_runs, descend
 from evidentia.solvers.overlap import is_automatic, shared_sets, spread_over_sets
 from evidentia.solvers.starts import START_RULES, representative_rows
-from evidentia.solvers.threads import one_blas_thread
 
 SMALLEST_SIZE = 0.5  # objects: a cluster that holds less has vanished
 SMALLEST_GROUP = 5  # objects: fewer are outliers rather than a group
@@ -62,7 +60,7 @@ def resolution(numbers: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class _Problem:
+class _ProfileTable:
     """The table as the model reads it, some of its rows to tell starts apart, and the steps between numbers."""
 
     coding: Coding
@@ -93,7 +91,7 @@ class _Problem:
     @cached_property
     def round(self) -> tuple[Rows, Rows]:
         """All rows and the few, their numbers uncorrelated over the table: long groups side by side lie apart in it."""
-        prior, one = Prior(1.0, 1.0, self.blur), np.ones((len(self.few.weight), 1))
+        prior, one = ProfilePrior(1.0, 1.0, self.blur), np.ones((len(self.few.weight), 1))
         state = profiles_of(one, self.few, self.coding.columns, prior).widen("shared", prior)
         for _ in range(ROUND_STEPS):
             state = profiles_of(one, self.few, self.coding.columns, prior, state)
@@ -237,39 +235,25 @@ class LatentProfileMixture(MixtureClusterer):
     _collapse = "a cluster vanished"
     _cure = "Ask for fewer clusters; weights, if given, count as copies of objects."
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the clusters, and their number by BIC.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-            Categories and numbers; None or NaN where an entry is missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        """
-        self.check_parameters()
-        table = self._check_table(X, reset=True)
-        weight = _checks.check_weight(self, sample_weight, len(table), X)
-        weight = np.ones(len(table)) if weight is None else weight
-        names, rng = getattr(self, "feature_names_in_", None), check_random_state(self.random_state)
+    def _fit(self, data: Data[Any]) -> np.ndarray:
+        table = data.table
+        weight = np.ones(len(table)) if data.weight is None else data.weight
+        names = getattr(self, "feature_names_in_", None)
         coding, codes = read_coding(table, self.numbers, weight, names, type(self).__name__)
-        problem = self._pose(coding, codes, coding.numbers(table, type(self).__name__), weight, rng)
-        found = self._search(self._numbers(len(table)), self._fit_numbers(problem, rng))
-        posterior = self._settle(self._choose(found), problem)
-        self._publish(X, spread_over_sets(posterior, self.focal_sets_))
-        return self
+        problem = self._pose(coding, codes, coding.numbers(table, type(self).__name__), weight, data.rng)
+        trials = self._search(self._numbers(len(table)), self._fit_numbers(problem, data.rng))
+        posterior = self._store_solution(self._choose(trials), problem)
+        return spread_over_sets(posterior, self.focal_sets_)
+
+    def _read_rows(self, X: Any) -> ArrayRows:
+        return ArrayRows(self._check_table(X, reset=True))
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return _checks.check_categories(self, X, reset=reset)
 
     def _pose(
         self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray, rng: np.random.RandomState
-    ) -> _Problem:
+    ) -> _ProfileTable:
         """The rows, and some of these that stand for all."""
         steps = resolution(numbers, weight)
         rows = few = Rows.of(coding, codes, numbers, steps, weight)
@@ -277,9 +261,9 @@ class LatentProfileMixture(MixtureClusterer):
             order, share = representative_rows(np.hstack([codes, np.nan_to_num(numbers)]), weight, rng)
             step = -(-len(order) // LOOK_ROWS)
             few = rows.take(order[::step], share[::step] * weight.sum() / share[::step].sum())
-        return _Problem(coding, codes, rows, few, steps)
+        return _ProfileTable(coding, codes, rows, few, steps)
 
-    def _fit_numbers(self, problem: _Problem, rng: np.random.RandomState) -> Callable[[int], Iterator[Candidate]]:
+    def _fit_numbers(self, problem: _ProfileTable, rng: np.random.RandomState) -> Callable[[int], Iterator[Candidate]]:
         """Fits for each number of clusters, those of each kind of covariance until some have brought nothing better."""
         rngs = rng, deepcopy(rng)  # numbers drawn for independent numbers are the same whatever else is tried
         highest = dict.fromkeys(self._kinds(problem), -np.inf)
@@ -297,14 +281,14 @@ class LatentProfileMixture(MixtureClusterer):
 
         return fit
 
-    def _kinds(self, problem: _Problem) -> tuple[str, ...]:
+    def _kinds(self, problem: _ProfileTable) -> tuple[str, ...]:
         """Covariances to choose from; without numbers all are the same."""
         d = np.count_nonzero(problem.steps)
         if self.covariance != "auto" and d:
             return (self.covariance,)
         return ("diagonal", *FULL) if d > 1 and problem.n_patterns <= MOST_PATTERNS else ("diagonal",)
 
-    def _tries(self, problem: _Problem, n_clusters: int, kind: str) -> bool:
+    def _tries(self, problem: _ProfileTable, n_clusters: int, kind: str) -> bool:
         """Whether a choice is one for that many clusters: a single one has no own covariance beside the shared."""
         if self.covariance != "auto" or kind == "diagonal":
             return True
@@ -312,19 +296,19 @@ class LatentProfileMixture(MixtureClusterer):
         return few and not (kind == "own" and n_clusters == 1)
 
     def _fit_number(
-        self, problem: _Problem, rngs: tuple[np.random.RandomState, ...], n_clusters: int, kinds: list[str]
+        self, problem: _ProfileTable, rngs: tuple[np.random.RandomState, ...], n_clusters: int, kinds: list[str]
     ) -> Iterator[Candidate]:
         """EM from every start to the rows that tell them apart, and from the best of these to all rows."""
         columns, total, who = problem.coding.columns, problem.total, type(self).__name__
-        prior = Prior(float(self.alpha), 1 / n_clusters**2, problem.blur)
+        prior = ProfilePrior(float(self.alpha), 1 / n_clusters**2, problem.blur)
 
-        def step(rows: Rows, prior: Prior, state: Profiles) -> tuple[float, Profiles]:
+        def step(rows: Rows, prior: ProfilePrior, state: Profiles) -> tuple[float, Profiles]:
             posterior, log_density = posteriors(log_joint(rows, state, prior.blur))
             cost = -(float(rows.weight @ log_density) + prior.log_density(state)) / total
             return cost, profiles_of(posterior, rows, columns, prior, state)
 
         def climb(
-            rows: Rows, prior: Prior, tol: float, max_iter: int, start: Profiles, watch: Watch | None = None
+            rows: Rows, prior: ProfilePrior, tol: float, max_iter: int, start: Profiles, watch: Watch | None = None
         ) -> Run:
             vectors = None if start.covariances is None else vectors_of(columns)
             way = partial(step, rows, prior)
@@ -386,7 +370,7 @@ class LatentProfileMixture(MixtureClusterer):
         self._warn_at_an_end(best.n_clusters, found[-1].n_clusters)
         return best
 
-    def _settle(self, best: Candidate, problem: _Problem) -> np.ndarray:
+    def _store_solution(self, best: Candidate, problem: _ProfileTable) -> np.ndarray:
         """Number the clusters from the largest to the smallest, lay sets over them, and publish; gives posteriors."""
         state, coding = best.best.state, problem.coding
         self._coding, self._steps = coding, problem.steps

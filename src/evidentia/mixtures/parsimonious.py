@@ -1,6 +1,6 @@
 """Gaussian mixtures with the fourteen covariance models, chosen by BIC, ICL or AIC.
 
-The mixtures themselves are fitted by :mod:`evidentia.solvers.batched_em`: all starts of one model at once.
+The mixtures themselves are fitted by :mod:`evidentia.mixtures._replicates`: all starts of one model at once.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,33 +17,32 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
+from evidentia._data import Data
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import Candidate, ClassMixture, certainty_of, information_criteria
-from evidentia.mixtures.bootstrap import side_by_side
-from evidentia.mixtures.covariance_models import MODELS, carried_models, n_covariance_parameters, rule_of
-from evidentia.mixtures.finalists import as_first_look, finish_best
-from evidentia.mixtures.gaussian_rows import AllRows
-from evidentia.rows.scan import Table, is_small, scan
-from evidentia.rows.source import ArrayRows, RowSource, in_memory
-from evidentia.rows.tables import any_table
-from evidentia.solvers.batched_em import (
+from evidentia.mixtures._bounded import CovarianceModel
+from evidentia.mixtures._covariances import MODELS, feasible_models, n_covariance_parameters
+from evidentia.mixtures._replicates import (
+    FitSettings,
     MixtureParameters,
-    ModelRule,
     Replicates,
     evaluate,
     fit_replicates,
     from_posteriors,
     posteriors,
 )
-from evidentia.solvers.callbacks import run_callbacks
+from evidentia.mixtures.bootstrap import side_by_side
+from evidentia.mixtures.finalists import as_first_look, finish_best
+from evidentia.mixtures.gaussian_rows import AllRows
+from evidentia.rows.scan import Table, is_small, scan
+from evidentia.rows.source import ArrayRows, RowSource, in_memory
 from evidentia.solvers.coordinates import ALL_EQUAL
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
 from evidentia.solvers.starts import Rows, kmeans_starts, representatives, sorted_rows
-from evidentia.solvers.threads import one_blas_thread
 
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
 COVERED = 0.9  # a component's inside is where it has this share of its objects
@@ -152,7 +151,7 @@ class _Start(NamedTuple):
     which: np.ndarray  # start of those above that each one asked for is
 
 
-class _Problem(NamedTuple):
+class _MixtureTable(NamedTuple):
     """Rows that count, or a sample of them, in the columns that vary, and what starts are made from."""
 
     rows: Rows
@@ -253,34 +252,13 @@ class ParsimoniousGaussianMixture(ClassMixture):
 
     _cure = "Ask for fewer clusters or a simpler model such as 'EEI', or give more objects."
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
-        """Find the mixture of highest likelihood, model and number of clusters by the criterion.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            Numbers, none of them missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
-        rows = self._check_rows(X, sample_weight)
-        with self._checkpointed_passes(checkpoint, rows) as rng:
-            table = self._scan(rows)
-            if table is None:
-                self._fit_table(in_memory(rows), rng)
-            else:
-                self._fit_by_passes(table, rng)
-        self._publish_rows(X, rows)
+    def _fit(self, data: Data[Any]) -> None:
+        table = self._scan(data.rows)
+        if table is None:
+            self._fit_table(in_memory(data.rows), data.rng)
+        else:
+            self._fit_by_passes(table, data.rng)
         self._warn_if_one_covers_others()
-        return self
 
     def _scan(self, rows: RowSource) -> Table | None:
         """A sample of the rows, and their moments; None if all of them are to be fitted at once."""
@@ -321,7 +299,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         looks = [as_first_look(look, table.sample.weight) for look in looks]
         finished, found = finish_best(
             looks,
-            AllRows(table, columns, self).finish,
+            AllRows(table, columns, self._em_settings).finish,
             lambda look: tuple(part[0] for part in evaluate(problem.rows.X, look.best.state)),
             table.sample.weight,
             criterion=self.select_by,
@@ -332,14 +310,19 @@ class ParsimoniousGaussianMixture(ClassMixture):
         self._candidates = [replace(one, runs=[one.best]) for one in found if one is best or not one.collapsed]
         self._publish_model(table.sample.X[0], columns, best)
 
-    def _rule(self, model: str) -> ModelRule:
+    @property
+    def _em_settings(self) -> FitSettings:
+        """When EM ends, and which covariances it allows."""
+        return FitSettings(self.tol, self.max_iter, self.reg_covar, self.max_eigenvalue_ratio)
+
+    def _rule(self, model: str) -> CovarianceModel:
         """The M-step of a model."""
-        return rule_of(model, self.max_eigenvalue_ratio)
+        return self._em_settings.rule(model)
 
     def _models(self, n: int | None, d: int) -> list[str]:
         """Models to try, each after those it contains."""
         if isinstance(self.model, str) and self.model == "auto":
-            return carried_models(n, d)
+            return feasible_models(n, d)
         return sorted([self.model] if isinstance(self.model, str) else self.model, key=MODELS.index)
 
     def _given_start(self, n_samples: int) -> np.ndarray | None:
@@ -375,16 +358,16 @@ class ParsimoniousGaussianMixture(ClassMixture):
 
     def _prepare(
         self, counted: Rows, columns: np.ndarray, given: np.ndarray | None, objects: float, rng: np.random.RandomState
-    ) -> _Problem:
+    ) -> _MixtureTable:
         rows = Rows(counted.X[:, columns], counted.weight)
         if given is not None:
-            return _Problem(rows, _Start(rows, given[None], np.zeros(1, int)), rows, [], objects)
+            return _MixtureTable(rows, _Start(rows, given[None], np.zeros(1, int)), rows, [], objects)
         sample, trees = start_rows(rows, rng), []
         if self.init == "hierarchical":
             trees = start_trees(standardize(*sample), sample.weight, self.n_init)
-        return _Problem(rows, None, sample, trees, objects)
+        return _MixtureTable(rows, None, sample, trees, objects)
 
-    def _start(self, problem: _Problem, number: int, rng: np.random.RandomState) -> _Start:
+    def _start(self, problem: _MixtureTable, number: int, rng: np.random.RandomState) -> _Start:
         if problem.given is not None:
             return problem.given
         labels = [tree.labels(number) for tree in problem.trees]
@@ -395,7 +378,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         different, which = np.unique(np.stack(labels), axis=0, return_inverse=True)  # trees often agree
         return _Start(problem.sample, np.eye(number)[different], which.ravel())
 
-    def _fit_number(self, problem: _Problem, rng: np.random.RandomState, number: int) -> Iterator[Candidate]:
+    def _fit_number(self, problem: _MixtureTable, rng: np.random.RandomState, number: int) -> Iterator[Candidate]:
         """Every model with one number of clusters."""
         start = self._start(problem, number, rng)
         solved: dict[str, MixtureParameters] = {}
@@ -408,7 +391,9 @@ class ParsimoniousGaussianMixture(ClassMixture):
                 solved[model] = found.best.state
             yield found
 
-    def _fit_model(self, problem: _Problem, start: _Start, within: list[MixtureParameters], model: str) -> Candidate:
+    def _fit_model(
+        self, problem: _MixtureTable, start: _Start, within: list[MixtureParameters], model: str
+    ) -> Candidate:
         """EM from every start and from solutions of models contained in this one; the best that did not collapse."""
         rule, rows = self._rule(model), problem.rows
         limits = {"reg_covar": self.reg_covar, "objects": problem.objects}
@@ -444,7 +429,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         )
 
     def _warn_if_one_covers_others(self) -> None:
-        others = self.n_clusters_ - 1
+        others = len(self.weights_) - 1
         if others < 2 or self.collapsed_:  # a covariance that collapsed may have no inverse
             return
         covered = covers(self._parameters).sum(axis=1)
@@ -452,7 +437,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         if covered[widest] <= others / 2 or self.weights_[widest] <= 1 / len(covered):
             return
         warn_user(
-            f"{type(self).__name__} with {self.n_clusters_} clusters: component {widest}, with "
+            f"{type(self).__name__} with {len(self.weights_)} clusters: component {widest}, with "
             f"{self.weights_[widest]:.0%} of the objects, lies over {covered[widest]} of the {others} others like a "
             "background, and takes objects that lie between them. If these should be in the clusters, bound the "
             "differences of the covariances by max_eigenvalue_ratio (such as 10), or use a model of equal volumes.",
@@ -532,7 +517,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         if lost.any() and self.max_eigenvalue_ratio is None:
             values = start.covariances if start.diagonal else np.linalg.eigvalsh(start.covariances)
             least = max(float(values.min()), np.finfo(float).eps * float(values.max()))  # below it, rounding errors
-            rule = rule_of(model, HELD * float(values.max()) / least)
+            rule = CovarianceModel(model, HELD * float(values.max()) / least)
             again = fit(which[lost], rule=rule)
             for part, held in zip(parameters, again.parameters):
                 part[lost] = held

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from evidentia.mixtures._em import COPIES, LATE
 from evidentia.mixtures.profile_numbers import PatternedNumbers, expected_scatter, log_gaussians
-from evidentia.mixtures.set_mixture import COPIES, LATE
 from evidentia.rows.categories import Coding, Columns
 from evidentia.solvers.acceleration import Vectors, exponentials, logarithms
 from evidentia.solvers.small_matrices import diagonal_of, invert
@@ -37,7 +37,7 @@ class Profiles(NamedTuple):
         own = full if full is None or len(full) == 1 else full[order]
         return Profiles(weights, probabilities, means, variances, own)
 
-    def widen(self, kind: str, prior: Prior) -> Profiles:
+    def widen(self, kind: str, prior: ProfilePrior) -> Profiles:
         """The same profiles with covariances that are full, though nothing is correlated yet."""
         variances = np.where(prior.blur > 0, self.variances, prior.level / prior.objects)  # of nothing, the mode
         if kind == "shared":
@@ -82,7 +82,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Prior:
+class ProfilePrior:
     """What is known beforehand: pseudo-counts of categories, and a variance of numbers with its degrees of freedom.
 
     ``blur`` (q,) is the variance of what was rounded away in each column of numbers; 0 where a column tells nothing.
@@ -113,7 +113,7 @@ class Prior:
         """What it adds to a scatter, (q, q)."""
         return self.level * np.eye(len(self.blur)) if self.narrow is None else self.narrow
 
-    def narrowed(self, state: Profiles, total: float) -> Prior:
+    def narrowed(self, state: Profiles, total: float) -> ProfilePrior:
         """No wider, in any direction, than what lies within the clusters of a fit under this prior.
 
         Columns that nearly determine each other are narrow in a direction that no column has. A prior that is wider
@@ -190,7 +190,7 @@ def within_columns(counts: np.ndarray, columns: Columns) -> np.ndarray:
 
 
 def profiles_of(
-    posterior: np.ndarray, rows: Rows, columns: Columns, prior: Prior, before: Profiles | None = None
+    posterior: np.ndarray, rows: Rows, columns: Columns, prior: ProfilePrior, before: Profiles | None = None
 ) -> Profiles:
     r"""Parameters of highest expected posterior density (M-step).
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.mixtures.set_mixture import LOG_2PI, missing_patterns
+from evidentia.mixtures._em import LOG_2PI, missing_patterns
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.small_matrices import diagonal_of, invert
 

@@ -16,7 +16,8 @@ import math
 
 import numpy as np
 
-from evidentia.solvers.compiling import compiled, parts, read_ahead
+from evidentia.solvers.blocks import BLOCK_BYTES, row_blocks
+from evidentia.solvers.compiling import at_a_time, compiled, parts, read_ahead
 
 BLOCK = 128  # rows
 WIDTH = BLOCK + 8  # of a line: at a power of two all lines would compete for the same places of the cache
@@ -31,6 +32,7 @@ LARGEST = 300.0  # decimal exponent that such a product may have
 PER_LOG2 = 1.4426950408889634
 SHIFT = 1.5 * 2.0**52
 LOG2_HIGH, LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # k * LOG2_HIGH is exact
+NEVER = -1e300  # score of a component of weight zero: finite, since an infinity in a product makes NaN on some machines
 LEAST = -708.0  # below it exp is taken to be zero; a little lower it would be a number of reduced precision
 # (exp(r) - 1 - r) / r² through Chebyshev's nodes: within 2e-17 of exp, for which Taylor needs two terms more.
 C2, C3, C4, C5, C6 = 0.5, 0.16666666666666669, 0.04166666666662413, 0.008333333333330062, 0.0013888888917213717
@@ -360,12 +362,12 @@ def add_posterior_sums(
     log_likelihood, products, tops = 0.0, np.ones(BLOCK), np.zeros(BLOCK)
     for part in parts(len(blocks), BLOCK * theta.size):
         so_far = log_likelihood, products, tops
-        log_likelihood = _add_sums_of_some(blocks, n_rows, theta, weight, sums, part.start, part.stop, so_far)
+        log_likelihood = add_sums_of_some(blocks, n_rows, theta, weight, sums, part.start, part.stop, so_far)
     return log_likelihood
 
 
 @compiled(nogil=True, **LINEAR)
-def _add_sums_of_some(
+def add_sums_of_some(
     blocks: np.ndarray,
     n_rows: int,
     theta: np.ndarray,
@@ -432,3 +434,61 @@ def write_posteriors(blocks: np.ndarray, theta: np.ndarray, posterior: np.ndarra
             log_sum[start + i] = top[i] + math.log(total[i])
             for j in range(len(scores)):
                 posterior[start + i, j] = scores[j, i] / total[i]
+
+
+def in_blocks(X: np.ndarray, origin: np.ndarray | None = None, factor: np.ndarray | None = None) -> np.ndarray:
+    """Rows ``(x - origin) * factor`` as :func:`statistics` and :func:`posteriors` take them."""
+    d = X.shape[1]
+    return laid_out(
+        np.ascontiguousarray(X), np.zeros(d) if origin is None else origin, np.ones(d) if factor is None else factor
+    )
+
+
+def _living(coefficients: np.ndarray) -> slice | np.ndarray:
+    """Components of positive weight; the others cost nothing and get nothing."""
+    alive = coefficients[:, -1] > NEVER
+    return slice(None) if alive.all() else np.flatnonzero(alive)
+
+
+def statistics(
+    blocks: np.ndarray, n_rows: int, coefficients: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, float]:
+    r"""Size :math:`N_j = \sum_i m_{ij}`, sum :math:`T_j = \sum_i m_{ij} x_i` of each component, and the log-likelihood.
+
+    The log-likelihood lacks the two terms that do not depend on the component:
+    :math:`\sum_i (\text{normalizer} - \frac12 x_i^T \Sigma^{-1} x_i)`. No array of the size n × n_components is made.
+
+    Parameters
+    ----------
+    blocks : ndarray of shape (n_blocks, n_features, n_lanes)
+        From :func:`in_blocks`.
+    n_rows : int
+    coefficients : ndarray of shape (n_components, n_features + 1)
+        Coefficients of the columns, or of these and their squares or products; the sums are then of those as well.
+    weight : ndarray of shape (n_rows,), optional
+    """
+    alive = _living(coefficients)
+    living = np.ascontiguousarray(coefficients[alive])
+    sums = np.zeros_like(living)
+    log_likelihood = add_posterior_sums(blocks, n_rows, living, np.empty(0) if weight is None else weight, sums)
+    if len(living) < len(coefficients):
+        found = np.zeros_like(coefficients)
+        found[alive] = sums
+        sums = found
+    return sums[:, -1], sums[:, :-1], float(log_likelihood)
+
+
+def posteriors(X: np.ndarray, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Posterior of every row and component, shape (n_samples, n_components), and the linear part of its log density."""
+    alive, log_density = _living(coefficients), np.empty(len(X))
+    living = np.ascontiguousarray(coefficients[alive])
+    masses = np.empty((len(X), len(living)))
+    d = X.shape[1]
+    share = BLOCK * at_a_time(BLOCK * living.size)
+    for rows in row_blocks(len(X), d, 8 * d * max(BLOCK, min(BLOCK_BYTES // (8 * d), share))):  # not a second table
+        write_posteriors(in_blocks(X[rows]), living, masses[rows], log_density[rows])
+    if len(living) < len(coefficients):
+        found = np.zeros((len(X), len(coefficients)))
+        found[:, alive] = masses
+        masses = found
+    return masses, log_density

@@ -29,14 +29,6 @@ def along(axes: np.ndarray, values: np.ndarray) -> np.ndarray:
     return (axes * values[..., None, :]) @ axes.swapaxes(-1, -2)
 
 
-def uneven_sum(matrices: np.ndarray) -> np.ndarray:
-    """A sum of the matrices along the axis before their own two, which has the axes that they have in common.
-
-    Unequal shares keep its eigenvalues from tying by symmetry.
-    """
-    return np.einsum("k,...kpq->...pq", uneven_shares(matrices.shape[-3]), matrices)
-
-
 def invert(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What :func:`inverses` gives, for some of the matrices after the other."""
     return _in_parts(inverses, matrices, 2)
@@ -69,7 +61,7 @@ def uneven_shares(n):
 
 
 @compiled
-def _cholesky(matrix, factor):
+def cholesky(matrix, factor):
     """Lower factor; False when the matrix is not positive definite."""
     for j in range(len(matrix)):
         for i in range(j, len(matrix)):
@@ -104,7 +96,7 @@ def inverses(matrices):
     inverse, log_det = np.empty((m, d, width)), np.zeros(m)
     factor, column = np.zeros((width, width)), np.zeros(d)
     for r in range(m):
-        if not (_all_positive(matrices[r]) if width < d else _cholesky(matrices[r], factor)):
+        if not (_all_positive(matrices[r]) if width < d else cholesky(matrices[r], factor)):
             log_det[r] = -np.inf
             for i in range(d):
                 for j in range(width):
@@ -186,8 +178,8 @@ def eigenvectors(matrices):
 
 
 @compiled
-def _congruent(matrix, factor, result):
-    """F^T M F."""
+def congruent(matrix, factor, result):
+    """Write F^T M F."""
     d = len(matrix)
     half = np.zeros((d, d))
     for i in range(d):
@@ -225,7 +217,7 @@ def common_axes(matrices, size, equal_volume, start, tol):
     axes, turned = start.copy(), np.empty((c, d, d))
     for r in range(m):
         for k in range(c):
-            _congruent(matrices[r, k], axes[r], turned[k])
+            congruent(matrices[r, k], axes[r], turned[k])
         for _ in range(COMMON_SWEEPS):
             largest = 0.0
             for p in range(d - 1):
@@ -262,7 +254,7 @@ def turned_axes(matrices, values, start):
     m, d, _ = matrices.shape
     axes, turned = start.copy(), np.empty((m, d, d))
     for i in range(m):
-        _congruent(matrices[i], axes, turned[i])
+        congruent(matrices[i], axes, turned[i])
     for p in range(d - 1):
         for q in range(p + 1, d):
             gap = off = 0.0

@@ -1,33 +1,18 @@
-r"""The fourteen covariance models of Gaussian clusters (Celeux & Govaert, 1995).
+r"""The covariance models with a bound on the ratio of eigenvalues, and without: what :mod:`_em` calls as the M-step.
 
-The covariance of cluster k is :math:`\Sigma_k = \lambda_k D_k A_k D_k^T`: volume :math:`\lambda_k`, shape
-:math:`A_k` (diagonal, determinant one) and orientation :math:`D_k`. The three letters of a model say, in this order,
-whether each is equal (E) for all clusters, varies (V), or is trivial (I): in ``"VEV"`` clusters have their own volume
-and orientation and one shape.
-
-Every rule below maximizes the likelihood, that is, it minimizes
-
-.. math:: \sum_k n_k \log|\Sigma_k| + \mathrm{tr}(\Sigma_k^{-1} W_k)
-
-over the covariances the model allows, for :math:`W_k = \sum_i w_i r_{ik} (x_i-\mu_k)(x_i-\mu_k)^T` and
-:math:`n_k = \sum_i w_i r_{ik}`. Leading axes are independent problems, solved together.
+No eigenvalue of a covariance may be more than so many times another one, of any cluster. For given axes a model is a
+linear space of log eigenvalues, in which this is a convex problem.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 
-from evidentia.solvers.batched_em import ModelRule
-from evidentia.solvers.compiling import parts
-from evidentia.solvers.covariance_rules import LETTERS, solve
-from evidentia.solvers.small_matrices import along, diagonal_of, diagonalize, invert, uneven_sum
+from evidentia.mixtures._covariances import covariances, letters_of, matrices_of
+from evidentia.solvers.small_matrices import along, diagonal_of, diagonalize, invert, uneven_shares
 
-MODELS = ("EII", "VII", "EEI", "VEI", "EVI", "VVI", "EEE", "VEE", "EVE", "VVE", "EEV", "VEV", "EVV", "VVV")
-INNER_TOLERANCE = 1e-9  # relative change of volumes at which inner iterations end
-INNER_ITERATIONS = 500
-TURN_TOLERANCE = 1e-6  # sine of the last turn of common axes; the likelihood feels its square
 BARRIERS = 30.0 ** np.arange(1, 8)  # weights of the criterion against the barrier, one after the other
 BARRIER_TOLERANCE = 1e-6  # what a Newton step may still gain, where the weighted criterion has the size of the weight
 NEWTON_STEPS = 30  # at most, for each weight
@@ -35,72 +20,30 @@ HALVINGS = 60  # of a range that is searched
 FARTHEST = 500.0  # logarithm: a step that asks for more is not taken, and need not overflow
 
 
-def carried_models(n: int | None, d: int) -> list[str]:
-    """Models that n rows (None: many) of d columns can carry: those that are not diagonal need more rows than columns.
+@dataclass(frozen=True)
+class CovarianceModel:
+    """A covariance model, with a bound on the ratio of eigenvalues or without; calling it is the M-step.
 
-    Examples
-    --------
-    >>> carried_models(300, 2_000)
-    ['EII', 'VII', 'EEI', 'VEI', 'EVI', 'VVI']
-    >>> carried_models(None, 1)  # in one dimension there is only volume
-    ['EII', 'VII']
+    Models without orientation have diagonals of shape (m, c, d, 1) as scatters and covariances.
     """
-    if d == 1:
-        return list(MODELS[:2])
-    return [model for model in MODELS if model.endswith("I") or n is None or n > d + 1]
 
+    name: str
+    max_ratio: float | None = None
 
-def rule_of(model: str, max_ratio: float | None = None) -> ModelRule:
-    """The M-step of a model for :mod:`evidentia.solvers.batched_em`, bounded or not; spheres and such as diagonals."""
-    if max_ratio is not None:
-        return ModelRule(partial(bounded_covariances, model, max_ratio=max_ratio), diagonal=model[2] == "I")
-    return ModelRule(partial(covariances, model), model[2] == "I", (_letters(model), _limits()))
+    @property
+    def diagonal(self) -> bool:
+        """Whether scatters and covariances are diagonals."""
+        return self.name[2] == "I"
 
+    @property
+    def letters(self) -> tuple[int, int, int]:
+        """Volume, shape and orientation as numbers."""
+        return letters_of(self.name)
 
-def _letters(model: str) -> tuple[int, int, int]:
-    volume, shape, orientation = (LETTERS[letter] for letter in model)
-    return volume, shape, orientation
-
-
-def _limits() -> tuple[float, int, float]:
-    return INNER_TOLERANCE, INNER_ITERATIONS, TURN_TOLERANCE
-
-
-def covariances(model: str, scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None = None) -> np.ndarray:
-    """Covariances of highest likelihood under a model.
-
-    Parameters
-    ----------
-    model : str
-        One of ``MODELS``.
-    scatter : ndarray of shape (m, c, d, d)
-        Positive definite. Models without orientation may be given diagonals, shape (m, c, d, 1).
-    size : ndarray of shape (m, c)
-    previous : ndarray of the shape of ``scatter``, optional
-        Covariances of the same model to start inner iterations from.
-
-    Returns
-    -------
-    ndarray of the shape of ``scatter``
-
-    Examples
-    --------
-    >>> scatter = np.array([[np.diag([4.0, 1.0]), np.diag([2.0, 8.0])]])
-    >>> covariances("EEI", scatter, np.array([[2.0, 1.0]]))[0, 0]
-    array([[2., 0.],
-           [0., 3.]])
-    """
-    if model[2] == "I" and scatter.shape[-1] > 1:
-        narrow = None if previous is None else diagonal_of(previous)[..., None]
-        return _matrices(covariances(model, diagonal_of(scatter)[..., None], size, narrow)[..., 0])
-    scatter = np.ascontiguousarray(scatter)
-    last = scatter[:0] if previous is None else np.ascontiguousarray(previous)
-    size = np.ascontiguousarray(size, dtype=float)
-    found = np.empty(scatter.shape)
-    _, c, d, width = scatter.shape
-    for part in parts(len(scatter), 100 * c * d * width**2):
-        solve(_letters(model), scatter[part], size[part], last[part], _limits(), found[part])
-    return found
+    def __call__(self, scatter: np.ndarray, size: np.ndarray, previous: np.ndarray | None = None) -> np.ndarray:
+        if self.max_ratio is None:
+            return covariances(self.name, scatter, size, previous)
+        return bounded_covariances(self.name, scatter, size, previous, max_ratio=self.max_ratio)
 
 
 def bounded_covariances(
@@ -124,13 +67,13 @@ def bounded_covariances(
     array([[2.2 , 0.  ],
            [0.  , 2.75]])
     """
-    found = covariances(model, scatter, size, previous)
-    narrow = found.shape[-1] < found.shape[-2]
-    values = (found if narrow else _eigenvectors(found)[0]).reshape(len(found), -1)
+    result = covariances(model, scatter, size, previous)
+    narrow = result.shape[-1] < result.shape[-2]
+    values = (result if narrow else _eigenvectors(result)[0]).reshape(len(result), -1)
     beyond = np.flatnonzero(values.max(axis=1) > max_ratio * values.min(axis=1))
     if not beyond.size:
-        return found
-    scatter, size, free = scatter[beyond], size[beyond], np.array(found)
+        return result
+    scatter, size, free = scatter[beyond], size[beyond], np.array(result)
     best = _within(model, _axes(model, scatter, free[beyond]), scatter, size, np.log(max_ratio))
     if previous is not None:
         last = previous[beyond]
@@ -157,7 +100,7 @@ def _axes(model: str, scatter: np.ndarray, solution: np.ndarray) -> np.ndarray |
         return None
     if model[2] == "V":
         return _eigenvectors(scatter)[1]
-    return np.broadcast_to(_eigenvectors(uneven_sum(solution))[1][:, None], scatter.shape)
+    return np.broadcast_to(_eigenvectors(_uneven_sum(solution))[1][:, None], scatter.shape)
 
 
 def _within(model: str, axes: np.ndarray | None, scatter: np.ndarray, size: np.ndarray, width: float) -> np.ndarray:
@@ -177,7 +120,7 @@ def _within(model: str, axes: np.ndarray | None, scatter: np.ndarray, size: np.n
             spread, count = spread.sum(axis=over, keepdims=True), count.sum(axis=over, keepdims=True)
         logs = np.broadcast_to(_clip_logs(spread, count, width), (m, c, d))
     if axes is None:
-        return np.exp(logs)[..., None] if side < d else _matrices(np.exp(logs))
+        return np.exp(logs)[..., None] if side < d else matrices_of(np.exp(logs))
     return along(axes, np.exp(logs))
 
 
@@ -249,21 +192,12 @@ def _newton(
     return state
 
 
-def n_covariance_parameters(model: str, n_clusters: int, n_features: int) -> int:
-    """Free parameters of the covariances: volumes, shapes and orientations.
+def _uneven_sum(matrices: np.ndarray) -> np.ndarray:
+    """Return a sum of the matrices of each problem, which has the axes that they have in common.
 
-    Examples
-    --------
-    >>> n_covariance_parameters("VEV", 3, 4)
-    24
+    Unequal shares keep its eigenvalues from tying by symmetry.
     """
-    copies = {"E": 1, "V": n_clusters, "I": 0}
-    volume, shape, orientation = (copies[letter] for letter in model)
-    return volume + shape * (n_features - 1) + orientation * (n_features * (n_features - 1) // 2)
-
-
-def _matrices(diagonal: np.ndarray) -> np.ndarray:
-    return diagonal[..., None] * np.eye(diagonal.shape[-1])
+    return np.einsum("k,mkpq->mpq", uneven_shares(matrices.shape[1]), matrices)
 
 
 def _inverses(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

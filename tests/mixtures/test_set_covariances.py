@@ -8,10 +8,9 @@ from scipy.optimize import minimize
 
 from covariance_forms import is_member, moved, n_free, neighbor, random_member
 from evidentia.belief import FocalSets
-from evidentia.mixtures.covariance_models import MODELS, covariances
-from evidentia.mixtures.set_mixture import SHARED
+from evidentia.mixtures._covariances import MODELS, Bound, bound, covariances
+from evidentia.mixtures._em import SHARED
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.set_covariances import Bound, bound, minimize_bound
 
 OWN = [model for model in MODELS if model not in SHARED]
 CLOSED = ["VII", "EVI", "VVI", "EVV", "VVV"]  # one call gives the least value; the others go down step by step
@@ -34,12 +33,12 @@ def solve(model, found, previous, n_calls=1):
     """Matrices, whether or not the model knows variances only."""
     if not model.endswith("I"):
         for _ in range(n_calls):
-            previous = minimize_bound(model, found, previous)
+            previous = found.minimize(model, previous)
         return previous
     slim = Bound(found.size, *(np.einsum("kjj->kj", part) for part in found[1:]))
     variances = np.einsum("kjj->kj", previous)
     for _ in range(n_calls):
-        variances = minimize_bound(model, slim, variances)
+        variances = slim.minimize(model, variances)
     return variances[:, :, None] * np.eye(variances.shape[1])
 
 
@@ -97,7 +96,7 @@ def test_any_number_of_inner_iterations_is_a_step_down(model, monkeypatch):
     previous = random_member(model, 3, 3, np.random.default_rng(4))
     heights = [height(previous, problem())]
     for n_inner in range(1, 7):
-        monkeypatch.setattr("evidentia.solvers.set_covariances.INNER_ITERATIONS", n_inner)
+        monkeypatch.setattr("evidentia.mixtures._covariances.BOUND_ITERATIONS", n_inner)
         heights.append(height(solve(model, problem(), previous), problem()))
     assert (np.diff(heights) <= 1e-10).all()
     assert heights[1] < heights[0]
@@ -105,7 +104,7 @@ def test_any_number_of_inner_iterations_is_a_step_down(model, monkeypatch):
 
 @pytest.mark.parametrize("model", OWN)
 def test_single_clusters_alone_have_the_covariances_of_the_parsimonious_mixture(model, monkeypatch):
-    monkeypatch.setattr("evidentia.mixtures.covariance_models.TURN_TOLERANCE", 1e-12)
+    monkeypatch.setattr("evidentia.mixtures._covariances.TURN_TOLERANCE", 1e-12)
     found = problem(seed=9)._replace(slope=np.zeros((3, 3, 3)))
     start = covariances(model, found.scatter[None], found.size[None])[0]
     np.testing.assert_allclose(solve(model, found, start), start, rtol=1e-7, atol=1e-7)
@@ -166,20 +165,20 @@ def test_two_clusters_and_their_set_on_a_line_by_hand():
     np.testing.assert_allclose(found.scatter, [[5 + 1 * 2.5 / 2], [8 + 9 * 2.5 / 2]])  # 0.5 * 10 * 0.5 = 2.5
     # 3 / s + 1 - 6.25 / s² = 0 and 2 / s + 1 - 19.25 / s² = 0
     expected = [[(np.sqrt(34) - 3) / 2], [3.5]]
-    np.testing.assert_allclose(minimize_bound("VVI", found, variances), expected)
-    np.testing.assert_allclose(minimize_bound("VII", found, variances), expected)
+    np.testing.assert_allclose(found.minimize("VVI", variances), expected)
+    np.testing.assert_allclose(found.minimize("VII", variances), expected)
     matrices = Bound(found.size, found.slope[:, :, None], found.scatter[:, :, None])
-    np.testing.assert_allclose(minimize_bound("VVV", matrices, variances[:, :, None])[:, :, 0], expected)
+    np.testing.assert_allclose(matrices.minimize("VVV", variances[:, :, None])[:, :, 0], expected)
     # one volume for both: 5 / s + 2 - 25.5 / s² = 0
     equal = (np.sqrt(25 + 4 * 2 * 25.5) - 5) / 4
-    np.testing.assert_allclose(minimize_bound("EVI", found, variances), [[equal], [equal]])
-    np.testing.assert_allclose(minimize_bound("EVV", matrices, variances[:, :, None])[:, :, 0], [[equal], [equal]])
+    np.testing.assert_allclose(found.minimize("EVI", variances), [[equal], [equal]])
+    np.testing.assert_allclose(matrices.minimize("EVV", variances[:, :, None])[:, :, 0], [[equal], [equal]])
 
 
 def test_a_cluster_that_only_sets_hold_has_a_covariance_all_the_same():
     """Size zero: the geometric mean of scatter and inverse slope."""
     found = problem(c=2)._replace(size=np.array([0.0, 7.0]))
-    sigma = minimize_bound("VVV", found, np.tile(np.eye(3), (2, 1, 1)))[0]
+    sigma = found.minimize("VVV", np.tile(np.eye(3), (2, 1, 1)))[0]
     np.testing.assert_allclose(sigma @ found.slope[0] @ sigma, found.scatter[0], rtol=1e-9)
     for model in OWN:
         after = solve(model, found, np.tile(np.eye(3), (2, 1, 1)))
@@ -195,8 +194,8 @@ def test_a_cluster_without_objects_rests_and_leaves_the_others_alone(model):
     if model[2] == "I":
         scatter, previous = np.einsum("kpp->kp", scatter), np.einsum("kpp->kp", previous)
     found = Bound(np.array([6.0, 0.0, 7.0]), np.zeros_like(scatter), scatter)
-    rested = minimize_bound(model, found.keep_resting(np.array([1]), 1e-13, previous), previous)
-    others = minimize_bound(model, Bound(*(part[[0, 2]] for part in found)), previous[[0, 2]])
+    rested = found.keep(np.array([1]), 1e-13, previous).minimize(model, previous)
+    others = Bound(*(part[[0, 2]] for part in found)).minimize(model, previous[[0, 2]])
     np.testing.assert_allclose(rested[[0, 2]], others, rtol=1e-6)
     assert np.isfinite(rested[1]).all()
     if model in ("VVI", "VVV"):

@@ -1,24 +1,21 @@
 """EM for many replicates at once against a plain transcription, one replicate and one row at a time."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn.mixture import GaussianMixture
 
-from evidentia.mixtures.covariance_models import MODELS, covariances, rule_of
-from evidentia.solvers import batched_em
-from evidentia.solvers.batched_em import (
+from evidentia.mixtures._bounded import CovarianceModel
+from evidentia.mixtures._covariances import MODELS, covariances
+from evidentia.mixtures._replicates import (
     MixtureParameters,
     evaluate,
     fit_replicates,
     from_posteriors,
-    posteriors,
     whitening,
 )
 
-VVV = partial(covariances, "VVV")
+VVV = CovarianceModel("VVV")
 
 
 def table(n=90, d=3, seed=0):
@@ -81,7 +78,7 @@ def test_a_weight_counts_as_copies_of_a_row():
 @pytest.mark.parametrize("model", MODELS)
 def test_the_likelihood_never_falls_and_the_end_is_a_fixed_point(model):
     X, labels = table(seed=4)
-    rule = partial(covariances, model)
+    rule = CovarianceModel(model)
     start = start_of(X, labels, rule)
     values = [fit_replicates(X, None, start, rule, tol=-1, max_iter=k).log_likelihood[0] for k in range(1, 12)]
     assert np.all(np.diff(values) >= -1e-7)
@@ -109,21 +106,13 @@ def test_free_covariances_end_where_scikit_learn_ends():
     np.testing.assert_allclose(found.parameters.weights[0], peer.weights_, atol=1e-4)
 
 
-def test_results_do_not_depend_on_tiles_blocks_or_companions(monkeypatch):
+def test_results_do_not_depend_on_companions():
     X, labels = table(n=130)
     start, weight = start_of(X, labels), draws(130, 9)
     whole = fit_replicates(X, weight, start, VVV)
     alone = [fit_replicates(X, weight[r : r + 2], start, VVV).log_likelihood[0] for r in range(8)]
-    monkeypatch.setattr(batched_em, "TILE", 200)
-    monkeypatch.setattr(batched_em, "ROWS", 32)
-    monkeypatch.setattr(batched_em, "KEPT_FEATURES", 0)
-    tiled = fit_replicates(X, weight, start, VVV)
     assert len(set(whole.n_iter.tolist())) > 2  # they leave the batch at different times
     np.testing.assert_allclose(whole.log_likelihood[:8], alone, rtol=1e-10)
-    np.testing.assert_allclose(whole.log_likelihood, tiled.log_likelihood, rtol=1e-10)
-    np.testing.assert_array_equal(whole.n_iter, tiled.n_iter)
-    np.testing.assert_allclose(whole.parameters.covariances, tiled.parameters.covariances, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(posteriors(X, whole.parameters), posteriors(X, tiled.parameters), atol=1e-8)
 
 
 def test_several_starts_share_the_rows_and_each_goes_its_own_way():
@@ -150,9 +139,9 @@ def test_a_component_on_a_single_row_is_flagged_and_its_neighbors_are_not():
 
 def test_a_component_that_vanishes_is_flagged():
     X, labels = table()
-    start = start_of(X, labels, partial(covariances, "EEE"))
+    start = start_of(X, labels, CovarianceModel("EEE"))
     start.means[0, 2] += 1e3 * np.ptp(X, axis=0)  # nothing is near
-    found = fit_replicates(X, None, start, partial(covariances, "EEE"))
+    found = fit_replicates(X, None, start, CovarianceModel("EEE"))
     assert found.degenerate.tolist() == [True]
 
 
@@ -170,7 +159,7 @@ def test_columns_that_are_combinations_of_others_make_free_covariances_singular_
     X, labels = table()
     X = np.column_stack([X, X @ [1.0, -2.0, 0.5]])
     assert fit_replicates(X, None, start_of(X, labels), VVV).degenerate.all()
-    spheres = partial(covariances, "VII")
+    spheres = CovarianceModel("VII")
     assert fit_replicates(X, None, start_of(X, labels, spheres), spheres).converged.all()
 
 
@@ -206,22 +195,19 @@ def test_whitening_gives_unit_covariance_and_its_jacobian():
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_small_tables_in_compiled_loops_go_the_way_of_the_batches(model, monkeypatch):
+def test_compiled_loops_go_the_way_of_the_batches(model):
     X, labels = table(n=120, d=2, seed=2)  # fewer columns than components, which must not be taken for each other
-    rule, plain, weight = rule_of(model), partial(covariances, model), draws(len(X), 5)
-    start, broad = start_of(X, labels, rule), start_of(X, labels, plain)
-    np.testing.assert_allclose(start.matrices, broad.covariances, rtol=1e-9)
+    rule, weight = CovarianceModel(model), draws(len(X), 5)
+    start = start_of(X, labels, rule)
     assert start.diagonal == (model[2] == "I")
-    found, batched = fit_replicates(X, weight, start, rule), fit_replicates(X, weight, broad, plain)
-    monkeypatch.setattr(batched_em, "SMALL", 0)
-    narrow = fit_replicates(X, weight, start, rule)  # in batches, and diagonals if the model has them
+    found = fit_replicates(X, weight, start, rule)
+    batched = fit_replicates(X, weight, start, CovarianceModel(model, 1e300))
     assert len(set(found.n_iter.tolist())) > 1
-    for other in (batched, narrow):
-        np.testing.assert_array_equal(found.n_iter, other.n_iter)
-        np.testing.assert_array_equal(found.converged, other.converged)
-        np.testing.assert_allclose(found.trace, other.trace, rtol=1e-9)
-        np.testing.assert_allclose(found.log_likelihood, other.log_likelihood, rtol=1e-10)
-        np.testing.assert_allclose(found.parameters.matrices, other.parameters.matrices, rtol=1e-5, atol=1e-7)
+    np.testing.assert_array_equal(found.n_iter, batched.n_iter)
+    np.testing.assert_array_equal(found.converged, batched.converged)
+    np.testing.assert_allclose(found.trace, batched.trace, rtol=1e-9)
+    np.testing.assert_allclose(found.log_likelihood, batched.log_likelihood, rtol=1e-10)
+    np.testing.assert_allclose(found.parameters.matrices, batched.parameters.matrices, rtol=1e-5, atol=1e-7)
     ours, theirs = (evaluate(X, one.parameters) for one in (found, batched))
     np.testing.assert_allclose(ours[0], theirs[0], atol=1e-6)
     np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-6)
@@ -233,7 +219,7 @@ def test_a_component_that_collapses_is_flagged_in_compiled_loops_too():
     labels[labels == 2], labels[7] = 0, 2
     lonely = np.stack([np.eye(3)[labels], np.eye(3)[table()[1]]])
     for model in ("VVV", "VVI"):
-        rule = rule_of(model)
+        rule = CovarianceModel(model)
         found = fit_replicates(X, None, from_posteriors(X, None, lonely, rule), rule)
         assert found.degenerate.tolist() == [True, False]
         assert found.converged.tolist() == [False, True]
@@ -242,46 +228,25 @@ def test_a_component_that_collapses_is_flagged_in_compiled_loops_too():
 
 def test_too_few_iterations_are_counted_in_compiled_loops():
     X, labels = table()
-    found = fit_replicates(X, None, start_of(X, labels, rule_of("VEV")), rule_of("VEV"), tol=0, max_iter=3)
+    found = fit_replicates(
+        X, None, start_of(X, labels, CovarianceModel("VEV")), CovarianceModel("VEV"), tol=0, max_iter=3
+    )
     assert found.n_iter.tolist() == [3]
     assert found.trace.shape == (4, 1)
     assert not found.converged.any()
-
-
-@pytest.mark.parametrize("best", range(3))
-def test_the_best_component_may_be_far_ahead_of_all_others(best):
-    scores = np.zeros((1, 3, 2))
-    scores[0, best] = [2_000.0, 3.0]
-    log_density = batched_em.normalize(scores, np.array([[1.0, 0.5]]))
-    np.testing.assert_allclose(log_density, [[2_000.0, np.log(np.exp(3.0) + 2)]])
-    np.testing.assert_allclose(scores[0, :, 0], np.eye(3)[best])
-
-
-def test_exponentials_of_posteriors_have_thirteen_digits():
-    scores = np.zeros((1, 2, 500))
-    scores[0, 1] = -np.linspace(0, 45, 500)
-    weight = np.linspace(0, 2, 500)[None]
-    expected = np.exp(scores[0])
-    found = scores.copy()
-    log_density = batched_em.normalize(found, weight)
-    np.testing.assert_allclose(log_density[0, 1:], np.log(expected.sum(axis=0))[1:], rtol=1e-12, atol=1e-15)
-    kept = scores[0, 1] > -40
-    share = weight[0] * expected / expected.sum(axis=0)
-    np.testing.assert_allclose(found[0][:, kept], share[:, kept], rtol=1e-13)
-    assert not found[0, 1, ~kept].any()
-    assert log_density[0, 0] == 0
 
 
 def test_a_step_by_which_the_likelihood_falls_is_taken_back_and_is_the_last():
     X, labels = table()
     start, calls = start_of(X, labels), []
 
-    def fails_at_the_fourth(scatter, size, previous):
-        calls.append(1)
-        return covariances("VVV", scatter, size, previous) * (1 if len(calls) < 4 else 50)
+    class FailsAtTheFourth(CovarianceModel):
+        def __call__(self, scatter, size, previous=None):
+            calls.append(1)
+            return covariances("VVV", scatter, size, previous) * (1 if len(calls) < 4 else 50)
 
-    found = fit_replicates(X, None, start, fails_at_the_fourth, tol=0, max_iter=10)
-    wanted = fit_replicates(X, None, start, VVV, tol=0, max_iter=3)
+    found = fit_replicates(X, None, start, FailsAtTheFourth("VVV", 1e300), tol=0, max_iter=10)
+    wanted = fit_replicates(X, None, start, CovarianceModel("VVV", 1e300), tol=0, max_iter=3)
     assert (found.n_iter[0], found.converged[0], len(calls)) == (3, True, 4)
     assert found.log_likelihood[0] == wanted.log_likelihood[0]
     np.testing.assert_array_equal(found.parameters.means, wanted.parameters.means)

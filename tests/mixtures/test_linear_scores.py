@@ -3,8 +3,8 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from evidentia.solvers.posterior_sums import BLOCK, WIDTH
-from evidentia.solvers.shared_covariance import in_blocks, linear_scores, posteriors, statistics
+from evidentia.mixtures._em import linear_scores
+from evidentia.solvers.posterior_sums import BLOCK, WIDTH, in_blocks, posteriors, statistics
 
 
 def case(n=50, seed=0):

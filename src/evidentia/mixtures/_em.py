@@ -1,12 +1,14 @@
-r"""EM for the evidential Gaussian mixture, for any of the fourteen covariance models.
+r"""EM for Gaussian mixtures over sets of clusters, for any of the fourteen covariance models.
 
-A component for each set of clusters: its mean is the barycenter of its clusters' means, its covariance the mean of
-their covariances. An :class:`Engine` turns rows into patterns, gives statistics of each pattern that add up, wherever
-the rows are kept, and takes their sum to the next parameters.
+Every focal set A is a component: its mean is the barycenter of the means of its clusters, its covariance the mean of
+their covariances. With single clusters alone this is the ordinary Gaussian mixture. :func:`em` is the algorithm; an
+:class:`Engine` has its two steps for a covariance model. The E-step gives statistics that add up over pieces of the
+table, wherever the rows are kept; the M-step takes their sum to the next parameters.
 
-Two engines: where all clusters have the same covariance, log densities are linear in a row but for a term that all
-components share (:mod:`evidentia.solvers.shared_covariance`); else they are linear in the row and its squares.
-Diagonal models keep variances only, (c, d) in place of (c, d, d). Equation numbers are those of the paper on EGMM.
+There are two engines. Where all clusters have the same covariance, log densities are linear in a row but for a term
+that all components share, so that an E-step is two products and one exponential; else they are linear in the row and
+its squares. Diagonal models keep variances only, (c, d) in place of (c, d, d). Equation numbers are those of the paper
+on EGMM.
 """
 
 from __future__ import annotations
@@ -14,28 +16,22 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from evidentia.mixtures._covariances import Bound, Floor, Prior, bound
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import MappedRows
-from evidentia.solvers.acceleration import LARGEST_LOG, Vectors, exponentials, logarithms
+from evidentia.solvers.acceleration import LARGEST_LOG, Guesses, Vectors, exponentials, logarithms
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
+from evidentia.solvers.compiling import compiled
 from evidentia.solvers.coordinates import ColumnScales, Coordinates
-from evidentia.solvers.em_kernels import quadratic_coefficients
-from evidentia.solvers.posterior_sums import BLOCK
-from evidentia.solvers.set_covariances import bound, minimize_bound
-from evidentia.solvers.shared_covariance import (
-    LinearScores,
-    in_blocks,
-    linear_scores,
-    log_weights,
-    posteriors,
-    statistics,
-)
+from evidentia.solvers.descent import RISE, Run, Watch
+from evidentia.solvers.posterior_sums import BLOCK, NEVER, in_blocks, posteriors, statistics
 from evidentia.solvers.small_matrices import invert
 
 SHARED = ("EII", "EEI", "EEE")
@@ -63,36 +59,36 @@ class Parameters(NamedTuple):
         return Parameters(self.weights[sets], self.centers[clusters], within)
 
 
-class Known(NamedTuple):
-    """What is known of the cluster of an object: masses of some sets of clusters, none of them empty."""
+class PartialLabel(NamedTuple):
+    """A mass function about the cluster of an object: masses of some sets of clusters, none of them empty."""
 
     masks: np.ndarray
     masses: np.ndarray
 
     def weigh(self, parameters: Parameters, average: np.ndarray) -> Parameters:
-        r"""Parameters whose mixing probabilities are multiplied by what is known, commonalities of the sets.
+        r"""Return parameters whose mixing probabilities are multiplied by the commonalities of the sets.
 
         .. math:: q(A) = \sum_{B \supseteq A} m(B)
 
-        The class of an object is a set A, and who knows that its cluster is in B knows that its class is a set within
-        B: what was known of clusters is a mass function over families of sets, and q(A) the plausibility of class A.
+        The class of an object is a set A. If its cluster is known to be in B, its class is a set within B: a mass
+        function about clusters is one over families of sets, and q(A) is the plausibility of class A.
         """
         sets = (average > 0) @ (1 << np.arange(average.shape[1], dtype=np.int64))
         inside = (sets[:, None] & ~self.masks) == 0
         return parameters._replace(weights=parameters.weights * (inside @ self.masses))
 
 
-class Knowledge(NamedTuple):
-    """What is known of some rows: which of the different ``contents`` each has; None is nothing."""
+class PartialLabels(NamedTuple):
+    """Partial labels of some rows: which of the different ``contents`` each row has; None is no label."""
 
     codes: np.ndarray
-    contents: tuple[Known | None, ...]
+    contents: tuple[PartialLabel | None, ...]
 
-    def take(self, rows: Any) -> Knowledge:
+    def take(self, rows: Any) -> PartialLabels:
         return self._replace(codes=self.codes[rows])
 
-    def groups(self) -> Iterator[tuple[Known | None, np.ndarray]]:
-        """Rows of which the same is known."""
+    def groups(self) -> Iterator[tuple[PartialLabel | None, np.ndarray]]:
+        """Yield the rows that share a partial label."""
         order = np.argsort(self.codes, kind="stable")
         present, starts = np.unique(self.codes[order], return_index=True)
         for code, rows in zip(present, np.split(order, starts[1:])):
@@ -100,14 +96,14 @@ class Knowledge(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """Rows with the same observed columns of which the same is known; complete data are one pattern."""
+    """Rows with the same observed columns and the same partial label; complete data are one pattern."""
 
     observed: np.ndarray
-    blocks: np.ndarray  # of the observed columns, from solvers.shared_covariance.in_blocks
+    blocks: np.ndarray  # of the observed columns, from solvers.posterior_sums.in_blocks
     n_rows: int
     weight: np.ndarray | None
     turn: np.ndarray | None = None  # coordinates are x @ turn; None: x itself
-    known: Known | None = None
+    label: PartialLabel | None = None
 
     @property
     def total(self) -> float:
@@ -117,7 +113,7 @@ class Pattern(NamedTuple):
     def second(self, diagonal: bool) -> np.ndarray:
         """Sum of x x^T in coordinates, or of the squares."""
         width = self.blocks.shape[1] if self.turn is None else self.turn.shape[1]
-        found = np.zeros(width if diagonal else (width, width))
+        sums = np.zeros(width if diagonal else (width, width))
         for at, block in enumerate(self.blocks[:, :, :BLOCK]):
             columns = block if self.turn is None else self.turn.T @ block
             weighted = columns
@@ -125,8 +121,57 @@ class Pattern(NamedTuple):
                 weight = self.weight[at * BLOCK : (at + 1) * BLOCK]
                 columns = columns[:, : len(weight)]
                 weighted = columns * weight
-            found += np.einsum("ji,ji->j", columns, weighted) if diagonal else columns @ weighted.T
-        return found
+            sums += np.einsum("ji,ji->j", columns, weighted) if diagonal else columns @ weighted.T
+        return sums
+
+
+class LinearScores(NamedTuple):
+    """Component scores as linear functions of a row, see :func:`linear_scores`."""
+
+    coefficients: np.ndarray
+    precision: np.ndarray
+    normalizer: float
+
+
+def log_weights(weights: np.ndarray) -> np.ndarray:
+    """Logarithms of mixing probabilities; ``NEVER`` for zero."""
+    dead = weights == 0
+    return np.where(dead, NEVER, np.log(weights + dead))
+
+
+def linear_scores(weights: np.ndarray, centers: np.ndarray, covariance: np.ndarray) -> LinearScores:
+    r"""Coefficients :math:`w_j` of the linear part of :math:`\log \pi_j N(x; \mu_j, \Sigma)`.
+
+    .. math::
+        \log \pi_j N(x; \mu_j, \Sigma) = w_j \cdot (x, 1) - \tfrac12 x^T \Sigma^{-1} x + \text{normalizer}
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_components,)
+    centers : ndarray of shape (n_components, n_features)
+    covariance : ndarray of shape (n_features, n_features) or (n_features,)
+        The latter are variances.
+
+    Returns
+    -------
+    coefficients : ndarray of shape (n_components, n_features + 1)
+        A component of weight zero has the score ``NEVER`` everywhere.
+    precision : ndarray of the shape of the covariance
+    normalizer : float
+    """
+    if covariance.ndim == 1:
+        precision, log_det = 1 / covariance, np.log(covariance).sum()
+        slopes = centers * precision
+    else:
+        precision, log_det = np.linalg.inv(covariance), np.linalg.slogdet(covariance)[1]
+        slopes = centers @ precision
+    intercepts = log_weights(weights)
+    dead = intercepts == NEVER
+    intercepts -= 0.5 * (slopes * centers).sum(axis=1)
+    if dead.any():
+        slopes[dead], intercepts[dead] = 0, NEVER
+    normalizer = -0.5 * (len(covariance) * np.log(2 * np.pi) + log_det)
+    return LinearScores(np.column_stack([slopes, intercepts]), precision, float(normalizer))
 
 
 class Layout(NamedTuple):
@@ -167,30 +212,104 @@ class Statistics(NamedTuple):
         )
 
 
-class Prior(NamedTuple):
-    r"""Inverse Wishart prior of a covariance, as what it adds to sizes and to scatters.
-
-    Minus its log density is :math:`\tfrac12(\text{objects} \log|\Sigma| + \mathrm{tr}(\text{scale}\,\Sigma^{-1}))`; the
-    variances of diagonal models have one of dimension one each.
-    """
-
-    objects: float
-    scale: np.ndarray  # (d, d), or (d,) for diagonal models
-
-    def cost(self, covariances: np.ndarray) -> float:
-        """Minus the log density of all covariances given, up to a constant."""
-        if covariances.ndim == 2:
-            return 0.5 * float((self.objects * np.log(covariances) + self.scale / covariances).sum())
-        precisions, log_det = invert(np.ascontiguousarray(covariances))
-        return 0.5 * float(self.objects * log_det.sum() + (self.scale * precisions).sum())
-
-
 def reweigh(roots: np.ndarray, like: Parameters) -> Parameters:
     """Parameters with other mixing probabilities, from their square roots."""
     return like._replace(weights=np.square(roots) / np.square(roots).sum())
 
 
 WEIGHTS = Vectors(lambda state: np.sqrt(state.weights), reweigh, np.inf)  # alone they have one maximum
+
+
+# -- the algorithm -----------------------------------------------------------------------------------------------------
+
+
+def em(
+    engine: Engine,
+    rows: Patterns,
+    average: np.ndarray,
+    total: float,
+    start: Parameters,
+    watch: Watch,
+    *,
+    tol: float,
+    max_iter: int,
+) -> Run:
+    r"""Fit the mixture by EM from one start.
+
+    Starting from parameters :math:`\theta`, repeat until the criterion, the log-likelihood with the log density of the
+    prior, rises by no more than ``tol`` per object:
+
+    - E-step: the masses :math:`m_i(A)` of the rows (23), of which the sums over the rows are kept;
+    - M-step: mixing probabilities, means and covariances from these sums, (25) to (29).
+
+    Late steps of single clusters are also tried farther ahead (:mod:`evidentia.solvers.acceleration`); with larger sets
+    a likelihood has many maxima near each other, and a longer step may lead to another one. A step by which rounding
+    makes the criterion fall is taken back and is the last. An interrupt keeps the last complete state.
+
+    Parameters
+    ----------
+    engine : Engine
+        The steps of the covariance model.
+    rows : Patterns
+    average : ndarray of shape (f, c)
+        Rows 1/|A| on the members of each set.
+    total : float
+        Sum of the weights of the rows.
+    start : Parameters
+    watch : callable
+        Is called with the iteration and minus the mean criterion.
+    tol, max_iter
+        As of EGMM; ``tol=0`` asks for that many iterations.
+    """
+    vectors = engine.vectors() if tol and len(average) == average.shape[1] else None
+    guesses = Guesses(vectors) if vectors else None
+    trace: list[float] = []
+    state = kept = plain = start
+    converged = guessed = False
+    try:
+        while len(trace) <= max_iter:
+            sums = engine.gather(rows, state, average)  # E-step
+            objective = (engine.cost(state) - sums.log_likelihood) / total
+            following = engine.m_step(sums, state, average)  # M-step
+            if guessed and guesses:
+                guessed = False
+                better = guesses.judge(trace[-1] - objective, tol if converged else 0.0)
+                if converged and not better:
+                    break
+                if better:
+                    kept, plain, converged = state, following, False
+                    guesses.remember(kept, following)
+                    trace.append(objective)
+                    watch(len(trace) - 1, objective)
+                state = plain
+                continue
+            before, kept, state = kept, state, following
+            trace.append(objective)
+            watch(len(trace) - 1, objective)
+            if len(trace) == 1:
+                continue
+            gain = trace[-2] - objective
+            if gain < -RISE * abs(objective):
+                trace.pop()
+                return Run(before, np.array(trace), True)
+            converged = bool(gain <= tol)
+            if guesses and len(trace) < max_iter:
+                guess = guesses.after_plain(gain, 1.0, kept, following, resting=converged)
+                if guess is not None:
+                    plain, state, guessed = following, guess, True
+                    continue
+            if converged:
+                break
+    except KeyboardInterrupt:
+        if not trace:
+            raise
+        return Run(kept, np.array(trace), converged, interrupted=True)
+    return Run(kept, np.array(trace), converged)
+
+
+def best_first(runs: list[Run], engine: Engine, average: np.ndarray, total: float) -> list[Run]:
+    """Return runs by their criterion, the best first, collapsed ones last."""
+    return sorted(runs, key=lambda run: (engine.collapsed(run.state, average, total), run.objective))
 
 
 def missing_patterns(Y: np.ndarray) -> Iterator[tuple[np.ndarray, Any]]:
@@ -209,70 +328,42 @@ def take_observed(Y: np.ndarray, observed: np.ndarray, rows: Any) -> np.ndarray:
 
 
 def patterns_of(
-    Y: np.ndarray, knowledge: Knowledge | None, parameters: Parameters, average: np.ndarray
+    Y: np.ndarray, labels: PartialLabels | None, parameters: Parameters, average: np.ndarray
 ) -> Iterator[tuple[Parameters, np.ndarray, np.ndarray, Any]]:
-    """The parameters, entries, observed columns and rows of every pattern of missing entries and of knowledge."""
-    if knowledge is None:
+    """The parameters, entries, observed columns and rows of every pattern of missing entries and of labels."""
+    if labels is None:
         for observed, rows in missing_patterns(Y):
             yield parameters, take_observed(Y, observed, rows), observed, rows
         return
-    for known, at in knowledge.groups():
-        state = parameters if known is None else known.weigh(parameters, average)
+    for label, at in labels.groups():
+        state = parameters if label is None else label.weigh(parameters, average)
         for observed, rows in missing_patterns(Y[at]):
             yield state, take_observed(Y, observed, at[rows]), observed, at[rows]
 
 
-def engine(
-    model: str, prior: Prior | None = None, floor: Floor | None = None, ridge: Any = 0.0, blur: Any = 0.0
-) -> Engine:
-    """The engine of a covariance model."""
-    return (SharedEngine if model in SHARED else OwnEngine)(model, prior, floor, ridge, blur)
-
-
-class Floor(NamedTuple):
-    """The smallest covariance allowed: ``level`` times that of the whole table, ``reference``."""
-
-    level: float
-    reference: np.ndarray  # (d, d), or (d,) for diagonal models
-
-    def reached(self, covariances: np.ndarray) -> bool:
-        """Whether some covariance is as narrow as the floor in some direction."""
-        if covariances.ndim == 2:
-            return bool((covariances < 1.01 * self.level * self.reference).any())
-        return any(self.spread(one)[0][0] < 1.01 * self.level for one in covariances)
-
-    def spread(self, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenvalues relative to the reference, smallest first, and what takes them back."""
-        root = np.linalg.cholesky(self.reference)
-        inverse = np.linalg.inv(root)
-        values, vectors = np.linalg.eigh(inverse @ covariance @ inverse.T)
-        return values, root @ vectors
-
-    def raise_to(self, covariance: np.ndarray) -> np.ndarray:
-        """The admissible covariance of highest likelihood: values below the floor are lifted up to it.
-
-        EM with it never lowers the likelihood, and a fit that stays clear of the floor does not know of it.
-        """
-        if covariance.ndim == 1:
-            return np.maximum(covariance, self.level * self.reference)
-        values, spanned = self.spread(covariance)
-        if values[0] >= self.level:
-            return covariance
-        return (spanned * np.maximum(values, self.level)) @ spanned.T
-
-
+@dataclass(frozen=True, eq=False)
 class Engine(ABC):
-    """One EM iteration for a covariance model, from patterns of rows and the sets that ``average`` describes.
+    """The steps of EM for a covariance model, from patterns of rows and the sets that ``average`` describes.
 
     ``average`` has the shape (f, c), with 1/|A| on the members of each set. A row is known up to a ``blur``, the
     covariance of where it may lie: log densities are expected ones, and second moments hold it once for each row.
     """
 
-    def __init__(self, model: str, prior: Prior | None, floor: Floor | None, ridge: Any, blur: Any):
-        self.model, self.prior, self.floor, self.ridge = model, prior, floor, ridge
-        self.blur = np.asarray(blur, dtype=float)  # (d, d), (d,) for diagonal models, or zero
-        self.in_doubt: np.ndarray | None = None  # objects that a prior gives to each set
-        self.diagonal = model.endswith("I")
+    model: str
+    prior: Prior | None = None
+    floor: Floor | None = None
+    ridge: Any = 0.0
+    blur: np.ndarray = field(default_factory=lambda: np.zeros(()))  # (d, d), (d,) for diagonal models, or zero
+    in_doubt: np.ndarray | None = None  # objects that a prior gives to each set
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether the model knows variances only."""
+        return self.model.endswith("I")
+
+    def with_doubt(self, in_doubt: np.ndarray) -> Engine:
+        """Return the engine with so many objects as the prior of each set."""
+        return replace(self, in_doubt=in_doubt)
 
     def observe(
         self, X: np.ndarray, weight: np.ndarray | None = None, coordinates: Coordinates | ColumnScales | None = None
@@ -296,13 +387,6 @@ class Engine(ABC):
         part = X if len(kept) == X.shape[1] else X[:, kept]
         return Layout(part, coordinates.origin[kept], 1 / coordinates.scale)
 
-    def step(
-        self, rows: Patterns, average: np.ndarray, parameters: Parameters, total: float
-    ) -> tuple[float, Parameters]:
-        """Minus the mean penalized log-likelihood of the parameters given, and the next parameters."""
-        found = self.gather(rows, parameters, average)
-        return (self.cost(parameters) - found.log_likelihood) / total, self.m_step(found, parameters, average)
-
     def gather(self, rows: Patterns, parameters: Parameters, average: np.ndarray) -> Statistics:
         """Statistics of all rows."""
         return reduce_rows(self.e_steps, rows.rows, parameters, average)
@@ -310,11 +394,11 @@ class Engine(ABC):
     def e_steps(self, patterns: list[Pattern], parameters: Parameters, average: np.ndarray) -> Statistics:
         """Statistics of some patterns; the log-likelihood is the generalized one where something is known."""
 
-        def one(pattern: Pattern) -> Statistics:
-            known = pattern.known
-            return self.e_step(pattern, parameters if known is None else known.weigh(parameters, average), average)
+        def sums_of(pattern: Pattern) -> Statistics:
+            label = pattern.label
+            return self.e_step(pattern, parameters if label is None else label.weigh(parameters, average), average)
 
-        return reduce(operator.add, map(one, patterns))
+        return reduce(operator.add, map(sums_of, patterns))
 
     def blur_of(self, observed: np.ndarray) -> np.ndarray:
         """The blur of some columns."""
@@ -343,7 +427,7 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
+    def m_step(self, sums: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
         """Parameters that raise the expected log-likelihood: (25) to (29)."""
 
     @abstractmethod
@@ -377,9 +461,7 @@ class Engine(ABC):
         return Vectors(flatten, restore, LATE)
 
     def constrain(self, covariance: np.ndarray) -> np.ndarray:
-        """A covariance of the form that a model with one covariance asks for, above the floor."""
-        if self.model == "EII":
-            covariance = np.full_like(covariance, covariance.mean())
+        """Return the covariance above the floor, with the ridge."""
         return (self.floor.raise_to(covariance) if self.floor else covariance) + self.ridge
 
     def collapsed(self, parameters: Parameters, average: np.ndarray, total: float) -> bool:
@@ -390,6 +472,7 @@ class Engine(ABC):
         )
 
 
+@dataclass(frozen=True, eq=False)
 class SharedEngine(Engine):
     """One covariance for all clusters, and so for all sets (EII, EEI, EEE): the mixture of the paper.
 
@@ -405,18 +488,18 @@ class SharedEngine(Engine):
         if not rows.complete:
             return super().gather(rows, parameters, average)
         scores = linear_scores(parameters.weights, average @ parameters.centers, parameters.covariances[0])
-        found = reduce_rows(self.linear_sums, rows.rows, scores, rows.second is None)
+        sums = reduce_rows(self.linear_sums, rows.rows, scores, rows.second is None)
         if rows.second is None:
-            rows.second = found.second
-        second = rows.second + found.size.sum() * self.blur
+            rows.second = sums.second
+        second = rows.second + sums.size.sum() * self.blur
         squares = 0.5 * float((scores.precision * second).sum())
-        return found._replace(second=second, log_likelihood=found.log_likelihood - squares)
+        return sums._replace(second=second, log_likelihood=sums.log_likelihood - squares)
 
     def linear_sums(self, patterns: list[Pattern], scores: LinearScores, squares: bool) -> Statistics:
         """Statistics of complete rows, with the second moment if asked; the log-likelihood lacks what that adds."""
         (pattern,) = patterns
-        found = self._sums(pattern, scores)
-        return found._replace(second=pattern.second(self.diagonal)) if squares else found
+        sums = self._sums(pattern, scores)
+        return sums._replace(second=pattern.second(self.diagonal)) if squares else sums
 
     def _sums(self, pattern: Pattern, scores: LinearScores) -> Statistics:
         """Sizes and sums of the observed columns; no second moment, and the log-likelihood without it."""
@@ -463,19 +546,19 @@ class SharedEngine(Engine):
         )
         return Statistics(size, total_sum, second, log_likelihood)
 
-    def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
-        total = found.size.sum()
-        centers = solve_centers(found.size, found.sum, average, previous.centers)
+    def m_step(self, sums: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
+        total = sums.size.sum()
+        centers = solve_centers(sums.size, sums.sum, average, previous.centers)
         set_centers = average @ centers
         if self.diagonal:
-            scatter = found.second - 2 * (found.sum * set_centers).sum(axis=0) + found.size @ np.square(set_centers)
+            scatter = sums.second - 2 * (sums.sum * set_centers).sum(axis=0) + sums.size @ np.square(set_centers)
         else:
-            cross = found.sum.T @ set_centers
-            scatter = found.second - cross - cross.T + set_centers.T @ (found.size[:, None] * set_centers)
-        count = total
+            cross = sums.sum.T @ set_centers
+            scatter = sums.second - cross - cross.T + set_centers.T @ (sums.size[:, None] * set_centers)
         if self.prior:
-            scatter, count = scatter + self.prior.scale, total + self.prior.objects
-        return Parameters(self.weigh(found.size), centers, self.constrain(scatter / count)[None])
+            scatter, total = scatter + self.prior.scale, total + self.prior.objects
+        pooled = Bound(np.array([total]), None, scatter[None]).minimize(self.model, previous.covariances)
+        return Parameters(self.weigh(sums.size), centers, self.constrain(pooled[0])[None])
 
     def evaluate(
         self, seen: np.ndarray, observed: np.ndarray, parameters: Parameters, average: np.ndarray
@@ -499,6 +582,7 @@ def complete_sums(patterns: list[Pattern], theta: np.ndarray) -> Statistics:
     return Statistics(size, sums[:, :d], sums[:, d:], log_likelihood)
 
 
+@dataclass(frozen=True, eq=False)
 class OwnEngine(Engine):
     """Covariances that differ between clusters: those of sets are means of them (the paper's future work)."""
 
@@ -518,7 +602,7 @@ class OwnEngine(Engine):
             theta = np.hstack([slopes, -0.5 * precisions, level[:, None]])
         else:
             precisions, log_det = invert(np.ascontiguousarray(covariances))
-            theta = np.roll(quadratic_coefficients(constant, centers, precisions, log_det)[0], -1, axis=1)
+            theta = quadratic_coefficients(constant, centers, precisions, log_det)[0]
         theta[:, -1] -= 0.5 * (precisions * blur).reshape(len(precisions), -1).sum(axis=1)
         if not weights.all():
             theta[weights == 0] = 0
@@ -530,8 +614,8 @@ class OwnEngine(Engine):
             return super().gather(rows, parameters, average)
         of_sets = self._set_parameters(parameters, average)
         theta, _ = self._coefficients(parameters.weights, *of_sets, self.blur)  # once for all chunks
-        found = reduce_rows(complete_sums, rows.rows, theta)
-        return found._replace(second=self._second(found.size, found.second, np.arange(parameters.centers.shape[1])))
+        sums = reduce_rows(complete_sums, rows.rows, theta)
+        return sums._replace(second=self._second(sums.size, sums.second, np.arange(parameters.centers.shape[1])))
 
     def e_step(self, pattern: Pattern, parameters: Parameters, average: np.ndarray) -> Statistics:
         o, d = pattern.observed, parameters.centers.shape[1]
@@ -581,19 +665,21 @@ class OwnEngine(Engine):
         )
         return Statistics(size, total_sum, second, seen.log_likelihood)
 
-    def m_step(self, found: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
+    def m_step(self, sums: Statistics, previous: Parameters, average: np.ndarray) -> Parameters:
         """Means by a linear system, then covariances by a step that lowers a bound of the criterion."""
-        weights, (_, covariances) = self.weigh(found.size), self._set_parameters(previous, average)
-        precisions = 1 / covariances if self.diagonal else invert(np.ascontiguousarray(covariances))[0]
-        centers = self._centers(found, previous.centers, average, precisions)
+        weights, precisions = self.weigh(sums.size), None
+        if (average.max(axis=1) < 1).any():  # a set of several clusters
+            covariances = self._set_parameters(previous, average)[1]
+            precisions = 1 / covariances if self.diagonal else invert(np.ascontiguousarray(covariances))[0]
+        centers = self._centers(sums, previous.centers, average, precisions)
         mean = average @ centers
         if self.diagonal:
-            scatter = found.second - 2 * found.sum * mean + found.size[:, None] * np.square(mean)
+            scatter = sums.second - 2 * sums.sum * mean + sums.size[:, None] * np.square(mean)
         else:
-            cross = found.sum[:, :, None] * mean[:, None, :]
+            cross = sums.sum[:, :, None] * mean[:, None, :]
             outer = mean[:, :, None] * mean[:, None, :]
-            scatter = found.second - cross - cross.swapaxes(1, 2) + found.size[:, None, None] * outer
-        problem = bound(average, found.size, scatter, previous.covariances, precisions)
+            scatter = sums.second - cross - cross.swapaxes(1, 2) + sums.size[:, None, None] * outer
+        problem = bound(average, sums.size, scatter, previous.covariances, precisions)
         if self.prior:
             problem = problem._replace(
                 size=problem.size + self.prior.objects, scatter=problem.scatter + self.prior.scale
@@ -601,18 +687,21 @@ class OwnEngine(Engine):
         if self.floor:  # a scatter is never singular
             problem = problem._replace(scatter=problem.scatter + self.floor.level * self.floor.reference)
         if not self.prior:
-            lost = average.T @ found.size <= NOTHING_LEFT * found.size.sum()
-            problem = problem.keep_resting(np.flatnonzero(lost), NOTHING_LEFT * found.size.sum(), previous.covariances)
-        return Parameters(weights, centers, minimize_bound(self.model, problem, previous.covariances))
+            lost = average.T @ sums.size <= NOTHING_LEFT * sums.size.sum()
+            problem = problem.keep(np.flatnonzero(lost), NOTHING_LEFT * sums.size.sum(), previous.covariances)
+        return Parameters(weights, centers, problem.minimize(self.model, previous.covariances))
 
     def _centers(
-        self, found: Statistics, previous: np.ndarray, average: np.ndarray, precisions: np.ndarray
+        self, sums: Statistics, previous: np.ndarray, average: np.ndarray, precisions: np.ndarray | None
     ) -> np.ndarray:
         """Means of the clusters: generalized least squares, as the precisions of the sets weigh their residuals."""
-        size, (c, d) = found.size, previous.shape
-        if average.shape == (c, c) and size.all():  # single clusters: each mean is its own
-            return np.linalg.inv(average) @ (found.sum / size[:, None])
-        residual = found.sum - size[:, None] * (average @ previous)
+        size, (c, d) = sums.size, previous.shape
+        if precisions is None:  # single clusters: each mean is its own, and stays where nothing is left
+            own = (average.T @ size)[:, None]
+            return np.where(own > 0, average.T @ sums.sum / np.where(own > 0, own, 1), previous)
+        if average.shape == (c, c) and size.all():
+            return np.linalg.inv(average) @ (sums.sum / size[:, None])
+        residual = sums.sum - size[:, None] * (average @ previous)
         pairs = (size[:, None] * average)[:, :, None] * average[:, None, :]
         if self.diagonal:
             gram = np.einsum("akl,aj->jkl", pairs, precisions)
@@ -633,3 +722,45 @@ class OwnEngine(Engine):
         within = covariances[:, observed] if self.diagonal else covariances[:, observed[:, None], observed]
         theta, _ = self._coefficients(parameters.weights, centers[:, observed], within, self.blur_of(observed))
         return posteriors(seen, theta)
+
+
+def engine(
+    model: str, prior: Prior | None = None, floor: Floor | None = None, ridge: Any = 0.0, blur: Any = 0.0
+) -> Engine:
+    """Return the engine of a covariance model."""
+    return (SharedEngine if model in SHARED else OwnEngine)(model, prior, floor, ridge, np.asarray(blur, dtype=float))
+
+
+@compiled
+def quadratic_coefficients(
+    constant: np.ndarray, centers: np.ndarray, precision: np.ndarray, log_det: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return coefficients of (y, vech(y y^T), 1) in joint log densities, (m, width), and the traces of the precisions.
+
+    An infinite precision has no coefficients; its trace tells. Precisions that are diagonals, shape (m, d, 1), have
+    coefficients of (y, y², 1).
+    """
+    m, d, side = precision.shape
+    theta, trace = np.zeros((m, 1 + d + side * (2 * d - side + 1) // 2)), np.zeros(m)
+    for r in range(m):
+        if log_det[r] == -np.inf:
+            trace[r] = np.inf
+            continue
+        theta[r, -1] = constant[r] - 0.5 * log_det[r]
+        at = d
+        for p in range(d):
+            linear = 0.0
+            if side < d:
+                linear = precision[r, p, 0] * centers[r, p]
+            else:
+                for q in range(d):
+                    linear += precision[r, p, q] * centers[r, q]
+            theta[r, p] = linear
+            theta[r, -1] -= 0.5 * linear * centers[r, p]
+            own = precision[r, p, min(p, side - 1)]
+            theta[r, at] = -0.5 * own
+            for q in range(p + 1, side):
+                theta[r, at + q - p] = -precision[r, p, q]
+            at += max(side - p, 1)
+            trace[r] += own
+    return theta, trace
