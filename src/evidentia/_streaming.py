@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 from evidentia import _checks
+from evidentia._objects import row_names
 from evidentia._parameters import Number
 from evidentia.rows.source import ArrayRows
 from evidentia.rows.tables import as_table
@@ -75,7 +76,7 @@ class StreamingMixin:
             else:
                 self._check_first_batch(len(table))
                 self._stream = self._begin_stream(rows, check_random_state(self.random_state))
-            self._publish(X, self._masses(table))
+            self._publish(self._masses(table), row_names(X))
         return self
 
     def _check_first_batch(self: Any, n_rows: int) -> None:

@@ -17,7 +17,6 @@ from evidentia import _base, _checks
 from evidentia._parameters import Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
-from evidentia.rows.tables import new_table
 from evidentia.solvers.callbacks import report_iteration, subtask
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run
 
@@ -231,7 +230,7 @@ class MixtureClusterer(_base.IterativeClusterer):
 
     def _evaluate_new(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
-        return self._evaluate(self._check_table(new_table(self, X), reset=False))
+        return self._evaluate(self._check_table(self._new_table(X), reset=False))
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         return self._evaluate(X)[0]

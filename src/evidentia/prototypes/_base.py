@@ -40,7 +40,7 @@ from evidentia.solvers.descent import Run, descend
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.stepwise import RunningMean
-from evidentia.solvers.threads import one_blas_thread_here
+from evidentia.solvers.threads import one_blas_thread
 
 RHO_FACTOR = 3.0
 LATE = 1e-5  # gain of an iteration, as a share of the criterion, below which the next ones are extrapolated
@@ -379,7 +379,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
                 for block in block_masses(to_rows(chunk.table, self._coordinates), costs):
                     masses[chunk.first + block.rows.start : chunk.first + block.rows.stop] = block.masses.T
 
-        with one_blas_thread_here():
+        with one_blas_thread():
             for _ in map_handles(fill, rows):
                 pass
         return masses
