@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from evidentia import methods
 from evidentia._checks import check_weight
-from evidentia._objects import Names, row_names
+from evidentia._objects import Names, align_objects, row_names
 from evidentia.constraints.pairwise import PairwiseConstraints, resolve_constraints
 from evidentia.rows.checkpoint import Checkpoint
 from evidentia.rows.numbered import NumberedRows
@@ -57,6 +57,10 @@ class Data(Generic[Rows]):
     def names(self) -> Names | None:
         """Names of the objects; None if they have none."""
         return row_names(self.rows) or row_names(self.given)
+
+    def align(self, value: Any, name: str) -> Any:
+        """Return what is known of each object in the order of X: joined by names where both have names."""
+        return align_objects(self.given, value, ("X", f"{name!r}"))
 
     @property
     def table(self) -> np.ndarray:
@@ -130,7 +134,7 @@ def refuse_arguments(estimator: Any, **given: Any) -> None:
 def weigh_rows(estimator: Any, rows: Any, sample_weight: Any, X: Any) -> tuple[Any, np.ndarray | None]:
     """Return rows with their weights, and the weights."""
     if not isinstance(rows, RowSource):
-        return rows, check_weight(estimator, sample_weight, len(rows), rows)
+        return rows, check_weight(estimator, sample_weight, len(rows), rows if row_names(rows) else X)
     if not isinstance(rows, ArrayRows | SparseRows):
         raise TypeError(
             f"{type(estimator).__name__} takes the weights of rows that are not in memory from one of their columns: "
