@@ -30,9 +30,9 @@ from evidentia._parameters import (
     Check,
     Choice,
     Integer,
-    Kind,
     Number,
     ParameterBase,
+    Predicate,
     fitted,
     param,
 )
@@ -371,7 +371,7 @@ RHO = Choice("auto") | Number(above=0)
 
 def focal_families(*names: str) -> Check:
     """Named families of focal sets, or one given as a list, as FocalSets or as a function of the number of clusters."""
-    return Choice(*names) | Kind("list of subsets, FocalSets or callable")
+    return Choice(*names) | Predicate("list of subsets, FocalSets or callable")
 
 
 class IterativeClusterer(EvidentialClusterer):

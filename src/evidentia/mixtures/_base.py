@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from evidentia import _base, _checks
-from evidentia._parameters import Choice, Integer, Kind, Number, param
+from evidentia._parameters import Choice, Integer, Number, Predicate, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.solvers.callbacks import report_iteration, subtask
@@ -29,7 +29,7 @@ def is_range(value: Any) -> bool:
     return len(pair) == 2 and all(isinstance(end, Integral) for end in pair) and 1 <= pair[0] <= pair[1]
 
 
-CLUSTER_RANGE = Kind("(low, high) with 1 <= low <= high", is_range)
+CLUSTER_RANGE = Predicate("(low, high) with 1 <= low <= high", is_range)
 
 
 def bic(log_likelihood: float, n_parameters: int, n_objects: float) -> float:
