@@ -36,7 +36,7 @@ from evidentia.selection import search
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import moments_of
 from evidentia.solvers.starts import Rows
-from evidentia.solvers.threads import one_blas_thread_here, threads
+from evidentia.solvers.threads import one_blas_thread, threads
 
 FILES = 20
 GROUP_ROWS = 250_000
@@ -148,7 +148,7 @@ def passes_that_fit(paths: list[str]) -> list[float]:
             for _ in rows.read(handle):
                 pass
 
-    with one_blas_thread_here(), threads(1):
+    with one_blas_thread(), threads(1):
         from_files, resident = one_pass(rows, some), one_pass(held, some)
         resident()  # prepares the rows, which stay
         found = [[stopwatch(work, repeats=1) for work in (from_files, resident, read)] for _ in range(5)]
@@ -159,7 +159,7 @@ def pass_over(paths: list[str]) -> list[float]:
     """Rows, and CPU seconds of one pass over them."""
     rows = open_rows(paths)
     some = next(iter(rows.read(rows.handles[0]))).table
-    with one_blas_thread_here():
+    with one_blas_thread():
         one_pass(ArrayRows(some), some)()  # loads what is loaded on first use
         cpu, _ = cpu_of(one_pass(rows, some))
     return [rows.n_rows, cpu]

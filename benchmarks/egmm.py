@@ -143,7 +143,7 @@ def observed(tool: Engine, chunk: Chunk) -> list[Pattern]:
     return tool.observe(chunk.table, chunk.weight)
 
 
-@one_blas_thread
+@one_blas_thread()
 def pass_lines(quick: bool) -> Iterator[Line]:
     """One pass over the rows, and its share of the time below which no program could do it on this core.
 

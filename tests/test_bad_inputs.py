@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from evidentia import PairwiseConstraints, methods
-from evidentia._parameters import BOOLEAN, SEED, Boolean, Choice, Either, Kind, Number
+from evidentia._parameters import BOOLEAN, SEED, Boolean, Choice, Either, Number, Predicate
 
 ESTIMATORS = methods.all_methods()
 ROWS = 16
@@ -380,4 +380,4 @@ def test_every_kind_of_check_has_values_that_it_refuses(check):
     assert refused_values(check)
     assert refused_values(SEED)
     assert refused_values(BOOLEAN)
-    assert refused_values(Kind("None", lambda value: value is None))
+    assert refused_values(Predicate("None", lambda value: value is None))

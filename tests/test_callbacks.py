@@ -9,7 +9,7 @@ from sklearn.callback import ProgressBar
 
 from evidentia import PCCA, PairwiseConstraints, load_model, methods
 from evidentia.mixtures.bootstrap import CHUNK
-from evidentia.solvers.callbacks import CallbackSupportMixin, report_iteration, run_callbacks, subtask
+from evidentia.solvers.callbacks import CallbackSupportMixin, fit_task, report_iteration, subtask
 from evidentia.solvers.descent import InterruptedFit
 
 CLUSTERERS = {name: cls for name, cls in methods.clusterers().items() if "max_iter" in cls.parameters}
@@ -138,9 +138,8 @@ def test_the_progress_bar_of_scikit_learn_works(capsys):
 class Parts(CallbackSupportMixin, BaseEstimator):
     """A fit of one part with one iteration, which may fail; it keeps whether each was to be the last."""
 
-    @run_callbacks
     def fit(self, X, y=None, sample_weight=None, links=None):
-        with subtask("part") as end:
+        with fit_task(self, X, y, {"sample_weight": sample_weight, "links": links}), subtask("part") as end:
             self.last = [report_iteration()]
             if X is None:
                 raise ValueError("no table")
@@ -194,11 +193,11 @@ def test_parts_one_after_the_other_belong_to_the_same_fit():
     parents = []
 
     class Pair(Parts):
-        @run_callbacks
         def fit(self, X):
-            for name in "ab":
-                with subtask(name):
-                    report_iteration()
+            with fit_task(self, X, None, {}):
+                for name in "ab":
+                    with subtask(name):
+                        report_iteration()
 
     class Family(Recorder):
         def on_fit_task_begin(self, estimator, context, *, X):

@@ -21,7 +21,7 @@ from evidentia._checks import (
     is_single,
     refuse_masses,
 )
-from evidentia._data import Data, open_checkpoint, random_numbers_of, read_data, weigh_rows
+from evidentia._data import Data, read_data
 from evidentia._objects import Names, row_names
 from evidentia._parameters import (
     BOOLEAN,
@@ -30,9 +30,9 @@ from evidentia._parameters import (
     Check,
     Choice,
     Integer,
-    Kind,
     Number,
     ParameterBase,
+    Predicate,
     fitted,
     param,
 )
@@ -78,6 +78,14 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
             methods.register(cls)
             said = (cls.__doc__ or "").replace(RULE, f'``"{cls.method.labels}"``')
             cls.__doc__ = cls.method.complete(said.replace(WAY, cls.method.criterion or WAY))
+
+    def _as_table(self, X: Any, use_rep: str | None) -> Any:
+        """Return X in a table of this library; of AnnData and MuData, the part that ``use_rep`` names."""
+        return as_table(X, use_rep)
+
+    def _new_table(self, X: Any) -> Any:
+        """Return new rows in a table of this library: of AnnData and MuData, the part that was fitted."""
+        return self._as_table(X, self._use_rep if is_annotated(X) else None)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to one ``.npz`` file, which :func:`evidentia.load_model` reads; no pickle.
@@ -188,10 +196,6 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         """
         raise NotImplementedError
 
-    def _as_table(self, X: Any, use_rep: str | None) -> Any:
-        """Return X in a table of this library; of AnnData and MuData, the part that ``use_rep`` names."""
-        return as_table(X, use_rep)
-
     def _read_rows(self, X: Any) -> Any:
         """Return the objects to fit to as the method reads them, checked: here rows of numbers, wherever they are."""
         lazy = as_rows(X)
@@ -207,12 +211,13 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         """Store the partition of the objects, their labels and the number of clusters."""
         if "links" in self.method.takes:
             self.constraints_ = data.constraints
-        if masses is None:
-            self._publish_rows(data.given, data.rows)
-        elif isinstance(masses, LazyPartition):
-            self._publish_lazy(masses, data.rows)
+        if masses is None and isinstance(data.rows, ArrayRows):
+            self._refuse_masses(data.rows, self.focal_sets_)
+            masses = self._masses(data.rows.table)
+        if isinstance(masses, np.ndarray):
+            self._publish(masses, data.names)
         else:
-            self._publish(data.given, masses, data.names)
+            self._publish_lazy(self._make_lazy(data.rows) if masses is None else masses, data.rows)
 
     def predict_partition(self, X: Any) -> Any:
         """Credal partition of new rows, over the clusters found by ``fit``.
@@ -227,7 +232,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
             Or a :class:`~evidentia.partition.LazyPartition` of rows that are not in memory.
         """
         check_is_fitted(self)
-        X = self._as_table(X, self._use_rep if is_annotated(X) else None)
+        X = self._new_table(X)
         with limit_threads(self.n_jobs):
             if (lazy := as_rows(X)) is not None:
                 found = self._make_lazy(self._check_source(lazy, reset=False))
@@ -269,11 +274,6 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return check_table(self, X, reset=reset)
 
-    def _check_rows(self, X: Any, sample_weight: Any = None) -> RowSource:
-        """The rows to fit to, wherever they are, with their weights."""
-        rows = self._read_rows(X)
-        return rows if sample_weight is None else weigh_rows(self, rows, sample_weight, X)[0]
-
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         """Rows as many columns wide as those fitted; ``reset``: these are fitted now."""
         if reset:
@@ -286,21 +286,6 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
                 f"{rows.n_features}."
             )
         return rows
-
-    @contextmanager
-    def _checkpointed_passes(self, path: Any, rows: RowSource) -> Iterator[np.random.RandomState]:
-        """Passes over the rows are kept in a checkpoint, if a path is given; what is drawn is drawn from here."""
-        kept = None if path is None else open_checkpoint(self, path, rows)
-        with write_checkpoint(kept), show_progress(bool(self.verbose)):
-            yield random_numbers_of(self, kept)
-
-    def _publish_rows(self, X: Any, rows: RowSource) -> None:
-        """Masses of the rows that were fitted, of those that are not in memory when they are asked for."""
-        if isinstance(rows, ArrayRows):
-            self._refuse_masses(rows, self.focal_sets_)
-            self._publish(X, self._masses(rows.table))
-            return
-        self._publish_lazy(self._make_lazy(rows), rows)
 
     def _publish_lazy(self, partition: LazyPartition, rows: RowSource) -> None:
         """The partition of rows that are read chunk by chunk; of a sparse matrix it is made at once."""
@@ -335,8 +320,8 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         """Why a fit that collapsed is no answer, and what to try."""
         return f"{type(self).__name__} {COLLAPSED} {self._cure}" if self.collapsed_ else None
 
-    def _publish(self, X: Any, masses: np.ndarray, names: Names | None = None) -> None:
-        self.partition_ = self._partition_of(masses, names or row_names(X))
+    def _publish(self, masses: np.ndarray, names: Names | None) -> None:
+        self.partition_ = self._partition_of(masses, names)
         self.labels_ = self.partition_.labels()
         self.n_clusters_ = self.partition_.n_clusters
 
@@ -386,7 +371,7 @@ RHO = Choice("auto") | Number(above=0)
 
 def focal_families(*names: str) -> Check:
     """Named families of focal sets, or one given as a list, as FocalSets or as a function of the number of clusters."""
-    return Choice(*names) | Kind("list of subsets, FocalSets or callable")
+    return Choice(*names) | Predicate("list of subsets, FocalSets or callable")
 
 
 class IterativeClusterer(EvidentialClusterer):

@@ -47,10 +47,10 @@ def is_single(X: Any) -> bool:
 
 def check_table(estimator: Any, X: Any, *, reset: bool = True, dtype: Any = np.float64) -> np.ndarray:
     """Rows as doubles, or as ``dtype``; or an error that names the column, the count and the cure."""
-    who = type(estimator).__name__
+    estimator_name = type(estimator).__name__
     refuse_rows(estimator, X)
-    refuse_kinds(who, X)
-    X = fill_masked(X, who, "X", missing="missing values" in estimator.method.takes)
+    refuse_kinds(estimator_name, X)
+    X = fill_masked(X, estimator_name, "X", missing="missing values" in estimator.method.takes)
     table = _validated(estimator, X, "a table X of numbers", dtype=dtype, reset=reset)
     check_values(estimator, table, getattr(X, "columns", None), reset=reset)
     return table
@@ -58,13 +58,13 @@ def check_table(estimator: Any, X: Any, *, reset: bool = True, dtype: Any = np.f
 
 def _validated(estimator: BaseEstimator, X: Any, what: str, *, dtype: Any, reset: bool) -> np.ndarray:
     """Return X as an array of two dimensions, with as many columns of the same names as were fitted."""
-    who, least = type(estimator).__name__, 2 if reset else 1
+    estimator_name, least = type(estimator).__name__, 2 if reset else 1
     try:
         table = check_array(
             X, dtype=dtype, ensure_all_finite=False, ensure_min_samples=least, estimator=estimator, input_name="X"
         )
     except (ValueError, TypeError) as error:
-        cure = f"Give {who} {what}, a row for each object."
+        cure = f"Give {estimator_name} {what}, a row for each object."
         raise type(error)(f"{str(error).rstrip('.')}. {cure}") from error
     try:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -72,35 +72,37 @@ def _validated(estimator: BaseEstimator, X: Any, what: str, *, dtype: Any, reset
         names = list(getattr(estimator, "feature_names_in_", []))
         if not names or not set(names) <= set(getattr(X, "columns", [])):
             raise
-        cure = f"Give {who} the columns that it was fitted to, in their order: X[model.feature_names_in_]."
+        cure = f"Give {estimator_name} the columns that it was fitted to, in their order: X[model.feature_names_in_]."
         raise ValueError(f"{str(error).rstrip()}\n{cure}") from error
     return table
 
 
-def refuse_kinds(who: str, X: Any) -> None:
+def refuse_kinds(estimator_name: str, X: Any) -> None:
     """What is no table of numbers, though NumPy would make one of it."""
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         text = [str(name) for name, kind in zip(X.columns, X.dtypes) if getattr(kind, "kind", "O") not in "biuf"]
         if text:
             raise ValueError(
-                f"{who} needs numeric columns, but these are not: {', '.join(text[:5])}"
+                f"{estimator_name} needs numeric columns, but these are not: {', '.join(text[:5])}"
                 f"{f' and {len(text) - 5} more' if len(text) > 5 else ''}. Drop them, or encode them as numbers."
             )
     kind = getattr(getattr(X, "dtype", None), "kind", "f")
     if kind == "c":
         raise ValueError(
-            f"Complex data not supported: {who} needs real numbers. Take X.real if there is nothing else, or give real "
+            f"Complex data not supported: {estimator_name} needs real numbers. Take X.real if there is nothing "
+            "else, or give real "
             "and imaginary parts as columns."
         )
     if kind in "mMSUV":
         what = {"m": "durations", "M": "dates", "V": "records"}.get(kind, "text")
         raise ValueError(
-            f"{who} needs numbers, but X holds {what} ({X.dtype}). Convert it, for instance X.astype(float), once it "
+            f"{estimator_name} needs numbers, but X holds {what} ({X.dtype}). Convert it, for instance "
+            "X.astype(float), once it "
             "is clear in which unit."
         )
 
 
-def fill_masked(values: Any, who: str, name: str, *, missing: bool = False) -> Any:
+def fill_masked(values: Any, estimator_name: str, name: str, *, missing: bool = False) -> Any:
     """Values of a masked array: entries under the mask are NaN where they may be missing, else refused."""
     if not np.ma.isMaskedArray(values):
         return values
@@ -111,7 +113,8 @@ def fill_masked(values: Any, who: str, name: str, *, missing: bool = False) -> A
         return np.where(hidden, np.nan, values.data)
     first = ", ".join(map(str, np.argwhere(hidden)[0]))
     raise ValueError(
-        f"'{name}' of {who} is a masked array with {hidden.sum()} masked entries (first: [{first}]), but {who} takes "
+        f"'{name}' of {estimator_name} is a masked array with {hidden.sum()} masked entries (first: [{first}]), "
+        f"but {estimator_name} takes "
         f"no missing values{' there' if name != 'X' else ''}. Fill them (.filled(...)) or drop those rows"
         f"{', or take EGMM, which accepts missing values' if name == 'X' else ''}."
     )
@@ -122,7 +125,7 @@ def check_values(estimator: Any, table: np.ndarray, columns: Any = None, *, rese
 
     New rows (not ``reset``) may lie as far out, measured in the largest value that was fitted.
     """
-    who, ranges = type(estimator).__name__, ranges_of(table)
+    estimator_name, ranges = type(estimator).__name__, ranges_of(table)
     if not ranges.finite:
         _check_finite(estimator, table, columns)
 
@@ -130,9 +133,9 @@ def check_values(estimator: Any, table: np.ndarray, columns: Any = None, *, rese
         return f"row {row}, column {_column(columns, column)}"
 
     fitted = 1.0 if reset or estimator._largest is None else estimator._largest
-    check_magnitude(table, who, place, ranges, LARGEST * min(1.0, fitted))
+    check_magnitude(table, estimator_name, place, ranges, LARGEST * min(1.0, fitted))
     if reset:
-        check_precision(ranges, table, who, partial(_column, columns), estimator._least_share)
+        check_precision(ranges, table, estimator_name, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
 
 
@@ -174,10 +177,10 @@ def check_categories(estimator: Any, X: Any, *, reset: bool = True) -> np.ndarra
 
 
 def _check_finite(estimator: Any, table: np.ndarray, columns: Any) -> None:
-    who = type(estimator).__name__
+    estimator_name = type(estimator).__name__
     for kind, found in (("inf", np.isinf(table)), ("NaN", np.isnan(table))):
         if kind == "NaN" and "missing values" in estimator.method.takes:
-            _check_observed(who, found, columns)
+            _check_observed(estimator_name, found, columns)
         elif found.any():
             row, column = np.argwhere(found)[0]
             cure = (
@@ -187,20 +190,21 @@ def _check_finite(estimator: Any, table: np.ndarray, columns: Any) -> None:
             )
             raise ValueError(
                 f"Input X contains {kind} in {found.any(axis=1).sum()} of {len(table)} rows "
-                f"(first: row {row}, column {_column(columns, column)}); {who} needs finite numbers. {cure}"
+                f"(first: row {row}, column {_column(columns, column)}); {estimator_name} needs finite numbers. {cure}"
             )
 
 
-def _check_observed(who: str, missing: np.ndarray, columns: Any) -> None:
+def _check_observed(estimator_name: str, missing: np.ndarray, columns: Any) -> None:
     """EM over the observed entries still needs something observed in each row and column."""
     if missing.all(axis=1).any():
         raise ValueError(
-            f"{who} accepts missing values, but {missing.all(axis=1).sum()} of {len(missing)} rows "
+            f"{estimator_name} accepts missing values, but {missing.all(axis=1).sum()} of {len(missing)} rows "
             f"hold nothing but NaN (first: row {missing.all(axis=1).argmax()}). Drop them."
         )
     if len(missing) > 1 and missing.all(axis=0).any():
         raise ValueError(
-            f"Column {_column(columns, int(missing.all(axis=0).argmax()))} holds nothing but NaN. Drop it before {who}."
+            f"Column {_column(columns, int(missing.all(axis=0).argmax()))} holds nothing but NaN. Drop it "
+            f"before {estimator_name}."
         )
 
 
@@ -234,18 +238,21 @@ def check_weight(estimator: BaseEstimator, sample_weight: Any, n_samples: int, X
     """
     if sample_weight is None:
         return None
-    who = type(estimator).__name__
-    given = fill_masked(align_objects(X, sample_weight, ("X", f"'sample_weight' of {who}")), who, "sample_weight")
+    estimator_name = type(estimator).__name__
+    given = fill_masked(
+        align_objects(X, sample_weight, ("X", f"'sample_weight' of {estimator_name}")), estimator_name, "sample_weight"
+    )
     try:
         weight = np.asarray(given, dtype=float)
     except (ValueError, TypeError) as error:
-        raise type(error)(f"'sample_weight' of {who} must hold numbers: {error}") from error
+        raise type(error)(f"'sample_weight' of {estimator_name} must hold numbers: {error}") from error
     if weight.shape != (n_samples,):
         raise ValueError(
-            f"'sample_weight' of {who} must hold one number for each of {n_samples} rows. Got {weight.shape}."
+            f"'sample_weight' of {estimator_name} must hold one number for each of {n_samples} rows. Got "
+            f"{weight.shape}."
         )
     if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-        raise ValueError(f"'sample_weight' of {who} must be finite, not negative, and not zero everywhere.")
+        raise ValueError(f"'sample_weight' of {estimator_name} must be finite, not negative, and not zero everywhere.")
     return weight
 
 

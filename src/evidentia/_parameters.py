@@ -121,8 +121,8 @@ class Choice(Check):
         return isinstance(value, str) and value in self.options
 
 
-class Kind(Check):
-    """Values told by a function, with the words for them; every value that is no word when there is no function."""
+class Predicate(Check):
+    """Values for which a function returns True; without a function, all values but words."""
 
     writable = False
 
@@ -159,8 +159,8 @@ class Either(Check):
 
 
 BOOLEAN = Boolean()
-NOTHING = Kind("None", lambda value: value is None)
-ANYTHING = Kind("object", lambda value: True)
+NOTHING = Predicate("None", lambda value: value is None)
+ANYTHING = Predicate("object", lambda value: True)
 
 
 class Seed(Integer):
@@ -195,7 +195,7 @@ SEED = Seed()
 JOBS = Jobs()
 
 
-def check_value(check: Check, value: Any, name: str, who: str) -> None:
+def check_value(check: Check, value: Any, name: str, estimator_name: str) -> None:
     """Refuse a value of a parameter of a class or function that the check does not accept.
 
     Examples
@@ -207,17 +207,18 @@ def check_value(check: Check, value: Any, name: str, who: str) -> None:
     """
     if not check.accepts(value):
         raise ValueError(
-            f"The '{name}' parameter of {who} must be {check.words}. Got {value!r} instead.{check.cure(value)}"
+            f"The '{name}' parameter of {estimator_name} must be {check.words}. Got {value!r} "
+            f"instead.{check.cure(value)}"
         )
 
 
-def random_numbers(random_state: Any, who: str) -> np.random.RandomState:
+def random_numbers(random_state: Any, estimator_name: str) -> np.random.RandomState:
     """Return the generator for the ``random_state`` that a class or function was given."""
-    check_value(SEED, random_state, "random_state", who)
+    check_value(SEED, random_state, "random_state", estimator_name)
     return check_random_state(random_state)
 
 
-def unknown_name(name: str, known: Iterable[str], who: str) -> str:
+def unknown_name(name: str, known: Iterable[str], estimator_name: str) -> str:
     """Return the message about a parameter that does not exist, with the name that was probably meant.
 
     Examples
@@ -228,7 +229,7 @@ def unknown_name(name: str, known: Iterable[str], who: str) -> str:
     known = list(known)
     near = difflib.get_close_matches(name, known, 1)
     hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(known)}."
-    return f"{who} has no parameter {name!r}. {hint}"
+    return f"{estimator_name} has no parameter {name!r}. {hint}"
 
 
 @dataclass(frozen=True)
@@ -322,17 +323,22 @@ def _constructor(parameters: Mapping[str, Parameter]) -> Callable[..., None]:
     return __init__
 
 
-def _misfit(who: str, parameters: Mapping[str, Parameter], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+def _misfit(
+    estimator_name: str, parameters: Mapping[str, Parameter], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> str:
     """Return why a constructor does not take these arguments."""
     for name in kwargs:
         if name not in parameters:
-            return unknown_name(name, parameters, who)
+            return unknown_name(name, parameters, estimator_name)
     places = [name for name, parameter in parameters.items() if not parameter.kw_only]
     if len(args) > len(places):
         example = next(name for name in parameters if name not in places)
         allowed = f"only {', '.join(map(repr, places))}" if places else "no value"
-        return f"{who} takes {allowed} without a name. Got {len(args)} values: name the others, as in {example}=..."
-    return f"{who} was given {', '.join(repr(name) for name in places[: len(args)] if name in kwargs)} twice."
+        cure = f"name the others, as in {example}=..."
+        return f"{estimator_name} takes {allowed} without a name. Got {len(args)} values: {cure}"
+    return (
+        f"{estimator_name} was given {', '.join(repr(name) for name in places[: len(args)] if name in kwargs)} twice."
+    )
 
 
 def _document(cls: type[ParameterBase]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 from evidentia import _checks
+from evidentia._objects import row_names
 from evidentia._parameters import Number
 from evidentia.rows.source import ArrayRows
 from evidentia.rows.tables import as_table
@@ -57,15 +58,18 @@ class StreamingMixin:
         .. [1] O. Cappé, E. Moulines. On-line expectation-maximization algorithm for latent data models. Journal of the
            Royal Statistical Society B 71(3):593-613, 2009.
         """
-        who, begun = type(self).__name__, self._stream is not None
+        estimator_name, begun = type(self).__name__, self._stream is not None
         self.check_parameters()
         if isinstance(self.n_clusters, str):
             raise ValueError(
-                f"partial_fit of {who} needs the number of clusters, and n_clusters is {self.n_clusters!r}. Find it by "
-                f"fit on a sample of the rows, then {who}(n_clusters=...).partial_fit(...)."
+                f"partial_fit of {estimator_name} needs the number of clusters, and n_clusters is "
+                f"{self.n_clusters!r}. Find it by "
+                f"fit on a sample of the rows, then {estimator_name}(n_clusters=...).partial_fit(...)."
             )
         if not STEP.accepts(kappa):
-            raise ValueError(f"'kappa' of partial_fit of {who} must lie above 0.5 and not above 1. Got {kappa!r}.")
+            raise ValueError(
+                f"'kappa' of partial_fit of {estimator_name} must lie above 0.5 and not above 1. Got {kappa!r}."
+            )
         with limit_threads(self.n_jobs):
             X, self._use_rep = as_table(X, use_rep), use_rep
             table = self._check_table(X, reset=not begun)
@@ -75,7 +79,7 @@ class StreamingMixin:
             else:
                 self._check_first_batch(len(table))
                 self._stream = self._begin_stream(rows, check_random_state(self.random_state))
-            self._publish(X, self._masses(table))
+            self._publish(self._masses(table), row_names(X))
         return self
 
     def _check_first_batch(self: Any, n_rows: int) -> None:

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from sklearn.preprocessing import StandardScaler
 
 from evidentia import metric_learning
-from evidentia._parameters import NOTHING, SEED, Boolean, Check, Choice, Either, Integer, Kind, Number
+from evidentia._parameters import NOTHING, SEED, Boolean, Check, Choice, Either, Integer, Number, Predicate
 from evidentia.mixtures._covariances import MODELS
 
 INSIDE = 1e-6  # of a limit that may not be reached: how near to it numbers are drawn
@@ -139,7 +139,7 @@ def draw(name: str, check: Check, default: Any, X: np.ndarray, c: int, rng: Gene
         return bool(rng.random() < 0.5)
     if isinstance(one, Number):
         return _number(name, one, default, rng)
-    assert isinstance(one, Kind), f"no rule for the values of {name!r}: {one.words}"
+    assert isinstance(one, Predicate), f"no rule for the values of {name!r}: {one.words}"
     return DRAWN[one.words](rng, X, c)
 
 

@@ -1,24 +1,21 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from joblib import cpu_count
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from evidentia.solvers.threads import n_threads, one_blas_thread, one_openmp_thread_here, thread_pool, threads
+from evidentia.solvers.threads import limit_threads, n_threads, one_blas_thread, one_openmp_thread, thread_pool, threads
 
 
 def blas_threads():
     return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 
 
-@one_blas_thread
 def threads_while(*, fails=False):
-    """What is asked."""
-    if fails:
-        raise ArithmeticError
-    return blas_threads()
+    with one_blas_thread():
+        if fails:
+            raise ArithmeticError
+        return blas_threads()
 
 
 def test_one_thread_inside_and_as_before_outside():
@@ -29,7 +26,6 @@ def test_one_thread_inside_and_as_before_outside():
         with pytest.raises(ArithmeticError):
             threads_while(fails=True)
         assert blas_threads() == before == [2] * len(before)
-    assert threads_while.__doc__ == "What is asked."
 
 
 def test_threads_are_counted_as_scikit_learn_counts_jobs(monkeypatch):
@@ -46,15 +42,16 @@ def test_threads_are_counted_as_scikit_learn_counts_jobs(monkeypatch):
 
 
 def test_a_method_works_with_the_jobs_of_its_estimator():
-    @one_blas_thread
-    def used(model=None):
-        return n_threads()
+    def used(n_jobs):
+        with limit_threads(n_jobs):
+            assert set(blas_threads()) == {1}
+            return n_threads()
 
-    assert used() == used(SimpleNamespace(n_jobs=None)) == used(SimpleNamespace()) == cpu_count()
-    assert used(SimpleNamespace(n_jobs=3)) == 3
+    assert used(None) == cpu_count()
+    assert used(3) == 3
     with threads(5):  # of the fit that calls
-        assert used() == used(SimpleNamespace(n_jobs=None)) == 5
-        assert used(SimpleNamespace(n_jobs=2)) == 2
+        assert used(None) == 5
+        assert used(2) == 2
         assert n_threads() == 5
 
 
@@ -71,6 +68,6 @@ def test_other_packages_use_one_core_where_they_are_called_and_as_many_as_before
 
     KMeans(1, n_init=1).fit(np.zeros((2, 1)))  # its library is loaded
     with threadpool_limits(2, user_api="openmp"):
-        with one_openmp_thread_here():
+        with one_openmp_thread():
             assert set(openmp()) == {1}
         assert set(openmp()) == {2}

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from evidentia import _checks
-from evidentia._parameters import NOTHING, Choice, Kind, param
+from evidentia._parameters import NOTHING, Choice, Predicate, param
 from evidentia.dissimilarities.gower import MixedTable
 from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.series import METRICS, Series, as_series
@@ -19,15 +19,17 @@ from evidentia.solvers.coordinates import deviations
 
 METRIC = param(
     Choice("precomputed", "gower", *METRICS)
-    | Kind("a metric of SciPy or scikit-learn", lambda value: isinstance(value, str))
-    | Kind("a function of two objects", callable),
+    | Predicate("a metric of SciPy or scikit-learn", lambda value: isinstance(value, str))
+    | Predicate("a function of two objects", callable),
     """How unlike two objects are. ``"precomputed"``: X holds dissimilarities. ``"gower"``: X is a table of numbers and
     categories, with gaps. ``"dtw"`` (extra ``series``) and ``"soft-dtw"``: X holds series, of any lengths. With a
     function X may be a list of anything.""",
     default="euclidean",
 )
 METRIC_PARAMS = param(
-    Kind("dict", lambda value: isinstance(value, Mapping)) | NOTHING, "Further arguments of the metric.", default=None
+    Predicate("dict", lambda value: isinstance(value, Mapping)) | NOTHING,
+    "Further arguments of the metric.",
+    default=None,
 )
 
 

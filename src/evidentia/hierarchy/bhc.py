@@ -21,7 +21,7 @@ from tqdm.auto import tqdm
 from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._objects import align_objects
-from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, param
 from evidentia.belief import FocalSets, MassFunctions
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
 from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Source, Table, read_new, read_source
@@ -257,7 +257,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         default="k-means",
     )
     uncertainty: Any = param(
-        NOTHING | Kind("array of shape (n_samples, n_features)"),
+        NOTHING | Predicate("array of shape (n_samples, n_features)"),
         r"""Standard deviation of each value of the rows that are fitted. Squared distances become expected ones,
         :math:`\|x - y\|^2 + \sum_p (\sigma_{xp}^2 + \sigma_{yp}^2)`.""",
         default=None,

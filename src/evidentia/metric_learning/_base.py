@@ -13,7 +13,6 @@ from evidentia._checks import check_table
 from evidentia._data import Data, read_data
 from evidentia._parameters import NOTHING, Integer
 from evidentia.rows.source import ArrayRows
-from evidentia.rows.tables import as_table, is_annotated
 from evidentia.solvers.coordinates import unit_free
 
 WIDTH = Integer(low=1) | NOTHING
@@ -52,9 +51,6 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MethodBas
             self._fit(data, y)
         return self
 
-    def _as_table(self, X: Any, use_rep: str | None) -> Any:
-        return as_table(X, use_rep)
-
     def _read_rows(self, X: Any) -> ArrayRows:
         return ArrayRows(self._read_table(X, reset=True))
 
@@ -76,8 +72,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MethodBas
     def transform(self, X: Any) -> np.ndarray:
         """Rows whose Euclidean distances are the learned ones, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        X = as_table(X, self._use_rep if is_annotated(X) else None)
-        return self._map(self._read_table(X, reset=False))
+        return self._map(self._read_table(self._new_table(X), reset=False))
 
     def _read_table(self, X: Any, *, reset: bool) -> np.ndarray:
         """Checked rows in one order of memory, as the order decides how sums are rounded."""

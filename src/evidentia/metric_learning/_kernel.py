@@ -19,7 +19,7 @@ from scipy.special import expit
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, additive_chi2_kernel, pairwise_kernels
 from sklearn.preprocessing import normalize
 
-from evidentia._parameters import NOTHING, Choice, Kind, Number, param
+from evidentia._parameters import NOTHING, Choice, Number, Predicate, param
 from evidentia.metric_learning._base import MetricLearner
 from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.memory import refuse_beyond_memory
@@ -63,7 +63,7 @@ class KernelLearner(MetricLearner):
     """Base of the learners whose space is that of a kernel, spanned by the objects they know something about."""
 
     kernel: Any = param(
-        Choice(*sorted(PAIRWISE_KERNEL_FUNCTIONS)) | Kind("a function of two rows", callable),
+        Choice(*sorted(PAIRWISE_KERNEL_FUNCTIONS)) | Predicate("a function of two rows", callable),
         "Name of a kernel of scikit-learn, or a function of two rows.",
         default="rbf",
     )
@@ -75,7 +75,7 @@ class KernelLearner(MetricLearner):
         default="scale",
     )
     kernel_params: Any = param(
-        Kind("dict", lambda value: isinstance(value, dict)) | NOTHING,
+        Predicate("dict", lambda value: isinstance(value, dict)) | NOTHING,
         'Further parameters of the kernel, such as ``{"degree": 2}``.',
         default=None,
     )

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from tqdm.auto import tqdm
 
 from evidentia import _base, _checks
-from evidentia._parameters import Choice, Integer, Kind, Number, param
+from evidentia._parameters import Choice, Integer, Number, Predicate, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
-from evidentia.rows.tables import new_table
 from evidentia.solvers.callbacks import report_iteration, subtask
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run
 
@@ -30,7 +29,7 @@ def is_range(value: Any) -> bool:
     return len(pair) == 2 and all(isinstance(end, Integral) for end in pair) and 1 <= pair[0] <= pair[1]
 
 
-CLUSTER_RANGE = Kind("(low, high) with 1 <= low <= high", is_range)
+CLUSTER_RANGE = Predicate("(low, high) with 1 <= low <= high", is_range)
 
 
 def bic(log_likelihood: float, n_parameters: int, n_objects: float) -> float:
@@ -231,7 +230,7 @@ class MixtureClusterer(_base.IterativeClusterer):
 
     def _evaluate_new(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
-        return self._evaluate(self._check_table(new_table(self, X), reset=False))
+        return self._evaluate(self._check_table(self._new_table(X), reset=False))
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         return self._evaluate(X)[0]

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
@@ -53,8 +53,8 @@ PARTNERS = 500  # fitted objects that a new one is compared with
 PLACED = 1024  # new rows that are placed at a time
 OBJECTS = 10_000  # rows that have intervals with n_pairs, of those that are not in memory
 OBJECTS_OF_ALL_PAIRS = 2_000  # without: their pairs need 130 MB
-CONFIDENCE = Kind("a number > 0 and < 1", lambda value: Number(above=0, high=1).accepts(value) and value < 1)
-MIXTURE = Kind(
+CONFIDENCE = Predicate("a number > 0 and < 1", lambda value: Number(above=0, high=1).accepts(value) and value < 1)
+MIXTURE = Predicate(
     "a mixture with fit(X, sample_weight=...) and predict_proba(X)",
     lambda value: (
         not isinstance(value, type) and all(hasattr(value, name) for name in ("fit", "predict_proba", "get_params"))

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param, random_numbers
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints.knowledge import read_knowledge
@@ -208,7 +208,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         default="auto",
     )
     prior: Any = param(
-        Choice("data") | NOTHING | Kind("array of n_features positive variances"),
+        Choice("data") | NOTHING | Predicate("array of n_features positive variances"),
         """Prior of the covariances, which keeps a cluster from collapsing onto a few objects [2]_: made from the
         variances of the columns, and no wider than clusters of the start; made from variances that are given; or
         none, which is the paper's maximum. With a prior, columns of few values count as rounded.""",
@@ -243,7 +243,7 @@ class EGMM(StreamingMixture, MixtureClusterer):
         default=0.0,
     )
     init: Any = param(
-        Choice("hierarchical", *START_RULES) | Kind("array of shape (n_clusters, n_features)"),
+        Choice("hierarchical", *START_RULES) | Predicate("array of shape (n_clusters, n_features)"),
         """Start of the means: by model-based agglomeration, by k-means, at rows drawn at random, or at the rows of an
         array, which makes one start and keeps its order of clusters.""",
         default="hierarchical",

@@ -13,7 +13,7 @@ import pandas as pd
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Integer, Kind, Number, param
+from evidentia._parameters import Choice, Integer, Number, Predicate, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, bic
@@ -206,7 +206,7 @@ class LatentProfileMixture(MixtureClusterer):
         default=0.1,
     )
     numbers: Any = param(
-        Choice("auto") | Kind("list of columns"),
+        Choice("auto") | Predicate("list of columns"),
         """Columns that hold numbers, by name or place. ``"auto"``: those with a number that is not whole. All others
         hold categories.""",
         default="auto",

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
 from evidentia._data import Data
-from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param, random_numbers
+from evidentia._parameters import NOTHING, Choice, Integer, Number, Predicate, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
@@ -48,7 +48,7 @@ START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square
 COVERED = 0.9  # a component's inside is where it has this share of its objects
 HELD = 10.0  # times the ratio of eigenvalues of a mixture: more is not allowed to replicates of it that collapse
 MAX_EIGENVALUE_RATIO = Number(low=1.001) | NOTHING  # with less there is nothing to choose
-MODEL_LIST = Kind(
+MODEL_LIST = Predicate(
     "a list of some of them",
     lambda value: isinstance(value, list | tuple) and len(value) > 0 and all(one in MODELS for one in value),
 )
@@ -223,7 +223,7 @@ class ParsimoniousGaussianMixture(ClassMixture):
         default="auto",
     )
     init: Any = param(
-        Choice("hierarchical", "k-means") | Kind("array of labels or of probabilities"),
+        Choice("hierarchical", "k-means") | Predicate("array of labels or of probabilities"),
         """Starts by model-based agglomeration [3]_, by k-means, or from labels (n_samples,) or probabilities
         (n_samples, n_clusters) of the caller.""",
         default="hierarchical",

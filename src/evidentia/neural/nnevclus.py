@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._objects import align_objects
-from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints import PairwiseConstraints
@@ -183,13 +183,13 @@ class NNEVCLUS(_base.IterativeClusterer):
         default="pairs",
     )
     hidden: Any = param(
-        Kind("a number of units, or one for each layer", are_layers),
+        Predicate("a number of units, or one for each layer", are_layers),
         """Rectified linear units of each hidden layer. By default one layer, with 1.5 units for each focal set and at
         least 20, or 150 when there are links: each of them may ask for a bend.""",
         default=None,
     )
     module: Any = param(
-        Kind("torch.nn.Module or None", lambda value: True),  # asked of PyTorch once it is loaded
+        Predicate("torch.nn.Module or None", lambda value: True),  # asked of PyTorch once it is loaded
         """Your own network in place of hidden layers: any input, one output for each focal set, to which the softmax is
         applied. A copy is trained, the first start from its weights as they are. It sees X as it is given.""",
         default=None,
@@ -211,7 +211,7 @@ class NNEVCLUS(_base.IterativeClusterer):
     )
     delta0: Any = EVCLUS.parameters["delta0"]
     metric: Any = param(
-        METRIC.check | Kind("array of shape (n_samples, n_samples)", lambda value: is_matrix(value)),
+        METRIC.check | Predicate("array of shape (n_samples, n_samples)", lambda value: is_matrix(value)),
         """How unlike two rows are: a metric of SciPy or scikit-learn, ``"gower"``, or a function of two rows. With
         ``"precomputed"`` X holds dissimilarities, and the network sees the principal components of its rows. A matrix
         holds the dissimilarities that the conflict shall match, and the network sees X.""",
@@ -220,13 +220,13 @@ class NNEVCLUS(_base.IterativeClusterer):
     metric_params: Any = METRIC_PARAMS
     n_near: Any = EVCLUS.parameters["n_near"]
     n_components: Any = param(
-        Integer(low=1) | Kind("a share in (0, 1)", lambda value: isinstance(value, float) and 0 < value < 1),
+        Integer(low=1) | Predicate("a share in (0, 1)", lambda value: isinstance(value, float) and 0 < value < 1),
         """Principal components of the rows of dissimilarities (``metric="precomputed"``): how many, or the share of
         their variance.""",
         default=0.9,
     )
     metric_learner: Any = param(
-        Kind("transformer or None", lambda value: True),  # learn_metric says what it does not like
+        Predicate("transformer or None", lambda value: True),  # learn_metric says what it does not like
         """Such as ``PCCA()`` for links or ``FDA()`` for labels. Distances are those of what it makes of X; the network
         sees this and, beside it, the columns of X.""",
         default=None,
@@ -257,7 +257,7 @@ class NNEVCLUS(_base.IterativeClusterer):
     )
     init: Any = param(
         Choice("auto", "evclus", "random", "belief-peaks")
-        | Kind("CredalPartition or array of shape (n_samples, n_focal)"),
+        | Predicate("CredalPartition or array of shape (n_samples, n_focal)"),
         """With ``"evclus"`` every network first learns the masses that EVCLUS, or with links CEVCLUS, finds for (at
         most 1,000 of) the objects. ``"auto"`` makes the first start so when there are links and no labels, and the
         others from random weights: links lead these into poor minima. ``"belief-peaks"`` takes the centers found in the
@@ -273,7 +273,7 @@ class NNEVCLUS(_base.IterativeClusterer):
         default=1e-4,
     )
     device: Any = param(
-        Kind("str", lambda value: True),  # asked of PyTorch
+        Predicate("str", lambda value: True),  # asked of PyTorch
         'Where to train: ``"cpu"``, ``"cuda"``, ... The fitted network is on the CPU.',
         default="cpu",
     )

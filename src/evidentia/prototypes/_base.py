@@ -12,7 +12,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Kind, param
+from evidentia._parameters import Choice, Predicate, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.constraints import PairwiseConstraints
@@ -40,13 +40,13 @@ from evidentia.solvers.descent import Run, descend
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.stepwise import RunningMean
-from evidentia.solvers.threads import one_blas_thread_here
+from evidentia.solvers.threads import one_blas_thread
 
 RHO_FACTOR = 3.0
 LATE = 1e-5  # gain of an iteration, as a share of the criterion, below which the next ones are extrapolated
 RHO_LEAST = 1e-6  # of the spread of the table: with an object on every center only rounding errors are left
 
-INIT = Choice(*START_RULES) | Kind("array of shape (n_clusters, n_features)")
+INIT = Choice(*START_RULES) | Predicate("array of shape (n_clusters, n_features)")
 INIT_DOC = """Start of the centers. ``"mixed"`` begins half of the starts at k-means solutions (``"k-means"``) and half
         at random rows (``"random"``): k-means gives far outliers a cluster of their own."""
 SHAPES = {
@@ -379,7 +379,7 @@ class PrototypeClusterer(_base.IterativeClusterer):
                 for block in block_masses(to_rows(chunk.table, self._coordinates), costs):
                     masses[chunk.first + block.rows.start : chunk.first + block.rows.stop] = block.masses.T
 
-        with one_blas_thread_here():
+        with one_blas_thread():
             for _ in map_handles(fill, rows):
                 pass
         return masses

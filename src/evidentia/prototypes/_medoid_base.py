@@ -20,7 +20,7 @@ from scipy.spatial.distance import squareform
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Kind, Number, param
+from evidentia._parameters import Choice, Number, Predicate, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, new_blocks
 from evidentia.partition import CredalPartition
@@ -124,7 +124,7 @@ class MedoidClusterer(RelationalClusterer):
         default="auto",
     )
     init: Any = param(
-        Choice(*OBJECT_START_RULES) | Kind("array of n_clusters object numbers"),
+        Choice(*OBJECT_START_RULES) | Predicate("array of n_clusters object numbers"),
         """``"spread"`` draws first medoids far from each other. Numbers of objects make one start and keep its order of
         clusters.""",
         default="spread",

@@ -8,7 +8,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, NOTHING, Integer, Number, Predicate, param
 from evidentia.methods import Method
 from evidentia.prototypes._base import (
     PrototypeClusterer,
@@ -148,7 +148,7 @@ class BPEC(PrototypeClusterer):
         Number() | NOTHING, "Take the objects with at least this δ; see ``min_belief``.", default=None
     )
     peaks: Any = param(
-        Kind("array of int") | NOTHING,
+        Predicate("array of int") | NOTHING,
         "Take these objects of the graph, for instance those chosen with :func:`evidentia.plots.click_peaks`.",
         default=None,
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Kind, Number, param
+from evidentia._parameters import Choice, Number, Predicate, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
@@ -322,7 +322,7 @@ class CatECM(_base.IterativeClusterer):
         default="auto",
     )
     numbers: Any = param(
-        Choice("auto") | Kind("list of columns"),
+        Choice("auto") | Predicate("list of columns"),
         """Columns that hold numbers, by name or place. ``"auto"``: those with a number that is not whole. All others
         hold categories.""",
         default="auto",
@@ -334,7 +334,7 @@ class CatECM(_base.IterativeClusterer):
         default="auto",
     )
     init: Any = param(
-        Choice(*START_RULES) | Kind("array of shape (n_clusters, n_features)"),
+        Choice(*START_RULES) | Predicate("array of shape (n_clusters, n_features)"),
         """Start of the prototypes: half of the starts at k-means solutions of the one-hot coding (``"k-means"``) and
         half at random rows (``"random"``), or rows as in X, which make one start and keep its order of clusters.""",
         default="mixed",

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from evidentia._base import ALPHA, RHO, focal_families
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, Integer, Number, Predicate, param
 from evidentia.belief import resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
@@ -165,7 +165,7 @@ class CECM(PrototypeClusterer):
         default=False,
     )
     metric_learner: Any = param(
-        Kind("transformer or None", lambda value: True),  # the learning itself says what it does not like
+        Predicate("transformer or None", lambda value: True),  # the learning itself says what it does not like
         """Learns a metric from the links before anything else, such as :class:`~evidentia.metric_learning.PCCA` or
         :class:`~evidentia.metric_learning.KPCCA`; all that follows sees the transformed rows.""",
         default=None,

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, squareform
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Kind, Number, param
+from evidentia._parameters import Choice, Number, Predicate, param
 from evidentia.belief import resolve_focal_sets
 from evidentia.belief.transforms import pignistic
 from evidentia.dissimilarities import RelationalClusterer, Source, Table, full_matrix
@@ -192,7 +192,7 @@ class SoftECM(RelationalClusterer):
         default=0.01,
     )
     init: Any = param(
-        Choice("auto") | Kind("array of n_clusters object numbers"),
+        Choice("auto") | Predicate("array of n_clusters object numbers"),
         """Objects that stand for the clusters first. ``"auto"`` draws objects far from each other; for points, half of
         the starts are k-means solutions and half random rows. Numbers of objects make one start and keep its order of
         clusters.""",

@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
+from evidentia._parameters import NOTHING, Choice, Integer, Number, Predicate, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.dissimilarities import (
@@ -160,7 +160,7 @@ class EVCLUS(RelationalClusterer):
         default="pairs",
     )
     n_pairs: Any = param(
-        Integer(low=2) | NOTHING | Kind("array of int, shape (n_samples, k)", lambda value: np.ndim(value) == 2),
+        Integer(low=2) | NOTHING | Predicate("array of int, shape (n_samples, k)", lambda value: np.ndim(value) == 2),
         """Partners drawn at random for each object (k-EVCLUS); 100 to 500 serve some thousand objects. Time and memory
         then grow with ``n * n_pairs``. Without it all pairs count. In [2]_ every object draws its own partners, and a
         pair that is drawn from both sides counts twice. Here partnership is mutual, a few objects that are grouped at
@@ -179,7 +179,7 @@ class EVCLUS(RelationalClusterer):
     n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
     n_init: int = param(Integer(low=1), "Number of starts; the one with the lowest loss is kept.", default=5)
     init: Any = param(
-        Choice("random") | Kind("CredalPartition or array of shape (n_samples, n_focal)"),
+        Choice("random") | Predicate("CredalPartition or array of shape (n_samples, n_focal)"),
         "Masses to start from. Given ones make one start and keep its order of clusters.",
         default="random",
     )

@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, Choice, Integer, Kind, Number, param
+from evidentia._parameters import BOOLEAN, Choice, Integer, Number, Predicate, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, new_blocks
@@ -237,7 +237,7 @@ class RECM(RelationalClusterer):
         default="auto",
     )
     init: Any = param(
-        Choice("spread", "random") | Kind("CredalPartition or array of shape (n_samples, n_focal)"),
+        Choice("spread", "random") | Predicate("CredalPartition or array of shape (n_samples, n_focal)"),
         """``"spread"`` begins at objects drawn far from each other as prototypes, ``"random"`` at random masses. Given
         masses make one start and keep its order of clusters; their mass on the empty set plays no part.""",
         default="spread",

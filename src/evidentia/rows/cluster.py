@@ -26,7 +26,7 @@ from distributed.scheduler import KilledWorker
 from evidentia.rows.allocation import memory_is_kept
 from evidentia.rows.dask import preloaded
 from evidentia.rows.source import RowSource
-from evidentia.solvers.threads import one_blas_thread_here
+from evidentia.solvers.threads import one_blas_thread
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ def _submit(client: Any, work: Callable[[Any, Any], Any], rows: RowSource, group
 def work_on_group(work: Callable[[Any, Any], Any], rows: Any, handles: Sequence[Any]) -> list[Any]:
     """Return the results of some handles, up to the first whose rows are refused: its error comes last."""
     found: list[Any] = []
-    with one_blas_thread_here(), memory_is_kept():
+    with one_blas_thread(), memory_is_kept():
         for handle in handles:
             try:
                 found.append(work(rows, handle))

@@ -6,9 +6,6 @@ imported here: whose table it is, its class says.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -51,27 +48,6 @@ def as_table(X: Any, use_rep: str | None = None) -> Any:
     if home in OURS:
         return X
     return _from_xarray(X) if home == "xarray" else _from_frame(X)
-
-
-def any_table(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """The same ``fit`` for tables of any package; of AnnData and MuData, of the part that ``use_rep`` names."""
-
-    @wraps(fit)
-    def fit_any(self: Any, X: Any, *args: Any, use_rep: str | None = None, **kwargs: Any) -> Any:
-        vars(self).pop("_use_rep", None)
-        if use_rep is not None:
-            self._use_rep = use_rep
-        return fit(self, as_table(X, use_rep), *args, **kwargs)
-
-    told = inspect.signature(fit)
-    more = inspect.Parameter("use_rep", inspect.Parameter.KEYWORD_ONLY, default=None, annotation="str | None")
-    fit_any.__signature__ = told.replace(parameters=[*told.parameters.values(), more])  # type: ignore[attr-defined]
-    return fit_any
-
-
-def new_table(estimator: Any, X: Any) -> Any:
-    """Return new rows in a table of any package: of AnnData, in the representation that was fitted."""
-    return as_table(X, estimator._use_rep if is_annotated(X) else None)
 
 
 # -- packages ---------------------------------------------------------------------------------------------------------

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
 from typing import Any, NamedTuple
 
-__all__ = ["CallbackSupportMixin", "Task", "report_iteration", "run_callbacks", "subtask"]
+__all__ = ["CallbackSupportMixin", "Task", "fit_task", "report_iteration", "subtask"]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -90,28 +89,3 @@ def fit_task(estimator: Any, X: Any, y: Any, metadata: dict[str, Any]) -> Iterat
         context.call_on_fit_task_end(**about, reconstruction_attributes={})
     finally:
         with_callbacks(lambda estimator: None)(estimator)  # whose end tears the callbacks down
-
-
-def run_callbacks(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """The same ``fit``, as a task for the callbacks of the estimator; fits inside of it are parts of it."""
-
-    def fit_as_task(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        context = self._init_callback_context(max_subtasks=None)
-        metadata = {name: value for name, value in kwargs.items() if name != "y" and value is not None}
-        about = {"estimator": self, "X": X, "y": kwargs.get("y", args[0] if args else None), "metadata": metadata}
-        context.call_on_fit_task_begin(**about)
-        token = _running.set(Task(context, about))
-        try:
-            fitted = fit(self, X, *args, **kwargs)
-        finally:
-            _running.reset(token)
-        context.call_on_fit_task_end(**about, reconstruction_attributes={})
-        return fitted
-
-    @wraps(fit)
-    def fit_with_callbacks(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        if hasattr(self, "_skl_callbacks") or hasattr(self, "_parent_callback_ctx"):
-            return with_callbacks(fit_as_task)(self, X, *args, **kwargs)
-        return fit(self, X, *args, **kwargs)
-
-    return fit_with_callbacks

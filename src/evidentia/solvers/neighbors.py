@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
-from evidentia.solvers.threads import n_threads, one_openmp_thread_here, thread_pool
+from evidentia.solvers.threads import n_threads, one_openmp_thread, thread_pool
 
 DEFAULT_FACTOR, DEFAULT_MOST = 3, 100
 ROWS = 1024  # looked up at a time
@@ -57,7 +57,7 @@ def nearest(
 
     def look_up(start: int) -> tuple[np.ndarray, np.ndarray]:
         block = rows[start : start + ROWS]
-        with one_openmp_thread_here():
+        with one_openmp_thread():
             distance, number = tool.kneighbors(block, n_neighbors + (queries is None))
         return (distance, number) if queries is not None else _without_self(distance, number, start)
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, wraps
+from functools import lru_cache
 from typing import Any, ParamSpec, TypeVar
 
 from joblib import cpu_count
@@ -38,7 +38,7 @@ def libraries(n_modules: int) -> ThreadpoolController:
 
 
 @contextmanager
-def one_blas_thread_here() -> Iterator[None]:
+def one_blas_thread() -> Iterator[None]:
     """NumPy's and SciPy's products use one core; the setting is the whole process's, so the last to leave restores."""
     with _lock:
         _limits.append(None if _limits else libraries(len(sys.modules)).limit(limits=1, user_api="blas"))
@@ -52,7 +52,7 @@ def one_blas_thread_here() -> Iterator[None]:
 
 
 @contextmanager
-def one_openmp_thread_here() -> Iterator[None]:
+def one_openmp_thread() -> Iterator[None]:
     """Compiled parts of other packages use one core when called from this thread."""
     with libraries(len(sys.modules)).limit(limits=1, user_api="openmp"):
         yield
@@ -86,7 +86,7 @@ def thread_pool(workers: int) -> Iterator[Each]:
     ...     each(abs, [-3, 2, -1])
     [3, 2, 1]
     """
-    with one_blas_thread_here():
+    with one_blas_thread():
         if workers < 2:
             yield lambda work, items: [work(item) for item in items]
             return
@@ -97,17 +97,5 @@ def thread_pool(workers: int) -> Iterator[Each]:
 @contextmanager
 def limit_threads(n_jobs: int | None) -> Iterator[None]:
     """Linear algebra inside uses one thread, and blocks of rows ``n_jobs``; None leaves it to the fit around."""
-    with one_blas_thread_here(), threads(_asked.get() if n_jobs is None else n_jobs):
+    with one_blas_thread(), threads(_asked.get() if n_jobs is None else n_jobs):
         yield
-
-
-def one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """The same method, with one thread for linear algebra and the estimator's ``n_jobs`` for blocks of rows."""
-
-    @wraps(function)
-    def limit_threads(*args: P.args, **kwargs: P.kwargs) -> R:
-        n_jobs = getattr(args[0], "n_jobs", None) if args else None
-        with one_blas_thread_here(), threads(_asked.get() if n_jobs is None else n_jobs):
-            return function(*args, **kwargs)
-
-    return limit_threads

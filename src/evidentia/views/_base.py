@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
-from evidentia._parameters import NOTHING, Kind, fitted, param
+from evidentia._parameters import NOTHING, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.partition import CredalPartition
 from evidentia.views.conflict import conflict_between_views
@@ -26,7 +26,7 @@ def _names_views(value: Any) -> bool:
 
 
 VIEWS = param(
-    Kind("dict of columns or list of names", _names_views) | NOTHING,
+    Predicate("dict of columns or list of names", _names_views) | NOTHING,
     """Which columns of one table are a view: ``{"blood": ["iron", "sodium"], "scan": [...]}``. Of AnnData and MuData
     the representations, ``["X_pca", "protein"]``, ``["rna:X_pca", "atac"]``; of a dict of tables some of its keys.""",
     default=None,

@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, Choice, Kind, Number, param
+from evidentia._parameters import BOOLEAN, Choice, Number, Predicate, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
@@ -163,7 +163,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         BOOLEAN, "Bring every column to unit variance, before views are brought to one scale.", default=False
     )
     init: Any = param(
-        Choice(*START_RULES) | Kind("array of n_clusters object numbers"),
+        Choice(*START_RULES) | Predicate("array of n_clusters object numbers"),
         """Start of the centers, one for all views: ``"mixed"`` begins half of the starts at k-means solutions of all
         views together (``"k-means"``) and half at random objects (``"random"``). Numbers of objects make one start and
         keep its order of clusters.""",
