@@ -23,6 +23,7 @@ from evidentia import (
     EGMM,
     EVCLUS,
     NNEVCLUS,
+    RECM,
     ActiveSession,
     BeliefHierarchical,
     CredalPartition,
@@ -157,6 +158,15 @@ def fitted(estimator, what):
     return run
 
 
+def started(cls):
+    def run(table, start):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return cls(3, focal_sets="full", init=start, random_state=0, max_iter=3).fit(table).partition_.masses
+
+    return run
+
+
 def made(estimator):
     """Masses of an estimator that has something for each object as a parameter."""
 
@@ -283,6 +293,7 @@ CASES = {
         )
         for cls in (EVCLUS, CEVCLUS)
     },
+    **{f"{cls.__name__}(init)": (X, P, started(cls)) for cls in (EVCLUS, CEVCLUS, RECM, NNEVCLUS)},
     "evidentia.belief.discount": (P, WEIGHT / (N + 1), lambda p, rate: belief.discount(p, rate).masses),
     "evidentia.graphs.modularity": (P, GRAPH, lambda p, graph: graphs.modularity(graph, p)),
     "evidentia.plots.graph_plot_data": (
@@ -313,7 +324,7 @@ OTHER = {
     ),
     "evidentia.plots.plot_pair_draws": "truth is a number",
     "evidentia.scores.interval_coverage": "the true posterior is an array, which has no names",
-    "LazyPartition.reduce_rows": "partitions of the same rows, which have no names",
+    "LazyPartition.reduce": "partitions of the same rows, which have no names",
     "evidentia.plots.contour_plot_data": "X gives the range of the picture only",
     "evidentia.plots.plot_contours": "X gives the range of the picture only",
 }

@@ -155,7 +155,7 @@ def test_quiet_prints_the_summary_alone(run, table):
 
 def test_centers_and_covariance_come_back_to_the_units_of_the_file(patients):
     data = patients[["age", "weight"]]
-    plain = fitting.fit(EGMM(2, random_state=0), data, 2, "none").placing
+    plain = fitting.fit(EGMM(2, random_state=0), data, 2, "none").table_model
     for scale in SCALERS:
         scaled = fitting.fit(EGMM(2, random_state=0), data, 2, scale).placing
         np.testing.assert_allclose(scaled.centers, plain.centers, rtol=1e-3)

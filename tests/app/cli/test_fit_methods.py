@@ -113,7 +113,7 @@ def test_dissimilarities_are_clustered_without_coordinates(run, distances, patie
 def test_a_data_set_of_dissimilarities_is_written_and_read_back(run, tmp_path, monkeypatch):
     points = np.random.default_rng(2).normal(size=(23, 3))
     dataset = Dataset(name="protein", dissimilarity=cdist(points, points))
-    monkeypatch.setattr("evidentia.app.cli.listing.load", lambda name, download: dataset)
+    monkeypatch.setattr("evidentia.app.cli.examples.load", lambda name, download: dataset)
     code, said = run("datasets", "protein", "--to", tmp_path / "protein.csv")
     assert (code, "dissimilarities of 23 objects" in said) == (0, True)
     data, _, id_column = tables.read_distances(tmp_path / "protein.csv")

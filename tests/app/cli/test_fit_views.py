@@ -53,8 +53,8 @@ def test_several_files_are_views(run, files, tmp_path):
 
 def test_a_range_of_numbers_is_tried(run, files, tmp_path):
     out = tmp_path / "out"
-    wishes = ["--views", "--id", "patient", "--clusters", "2-5", "--lam", "1", "--out", out]
-    code, said = run("fit", *files, *wishes)
+    options = ["--views", "--id", "patient", "--clusters", "2-5", "--lam", "1", "--out", out]
+    code, said = run("fit", *files, *options)
     assert code == 0, said
     assert re.search(r"^\* +WMVEC +4 ", said, re.MULTILINE), said
     assert "Best: WMVEC with 4 clusters, by smallest nonspecificity N*" in said

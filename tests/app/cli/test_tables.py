@@ -16,8 +16,8 @@ from evidentia.app.cli.tables import Source, check_values, choose_columns, read_
 from evidentia.rows import open_rows
 
 
-def clustered(frame, **wishes):
-    return read_input(Source(frame, "frame"), InputOptions(**wishes), title="a table")
+def clustered(frame, **options):
+    return read_input(Source(frame, "frame"), InputOptions(**options), title="a table")
 
 
 def numbers(source):

@@ -9,6 +9,7 @@ from tests.app.explorer.gestures import lasso, model, places
 
 from evidentia import CredalPartition, FocalSets
 from evidentia.app.report import write_interactive
+from evidentia.plots.styles import MISSING, number_palette, pack_colors
 
 BAD = "<img src=x onerror=\"window.hurt='yes'\">"
 
@@ -47,7 +48,7 @@ def opened(few, page):
 
 
 def visible(page):
-    return sum(model(page, "shown", "it.booleans"))
+    return sum(size > 0 for size in model(page, "objects", "[...it.data.size]"))
 
 
 def test_it_is_small_and_whole(few):
@@ -121,18 +122,21 @@ def test_search_selects_by_letters_of_the_name(opened):
 
 def test_colors_by_a_column(opened):
     assert opened.locator("#color option").count() == 4
+    before = model(opened, "objects", "[...it.data.color]")
+    assert len(set(before)) == 4
     opened.get_by_label("Color by").select_option("width $$x$$")
-    shade, x = model(opened, "objects", "[[...it.data.shade], [...it.data.x]]")
-    assert shade[3] == 255
+    color, x = model(opened, "objects", "[[...it.data.color], [...it.data.x]]")
+    ramp = pack_colors(number_palette()).tolist()
+    assert color[3] == pack_colors([MISSING])[0]
     known = [i for i in range(150) if i != 3]
-    assert min(known, key=lambda i: x[i]) == min(known, key=lambda i: shade[i])
-    assert shade[max(known, key=lambda i: x[i])] == 254
+    assert color[min(known, key=lambda i: x[i])] == ramp[0]
+    assert color[max(known, key=lambda i: x[i])] == ramp[-1]
     assert "missing" in opened.locator("#shades").inner_text()
     opened.get_by_label("Color by").select_option("kind")
     assert BAD in opened.locator("#shades").inner_text()
-    assert len(set(model(opened, "objects", "[...it.data.shade]"))) == 2
+    assert len(set(model(opened, "objects", "[...it.data.color]"))) == 2
     opened.get_by_label("Color by").select_option("set")
-    assert model(opened, "objects", "[...it.data.shade]") == model(opened, "objects", "[...it.data.code]")
+    assert model(opened, "objects", "[...it.data.color]") == before
 
 
 def test_the_table_sorts_by_a_column(opened):

@@ -94,7 +94,7 @@ def test_an_image_is_explored_in_a_cell_too(tmp_path):
     from evidentia.app.images import Image
 
     rng = np.random.default_rng(0)
-    image = Image.of(np.round(np.repeat([0.0, 1.0], 8) + rng.normal(0, 0.1, (12, 16)), 2))
+    image = Image.from_data(np.round(np.repeat([0.0, 1.0], 8) + rng.normal(0, 0.1, (12, 16)), 2))
     explorer = evidentia.explore(image, folder=tmp_path)
     assert explorer.view.get_root().select_one({"name": "segments"}) is not None
     assert "egmm, as many clusters as it finds best" in explorer.page.status.object

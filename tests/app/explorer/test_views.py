@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 import zipfile
-from importlib import import_module
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -20,7 +19,7 @@ from bokeh.models import ImportedStyleSheet
 
 import evidentia
 from evidentia import CECM, ECM, CredalPartition
-from evidentia.app.cli.exploring import Job
+from evidentia.app.cli.exploring import TableJob
 from evidentia.app.cli.inputs import InputOptions
 from evidentia.app.explorer import Exploration, Settings, StoppedFit, script
 from evidentia.app.explorer.app import known_parameters, read_parameters
@@ -315,7 +314,7 @@ def test_graphs_and_questions_can_be_stopped(view, monkeypatch):
         while True:
             time.sleep(0.01)
 
-    monkeypatch.setattr(import_module("evidentia.prototypes.belief_peaks"), "belief_peaks", endless)
+    monkeypatch.setattr("evidentia.prototypes.belief_peaks", endless)
     monkeypatch.setattr("evidentia.app.explorer.state.ActiveSession.ask", endless)
 
     def work():
@@ -337,8 +336,8 @@ def test_maps_of_an_anndata_file_are_shown_and_the_script_reads_it(tmp_path, mon
     cells = anndata.AnnData(rows().to_numpy(), obs=pd.DataFrame({"batch": ["a"] * 40}, index=rows().index))
     cells.obsm["X_pca"], cells.obsm["X_umap"] = rows().to_numpy()[:, :2].copy(), rows().to_numpy()[:, ::-1].copy()
     cells.write_h5ad("cells.h5ad")
-    wishes = InputOptions(method="ecm", id_column="obs_names")
-    exploration = Job(Path("cells.h5ad"), wishes, 2, 0, tmp_path / "out").exploration()
+    options = InputOptions(method="ecm", id_column="obs_names")
+    exploration = TableJob(Path("cells.h5ad"), options, 2, 0, tmp_path / "out").exploration()
     exploration.begin()
     assert exploration.settings.columns == ("X_pca0", "X_pca1")
     clicked = Clicked(evidentia.app.explorer.Explorer(exploration))

@@ -9,7 +9,7 @@ from evidentia.app.images import Image, quantize
 from evidentia.app.images.masks import clear_of, mask_links
 
 # Rows 0 and 1 hold 10..15 and 50..55, row 2 holds 30.
-PICTURE = Image.of(np.vstack([np.arange(10, 16), np.arange(50, 56), np.full(6, 30)]))
+PICTURE = Image.from_data(np.vstack([np.arange(10, 16), np.arange(50, 56), np.full(6, 30)]))
 INDEX = quantize(PICTURE).index
 
 
@@ -50,7 +50,7 @@ def test_a_sample_is_repeated_by_its_seed_and_no_larger_than_asked():
 
 def test_values_at_home_in_the_other_region_give_no_links():
     noisy = np.array([[10] * 19 + [50], [50] * 16 + [70] * 4])
-    image, index = Image.of(noisy), quantize(noisy).index
+    image, index = Image.from_data(noisy), quantize(noisy).index
     a, b = np.zeros((2, 20), dtype=bool), np.zeros((2, 20), dtype=bool)
     a[0] = b[1] = True
     with pytest.warns(UserWarning, match=r"^5 % of the pixels of same\[0\] have values that also occur in"):
@@ -76,7 +76,7 @@ def test_no_value_is_clear_both_ways():
 
 
 def test_a_third_region_with_values_of_both_costs_links_and_says_so():
-    image = Image.of(np.vstack([PICTURE.channels[0], [10, 50, 30, 30, 30, 30]]))
+    image = Image.from_data(np.vstack([PICTURE.channels[0], [10, 50, 30, 30, 30, 30]]))
     index = quantize(image).index
     a, b, bridge = np.zeros((3, 4, 6), dtype=bool)
     a[0], b[1], bridge[3, :2] = True, True, True

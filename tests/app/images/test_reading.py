@@ -75,21 +75,21 @@ def test_volumes_keep_their_place_and_a_fourth_axis_is_channels(tmp_path):
 
 
 def test_arrays_have_their_channels_last_and_lists_hold_channels():
-    assert Image.of(np.zeros((3, 4, 2))).shape == (3, 4)
-    assert Image.of([np.zeros((3, 4, 2))]).shape == (3, 4, 2)
+    assert Image.from_data(np.zeros((3, 4, 2))).shape == (3, 4)
+    assert Image.from_data([np.zeros((3, 4, 2))]).shape == (3, 4, 2)
     with pytest.raises(ValueError, match="An image has two axes or more"):
-        Image.of(np.zeros(5))
+        Image.from_data(np.zeros(5))
     with pytest.raises(TypeError, match="complex128, not real numbers"):
-        Image.of(np.zeros((2, 2), dtype=complex))
+        Image.from_data(np.zeros((2, 2), dtype=complex))
     with pytest.raises(ValueError, match=r"channel 0 has 3 × 4 and channel 1 has 4 × 3"):
-        Image.of([np.zeros((3, 4)), np.zeros((4, 3))])
+        Image.from_data([np.zeros((3, 4)), np.zeros((4, 3))])
 
 
 def test_a_mask_is_where_something_is_drawn(tmp_path):
     drawn = np.zeros((3, 4, 3), dtype=np.uint8)
     drawn[1, 2] = [0, 0, 9]
     Pillow.fromarray(drawn).save(tmp_path / "m.png")
-    found = read_mask(tmp_path / "m.png", Image.of(GRAY))
+    found = read_mask(tmp_path / "m.png", Image.from_data(GRAY))
     assert np.argwhere(found).tolist() == [[1, 2]]
 
 

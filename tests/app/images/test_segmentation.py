@@ -118,7 +118,7 @@ def test_the_summary_counts_pixels_not_values():
 def known(masses, index):
     """A segmentation of four pixels with given masses."""
     family = FocalSets(2, [{0}, {1}, {0, 1}])
-    image = Image.of(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    image = Image.from_data(np.array([[1.0, 2.0], [3.0, 4.0]]))
     vectors = np.arange(len(masses), dtype=float)[:, None]
     return Segmentation(image, np.array(index), vectors, np.bincount(np.ravel(index)), CredalPartition(masses, family))
 

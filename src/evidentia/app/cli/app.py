@@ -12,7 +12,7 @@ import typer
 import evidentia
 from evidentia.app.cli import terminal
 from evidentia.app.cli.errors import INTERRUPTED, Commands, UserError
-from evidentia.app.cli.files import check_file, find_result, is_large
+from evidentia.app.cli.files import check_file, check_out, find_result, is_large
 from evidentia.app.cli.options import (
     Columns,
     Distances,
@@ -150,10 +150,9 @@ def fit(
     _check_in_memory(file, checkpoint, scheduler, ensemble, links)
     from evidentia import methods
     from evidentia.app.cli import fitting, inputs
-    from evidentia.app.cli.running import check_out, run
 
     count = fitting.parse_clusters(clusters)
-    wishes = inputs.InputOptions(
+    options = inputs.InputOptions(
         method=method,
         distances=distances,
         linked=links is not None,
@@ -164,17 +163,17 @@ def fit(
         keep=keep or (),
         missing=None if missing is None else missing.value,
     )
-    fitting.FitRequest(method, count, (), distances=bool(distances), linked=wishes.linked).check()
+    fitting.FitRequest(method, count, (), distances=bool(distances), linked=options.linked).check()
     able = methods.best_for("numbers").method.name
     cures = f"--missing drop leaves these rows out; --method {able} --missing em uses what is there"
-    given = inputs.read(file, wishes, cures=cures)
-    estimator, given = given.estimator(count, ctx.meta["settings"], seed, linked=wishes.linked)
+    given = inputs.read(file, options, cures=cures)
+    estimator, given = given.estimator(count, ctx.meta["settings"], seed, linked=options.linked)
     given.check_links(links)
     check_out(out, tables.value)
     if not quiet:
         given.print_heading()
         given.print_choice()
-    run(
+    fitting.run(
         estimator,
         given.data,
         count,
@@ -206,7 +205,6 @@ def _fit_views(
         raise UserError(f"{option} is for one table, not for --views.")
     for file in files:
         check_file(file)
-    from evidentia.app.cli.running import check_out
     from evidentia.app.cli.viewing import fit_views
 
     check_out(given["out"], given["tables"])
@@ -220,14 +218,13 @@ def _fit_large(
     from evidentia import methods
     from evidentia.app.cli import fitting
     from evidentia.app.cli.large import fit_large
-    from evidentia.app.cli.running import check_out
 
     for option in (option for option, value in alone.items() if value):
         raise UserError(f"{option} needs all rows in memory, and those of {file} stay on disk.")
     check_out(given["out"])
     name = methods.best_for("numbers").method.name if method == "auto" else method
-    wish = fitting.FitRequest(name, fitting.parse_clusters(clusters), ctx.meta["settings"], seed)
-    fit_large(str(file), wish, command=_command(ctx), title=file.name, **given)
+    request = fitting.FitRequest(name, fitting.parse_clusters(clusters), ctx.meta["settings"], seed)
+    fit_large(str(file), request, command=_command(ctx), title=file.name, **given)
 
 
 @app.command()
@@ -260,17 +257,16 @@ def ask(
     check_file(file)
     from evidentia import methods
     from evidentia.app.cli import asking, inputs
-    from evidentia.app.cli.running import check_out
 
-    wishes = inputs.InputOptions(
+    options = inputs.InputOptions(
         method=methods.best_for("links").method.name, distances=False, scale=scale.value, id_column=id_column,
         drop=drop or (), columns=columns or (),
         missing=missing.value,
     )  # fmt: skip
-    given = inputs.read(file, wishes)
+    given = inputs.read(file, options)
     check_out(out)
     kept = answers or file.with_name(f"{file.name.split('.')[0]}-answers.csv")
-    asked = asking.Job(file, given, kept, clusters, rule.value, adaptive, starts, seed, out, _command(ctx))
+    asked = asking.AskJob(file, given, kept, clusters, rule.value, adaptive, starts, seed, out, _command(ctx))
     if not asking.run(asked):
         raise typer.Exit(INTERRUPTED)
 
@@ -309,9 +305,8 @@ def explore(
         )
     check_file(file)
     from evidentia.app.cli import exploring, fitting, inputs
-    from evidentia.app.cli.running import check_out
 
-    wishes = inputs.InputOptions(
+    options = inputs.InputOptions(
         method=method, distances=False, scale=scale.value, id_column=id_column, drop=drop or (), columns=columns or (),
         keep=keep or (), missing=None if missing is None else missing.value,
     )  # fmt: skip
@@ -319,7 +314,11 @@ def explore(
     check_out(out)
     number = fitting.parse_clusters(clusters)
     is_image = file.name.lower().endswith(exploring.IMAGES)
-    job = exploring.ImageJob(file, number, seed, out) if is_image else exploring.Job(file, wishes, number, seed, out)
+    job = (
+        exploring.ImageJob(file, number, seed, out)
+        if is_image
+        else exploring.TableJob(file, options, number, seed, out)
+    )
     exploring.run(job, port=port, host=host, allow_remote=allow_remote, browser=browser)
 
 
@@ -372,12 +371,11 @@ def segment(
 ) -> None:
     """Cluster the pixels of an image, and map how sure each one is."""
     from evidentia.app.cli import segmenting
-    from evidentia.app.cli.running import check_out
 
     check_out(out)
     pairs = [(Path(a), Path(b)) for a, b in (two.split(TwoMasks.BETWEEN) for two in different or [])]
     masks = segmenting.Masks(same or [], pairs, within, background)
-    job = segmenting.Job(
+    job = segmenting.SegmentJob(
         images,
         masks,
         method=method,
@@ -410,16 +408,16 @@ def predict(
     model = find_result(model, "model.npz")
     if not is_large(file):
         check_file(file)
-    from evidentia.app.cli import placing
-    from evidentia.app.cli.summary import print_summary
+    from evidentia.app.cli import predicting
+    from evidentia.app.cli.terminal import print_summary
 
-    placing.check_out(out, file)
-    found = placing.read_model(model)
-    partition = placing.place(found, file, id_column=id_column, missing=None if missing is None else missing.value)
+    predicting.check_out(out, file)
+    found = predicting.read_model(model)
+    partition = predicting.place(found, file, id_column=id_column, missing=None if missing is None else missing.value)
     if str(out) != "-":
         print_summary(partition)
     if out is not None:
-        written = placing.write(partition, out, id_column or found.id_column or "object")
+        written = predicting.write(partition, out, id_column or found.id_column or "object")
         if not quiet and str(out) != "-":
             terminal.print_labeled("written", str(written))
     elif not quiet:
@@ -447,7 +445,6 @@ def fuse(
 ) -> None:
     """Combine partitions of the same objects, by several methods, views or raters, and say where they disagree."""
     from evidentia.app.cli import fusing
-    from evidentia.app.cli.running import check_out
 
     check_out(out)
     fusing.run(
@@ -473,7 +470,7 @@ def show(
             return
         file = find_result(file, "sample/partition.npz").parent
     archive = find_result(file, "partition.npz")
-    from evidentia.app.cli.summary import print_doubtful, print_summary
+    from evidentia.app.cli.terminal import print_doubtful, print_summary
     from evidentia.partition import CredalPartition
 
     partition = CredalPartition.load(archive)
@@ -531,7 +528,7 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Cluster Fisher's irises, the number of clusters chosen from the data, and compare with the species."""
-    from evidentia.app.cli.iris import show_irises
+    from evidentia.app.cli.examples import show_irises
 
     show_irises(out, command=_command(ctx), quiet=quiet)
 
@@ -545,14 +542,14 @@ def datasets(
     download: Annotated[bool, typer.Option("--download", help="Fetch it from OpenML when it is not here.")] = False,
 ) -> None:
     """List the data sets that can be loaded, describe one, or write it to a file."""
-    from evidentia.app.cli import listing
+    from evidentia.app.cli import examples
 
     if name is not None:
-        listing.show_dataset(name, to, download=download)
+        examples.show_dataset(name, to, download=download)
     elif to is not None or download:
         raise UserError("Which data set? 'evidentia datasets' lists the names.")
     else:
-        listing.list_all()
+        examples.list_all()
 
 
 def _read_links(path: Path | None, id_column: str | None) -> Any:

@@ -17,7 +17,7 @@ from evidentia.app.cli import terminal
 from evidentia.app.cli.errors import UserError
 from evidentia.app.cli.fitting import record_events
 from evidentia.app.cli.inputs import Input
-from evidentia.app.cli.summary import print_summary
+from evidentia.app.cli.terminal import print_summary
 from evidentia.constraints import ActiveSession
 from evidentia.files import check_writable
 from evidentia.prototypes import CECM
@@ -31,7 +31,7 @@ MOST_ROWS, MOST_WIDTH = 20, 30
 TOL = 1e-7  # somebody waits: later digits change no question
 
 
-class Job(NamedTuple):
+class AskJob(NamedTuple):
     """What is asked about, and how the clusters are found between the questions."""
 
     file: Path
@@ -46,7 +46,7 @@ class Job(NamedTuple):
     command: str
 
 
-def run(job: Job) -> bool:
+def run(job: AskJob) -> bool:
     """Ask, answer after answer, and sum up; False when a fit was interrupted."""
     data, scale = job.given.data, job.given.scale
     scaled, scaler = rescale(data, scale)

@@ -23,17 +23,17 @@ IMAGES = (*PICTURES, *VOLUMES)
 
 
 @dataclass(frozen=True)
-class Job:
+class TableJob:
     """What is explored, and where it is kept."""
 
     file: Path
-    wishes: inputs.InputOptions
+    options: inputs.InputOptions
     clusters: Clusters
     seed: int
     out: Path
 
     def exploration(self) -> Exploration:
-        given = inputs.read(self.file, self.wishes)
+        given = inputs.read(self.file, self.options)
         hidden = [name for name, why in (given.left_out or {}).items() if why == "--drop"]
         frame, more = given.source.frame, self._maps()
         if more is not None:
@@ -41,7 +41,7 @@ class Job:
         table = columns_to_show(frame, given.data, hidden)
         table = table[[name for name in frame.columns if name in table]]
         settings = Settings(
-            self.wishes.method, self.clusters, given.choice.columns, scale=self.wishes.scale, seed=self.seed
+            self.options.method, self.clusters, given.choice.columns, scale=self.options.scale, seed=self.seed
         )
         names = () if more is None else tuple(map(str, more.columns))
         origin = Origin(given.source.code, given.id_column, given.dropped, self.file, names)
@@ -78,10 +78,10 @@ class ImageJob:
         return ImageExploration(read_image(self.file), settings, folder=self.out, code=code)
 
 
-def run(job: Job | ImageJob, *, port: int, host: str, allow_remote: bool, browser: bool) -> None:
+def run(job: TableJob | ImageJob, *, port: int, host: str, allow_remote: bool, browser: bool) -> None:
     """Serve the page until the person leaves."""
     check_host(host, allow_remote)
-    page, is_table = page_module("page"), isinstance(job, Job)
+    page, is_table = page_module("page"), isinstance(job, TableJob)
     kind = page_module("app").TablePage if is_table else page_module("image").ImagePage
     exploration = job.exploration()
     page_module("offline").prepare()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from evidentia.app.cli.errors import UserError, closest
 from evidentia.app.run_folder import check_listed, finish_run, listed_files
+from evidentia.files import check_writable
 
 LARGE = 1 << 29  # bytes of a table that is not read whole
 
@@ -42,3 +43,19 @@ def find_result(path: Path, name: str) -> Path:
     elif path.name in (listed_files(folder) or ()):
         check_listed(folder, path.name)
     return found
+
+
+def check_out(out: Path | None, tables: str = "auto") -> None:
+    """Refuse a place that cannot be written to, or a format, before the work is done, not after it."""
+    if out is None:
+        return
+    if tables == "parquet":
+        from evidentia.app.report.results import table_kind
+
+        table_kind(tables, 0)
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out} is a file. Name a directory; it is made if it is not there.")
+    try:
+        check_writable(out)
+    except OSError as error:
+        raise UserError(f"--out {out}: nothing can be written there ({error.filename}: {error.strerror}).") from error

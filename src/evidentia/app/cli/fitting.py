@@ -1,25 +1,30 @@
-"""From options to a fitted model: which estimator, on which scale, with how many clusters."""
+"""From options to a fitted model, printed and written: which estimator, on which scale, with how many clusters."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import typer
 from sklearn.base import clone
 
 from evidentia import methods
 from evidentia.app.advisor import n_clusters as numbers
-from evidentia.app.advisor.n_clusters import Clusters, fit_number
+from evidentia.app.advisor.n_clusters import Clusters, fit_number, numbers_to_try
 from evidentia.app.advisor.rules import number_settings, rescale
 from evidentia.app.advisor.table_model import TableModel, scales_of
-from evidentia.app.cli.errors import UserError
+from evidentia.app.cli import terminal
+from evidentia.app.cli.errors import INTERRUPTED, UserError
 from evidentia.app.cli.settings import read_settings
+from evidentia.app.run_folder import whole_run
 from evidentia.partition import CredalPartition
 from evidentia.selection import ensemble
 
@@ -31,7 +36,7 @@ class FitResult:
     The partition is that of the model, or with an ensemble that of many fits like it.
     """
 
-    placing: TableModel
+    table_model: TableModel
     partition: CredalPartition
     selection: Any
     notes: list[str]
@@ -111,18 +116,18 @@ def fit(estimator: Any, data: pd.DataFrame, clusters: Clusters, scale: str, link
         model.set_params(verbose=0)
     columns, named = data.columns.tolist(), data.index.name
     categories = tuple(name for name in columns if data[name].dtype == "category")
-    placing = TableModel(model, tuple(columns), categories, scales, None if named is None else str(named))
-    return FitResult(placing, model.partition_, selection, noticed.notes, noticed.interrupted)
+    table_model = TableModel(model, tuple(columns), categories, scales, None if named is None else str(named))
+    return FitResult(table_model, model.partition_, selection, noticed.notes, noticed.interrupted)
 
 
 def with_ensemble(fitted: FitResult, data: pd.DataFrame, n_fits: int, verbose: int = 0) -> FitResult:
     """Replace the partition by that of many fits like the model, its clusters in the order of the model's."""
-    placing, model = fitted.placing, fitted.placing.model
+    table_model, model = fitted.table_model, fitted.table_model.model
     given = {name: getattr(model, f"{name}_") for name in fixed_by_a_fit(model)}
     alike = clone(model).set_params(**given)
     with record_events() as noticed:
         seed = alike.get_params().get("random_state")
-        found = ensemble(placing.prepare(data), alike, n_fits=n_fits, random_state=seed, verbose=verbose)
+        found = ensemble(table_model.prepare(data), alike, n_fits=n_fits, random_state=seed, verbose=verbose)
     same = found.partition.n_clusters == model.n_clusters_
     partition = found.partition.align(model.partition_) if same else found.partition
     used, contested = len(found.models), int((found.conflict > 0.5).sum())
@@ -174,3 +179,99 @@ def record_events() -> Iterator[FitEvents]:
         finally:
             if in_main_thread:
                 signal.signal(signal.SIGINT, before)
+
+
+def run(
+    estimator: Any,
+    data: pd.DataFrame,
+    clusters: Clusters,
+    *,
+    scale: str = "none",
+    out: Path | None,
+    tables: str = "auto",
+    quiet: bool,
+    notes: Sequence[str] = (),
+    remark: Callable[[CredalPartition], str] | None = None,
+    object_column: str | None = None,
+    links: Any = None,
+    ensemble: int | None = None,
+    **words: Any,
+) -> None:
+    """Fit, print the summary, write the files; an interrupt does the last two with the best solution so far.
+
+    ``notes`` go to stderr and into the report, ``remark`` adds a sentence about the result, ``words`` are those of
+    :func:`evidentia.app.report.write_report`. With ``ensemble`` the partition is that of so many further fits.
+    """
+    if not quiet:
+        terminal.print_labeled("method", _describe_fit(estimator, clusters, scale))
+    if "verbose" in estimator.parameters:
+        estimator.set_params(verbose=int(not quiet and sys.stderr.isatty()))
+    fitted = fit(estimator, data, clusters, scale, links)
+    if ensemble and not fitted.interrupted:
+        fitted = with_ensemble(fitted, data, ensemble, verbose=int(not quiet and sys.stderr.isatty()))
+    partition, notes = fitted.partition, [*notes, *fitted.notes]
+    for text in notes:
+        terminal.print_note(text)
+    if not quiet:
+        terminal.echo()
+        if fitted.selection is not None:
+            itself = numbers_to_try(estimator, clusters) is None  # a long search; the report has its table
+            terminal.echo(f"{fitted.selection.choice if itself else fitted.selection}\n")
+    terminal.print_summary(partition)
+    sentence = None if remark is None else remark(partition)
+    if sentence is not None:
+        terminal.echo(f"\n{sentence}")
+    if not quiet and out is None:
+        terminal.echo("\nNothing was written; --out DIR keeps the report, the masses and the plots.")
+    if out is not None:
+        from evidentia.app.report.results import fill_results
+        from evidentia.plots.mpl import NEEDED, can_draw
+
+        with whole_run(out) as fresh:
+            saved = fitted.table_model.save(fresh / "model.npz")
+            written = fill_results(
+                fresh,
+                partition=partition,
+                model=fitted.table_model,
+                X=_numbers(estimator, data),
+                selection=fitted.selection,
+                object_column=object_column,
+                tables=tables,
+                notes=notes,
+                remark=sentence,
+                **words,
+            )
+        if not quiet:
+            terminal.echo()
+            terminal.print_labeled("written", f"{out / written[0].name}  (open it in a browser)")
+            if not can_draw():
+                terminal.print_labeled("", NEEDED)
+            terminal.print_labeled("", ", ".join(path.name for path in [*written[1:], saved]))
+            if tables == "auto" and written[1].suffix == ".parquet":
+                terminal.print_labeled(
+                    "", "So many rows are written as Parquet, which is quicker; --tables csv writes text."
+                )
+    if fitted.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _numbers(estimator: Any, data: pd.DataFrame) -> pd.DataFrame | None:
+    """The columns of numbers, which the report shows."""
+    numbers = data.select_dtypes("number")
+    return None if estimator.get_params().get("metric") == "precomputed" or numbers.empty else numbers
+
+
+def _describe_fit(estimator: Any, clusters: Clusters, scale: str) -> str:
+    counts = numbers_to_try(estimator, clusters)
+    if isinstance(clusters, int):
+        count = f"{clusters} clusters"
+    elif counts is not None:
+        count = f"{counts[0]} to {counts[-1]} clusters to choose from"
+    elif "searched" in estimator.method.number:
+        low, high = estimator.cluster_range
+        count = f"{low} to {high} clusters to choose from"
+    else:
+        count = "as many clusters as it finds"
+    scaled = "" if scale == "none" else f", columns on {scale} scale"
+    seed = estimator.get_params().get("random_state")
+    return f"{type(estimator).__name__}, {count}{scaled}" + ("" if seed is None else f", seed {seed}")

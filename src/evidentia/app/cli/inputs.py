@@ -46,10 +46,10 @@ class Input:
         self, clusters: Clusters, settings: Sequence[str] = (), seed: int = 0, *, linked: bool = False
     ) -> tuple[Any, Input]:
         """The chosen method, unfitted, and the same input without the reasons for what ``settings`` decide."""
-        wish = FitRequest(
+        request = FitRequest(
             self.choice.method, clusters, settings, seed, self.distances, linked=linked, chosen=self.choice.settings
         )
-        return wish.estimator(), replace(self, choice=self.choice.with_settings(**wish.given_settings()))
+        return request.estimator(), replace(self, choice=self.choice.with_settings(**request.given_settings()))
 
     def check_links(self, links: Path | None) -> None:
         if links is not None and self.dropped is not None and self.id_column is None:
@@ -133,59 +133,64 @@ class InputOptions:
     missing: str | None = None
 
 
-def read(file: Path, wishes: InputOptions, *, cures: str = "--missing drop leaves these rows out") -> Input:
+def read(file: Path, options: InputOptions, *, cures: str = "--missing drop leaves these rows out") -> Input:
     """The rows of a file that a method clusters; ``cures`` says what the command offers against missing values."""
-    if wishes.method != "auto":
-        methods.find(wishes.method)  # a slip of the pen is told before the file is read
-    if wishes.distances:
-        return _read_distances(file, wishes)
-    source = tables.read_table(file, id_column=wishes.id_column)
-    about_columns = any(_column_options(wishes).values())
-    if wishes.distances is None and wishes.method == "auto" and not about_columns and are_dissimilarities(source.frame):
-        given = _read_distances(file, wishes)
+    if options.method != "auto":
+        methods.find(options.method)  # a slip of the pen is told before the file is read
+    if options.distances:
+        return _read_distances(file, options)
+    source = tables.read_table(file, id_column=options.id_column)
+    about_columns = any(_column_options(options).values())
+    if (
+        options.distances is None
+        and options.method == "auto"
+        and not about_columns
+        and are_dissimilarities(source.frame)
+    ):
+        given = _read_distances(file, options)
         note = "The table is a square of dissimilarities and is taken for one; --no-distances takes it for columns."
         return replace(given, notes=[*given.notes, note])
-    return read_input(source, wishes, title=str(file), cures=cures)
+    return read_input(source, options, title=str(file), cures=cures)
 
 
 def read_input(
-    source: tables.Source, wishes: InputOptions, *, title: str, cures: str = "--missing drop leaves these rows out"
+    source: tables.Source, options: InputOptions, *, title: str, cures: str = "--missing drop leaves these rows out"
 ) -> Input:
     """The rows of a table that a method clusters."""
     table = tables.choose_columns(
-        source.frame, id_column=wishes.id_column, drop=wishes.drop, columns=wishes.columns, keep=wishes.keep
+        source.frame, id_column=options.id_column, drop=options.drop, columns=options.columns, keep=options.keep
     )
     seen = profile_table(table.frame, keep=table.kept)
     _check_kept(seen, table.kept)
     if not seen.of_kind():
         raise UserError(_empty_message(seen, table.left_out, separated=source.separated))
-    choice = _choose(table.frame, seen, wishes, table.kept)
+    choice = _choose(table.frame, seen, options, table.kept)
     record = methods.find(choice.method).method
     able = "missing values" in record.takes or choice.settings.get("metric") == "gower"
-    if wishes.missing == "em" and not able:
+    if options.missing == "em" and not able:
         raise UserError(f"--missing em is for methods that take missing values; {record.name} takes error or drop.")
-    missing = wishes.missing or ("em" if able else "error")
+    missing = options.missing or ("em" if able else "error")
     data, holes = tables.check_values(choice.rows(table.frame), missing=missing, cures=cures)
-    left_out, gone = {**_add_cures(choice, wishes), **table.left_out}, len(data) < len(table.frame)
+    left_out, gone = {**_add_cures(choice, options), **table.left_out}, len(data) < len(table.frame)
     if gone:  # fewer rows carry less, and without holes a wide table can be reduced
-        choice = _choose(data, profile_table(data, keep=choice.columns), wishes, choice.columns)
+        choice = _choose(data, profile_table(data, keep=choice.columns), options, choice.columns)
     return Input(
         title,
         source,
         data,
         choice,
         [*source.notes, *([holes] if holes else [])],
-        wishes.id_column,
+        options.id_column,
         left_out=left_out,
         dropped=None if not gone else "any" if missing == "drop" else "all",
     )
 
 
-def _choose(frame: pd.DataFrame, seen: TableProfile, wishes: InputOptions, kept: Sequence[str]) -> Recommendation:
-    choice = recommend_for(frame, seen, method=wishes.method, scale=wishes.scale, linked=wishes.linked)
+def _choose(frame: pd.DataFrame, seen: TableProfile, options: InputOptions, kept: Sequence[str]) -> Recommendation:
+    choice = recommend_for(frame, seen, method=options.method, scale=options.scale, linked=options.linked)
     unread = [name for name in kept if name in choice.left_out]
     if unread:
-        option = "--columns" if wishes.columns else "--keep"
+        option = "--columns" if options.columns else "--keep"
         raise UserError(f"{option}: {unread[0]!r} cannot be used ({choice.left_out[unread[0]]}).")
     return choice
 
@@ -199,29 +204,29 @@ def _check_kept(seen: TableProfile, kept: Sequence[str]) -> None:
         )
 
 
-def _read_distances(file: Path, wishes: InputOptions) -> Input:
-    if used := [option for option, value in _column_options(wishes).items() if value]:
+def _read_distances(file: Path, options: InputOptions) -> Input:
+    if used := [option for option, value in _column_options(options).items() if value]:
         raise UserError(f"{used[0]} is about the columns of a table; --distances has none.")
-    data, source, id_column = tables.read_distances(file, id_column=wishes.id_column)
-    choice = of_dissimilarities(profile_table(source.frame), method=wishes.method, linked=wishes.linked)
+    data, source, id_column = tables.read_distances(file, id_column=options.id_column)
+    choice = of_dissimilarities(profile_table(source.frame), method=options.method, linked=options.linked)
     return Input(str(file), source, data, choice, source.notes, id_column, distances=True)
 
 
-def _column_options(wishes: InputOptions) -> dict[str, bool]:
+def _column_options(options: InputOptions) -> dict[str, bool]:
     return {
-        "--scale": wishes.scale not in ("none", "auto"),
-        "--drop": bool(wishes.drop),
-        "--columns": bool(wishes.columns),
-        "--keep": bool(wishes.keep),
-        "--missing": wishes.missing is not None,
+        "--scale": options.scale not in ("none", "auto"),
+        "--drop": bool(options.drop),
+        "--columns": bool(options.columns),
+        "--keep": bool(options.keep),
+        "--missing": options.missing is not None,
     }
 
 
-def _add_cures(choice: Recommendation, wishes: InputOptions) -> dict[str, str]:
+def _add_cures(choice: Recommendation, options: InputOptions) -> dict[str, str]:
     """Why columns were left out, with the option that takes them all the same."""
     roles = {column.name: column.role for column in choice.profile.columns}
     cures = {"classes": "; --keep {} clusters it"}
-    if wishes.id_column is None:
+    if options.id_column is None:
         cures["names"] = "; --id {} takes it as their names"
     return {name: why + cures.get(roles[name], "").format(shlex.quote(name)) for name, why in choice.left_out.items()}
 

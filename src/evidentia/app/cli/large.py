@@ -30,7 +30,7 @@ PLACES = 64  # parts of the source that these are from
 
 def fit_large(
     where: str,
-    wish: fitting.FitRequest,
+    request: fitting.FitRequest,
     *,
     columns: Sequence[str],
     drop: Sequence[str],
@@ -42,10 +42,10 @@ def fit_large(
     **words: Any,
 ) -> None:
     """Fit, print the summary, write a Parquet file for each part of the rows, and a report on a sample of them."""
-    estimator = wish.estimator()
+    estimator = request.estimator()
     able = [name for name, cls in methods.clusterers().items() if "rows beyond memory" in cls.method.takes]
-    if wish.method not in able:
-        raise UserError(f"{wish.method} needs all rows in memory. Methods that do not: {', '.join(able)}.")
+    if request.method not in able:
+        raise UserError(f"{request.method} needs all rows in memory. Methods that do not: {', '.join(able)}.")
     with ExitStack() as stack:
         with fitting.record_events() as noticed, _client(scheduler):
             rows = _open(where, columns, drop)
@@ -74,9 +74,9 @@ def fit_large(
         terminal.echo("\n".join(rest))
         if fresh is not None:
             write_whole(fresh / "summary.txt", f"{summary}\n")
-            placing = TableModel(model.set_params(verbose=0), rows.names, scales=scales)
-            placing.save(fresh / "model.npz")
-            _fill_sample(fresh / "sample", placing, rows, noticed.notes, **words)
+            table_model = TableModel(model.set_params(verbose=0), rows.names, scales=scales)
+            table_model.save(fresh / "model.npz")
+            _fill_sample(fresh / "sample", table_model, rows, noticed.notes, **words)
     if not quiet:
         _say_what_was_written(out)
     if noticed.interrupted:
@@ -116,17 +116,17 @@ def _scales(rows: RowSource, scale: str) -> ColumnScales | None:
     return column_scales(rows)
 
 
-def _fill_sample(folder: Path, placing: TableModel, rows: RowSource, notes: Sequence[str], **words: Any) -> None:
+def _fill_sample(folder: Path, table_model: TableModel, rows: RowSource, notes: Sequence[str], **words: Any) -> None:
     """Write the results of rows from many places of the source, in the units of the files, as a run of its own."""
     from evidentia.app.report.results import fill_results
 
     table = sample(rows)
     frame = pd.DataFrame(table, columns=[str(name) for name in rows.names or range(rows.n_features)])
-    said = f"The report shows {len(table):,} of {len(placing.partition_):,} rows; masses/ and summary.txt speak of all."
+    said = f"The report shows {len(table):,} of {len(table_model.partition_):,} rows; masses/ and summary.txt hold all."
     fill_results(
         folder,
-        partition=placing.predict_partition(frame),
-        model=placing,
+        partition=table_model.predict_partition(frame),
+        model=table_model,
         X=frame,
         notes=[said, *notes],
         **words,

@@ -41,7 +41,7 @@ class Masks:
 
 
 @dataclass(frozen=True)
-class Job:
+class SegmentJob:
     """The images and how each fit is made."""
 
     paths: Sequence[Path]
@@ -100,7 +100,7 @@ def parse_meaning(text: str) -> list[list[str]]:
     return parts
 
 
-def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | None, quiet: bool) -> None:
+def run(job: SegmentJob, *, clusters: str | None, meanings: Sequence[str], out: Path | None, quiet: bool) -> None:
     """Segment, print the summary, write the maps; an interrupt does the last two with the best solution so far."""
     spoken = [parse_meaning(text) for text in meanings]
     if spoken:
@@ -144,7 +144,7 @@ def run(job: Job, *, clusters: str | None, meanings: Sequence[str], out: Path | 
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_fusion(job: Job, spoken: Sequence[Sequence[Sequence[str]]], clusters: str | None) -> None:
+def _check_fusion(job: SegmentJob, spoken: Sequence[Sequence[Sequence[str]]], clusters: str | None) -> None:
     if len(spoken) != len(job.paths) or len(spoken) < 2:
         raise UserError(
             f"--fuse is given once for each of two or more images, in their order. Got {len(job.paths)} "
@@ -167,7 +167,7 @@ def _describe_counts(counts: Sequence[Clusters]) -> str:
     return " and ".join(words) + " clusters"
 
 
-def _print_image(job: Job, image: Image) -> None:
+def _print_image(job: SegmentJob, image: Image) -> None:
     names = ", ".join(path.name for path in job.paths)
     count = len(image.channels)
     terminal.print_heading(f"{names}: {size_text(image.shape)} {image.points}, {count} channel{'s' * (count != 1)}")

@@ -63,7 +63,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Table:
+class ChosenColumns:
     """The columns that may be clustered, rows named, why the others were left out, and those that must be taken."""
 
     frame: pd.DataFrame
@@ -320,7 +320,7 @@ def choose_columns(
     drop: Sequence[str] = (),
     columns: Sequence[str] = (),
     keep: Sequence[str] = (),
-) -> Table:
+) -> ChosenColumns:
     """The columns that the options leave, objects named by ``id_column``.
 
     Those given by ``columns`` are the only ones and must be taken, those given by ``keep`` must be taken too.
@@ -353,7 +353,7 @@ def choose_columns(
         raise UserError(f"No column is left to cluster: --drop or --id takes all of {listing(known)}.")
     if id_column is not None:
         left.index = pd.Index(_identifiers(frame[id_column]), name=id_column)
-    return Table(left, left_out, list(dict.fromkeys([*asked, *options["--keep"]])))
+    return ChosenColumns(left, left_out, list(dict.fromkeys([*asked, *options["--keep"]])))
 
 
 def read_distances(path: Path, *, id_column: str | None = None) -> tuple[pd.DataFrame, Source, str | None]:

@@ -1,4 +1,4 @@
-"""Writing to the terminal: results to stdout, complaints and progress to stderr, color only where it is welcome."""
+"""Writing to the terminal: results to stdout, notes and progress to stderr, color only where it is welcome."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import os
 import shutil
 import sys
 import textwrap
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import typer
 
 from evidentia.safe_text import printable
+
+if TYPE_CHECKING:
+    from evidentia.partition import CredalPartition
+
 
 LABEL_WIDTH = 11
 
@@ -60,3 +64,23 @@ def print_problem(text: str) -> None:
 
 def _lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
+
+
+def print_summary(partition: CredalPartition) -> None:
+    first, *rest = partition.summary().splitlines()
+    print_heading(first)
+    echo("\n".join(rest))
+
+
+def print_doubtful(partition: CredalPartition, count: int) -> None:
+    """The objects that are hardest to place, and where their mass goes."""
+    names = list(map(printable, partition.focal_sets.names(partition.cluster_names)))
+    order, masses = partition.largest(4)
+    rows = [("object", "set", "masses")]
+    for i in partition.most_doubtful(count).tolist():
+        shared = [f"{names[j]} {m:.2f}" for j, m in zip(order[i], masses[i]) if m >= 0.005]
+        rows.append((printable(partition.name(i)), names[order[i, 0]], "  ".join(shared)))
+    widths = [max(len(row[k]) for row in rows) for k in (0, 1)]
+    for at, (name, best, shared_text) in enumerate(rows):
+        line = f"  {name:<{widths[0]}}  {best:<{widths[1]}}  {shared_text}"
+        echo(style(line, fg="cyan") if at == 0 else line)

@@ -17,8 +17,8 @@ from evidentia.app.cli import tables, terminal
 from evidentia.app.cli.errors import INTERRUPTED, UserError, closest, listing
 from evidentia.app.cli.fitting import parse_clusters, record_events
 from evidentia.app.cli.settings import read_settings
-from evidentia.app.cli.summary import print_summary
 from evidentia.app.cli.tables import split_names
+from evidentia.app.cli.terminal import print_summary
 from evidentia.app.run_folder import whole_run
 from evidentia.app.script import Script
 
@@ -37,7 +37,7 @@ def view_names(files: Sequence[Path]) -> list[str]:
     return stems if len(set(stems)) == len(stems) else [file.as_posix() for file in files]
 
 
-class View(NamedTuple):
+class FileView(NamedTuple):
     """A view from a file: its numbers, why columns were left out, notes, and an expression that reads it."""
 
     data: pd.DataFrame
@@ -48,11 +48,11 @@ class View(NamedTuple):
 
 def read_view(
     file: Path, *, distances: bool, id_column: str | None, drop: Sequence[str], columns: Sequence[str]
-) -> View:
+) -> FileView:
     """The columns of numbers of one file, or a square of dissimilarities; objects are named by ``id_column``."""
     if distances:
         data, source, named = tables.read_distances(file, id_column=id_column)
-        return View(data, {}, source.notes, source.code if named is None else f"{source.code}.set_index({named!r})")
+        return FileView(data, {}, source.notes, source.code if named is None else f"{source.code}.set_index({named!r})")
     source = tables.read_table(file, id_column=id_column)
     here = [[name for name in split_names(given, source.frame.columns.tolist()) if name in source.frame]
             for given in (drop, columns)]  # fmt: skip
@@ -62,7 +62,7 @@ def read_view(
     if data.empty:
         raise UserError(f"{file}: no column of numbers is left ({listing(list(text))}).")
     code = source.code if id_column is None else f"{source.code}.set_index({id_column!r})"
-    return View(data, {**table.left_out, **text}, source.notes, f"{code}[{list(data.columns)!r}]")
+    return FileView(data, {**table.left_out, **text}, source.notes, f"{code}[{list(data.columns)!r}]")
 
 
 def fit_views(
@@ -125,7 +125,7 @@ def fit_views(
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_names(views: dict[str, View], *, drop: Sequence[str], columns: Sequence[str]) -> None:
+def _check_names(views: dict[str, FileView], *, drop: Sequence[str], columns: Sequence[str]) -> None:
     """Refuse a column that is in none of the files; one that is in some is meant for those."""
     known = [str(name) for view in views.values() for name in (*view.data.columns, *view.left_out)]
     for option, given in (("--drop", drop), ("--columns", columns)):
@@ -150,7 +150,7 @@ def _estimator(method: str, count: Clusters, settings: Sequence[str], *, distanc
 
 
 def _write(
-    out: Path, model: Any, views: dict[str, View], tables: str, *, id_column: str | None, quiet: bool, **words: Any
+    out: Path, model: Any, views: dict[str, FileView], tables: str, *, id_column: str | None, quiet: bool, **words: Any
 ) -> None:
     from evidentia.app.report.results import fill_results
 
@@ -180,7 +180,7 @@ def _write(
         terminal.print_labeled("", ", ".join(path.name for path in [*written[1:], saved]))
 
 
-def _recipe(model: Any, views: dict[str, View]) -> str:
+def _recipe(model: Any, views: dict[str, FileView]) -> str:
     """Return Python code that does the same."""
     script = Script()
     lines = [f"    {name!r}: {script.expression(view.code)}," for name, view in views.items()]

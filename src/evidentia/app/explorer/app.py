@@ -18,19 +18,19 @@ from evidentia.app.advisor.rules import SCALERS
 from evidentia.app.explorer.asking import Questions
 from evidentia.app.explorer.comparing import Compare
 from evidentia.app.explorer.notebook import OURS
-from evidentia.app.explorer.objects import Details, Map, Table
+from evidentia.app.explorer.objects import Details, ObjectMap, ObjectTable
 from evidentia.app.explorer.page import Hub, Maker, Page, zip_files
 from evidentia.app.explorer.parts import WIDTH, Range, button, heading, options, side_by_side, text, to_html
 from evidentia.app.explorer.peaks import Numbers, Peaks, Tree
 from evidentia.app.explorer.recipe import script
 from evidentia.app.explorer.state import Exploration
-from evidentia.app.explorer.tabs import Columns, Log, Tabs, chain_words
+from evidentia.app.explorer.tabs import ColumnsTab, LogTab, Tabs, chain_words
 from evidentia.partition.counts import describe_clusters
 from evidentia.safe_text import guard_table
 
 AUTO = "auto"
-TABS = {"Questions": Questions, "Columns": Columns, "Numbers": Numbers, "Peaks": Peaks, "Tree": Tree,
-        "Compare": Compare, "Log": Log}  # fmt: skip
+TABS = {"Questions": Questions, "Columns": ColumnsTab, "Numbers": Numbers, "Peaks": Peaks, "Tree": Tree,
+        "Compare": Compare, "Log": LogTab}  # fmt: skip
 
 
 class TablePage(Page):
@@ -43,7 +43,7 @@ class TablePage(Page):
         self.selection = np.empty(0, dtype=np.int64)
         self.group: tuple[str, ...] = ()
         self.drawn = text("", sizing_mode="stretch_width")
-        self.map, self.details, self.table = Map(self), Details(self), Table(self)
+        self.map, self.details, self.table = ObjectMap(self), Details(self), ObjectTable(self)
         self.tabs = Tabs(self, TABS)
         self._make_controls()
 

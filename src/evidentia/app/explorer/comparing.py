@@ -9,9 +9,9 @@ import panel as pn
 from bokeh.models import LassoSelectTool
 from bokeh.plotting import figure
 
-from evidentia.app.explorer.figures import FADED, PLOT, Points, by_mark, mark_letters, name_figure, remove_grid
-from evidentia.app.explorer.parts import button, text, to_html
+from evidentia.app.explorer.parts import PLOT, Points, button, name_figure, text, to_html
 from evidentia.app.explorer.tabs import Tab
+from evidentia.app.maps import FADED, by_mark, mark_letters, remove_grid
 from evidentia.belief import FocalSets
 from evidentia.partition import CredalPartition
 from evidentia.partition.alignment import align_objects, match_labels, moved_objects

@@ -15,14 +15,24 @@ from bokeh.plotting import figure
 from evidentia import methods
 from evidentia.app.advisor.n_clusters import parse_clusters, words_of
 from evidentia.app.explorer.asking import Asking
-from evidentia.app.explorer.figures import name_figure, remove_grid
 from evidentia.app.explorer.page import Hub, Maker, Page, zip_files
-from evidentia.app.explorer.parts import WIDTH, Range, button, choices, heading, side_by_side, text, to_html
+from evidentia.app.explorer.parts import (
+    WIDTH,
+    Range,
+    button,
+    choices,
+    heading,
+    name_figure,
+    side_by_side,
+    text,
+    to_html,
+)
 from evidentia.app.explorer.recipe import image_script
 from evidentia.app.explorer.segments import PENS, ImageExploration, RegionQuestion
 from evidentia.app.images import write_segmentation
 from evidentia.app.images.pictures import MOST_CHANNELS, color_sets, single_sets, to_rgb
 from evidentia.app.images.strokes import Stroke
+from evidentia.app.maps import remove_grid
 from evidentia.plots.palette import set_label, set_style
 from evidentia.plots.styles import number_palette
 from evidentia.safe_text import escape

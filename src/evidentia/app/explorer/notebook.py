@@ -77,7 +77,7 @@ def explore(X: Any, model: Any = None, *, folder: str | os.PathLike[str] | None 
     X : DataFrame, array-like of shape (n_samples, n_features), AnnData, or Image
         Objects are named by the index of a DataFrame. Of an AnnData object its principal components (``X_pca``) are
         clustered, or X without them, and the maps in ``obsm`` can be chosen as coordinates. Images are told from
-        tables by :func:`evidentia.app.images.read_image` or ``Image.of``.
+        tables by :func:`evidentia.app.images.read_image` or ``Image.from_data``.
     model : estimator, optional
         For a table; fitted to X, or not yet. Without it :func:`~evidentia.app.advisor.recommend` decides.
     folder : path, optional

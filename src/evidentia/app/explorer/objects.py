@@ -11,20 +11,16 @@ import numpy as np
 import pandas as pd
 import panel as pn
 from bokeh.models import (
-    BoxSelectTool,
     ColumnDataSource,
     FixedTicker,
     HoverTool,
-    LassoSelectTool,
     PlainText,
     Range1d,
-    TapTool,
 )
 from bokeh.plotting import figure
 
-from evidentia.app.explorer.figures import FADED, PLOT, SYMBOLS, Points, by_mark, mark_letters, name_figure, remove_grid
-from evidentia.app.explorer.parts import WIDTH, Html, Range, choices, options, text, to_html
-from evidentia.app.report.interactive import draw_hulls, hull_columns
+from evidentia.app.explorer.parts import PLOT, WIDTH, Html, Points, Range, choices, name_figure, options, text, to_html
+from evidentia.app.maps import SYMBOLS, draw_map, hull_columns, mark_letters, remove_grid
 from evidentia.app.report.pictures import choose_view
 from evidentia.belief import format_mask
 from evidentia.partition.profiles import read_columns
@@ -50,7 +46,7 @@ COMPACT = ":host {font-size: 12px} .tabulator-row .tabulator-cell {padding: 4px 
 LINES = ":host label {display: block; height: 24px; line-height: 24px; margin: 0} :host {font-size: 13px}"
 
 
-class Map(Points):
+class ObjectMap(Points):
     """Where the objects are, how they look, and what is selected."""
 
     def __init__(self, page: TablePage):
@@ -74,20 +70,10 @@ class Map(Points):
             widget.param.watch(self._on_change, "value")
 
     def _figure(self) -> Any:
-        lasso = LassoSelectTool(continuous=False, name="lasso")
-        tools: list[Any] = ["pan", "wheel_zoom", "reset", "save"]
-        found = figure(tools=tools, name="map", height=520, **PLOT)
-        found.add_tools(lasso, BoxSelectTool(continuous=False), TapTool())
-        found.toolbar.active_drag = lasso
-        draw_hulls(found, self.hulls)
-        self.points = found.scatter(
-            "x", "y", source=self.source, size="size", fill_color="color", line_color="#333333", line_width=0.4,
-            marker=by_mark("mark"), fill_alpha=0.9, nonselection_fill_alpha=FADED,
-            nonselection_line_color=None, name="objects",
-        )  # fmt: skip
-        self.hover = HoverTool(renderers=[self.points], tooltips=[("object", "@name")])
+        found, points, _ = draw_map(self.source, self.hulls, height=520, **PLOT)
+        self.hover = HoverTool(renderers=[points], tooltips=[("object", "@name")])
         found.add_tools(self.hover)
-        return remove_grid(found)
+        return found
 
     # -- drawing ------------------------------------------------------------------------------------------------------
 
@@ -297,7 +283,7 @@ class Details:
         )  # fmt: skip
 
 
-class Table:
+class ObjectTable:
     """All objects in a table: sort, filter, search, and select by the keyboard."""
 
     def __init__(self, page: TablePage):

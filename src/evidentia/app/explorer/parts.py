@@ -1,14 +1,20 @@
-"""What pages are made of: words, buttons and sliders, with names for those who do not see them."""
+"""What pages are made of: words, buttons, sliders and figures, with names for those who do not see them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import panel as pn
 import param
+from bokeh.models import ColumnDataSource
 
 from evidentia.safe_text import escape, printable, printable_table
+
+if TYPE_CHECKING:
+    from evidentia.app.explorer.app import TablePage
+
 
 INK, FAINT = "#1b1b1b", "#6b6b6b"
 BANNERS = {"alert": ("#8a0000", "#fdecea"), "busy": ("#5c3d00", "#fff4dc"), "status": (INK, "#eef4f8")}
@@ -115,3 +121,29 @@ def choices(label: str, options: Any, **look: Any) -> pn.widgets.RadioBoxGroup:
     look = {"margin": (0, 10), "inline": True, **look}
     first = next(iter(options.values() if isinstance(options, dict) else options))
     return pn.widgets.RadioBoxGroup(label=label, options=options, value=first, stylesheets=[CHOICES], **look)
+
+
+PLOT = {"toolbar_location": "above", "background_fill_color": "#ffffff", "border_fill_color": "#ffffff",
+        "sizing_mode": "stretch_width"}  # fmt: skip
+
+
+def name_figure(figure_: Any, words: str) -> None:
+    """Words for those who do not see a figure; its tools stay within reach, which those of an image would not."""
+    figure_.html_attributes = {"role": "figure", "aria-label": printable(words)}
+
+
+class Points:
+    """Objects in figures over one source: what is selected there is selected everywhere, and the other way round."""
+
+    def __init__(self, page: TablePage, *columns: str):
+        self.page = page
+        self.objects = np.empty(0, dtype=np.int64)
+        self.source = ColumnDataSource({name: [] for name in columns})
+        self.source.selected.on_change("indices", self._on_select)
+
+    def _on_select(self, attr: str, old: list[int], new: list[int]) -> None:
+        if not self.page.ignores_events:
+            self.page.select(self.objects[new], self)
+
+    def show_selection(self, rows: np.ndarray) -> None:
+        self.source.selected.indices = np.flatnonzero(np.isin(self.objects, rows)).tolist()

@@ -12,9 +12,9 @@ from bokeh.models import BoxSelectTool, ColumnDataSource, PointDrawTool, TapTool
 from bokeh.plotting import figure
 
 from evidentia import methods
-from evidentia.app.explorer.figures import FADED, PLOT, Points, name_figure, remove_grid
-from evidentia.app.explorer.parts import Range, button, text
+from evidentia.app.explorer.parts import PLOT, Points, Range, button, name_figure, text
 from evidentia.app.explorer.tabs import Tab
+from evidentia.app.maps import FADED, remove_grid
 from evidentia.partition.alignment import match_labels
 from evidentia.plots import dendrogram_plot_data
 from evidentia.plots.palette import HUES

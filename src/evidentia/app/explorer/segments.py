@@ -146,7 +146,7 @@ class ImageExploration(History[ImageStep]):
         code: str = "...",
     ):
         super().__init__()
-        self.image, self.code = Image.of(image), code
+        self.image, self.code = Image.from_data(image), code
         self.first = settings or ImageSettings()
         words = size_text(self.image.shape)
         self.folder = None if folder is None else Folder(folder, "image", self.fingerprint, words)

@@ -47,7 +47,7 @@ class Tab:
         raise NotImplementedError
 
 
-class Columns(Tab):
+class ColumnsTab(Tab):
     """The columns that tell the clusters apart."""
 
     def __init__(self, page: TablePage):
@@ -68,7 +68,7 @@ class Columns(Tab):
         return pn.Column(text("The share of each column's scatter that lies between clusters"), self.bars)
 
 
-class Log(Tab):
+class LogTab(Tab):
     """What was done, and what of it the partition does not respect."""
 
     def __init__(self, page: TablePage):

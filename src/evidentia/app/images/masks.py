@@ -22,21 +22,21 @@ from evidentia.constraints.building import random_pairs
 CLEAR = 0.1  # how frequent a vector may be in the other region, against its frequency in its own
 
 
-class Region(NamedTuple):
+class NamedMask(NamedTuple):
     """A mask: how to call it, and the positions of its pixels."""
 
     name: str
     pixels: np.ndarray
 
 
-class Regions:
+class MaskReader:
     """Masks by name, each of them read and checked once."""
 
     def __init__(self, image: Image, index: np.ndarray):
         self._image, self._inside = image, index.ravel() >= 0
-        self._known: dict[Any, Region] = {}
+        self._known: dict[Any, NamedMask] = {}
 
-    def take(self, mask: Any, name: str) -> Region:
+    def take(self, mask: Any, name: str) -> NamedMask:
         """The region of a mask, a path or an array of the shape of the image; equal masks are the same region."""
         on_disk = isinstance(mask, str | os.PathLike)
         key = os.fspath(mask) if on_disk else id(mask)
@@ -55,7 +55,7 @@ class Regions:
             if not pixels.size:
                 raise ValueError(f"The mask {name} lies wholly outside of what is segmented.")
             equal = [known for known in self._known.values() if np.array_equal(known.pixels, pixels)]
-            self._known[key] = equal[0] if equal else Region(name, pixels)
+            self._known[key] = equal[0] if equal else NamedMask(name, pixels)
         return self._known[key]
 
 
@@ -86,7 +86,7 @@ def mask_links(
     rng = random_numbers(random_state, "mask_links")
     if n_links < 1:
         raise ValueError(f"'n_links' must be 1 or more. Got {n_links!r}.")
-    regions = Regions(image, index)
+    regions = MaskReader(image, index)
     together = [regions.take(mask, f"same[{k}]") for k, mask in enumerate(same)]
     apart = []
     for k, pair in enumerate(different):
@@ -100,7 +100,7 @@ def mask_links(
     return consistent(_distinct_pairs(must), _distinct_pairs(cannot))
 
 
-def refuse_contradictions(together: Sequence[Region], apart: Sequence[tuple[Region, Region]]) -> None:
+def refuse_contradictions(together: Sequence[NamedMask], apart: Sequence[tuple[NamedMask, NamedMask]]) -> None:
     """Masks that cannot all be right, whatever the image: different regions that share pixels, or that are joined."""
     group = list(range(len(together)))
     for i, one in enumerate(together):
@@ -123,12 +123,12 @@ def refuse_contradictions(together: Sequence[Region], apart: Sequence[tuple[Regi
             )
 
 
-def _count_shared(a: Region, b: Region) -> int:
+def _count_shared(a: NamedMask, b: NamedMask) -> int:
     return len(np.intersect1d(a.pixels, b.pixels, assume_unique=True))
 
 
 def _clear_pixels(
-    together: Sequence[Region], apart: Sequence[tuple[Region, Region]], vector: np.ndarray
+    together: Sequence[NamedMask], apart: Sequence[tuple[NamedMask, NamedMask]], vector: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Pixels of each region by which it can be told from those it differs from."""
     clear = {region.name: region.pixels for region in together}

@@ -65,7 +65,7 @@ def quantize(
     array([[0, 0, 1],
            [1, 1, 1]], dtype=int32)
     """
-    image = Image.of(image)
+    image = Image.from_data(image)
     rng = random_numbers(random_state, "quantize")
     if n_prototypes < 2:
         raise ValueError(f"'n_prototypes' must be 2 or more. Got {n_prototypes!r}.")

@@ -32,9 +32,9 @@ class Image:
 
     Examples
     --------
-    >>> Image.of(np.zeros((4, 3)))
+    >>> Image.from_data(np.zeros((4, 3)))
     Image(4 × 3 pixels, 1 channel)
-    >>> Image.of([np.zeros((2, 4, 3)), np.ones((2, 4, 3))])
+    >>> Image.from_data([np.zeros((2, 4, 3)), np.ones((2, 4, 3))])
     Image(2 × 4 × 3 voxels, 2 channels)
     """
 
@@ -44,7 +44,7 @@ class Image:
     volume: Any = None
 
     @classmethod
-    def of(cls, given: Any) -> Image:
+    def from_data(cls, given: Any) -> Image:
         """An image from a path, an array, or a list of either: several channels of the same pixels.
 
         An array of two axes is one channel; with three or more, the last axis holds the channels. An array of a list is
@@ -57,7 +57,7 @@ class Image:
         if isinstance(given, Sequence):
             arrays = [one for one in given if isinstance(one, np.ndarray)]
             if len(arrays) < len(given):
-                return stack([cls.of(one) for one in given])
+                return stack([cls.from_data(one) for one in given])
             return cls(*_number_channels(arrays))
         array = np.asarray(given)
         if array.ndim < 2:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from evidentia.app.images.masks import Regions, mask_links
+from evidentia.app.images.masks import MaskReader, mask_links
 from evidentia.app.images.quantizing import MOST, quantize
 from evidentia.app.images.reading import Image, size_text
 from evidentia.arguments import random_numbers
@@ -212,7 +212,7 @@ def segment(
     [[0.35, 0.29], [0.71, 0.33], [0.74, 0.76]]
     """
     random_numbers(random_state, "segment")  # a mistake is found before the work
-    image = Image.of(image)
+    image = Image.from_data(image)
     same, different = list(same), list(different)
     estimator = _estimator(method, n_clusters, linked=bool(same or different))
     found = _vectors(image, _region(image, within, background), n_prototypes, random_state)
@@ -272,7 +272,7 @@ def _region(image: Image, within: Any, background: float | None) -> np.ndarray |
     parts = [] if image.visible is None else [image.visible]
     if within is not None:
         inside = np.zeros(image.size, dtype=bool)
-        inside[Regions(image, np.zeros(image.shape, dtype=np.int8)).take(within, "within").pixels] = True
+        inside[MaskReader(image, np.zeros(image.shape, dtype=np.int8)).take(within, "within").pixels] = True
         parts.append(inside.reshape(image.shape))
     if background is not None:
         if np.isnan(background):

@@ -4,6 +4,9 @@ const at = (id) => document.getElementById(id)
 const {code, doubt} = source.data
 const n = names.length, depth = top_sets.shape[1]
 const on = sets.map(() => true)
+const visible = new Array(n).fill(true)
+const full = Array.from(source.data.size)
+const rgba = (color) => parseInt(color.slice(1) + "ff", 16)
 let order = {key: "doubt", down: true}
 
 const element = (tag, attributes = {}, ...inside) => {
@@ -43,14 +46,13 @@ window.evidentia_tell = (i) =>
 
 // -- what is shown, and what is selected ------------------------------------------------------------------------------
 let shown = []
-const selected = () => source.selected.indices.filter((i) => visible.booleans[i])
+const selected = () => source.selected.indices.filter((i) => visible[i])
 const refilter = () => {
   const least = Number(at("doubt").value)
   at("least").value = (least / 100).toFixed(2)
-  const booleans = new Array(n)
   shown = []
-  for (let i = 0; i < n; i++) if (booleans[i] = on[code[i]] && doubt[i] >= least) shown.push(i)
-  visible.booleans = booleans
+  for (let i = 0; i < n; i++) if (visible[i] = on[code[i]] && doubt[i] >= least) shown.push(i)
+  source.data = {...source.data, size: full.map((size, i) => visible[i] ? size : 0)}
   retell()
 }
 const retell = () => {
@@ -139,13 +141,12 @@ at("search").oninput = () => {
 }
 at("select").onclick = () => { source.selected.indices = [...shown] }
 at("clear").onclick = () => { source.selected.indices = [] }
-at("hulls").onchange = () => { for (const hull of hulls) hull.visible = at("hulls").checked }
+at("hulls").onchange = () => { hulls.visible = at("hulls").checked }
 at("color").append(element("option", {value: -1}, "set"), ...columns.map((column, j) => element("option", {value: j}, column.name)))
 at("color").onchange = () => {
   const column = columns[at("color").value]
-  const palette = column ? (column.levels.length ? column.palette : ramp) : sets.map((set) => set.fill)
-  mapper.setv({palette: column ? [...palette, missing] : palette, low: -0.5, high: palette.length - (column ? 0 : 1) + 0.5})
-  source.data = {...source.data, shade: column ? column.codes : code}
+  const palette = (column ? [...(column.levels.length ? column.palette : ramp), missing] : sets.map((set) => set.fill)).map(rgba)
+  source.data = {...source.data, color: Array.from(column ? column.codes : code, (k) => palette[k])}
   shades(column)
 }
 const shades = (column) => {

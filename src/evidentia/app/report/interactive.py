@@ -35,11 +35,10 @@ ROWS = 100  # of the table at once
 MOST_COLUMNS = 12
 ROOM = 2_500_000  # bytes for the objects, beside the 1.3 MB of Bokeh
 LONGEST = 60  # letters of a name or a category
-LINES = ("x", "cross")  # marks that have nothing to fill
 NEEDED = "The interactive page needs Bokeh: pip install 'evidentia[explorer]'."
 
 
-class Map(NamedTuple):
+class Placement(NamedTuple):
     """Where the objects are: coordinates, names of the axes, hulls as in ``plot_partition``, words about the view."""
 
     xy: np.ndarray
@@ -122,7 +121,7 @@ def render(partition: CredalPartition, columns: Columns | None, names: Sequence[
     drawn = choose_drawn(found.kinds)
     where = place(partition, columns)
     about = describe(partition, found, columns, [names[i][:LONGEST] for i in drawn.objects.tolist()], drawn.objects)
-    figure, models = draw_map(partition, found, where, drawn.objects)
+    figure, models = draw_objects(partition, found, where, drawn.objects)
     document = Document()
     document.add_root(figure)
     source = files("evidentia.app.report")
@@ -145,7 +144,7 @@ def render(partition: CredalPartition, columns: Columns | None, names: Sequence[
     return file_html(document, INLINE, title=escape(title), template=page, template_variables=variables)
 
 
-def place(partition: CredalPartition, columns: Columns | None) -> Map:
+def place(partition: CredalPartition, columns: Columns | None) -> Placement:
     """The plane that tells the clusters apart best, as in the report; of probabilities when there are no numbers."""
     if columns is None or not columns.numeric.any():
         plane = principal_plane(partition.pignistic)
@@ -160,7 +159,7 @@ def place(partition: CredalPartition, columns: Columns | None) -> Map:
     if lost:
         which = "object with a missing coordinate is" if lost == 1 else "objects with a missing coordinate are"
         words += f" {lost:,} {which} in the table only."
-    return Map(data.xy, data.axis_names, data.lower, data.upper, words.strip())
+    return Placement(data.xy, data.axis_names, data.lower, data.upper, words.strip())
 
 
 # -- what the script of the page is given -----------------------------------------------------------------------------
@@ -237,116 +236,34 @@ def describe_columns(
 # -- the map ----------------------------------------------------------------------------------------------------------
 
 
-def draw_map(
-    partition: CredalPartition, found: ObjectStyles, where: Map, objects: np.ndarray
+def draw_objects(
+    partition: CredalPartition, styles: ObjectStyles, where: Placement, objects: np.ndarray
 ) -> tuple[Any, dict[str, Any]]:
-    """Bokeh's figure, and the models that the script of the page changes."""
-    from bokeh.models import BooleanFilter, ColumnDataSource, LinearColorMapper, PlainText
-    from bokeh.plotting import figure
+    """Return Bokeh's figure, and the models that the script of the page changes."""
+    from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool, PlainText
 
-    lasso, hover, tools = map_tools()
-    plot = figure(
-        tools=tools,
-        active_drag=lasso,
-        active_scroll="auto",
-        sizing_mode="stretch_both",
-        x_axis_label=PlainText(text=where.names[0]),  # a string with dollars would be set as mathematics
-        y_axis_label=PlainText(text=where.names[1]),
-        name="map",
-    )
-    plot.toolbar.logo = None
-    hulls = [draw_hulls(plot, ColumnDataSource(hull_columns(where.lower, where.upper)))]
-    codes, n = found.codes[objects], len(objects)
-    doubt = np.clip(partition.doubt[objects], 0, 1)
-    source = ColumnDataSource(
-        {
-            "x": where.xy[objects, 0].astype(np.float32),
-            "y": where.xy[objects, 1].astype(np.float32),
-            "code": codes,
-            "shade": codes,
-            "doubt": np.round(100 * doubt).astype(np.uint8),
-            "size": found.sizes[objects],
-            "row": np.arange(n, dtype=np.uint16),
-        },
-        name="objects",
-    )
-    styles = [set_style(mask, partition.n_clusters) for mask in found.masks.tolist()]
-    ends: dict[str, Any] = {"low": -0.5, "high": len(styles) - 0.5}
-    mapper = LinearColorMapper(palette=[style.color for style in styles], **ends)
-    outline = [style.edge if mask.bit_count() > 1 else "#ffffff" for mask, style in zip(found.masks.tolist(), styles)]
-    edges = LinearColorMapper(palette=outline, **ends)
-    visible = BooleanFilter(name="shown")
-    hover.renderers = draw_marks(plot, source, found, codes, (mapper, edges, visible))
-    models = {"source": source, "visible": visible, "mapper": mapper, "hulls": hulls, "scatters": hover.renderers}
-    return plot, models
+    from evidentia.app.maps import draw_map, hull_columns, mark_letters
 
-
-def map_tools() -> tuple[Any, Any, list[Any]]:
-    """A lasso that speaks once at its end, a hover that shows text, and the usual tools."""
-    from bokeh.models import CustomJSHover, HoverTool, LassoSelectTool
-
-    tell = CustomJSHover(code="return window.evidentia_tell(value)")
-    lasso = LassoSelectTool(continuous=False)
-    hover = HoverTool(
-        tooltips='<div style="white-space: pre-line; max-width: 24em; overflow-wrap: anywhere">@row{custom}</div>',
-        formatters={"@row": tell},
-    )
-    return lasso, hover, ["pan", "wheel_zoom", "box_zoom", lasso, "tap", "reset", "save", hover]
-
-
-def draw_hulls(plot: Any, source: Any) -> Any:
-    """Outlines of clusters, whose columns are those of :func:`hull_columns`; below what is drawn later."""
-    drawn = plot.patches(
-        "xs", "ys", source=source, fill_color="color", fill_alpha="fill", line_color="color", line_width=1.4,
-        line_dash="dash", line_alpha=0.8,
+    columns = {
+        "x": where.xy[objects, 0].astype(np.float32),
+        "y": where.xy[objects, 1].astype(np.float32),
+        "code": styles.codes[objects],
+        "color": styles.colors[objects],
+        "mark": mark_letters(styles, objects),
+        "size": styles.sizes[objects],
+        "doubt": np.round(100 * np.clip(partition.doubt[objects], 0, 1)).astype(np.uint8),
+        "row": np.arange(len(objects), dtype=np.uint16),
+    }
+    source = ColumnDataSource(columns, name="objects")
+    axes = {f"{axis}_axis_label": PlainText(text=name) for axis, name in zip("xy", where.names)}  # no mathematics
+    plot, points, hulls = draw_map(
+        source, ColumnDataSource(hull_columns(where.lower, where.upper)), active_scroll="auto",
+        sizing_mode="stretch_both", **axes,
     )  # fmt: skip
-    drawn.nonselection_glyph = None  # a click on one leaves the others as they are
-    return drawn
-
-
-def hull_columns(lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]) -> dict[str, list[Any]]:
-    """Corners and looks of hulls: filled around the objects surely in each cluster, dashed around those possibly in it.
-
-    Examples
-    --------
-    >>> hull_columns([np.eye(3)[:, :2]], [np.empty((0, 2))])
-    {'xs': [[1.0, 0.0, 0.0]], 'ys': [[0.0, 1.0, 0.0]], 'color': ['#0072b2'], 'dash': ['solid'], 'fill': [0.09]}
-    """
-    rows = [
-        (*corners.T.tolist(), set_style(1 << k, len(lower)).color, dash, fill)
-        for hulls, dash, fill in ((upper, "dashed", 0.0), (lower, "solid", 0.09))
-        for k, corners in enumerate(hulls)
-        if len(corners) > 1
-    ]
-    names = ("xs", "ys", "color", "dash", "fill")
-    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
-
-
-def draw_marks(
-    plot: Any, source: Any, found: ObjectStyles, codes: np.ndarray, shared: tuple[Any, Any, Any]
-) -> list[Any]:
-    """One renderer for each mark, all over one source."""
-    from bokeh.models import CDSView, IndexFilter
-
-    mapper, edges, visible = shared
-    marks = np.array(found.marks)
-    drawn = []
-    for mark in dict.fromkeys(found.marks):
-        mine = IndexFilter(indices=np.flatnonzero((marks == mark)[codes]).tolist())
-        line = {"field": "shade", "transform": mapper} if mark in LINES else {"field": "code", "transform": edges}
-        drawn.append(
-            plot.scatter(
-                "x",
-                "y",
-                source=source,
-                view=CDSView(filter=mine & visible),
-                marker=mark,
-                size="size",
-                fill_color={"field": "shade", "transform": mapper},
-                line_color=line,
-                line_width=1.8 if mark in LINES else 0.7,
-                fill_alpha=0.9,
-                nonselection_alpha=0.25,
-            )
-        )
-    return drawn
+    hover = HoverTool(
+        renderers=[points],
+        tooltips='<div style="white-space: pre-line; max-width: 24em; overflow-wrap: anywhere">@row{custom}</div>',
+        formatters={"@row": CustomJSHover(code="return window.evidentia_tell(value)")},
+    )
+    plot.add_tools(hover)
+    return plot, {"source": source, "hulls": hulls}

@@ -45,13 +45,13 @@ class Shapes(NamedTuple):
     weights_: np.ndarray | None
 
     @classmethod
-    def of(cls, placing: TableModel, partition: CredalPartition) -> Shapes | None:
+    def from_model(cls, table_model: TableModel, partition: CredalPartition) -> Shapes | None:
         """Return the shapes of the clusters, None if the model has none; its weights, if the partition has its sets."""
-        centers, covariances = placing.centers, placing.covariances
+        centers, covariances = table_model.centers, table_model.covariances
         if centers is None or covariances is None or len(centers) != partition.n_clusters:
             return None
-        same = partition.focal_sets == placing.partition_.focal_sets
-        return cls(partition, centers, covariances, getattr(placing.model, "weights_", None) if same else None)
+        same = partition.focal_sets == table_model.partition_.focal_sets
+        return cls(partition, centers, covariances, getattr(table_model.model, "weights_", None) if same else None)
 
 
 def draw(
@@ -68,21 +68,21 @@ def draw(
     """
     if not can_draw():
         return []
-    placing = model if isinstance(model, TableModel) else TableModel(model)
-    model = placing.model
+    table_model = model if isinstance(model, TableModel) else TableModel(model)
+    model = table_model.model
     pictures = []
     if partition.no_answer is None:
         if X is not None:
             columns = read_columns(X, feature_names)
             if columns.numeric.any():
-                pictures += _scatter_pictures(partition, placing, columns)
+                pictures += _scatter_pictures(partition, table_model, columns)
         pictures.append(_mass_picture(partition))
         if getattr(model, "view_weights_", None) is not None:
             pictures += _view_pictures(model)
     return pictures + _search_pictures(partition, model, selection)
 
 
-def _scatter_pictures(partition: CredalPartition, placing: TableModel, columns: Columns) -> list[Picture]:
+def _scatter_pictures(partition: CredalPartition, table_model: TableModel, columns: Columns) -> list[Picture]:
     from evidentia import plots
 
     n, c = len(partition), partition.n_clusters
@@ -100,11 +100,11 @@ def _scatter_pictures(partition: CredalPartition, placing: TableModel, columns: 
             " ".join(part for part in (what, around, view.words) if part),
             f"{kind} objects colored by set of clusters, with outlines of {c} clusters.",
             lambda ax: plots.plot_partition(
-                partition, view.xy, feature_names=view.names, centers=view.centers(placing.centers), ax=ax
+                partition, view.xy, feature_names=view.names, centers=view.centers(table_model.centers), ax=ax
             ),
         )
     ]
-    shapes = Shapes.of(placing, partition)
+    shapes = Shapes.from_model(table_model, partition)
     if view.columns is not None and columns.numeric.all() and shapes is not None:
         at = view.columns
         found.append(
@@ -190,7 +190,7 @@ def _search_pictures(partition: CredalPartition, model: Any, selection: Any) -> 
 
 
 @dataclass(frozen=True)
-class View:
+class ScatterView:
     """What the picture of the objects shows.
 
     Attributes
@@ -224,7 +224,7 @@ class View:
         return centers if self.plane is None else self.plane.project(centers)
 
 
-def choose_view(partition: CredalPartition, numbers: Columns) -> View:
+def choose_view(partition: CredalPartition, numbers: Columns) -> ScatterView:
     r"""The two columns that tell the clusters apart best, or principal components if these tell clearly more.
 
     Planes are compared by :math:`\operatorname{tr}(T^{-1} B)`, the scatter between clusters relative to the total
@@ -234,7 +234,7 @@ def choose_view(partition: CredalPartition, numbers: Columns) -> View:
     whole, names = numbers.values, numbers.names
     middle = profile(partition, numbers).means
     if whole.shape[1] == 1:
-        return View(whole, names, "", None, None, middle)
+        return ScatterView(whole, names, "", None, None, middle)
     table = whole
     if len(whole) > SAMPLE:
         some = np.sort(np.random.default_rng(0).choice(len(whole), SAMPLE, replace=False))
@@ -259,7 +259,7 @@ def choose_view(partition: CredalPartition, numbers: Columns) -> View:
         words += " Clusters that overlap here can be apart in the other columns." * (len(names) > 2)
     pair = columns if plane.share is None else None
     xy = plane.project(whole if pair else fill_missing(whole))
-    return View(xy, plane.names, words.strip(), pair, plane, middle)
+    return ScatterView(xy, plane.names, words.strip(), pair, plane, middle)
 
 
 def plane_separation(partition: CredalPartition, xy: np.ndarray) -> float:
