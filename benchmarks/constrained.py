@@ -21,8 +21,8 @@ from sklearn.preprocessing import scale
 from benchmarks.harness import Line, duration, in_own_process, memory, peak_beyond, speed, stopwatch
 from evidentia import ECM, FocalSets
 from evidentia.constraints import PairwiseConstraints
-from evidentia.prototypes import CECM, _constrained
-from evidentia.prototypes._constrained import breaking_tables
+from evidentia.prototypes import CECM, _links
+from evidentia.prototypes._links import breaking_tables
 
 
 def table(n: int, d: int, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
@@ -53,10 +53,12 @@ def mass_problem(n: int) -> tuple[np.ndarray, np.ndarray, PairwiseConstraints, n
 
 
 def descend_on_masses(n: int) -> float:
-    from evidentia.solvers.linked_masses import linked_masses, make_ties
+    from evidentia.solvers.linked_masses import LinkGraph, linked_masses
 
     cost, start, links, tables = mass_problem(n)
-    return linked_masses(cost, start, tables, make_ties(links.pairs, links.must, np.full(len(links), 0.3), n))[1]
+    return linked_masses(
+        cost, start, tables, LinkGraph.from_pairs(links.pairs, links.must, np.full(len(links), 0.3), n)
+    )[1]
 
 
 def solve_all_masses_at_once(n: int) -> float:
@@ -94,14 +96,14 @@ def seconds_per_step(X: np.ndarray, truth: np.ndarray, n_links: int) -> float:
     steps: list[int] = []
 
     def work() -> None:
-        plain, taken = _constrained.linked_step, 0
+        plain, taken = _links.linked_step, 0
 
         def counted(*arguments: Any, **settings: Any) -> Any:
             nonlocal taken
             taken += 1
             return plain(*arguments, **settings)
 
-        with patch.object(_constrained, "linked_step", counted):
+        with patch.object(_links, "linked_step", counted):
             fit(X, truth, n_links, n_init=1)
         steps.append(taken)
 
@@ -119,27 +121,27 @@ class ByRamp(NamedTuple):
 def fits_by_ramp(X: np.ndarray, truth: np.ndarray, n_links: int, draws: Sequence[int]) -> tuple[ByRamp, ByRamp]:
     """Fits whose starts begin with weak and less weak links in turn, and those that all begin with the weakest."""
 
-    def best(ramps: tuple[np.ndarray, ...]) -> ByRamp:
-        kept, begin = _constrained.RAMPS, perf_counter()
+    def best(schedules: tuple[_links.LinkSchedule, ...]) -> ByRamp:
+        kept, begin = _links.GRADUAL, perf_counter()
         try:
-            _constrained.RAMPS = ramps
+            _links.GRADUAL = schedules
             links = [PairwiseConstraints.sample(truth, n_links, random_state=draw) for draw in draws]
             fits = [CECM(3, adaptive=True, random_state=0).fit(X, constraints=some) for some in links]
         finally:
-            _constrained.RAMPS = kept
+            _links.GRADUAL = kept
         scores = [adjusted_rand_score(truth, model.labels_) for model in fits]
         return ByRamp(np.array([model.criterion_ for model in fits]), np.array(scores), perf_counter() - begin)
 
-    return best(_constrained.RAMPS), best(_constrained.RAMPS[:1])
+    return best(_links.GRADUAL), best(_links.GRADUAL[:1])
 
 
 def sweeps(n_links: int) -> float:
     """Seconds of 20 sweeps over as many objects as links."""
-    from evidentia.solvers.linked_masses import linked_masses, make_ties
+    from evidentia.solvers.linked_masses import LinkGraph, linked_masses
 
     cost, start, _, tables = mass_problem(n_links)
     links = PairwiseConstraints.sample(np.arange(n_links) % 3, n_links, random_state=0)
-    ties = make_ties(links.pairs, links.must, np.full(n_links, 0.3), n_links)
+    ties = LinkGraph.from_pairs(links.pairs, links.must, np.full(n_links, 0.3), n_links)
     return stopwatch(lambda: linked_masses(cost, start, tables, ties, tol=-1, max_sweeps=20))
 
 

@@ -115,10 +115,10 @@ def egmm_passes(X: np.ndarray, start: np.ndarray, model: str, repeats: int = 10)
 def ecm_passes(X: np.ndarray, start: np.ndarray, repeats: int = 10) -> Callable[[], Any]:
     """Passes of ECM over rows in memory."""
     from evidentia.belief import FocalSets
-    from evidentia.prototypes._kernel import Columns, Criterion, Prototypes, descent_step
+    from evidentia.prototypes._kernel import ColumnChunk, Criterion, Prototypes, descent_step
 
     criterion = Criterion(FocalSets(len(start), "pairs"), 1.0, 2.0, 10.0)
-    rows = ArrayRows(X).map_chunks(lambda chunk: Columns(np.ascontiguousarray(chunk.table.T), None))
+    rows = ArrayRows(X).map_chunks(lambda chunk: ColumnChunk(np.ascontiguousarray(chunk.table.T), None))
     return lambda: [descent_step(rows, float(len(X)), criterion, Prototypes(start)) for _ in range(repeats)]
 
 

@@ -17,7 +17,6 @@ import sys
 import warnings
 
 import numpy as np
-from sklearn.utils.validation import has_fit_parameter
 
 PRODUCTS = {"bmm", "dot", "einsum", "inner", "matmul", "mm", "multi_dot", "tensordot", "vdot"}
 bad_products: set[str] = set()
@@ -89,10 +88,10 @@ def _fits(name, X):
     """Arguments of the estimator and of ``fit``: plain, with rows that count nothing, holes, links, a lost cluster."""
     model, rows = build(name), len(X)
     more = {"y": np.arange(rows) // 6} if model.__sklearn_tags__().target_tags.required else {}
-    if has_fit_parameter(model, "constraints"):
+    if "links" in model.method.takes:
         more["constraints"] = PairwiseConstraints.sample(np.arange(rows) % 2, 4, random_state=0)
     yield {}, {"X": X, **more}
-    if has_fit_parameter(model, "sample_weight"):
+    if "weights" in model.method.takes:
         yield {}, {"X": X, "sample_weight": np.where(np.arange(rows) < 6, 0.0, 1.5), **more}
     if model.__sklearn_tags__().input_tags.allow_nan and X.shape[1] > 1:
         yield {}, {"X": np.where(np.arange(X.size).reshape(X.shape) % 7 == 3, np.nan, X), **more}

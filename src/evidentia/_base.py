@@ -23,9 +23,22 @@ from evidentia._checks import (
 )
 from evidentia._data import Data, open_checkpoint, random_numbers_of, read_data, weigh_rows
 from evidentia._objects import Names, row_names
-from evidentia._parameters import BOOLEAN, JOBS, SEED, Check, Choice, Integer, Kind, Number, ParameterBase, param
+from evidentia._parameters import (
+    BOOLEAN,
+    JOBS,
+    SEED,
+    Check,
+    Choice,
+    Integer,
+    Kind,
+    Number,
+    ParameterBase,
+    fitted,
+    param,
+)
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS, TOO_MANY
+from evidentia.constraints.pairwise import PairwiseConstraints
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.rows import as_rows
@@ -41,41 +54,23 @@ from evidentia.solvers.descent import Run, Step, best_descent
 from evidentia.solvers.threads import limit_threads
 from evidentia.storage import save_model
 
-
-class FittedAttributes:
-    """What ``fit`` of every clusterer leaves behind."""
-
-    partition_: Any  # a CredalPartition, or a LazyPartition of rows that are not in memory
-    labels_: Any
-    focal_sets_: FocalSets
-    n_clusters_: int
-    collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
-    flaw_ = ""  # why clusters are not groups, for methods that look at that
-    barely_better = 0.0  # difference of BIC up to which more clusters are preferred
-
-
 FIRST_LOOK = "first look"  # the note of a fit that was ended early, as others promised more
 BARELY_BETTER = "barely better, with fewer clusters"  # and passed over, since sets say that clusters may be one
 COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses mean nothing."
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 
 
-class FittedRange:
-    """State that reading the table of ``fit`` leaves behind."""
-
-    _largest: float | None = None  # absolute value in a table in memory
-    _use_rep: str | None = None  # which part of an AnnData or MuData object was fitted
-    _stream: Any = None  # what ``partial_fit`` goes on from
-    n_jobs: Any = None  # of a method that has no such parameter
-    random_state: Any = None
-    verbose: Any = 0
-
-
-class MethodBase(FittedRange, CallbackSupportMixin, ParameterBase):
+class MethodBase(CallbackSupportMixin, ParameterBase):
     """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
 
     method: ClassVar[methods.Method]
     _least_share = LEAST_SHARE
+    _largest: float | None = fitted(None)  # absolute value in a table in memory
+    _use_rep: str | None = fitted(None)  # which part of an AnnData or MuData object was fitted
+    _stream: Any = fitted(None)  # what ``partial_fit`` goes on from
+    n_jobs: Any = fitted(None)  # of a method that has no such parameter
+    random_state: Any = fitted(None)
+    verbose: Any = fitted(0)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -99,13 +94,22 @@ class MethodBase(FittedRange, CallbackSupportMixin, ParameterBase):
         return save_model(self, path)
 
 
-class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, MethodBase):
+class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
     """Base of the estimators whose result is ``partition_``.
 
     A subclass declares its parameters and its record, and gives ``_fit(data)`` and ``_masses(rows)``. The first is the
     method: it sets ``focal_sets_`` and whatever else is learned, and returns the masses of the objects, or None if
     ``_masses`` is to compute them. The second gives the masses of rows that were checked.
     """
+
+    partition_: Any = fitted()  # a CredalPartition, or a LazyPartition of rows that are not in memory
+    labels_: Any = fitted()
+    focal_sets_: FocalSets = fitted()
+    n_clusters_: int = fitted()
+    constraints_: PairwiseConstraints = fitted()
+    collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
+    flaw_ = ""  # why clusters are not groups, for methods that look at that
+    barely_better = 0.0  # difference of BIC up to which more clusters are preferred
 
     _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")
     _cure = "Ask for fewer clusters, or give more objects."  # what to try after a collapse
@@ -191,7 +195,8 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
     def _read_rows(self, X: Any) -> Any:
         """Return the objects to fit to as the method reads them, checked: here rows of numbers, wherever they are."""
         lazy = as_rows(X)
-        if lazy is not None and (not issparse(X) or self.method.reads_sparse):
+        reads = self.method.reads_sparse if issparse(X) else "rows beyond memory" in self.method.takes
+        if lazy is not None and reads:
             return self._check_source(lazy, reset=True)
         if self._keeps_single and is_single(X):
             table = check_table(self, X, reset=True, dtype=np.float32)
@@ -266,7 +271,8 @@ class EvidentialClusterer(FittedAttributes, ClusterMixin, TransformerMixin, Meth
 
     def _check_rows(self, X: Any, sample_weight: Any = None) -> RowSource:
         """The rows to fit to, wherever they are, with their weights."""
-        return weigh_rows(self, self._read_rows(X), sample_weight, X)[0]
+        rows = self._read_rows(X)
+        return rows if sample_weight is None else weigh_rows(self, rows, sample_weight, X)[0]
 
     def _check_source(self, rows: RowSource, *, reset: bool) -> RowSource:
         """Rows as many columns wide as those fitted; ``reset``: these are fitted now."""

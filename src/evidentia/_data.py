@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from evidentia import methods
 from evidentia._checks import check_weight
-from evidentia._objects import Names, row_names
+from evidentia._objects import Names, align_objects, row_names
 from evidentia.constraints.pairwise import PairwiseConstraints, resolve_constraints
 from evidentia.rows.checkpoint import Checkpoint
 from evidentia.rows.numbered import NumberedRows
@@ -57,6 +58,10 @@ class Data(Generic[Rows]):
         """Names of the objects; None if they have none."""
         return row_names(self.rows) or row_names(self.given)
 
+    def align(self, value: Any, name: str) -> Any:
+        """Return what is known of each object in the order of X: joined by names where both have names."""
+        return align_objects(self.given, value, ("X", f"{name!r}"))
+
     @property
     def table(self) -> np.ndarray:
         """The rows as an array, when they are in memory."""
@@ -89,14 +94,23 @@ def read_data(
     X = estimator._as_table(X, use_rep)
     estimator._use_rep = use_rep
     vars(estimator).pop("_stream", None)  # fit begins anew
-    rows, weight = weigh_rows(estimator, estimator._read_rows(X), sample_weight, X)
-    lazy = isinstance(rows, RowSource) and not isinstance(rows, ArrayRows)
-    if lazy and constraints is not None:
-        rows = NumberedRows(rows)
-    links = resolve_constraints(estimator, constraints, linked_table(X, rows))
-    links = links if estimator.method.learner else links.check()
-    kept = None if checkpoint is None else open_checkpoint(estimator, checkpoint, rows)
+    rows, weight, links, kept = estimator._read_rows(X), None, no_links(), None
+    if sample_weight is not None:
+        rows, weight = weigh_rows(estimator, rows, sample_weight, X)
+    if constraints is not None:
+        lazy = isinstance(rows, RowSource) and not isinstance(rows, ArrayRows)
+        rows = NumberedRows(rows) if lazy else rows
+        links = resolve_constraints(estimator, constraints, linked_table(X, rows))
+        links = links if estimator.method.learner else links.check()
+    if checkpoint is not None:
+        kept = open_checkpoint(estimator, checkpoint, rows)
     return Data(X, rows, weight, links, partial_labels, random_numbers_of(estimator, kept), kept)
+
+
+@lru_cache(maxsize=1)
+def no_links() -> PairwiseConstraints:
+    """Return the links of a fit without any."""
+    return PairwiseConstraints.from_links()
 
 
 def linked_table(X: Any, rows: Any) -> Any:
@@ -118,11 +132,9 @@ def refuse_arguments(estimator: Any, **given: Any) -> None:
 
 
 def weigh_rows(estimator: Any, rows: Any, sample_weight: Any, X: Any) -> tuple[Any, np.ndarray | None]:
-    """Return rows with their weights, and the weights; None if all are one or come with the rows."""
-    if sample_weight is None:
-        return rows, None
+    """Return rows with their weights, and the weights."""
     if not isinstance(rows, RowSource):
-        return rows, check_weight(estimator, sample_weight, len(rows), rows)
+        return rows, check_weight(estimator, sample_weight, len(rows), rows if row_names(rows) else X)
     if not isinstance(rows, ArrayRows | SparseRows):
         raise TypeError(
             f"{type(estimator).__name__} takes the weights of rows that are not in memory from one of their columns: "

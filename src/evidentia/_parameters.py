@@ -44,7 +44,7 @@ from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Literal, dataclass_transform
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -246,7 +246,15 @@ def param(check: Check, doc: str = "", *, default: Any, kw_only: bool = True) ->
     return Parameter(check, doc, default, kw_only)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(param,))
+UNSET = object()  # a class has no value for an attribute that only a fit sets
+
+
+def fitted(default: Any = UNSET, *, init: Literal[False] = False) -> Any:
+    """Declare an attribute that a fit leaves behind in the body of a :class:`ParameterBase` class; no parameter."""
+    return default
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(param, fitted))
 class ParameterBase(BaseEstimator):
     """Base of everything whose parameters are declared by :func:`param`.
 
@@ -268,6 +276,8 @@ class ParameterBase(BaseEstimator):
         cls.attributes = MappingProxyType({**shown, **_inherit(cls, "attributes"), **shown})
         for name, parameter in own.items():
             setattr(cls, name, parameter.default)
+        for name in [name for name, value in vars(cls).items() if value is UNSET]:
+            delattr(cls, name)
         if cls.parameters != super(cls, cls).parameters and "__init__" not in vars(cls):
             cls.__init__ = _constructor(cls.parameters)  # type: ignore[method-assign]
         if "__doc__" in vars(cls) and cls.__doc__:

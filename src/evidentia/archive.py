@@ -135,6 +135,12 @@ def name_file_in_errors(path: str | os.PathLike[str], kind: Format) -> Iterator[
 MOVED = {
     "evidentia.mixtures.class_em:Columns": "evidentia.rows.categories:Columns",
     "evidentia.mixtures.latent_profile:Profiles": "evidentia.mixtures.profile_model:Profiles",
+    "evidentia.prototypes._streaming:Stream": "evidentia.prototypes._base:PrototypeStream",
+    "evidentia.prototypes.catecm:Problem": "evidentia.prototypes.catecm:CategoryProblem",
+    "evidentia.prototypes.catecm:Prototypes": "evidentia.prototypes.catecm:CategoryPrototypes",
+    "evidentia.prototypes.softecm:Tied": "evidentia.prototypes.softecm:CoupledCriterion",
+    "evidentia.views._kernel:Layout": "evidentia.views._kernel:ViewLayout",
+    "evidentia.views._kernel:ViewProblem": "evidentia.views._kernel:ViewCriterion",
     "evidentia.prototypes._mixed_rows:Coding": "evidentia.rows.categories:Coding",
     "evidentia.rows.mixed:Coding": "evidentia.rows.categories:Coding",
 }

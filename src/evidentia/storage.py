@@ -29,6 +29,8 @@ with one of these keys stands for all else:
 ==============  =======================================================================================
 
 Classes are looked up among those of evidentia and nowhere else, and are made of values alone: nothing in a file is run.
+skops.io keeps models without pickle too, but in its own layout: CONTRIBUTING promises that every later release reads a
+file, and that promise cannot be made for another package.
 """
 
 from __future__ import annotations

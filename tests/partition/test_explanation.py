@@ -14,9 +14,9 @@ from evidentia import ECM, CredalPartition, FocalSets
 from evidentia.partition.explanation import (
     ColumnEvidence,
     Competitor,
+    DecisiveValue,
     Explainer,
     Explanation,
-    Settling,
     _speakers,
     competing_clusters,
     ratio_text,
@@ -112,7 +112,7 @@ def test_nearest_sure_objects_are_nearest_in_spreads(ages):
 def test_what_would_settle_it_makes_one_cluster_ten_times_as_plausible(ages):
     partition, frame = ages
     told = partition.explain("Una", frame)
-    assert told.settling.column == "age"
+    assert told.decisive.column == "age"
     age = next(one for one in told.columns if one.column == "age")
     odds = log(0.9 / 0.7)
 
@@ -120,7 +120,7 @@ def test_what_would_settle_it_makes_one_cluster_ten_times_as_plausible(ages):
         ratio = [log_t(x, m, s) for x in (value, 41) for m, s in zip(age.usual, age.spreads)]
         return odds + (ratio[0] - ratio[1]) - (ratio[2] - ratio[3])
 
-    (young, below, low), (old, above, high) = told.settling.values
+    (young, below, low), (old, above, high) = told.decisive.values
     assert (young, below, old, above) == ("young", "at most", "old", "at least")
     assert low < high
     assert after(low) == pytest.approx(log(10))
@@ -165,7 +165,7 @@ def test_a_missing_value_says_nothing_and_is_worth_measuring(ages):
     told = partition.explain("Una", frame)
     age = next(one for one in told.columns if one.column == "age")
     assert (age.value, age.speaks_for, age.times) == (None, None, 1.0)
-    assert (told.settling.column, told.settling.missing) == ("age", True)
+    assert (told.decisive.column, told.decisive.missing) == ("age", True)
     assert "it is missing" in str(told)
     assert all(np.isfinite(one.distances).all() and one.distances for one in told.clusters)
     assert "age is missing, and would tell most." in partition.reasons(frame, ["Una"])[0]
@@ -207,8 +207,8 @@ def test_an_outlier_is_far_by_the_columns_that_are_far():
     assert (told.kind, told.clusters[0].name, told.columns[0].column) == ("outlier", "1", "b")
     mean, spread = X[30:60, 1].mean(), told.columns[0].spreads[0]
     assert told.columns[0].distance == pytest.approx((130 - mean) / spread)
-    assert told.settling.values[0][:2] == ("1", "at most")
-    assert told.settling.values[0][2] == pytest.approx(mean + 3 * spread)
+    assert told.decisive.values[0][:2] == ("1", "at most")
+    assert told.decisive.values[0][2] == pytest.approx(mean + 3 * spread)
     text = str(told)
     assert "60: an outlier, 1.00 of its mass is on the empty set. The nearest cluster is 1." in text
     assert "spreads above" in text
@@ -219,7 +219,7 @@ def test_an_outlier_is_far_by_the_columns_that_are_far():
 def test_an_outlier_that_is_far_in_no_single_column():
     X = [[0.0, 0], [1, 1], [2, 2], [9, 0], [10, 1], [11, 2], [1, 1.5]]
     told = crisp([0, 0, 0, 1, 1, 1], out=1).explain(6, X)
-    assert told.settling is None
+    assert told.decisive is None
     assert "No single column is too far" in str(told)
 
 
@@ -261,14 +261,14 @@ def test_categories_speak_too():
     assert "red" in str(told)
     json.dumps(told.to_dict())
     frame.loc[16, "color"] = None
-    assert ("0", "is", "red") not in partition.explain(16, frame).settling.values  # three times as likely is not ten
+    assert ("0", "is", "red") not in partition.explain(16, frame).decisive.values  # three times as likely is not ten
 
 
 def test_a_category_that_would_settle_it():
     frame = pd.DataFrame({"color": ["red"] * 40 + ["blue"] * 40 + [None]})
     partition = crisp(np.repeat([0, 1], 40), torn=[[0, 0.1, 0.1, 0.8]])
     told = partition.explain(80, frame)
-    assert told.settling == ("color", True, (("0", "is", "red"), ("1", "is", "blue")))
+    assert told.decisive == ("color", True, (("0", "is", "red"), ("1", "is", "blue")))
     assert "is red (for 0) or is blue (for 1); it is missing." in str(told)
 
 
@@ -276,7 +276,7 @@ def test_a_rare_category_makes_an_outlier():
     frame = pd.DataFrame({"color": ["red"] * 40 + ["blue"] * 40 + ["green"]})
     told = crisp(np.repeat([0, 1], 40), out=1).explain(80, frame)
     assert told.columns[0].distance > 3
-    assert told.settling.values[0][1:] == ("is", "red")
+    assert told.decisive.values[0][1:] == ("is", "red")
     assert "color is unusual" in crisp(np.repeat([0, 1], 40), out=1).reasons(frame, [80])[0]
 
 
@@ -454,9 +454,9 @@ def torn_explanation(**changed):
         ColumnEvidence("weight", None, (100.0, 200.0), (20.0, 30.0), (0.0, 0.0), 0.0, None, 1.0),
     )
     clusters = (Competitor(0, "a", 0.1, 0.7, ("x", "y"), (0.123, 4.0)), Competitor(1, "bee", 0.256, 0.85, (), ()))
-    settling = Settling("len", False, (("a", "at most", 1.2345), ("bee", "at least", 3.3)))
+    decisive = DecisiveValue("len", False, (("a", "at most", 1.2345), ("bee", "at least", 3.3)))
     question = (("x", "a"), ("z", "bee"))
-    given = {"columns": columns, "settling": settling, "question": question, "note": "Mind the gap."}
+    given = {"columns": columns, "decisive": decisive, "question": question, "note": "Mind the gap."}
     return replace(Explanation("Zoe", 4, "torn", "{a,bee}", 0.6, clusters), **{**given, **changed})
 
 
@@ -482,13 +482,13 @@ def test_the_whole_text():
 
 def test_the_text_without_what_is_not_known():
     nobody = tuple(one._replace(nearest=(), distances=()) for one in torn_explanation().clusters)
-    told = torn_explanation(clusters=nobody, columns=(), settling=None, question=(), note="")
+    told = torn_explanation(clusters=nobody, columns=(), decisive=None, question=(), note="")
     assert str(told).splitlines()[2:] == [
         "  cluster  mass  plausibility",
         "  a        0.10          0.70",
         "  bee      0.26          0.85",
     ]
-    lost = torn_explanation(settling=Settling("weight", True, ()))
+    lost = torn_explanation(decisive=DecisiveValue("weight", True, ()))
     assert "No value of weight, which tells a and bee apart best, would settle it alone; it is missing." in str(lost)
 
 
@@ -502,7 +502,7 @@ def test_the_text_of_an_outlier():
         ]
     )
     told = torn_explanation(kind="outlier", set="{}", columns=columns, question=(), note="")
-    told = replace(told, clusters=told.clusters[:1], settling=Settling("len", False, (("a", "at least", 3.0),)))
+    told = replace(told, clusters=told.clusters[:1], decisive=DecisiveValue("len", False, (("a", "at least", 3.0),)))
     assert str(told).splitlines() == [
         "Zoe: an outlier, 0.60 of its mass is on the empty set. The nearest cluster is a.",
         "",
@@ -516,8 +516,8 @@ def test_the_text_of_an_outlier():
         "",
         "What would bring it into a: len at least 3.0.",
     ]
-    assert str(replace(told, settling=None)).splitlines()[-1].startswith("No single column is too far")
-    assert str(replace(told, settling=None, columns=())).splitlines()[-1].startswith("  a  ")
+    assert str(replace(told, decisive=None)).splitlines()[-1].startswith("No single column is too far")
+    assert str(replace(told, decisive=None, columns=())).splitlines()[-1].startswith("  a  ")
 
 
 @pytest.mark.parametrize(("n", "most"), [(8, None), (9, 1), (12, 4)])
@@ -531,13 +531,13 @@ def test_eight_columns_are_printed(n, most):
 def test_many_clusters_are_cut_short():
     competitors = tuple(Competitor(k, f"c{k}", 0.1, 0.5, (), ()) for k in range(9))
     one = ColumnEvidence("len", 1.0, (1.0,) * 9, (1.0,) * 9, (0.0,) * 9, 0.0, None, 1.0)
-    lines = str(torn_explanation(clusters=competitors, columns=(one,), settling=None)).splitlines()
+    lines = str(torn_explanation(clusters=competitors, columns=(one,), decisive=None)).splitlines()
     assert lines[0].startswith("Zoe: torn between clusters c0, c1, c2, c3, c4, c5 and 3 more, ")
     assert [line.split()[0] for line in lines[3:11]] == [f"c{k}" for k in range(8)]
     assert lines[11] == ""
     assert lines[12].split() == ["column", "value", "speaks", "for", "in", "c0", "in", "c1", "in", "c2", "in", "c3"]
     assert lines[13].count("±") == 4
-    six = str(torn_explanation(clusters=competitors[:6], columns=(), settling=None)).splitlines()[0]
+    six = str(torn_explanation(clusters=competitors[:6], columns=(), decisive=None)).splitlines()[0]
     assert six.startswith("Zoe: torn between clusters c0, c1, c2, c3, c4 and c5, ")
 
 
@@ -618,7 +618,7 @@ def test_an_outlier_on_either_side_and_both_of_its_columns(side, where):
     told = explainer.explain(40)
     spread = told.columns[0].spreads[0]
     assert [one.column for one in told.columns] == ["b", "c", "a"]
-    assert told.settling == ("b", False, (("1", where, pytest.approx(side * 3 * spread, abs=1e-9)),))
+    assert told.decisive == ("b", False, (("1", where, pytest.approx(side * 3 * spread, abs=1e-9)),))
     b, c = (one.distance for one in told.columns[:2])
     above = "above" if side > 0 else "below"
     assert explainer.reasons([40]) == [
@@ -666,12 +666,12 @@ def test_the_category_that_would_settle_it_for_a_cluster_speaks_for_that_cluster
     profiles, named = explainer.profiles, 0
     for i in range(n):
         told = explainer.explain(i)
-        if told.kind == "outlier" or told.settling is None:
+        if told.kind == "outlier" or told.decisive is None:
             continue
-        j = frame.columns.get_loc(told.settling.column)
+        j = frame.columns.get_loc(told.decisive.column)
         shares = dict(zip([one.name for one in told.clusters], [one.cluster for one in told.clusters]))
         first, second = (one.name for one in told.clusters[:2])
-        for who, how, value in told.settling.values:
+        for who, how, value in told.decisive.values:
             if how == "is":
                 rival = second if who == first else first
                 at = profiles.columns.levels[j].index(value)

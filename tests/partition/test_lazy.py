@@ -61,7 +61,7 @@ def test_certainty_counts_each_row_as_its_weight_says(both):
 def test_sums_over_parts_of_several_partitions_of_the_same_rows(both):
     lazy, _ = both
     turned = LazyPartition(lazy.rows, lambda table: table[:, ::-1].copy(), FAMILY)
-    found = lazy.reduce_rows(lambda one, two: Certainty(len(one), one.empty.sum(), two.empty.sum()), turned)
+    found = lazy.reduce(lambda one, two: Certainty(len(one), one.empty.sum(), two.empty.sum()), turned)
     assert found == pytest.approx(Certainty(29, MASSES[:, 0].sum(), MASSES[:, 4].sum()))
 
 

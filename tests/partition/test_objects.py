@@ -23,6 +23,7 @@ from evidentia import (
     EGMM,
     EVCLUS,
     NNEVCLUS,
+    RECM,
     ActiveSession,
     BeliefHierarchical,
     CredalPartition,
@@ -157,6 +158,15 @@ def fitted(estimator, what):
     return run
 
 
+def started(cls):
+    def run(table, start):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return cls(3, focal_sets="full", init=start, random_state=0, max_iter=3).fit(table).partition_.masses
+
+    return run
+
+
 def made(estimator):
     """Masses of an estimator that has something for each object as a parameter."""
 
@@ -283,6 +293,7 @@ CASES = {
         )
         for cls in (EVCLUS, CEVCLUS)
     },
+    **{f"{cls.__name__}(init)": (X, P, started(cls)) for cls in (EVCLUS, CEVCLUS, RECM, NNEVCLUS)},
     "evidentia.belief.discount": (P, WEIGHT / (N + 1), lambda p, rate: belief.discount(p, rate).masses),
     "evidentia.graphs.modularity": (P, GRAPH, lambda p, graph: graphs.modularity(graph, p)),
     "evidentia.plots.graph_plot_data": (
@@ -313,7 +324,7 @@ OTHER = {
     ),
     "evidentia.plots.plot_pair_draws": "truth is a number",
     "evidentia.scores.interval_coverage": "the true posterior is an array, which has no names",
-    "LazyPartition.reduce_rows": "partitions of the same rows, which have no names",
+    "LazyPartition.reduce": "partitions of the same rows, which have no names",
     "evidentia.plots.contour_plot_data": "X gives the range of the picture only",
     "evidentia.plots.plot_contours": "X gives the range of the picture only",
 }
@@ -352,6 +363,10 @@ def kinds_of_parameters(function):
 def compares_objects(function, owner):
     """Whether a function takes two partitions, or a partition or table and something of the same objects."""
     kinds = kinds_of_parameters(function)
+    if function.__name__ == "fit":  # all have the same arguments, and refuse what their record does not list
+        record = getattr(owner, "method", None)
+        takes = () if record is None else record.takes
+        kinds = {name: kind for name, kind in kinds.items() if NEEDED_BY_FIT.get(name) in (None, *takes)}
     ignored = {name for name, kind in kinds.items() if name == "y" and "array-like" not in kind}
     partitions = [name for name, kind in kinds.items() if A_PARTITION.search(f"{name} {kind}")]
     count = len(partitions) + sum(bool(SEVERAL.search(kinds[name])) for name in partitions)
@@ -362,10 +377,6 @@ def compares_objects(function, owner):
         and "self" in kinds
     )
     told = {name for name, kind in kinds.items() if name in BESIDE or PER_OBJECT.search(kind)} - set(WEIGHTS)
-    if function.__name__ == "fit":  # all have the same arguments, and refuse what their record does not list
-        record = getattr(owner, "method", None)
-        takes = () if record is None else record.takes
-        told -= {name for name, needed in NEEDED_BY_FIT.items() if needed not in takes}
     beside = told - set(partitions) - ignored
     return count + len(beside) >= 2
 

@@ -100,9 +100,9 @@ def test_the_step_of_the_weights_is_the_minimum(seed):
     coding = Coding(np.zeros(3, bool), [np.array(list("xyz"), dtype=object)] * 3, np.empty(0), np.empty(0), 1.0)
     rows = coding.rows(coding.codes(frame.to_numpy()), np.empty((20, 0)))
     criterion = catecm.Criterion(FocalSets(3, "full"), -2.0, 1.6, 3.0)
-    problem = catecm.Problem(coding, criterion, "linear", ((rows, weight),))
-    start = catecm.Prototypes(rng.dirichlet(np.ones(3), size=(3, 3)).reshape(3, 9), np.empty((3, 0)))
-    _, better = catecm.descent_step(problem, start)
+    problem = catecm.CategoryProblem(coding, criterion, "linear", ((rows, weight),))
+    start = catecm.CategoryPrototypes(rng.dirichlet(np.ones(3), size=(3, 3)).reshape(3, 9), np.empty((3, 0)))
+    _, better = catecm.category_step(problem, start)
     powered = catecm.masses_of(rows, start, problem) ** 1.6 * weight[:, None]
     expected = best_categories(frame, powered, list(criterion.focal_sets), -2.0)
     np.testing.assert_array_equal(np.array(list("xyz"))[better.weights.reshape(3, 3, 3).argmax(axis=2)], expected)
@@ -117,14 +117,16 @@ def test_the_step_of_the_means_is_the_minimum():
     coding = Coding(numeric, categories, np.array([1.0, 20.0]), np.array([2.0, 40.0]), 0.4)
     focal_sets = FocalSets(3, "full")
     rows = coding.rows(coding.codes(table), coding.numbers(table, "me"))
-    problem = catecm.Problem(coding, catecm.Criterion(focal_sets, 0.6, 1.5, 4.0), "linear", ((rows, np.ones(60)),))
-    start = catecm.Prototypes(RNG.dirichlet(np.ones(3), size=(3, 6)).reshape(3, 18), RNG.normal(size=(3, 2)))
+    problem = catecm.CategoryProblem(
+        coding, catecm.Criterion(focal_sets, 0.6, 1.5, 4.0), "linear", ((rows, np.ones(60)),)
+    )
+    start = catecm.CategoryPrototypes(RNG.dirichlet(np.ones(3), size=(3, 6)).reshape(3, 18), RNG.normal(size=(3, 2)))
     powered = catecm.masses_of(rows, start, problem).T ** 1.5 * problem.criterion.penalty[:, None]
 
     def objective(prototypes):
         return (powered * catecm.dissimilarities(rows, prototypes, problem.criterion.average)).sum()
 
-    _, better = catecm.descent_step(problem, start)
+    _, better = catecm.category_step(problem, start)
     for q, k, step in product(range(2), range(3), (-1e-4, 1e-4)):
         moved = better.means.copy()
         moved[k, q] += step

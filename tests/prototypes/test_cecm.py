@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator, parametri
 from evidentia import ECM, FocalSets
 from evidentia.constraints import ContradictoryLinks, PairwiseConstraints
 from evidentia.methods import WEIGHT_CHECKS
-from evidentia.prototypes import CECM, CFCM, _constrained
+from evidentia.prototypes import CECM, CFCM, _links
 from evidentia.solvers.starts import START_RULES
 
 ADAPTIVE = pytest.mark.parametrize("adaptive", [False, True])
@@ -211,10 +211,10 @@ def test_strong_links_do_not_freeze_a_start_where_it_began():
 DRAWS_WITH_A_POOR_MINIMUM = (12, 19)  # of 100 links on Iris: where all links that begin weak lead
 
 
-def fit_with(ramps, X, links):
-    """The best start, with other ramps and all else as it is."""
+def fit_with(schedules, X, links):
+    """The best start, with other schedules and all else as it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_constrained, "RAMPS", ramps)
+        patch.setattr(_links, "GRADUAL", schedules)
         return CECM(3, adaptive=True, random_state=0).fit(X, constraints=links)
 
 
@@ -222,7 +222,7 @@ def fit_with(ramps, X, links):
 def test_starts_do_not_all_end_in_the_minimum_of_the_weakest_links(draw):
     X, truth = load_iris(return_X_y=True)
     links = PairwiseConstraints.sample(truth, 100, random_state=draw)
-    long, mixed = (fit_with(ramps, X, links) for ramps in (_constrained.RAMPS[:1], _constrained.RAMPS))
+    long, mixed = (fit_with(schedules, X, links) for schedules in (_links.GRADUAL[:1], _links.GRADUAL))
     assert mixed.criterion_ < 0.995 * long.criterion_
     assert adjusted_rand_score(truth, mixed.labels_) > 0.98 > adjusted_rand_score(truth, long.labels_)
 
@@ -231,7 +231,7 @@ def test_mixed_starts_never_end_higher_than_those_of_the_weakest_links_on_iris()
     X, truth = load_iris(return_X_y=True)
     for draw in range(10):
         links = PairwiseConstraints.sample(truth, 100, random_state=draw)
-        long, mixed = (fit_with(ramps, X, links) for ramps in (_constrained.RAMPS[:1], _constrained.RAMPS))
+        long, mixed = (fit_with(schedules, X, links) for schedules in (_links.GRADUAL[:1], _links.GRADUAL))
         assert mixed.criterion_ <= long.criterion_ * (1 + 1e-5)  # of one minimum, as far as tol goes
 
 
@@ -240,7 +240,7 @@ def test_few_links_in_scaled_wine_end_lower_and_nearer_to_the_truth_than_by_the_
     X, gain = StandardScaler().fit_transform(X), []
     for draw in range(8):
         links = PairwiseConstraints.sample(truth, 40, random_state=draw)
-        long, mixed = (fit_with(ramps, X, links) for ramps in (_constrained.RAMPS[:1], _constrained.RAMPS))
+        long, mixed = (fit_with(schedules, X, links) for schedules in (_links.GRADUAL[:1], _links.GRADUAL))
         assert mixed.criterion_ < 0.999 * long.criterion_
         gain.append(adjusted_rand_score(truth, mixed.labels_) - adjusted_rand_score(truth, long.labels_))
     assert np.mean(gain) > 0.15
@@ -570,7 +570,7 @@ def test_wrong_parameters_are_explained(blobs, params, message):
 
 
 def test_an_interrupt_keeps_the_best_solution_so_far(blobs, soft_links, monkeypatch):
-    calls, step = [], _constrained.linked_step
+    calls, step = [], _links.linked_step
 
     def impatient(*args):
         calls.append(1)
@@ -578,7 +578,7 @@ def test_an_interrupt_keeps_the_best_solution_so_far(blobs, soft_links, monkeypa
             raise KeyboardInterrupt
         return step(*args)
 
-    monkeypatch.setattr(_constrained, "linked_step", impatient)
+    monkeypatch.setattr(_links, "linked_step", impatient)
     with pytest.warns(ConvergenceWarning, match="CECM was interrupted"):
         model = CECM(3, tol=0, n_init=30, random_state=0).fit(blobs[0], constraints=soft_links)
     assert np.isfinite(model.partition_.masses).all()
@@ -588,11 +588,11 @@ def test_an_interrupt_before_there_is_anything_to_keep_leaves_nothing_behind(blo
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_constrained, "linked_step", interrupted)
+    monkeypatch.setattr(_links, "linked_step", interrupted)
     model = CECM(3, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(blobs[0], constraints=soft_links)
-    assert [name for name in vars(model) if name.startswith("_")] == ["_largest"]  # of the table, as n_features_in_
+    assert {name for name in vars(model) if name.startswith("_")} == {"_largest", "_use_rep"}  # of the table
 
 
 def test_a_check_of_the_table_learns_nothing(blobs, soft_links):

@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 
 from evidentia.belief import FocalSets
 from evidentia.partition.relational import pairwise
-from evidentia.prototypes._constrained import breaking_tables
-from evidentia.solvers.linked_masses import diagonal_qp, linked_masses, make_ties
+from evidentia.prototypes._links import breaking_tables
+from evidentia.solvers.linked_masses import LinkGraph, diagonal_qp, linked_masses
 from strategies import focal_families, random_masses
 
 FULL = FocalSets(2)
@@ -84,10 +84,10 @@ def slow_objective(masses, cost, pairs, kind, weight, tables):
 @pytest.mark.parametrize("seed", range(20))
 def test_every_sweep_lowers_the_objective(seed):
     cost, masses, pairs, kind, weight, tables = problem(seed, n=12, focal_sets=FocalSets(3), strength=10.0)
-    ties = make_ties(pairs, kind, weight, len(cost))
+    graph = LinkGraph.from_pairs(pairs, kind, weight, len(cost))
     trace = [slow_objective(masses, cost, pairs, kind, weight, tables)]
     for _ in range(30):
-        masses, objective = linked_masses(cost, masses, tables, ties, tol=0, max_sweeps=1)
+        masses, objective = linked_masses(cost, masses, tables, graph, tol=0, max_sweeps=1)
         assert objective == pytest.approx(slow_objective(masses, cost, pairs, kind, weight, tables), rel=1e-12)
         trace.append(objective)
     assert (np.diff(trace) <= 1e-13 * trace[0]).all()
@@ -99,7 +99,7 @@ def test_every_sweep_lowers_the_objective(seed):
 def test_the_start_is_not_changed():
     cost, start, pairs, kind, weight, tables = problem(0)
     before = start.copy()
-    linked_masses(cost, start, tables, make_ties(pairs, kind, weight, len(cost)))
+    linked_masses(cost, start, tables, LinkGraph.from_pairs(pairs, kind, weight, len(cost)))
     np.testing.assert_array_equal(start, before)
 
 
@@ -131,7 +131,9 @@ def general_solver(start, cost, pairs, kind, weight, tables):
 def test_a_general_solver_cannot_improve_the_solution(seed):
     cost, start, *rest = problem(seed)
     tables = rest[-1]
-    masses, objective = linked_masses(cost, start, tables, make_ties(*rest[:3], len(cost)), tol=0, max_sweeps=2000)
+    masses, objective = linked_masses(
+        cost, start, tables, LinkGraph.from_pairs(*rest[:3], len(cost)), tol=0, max_sweeps=2000
+    )
     found = general_solver(masses, cost, *rest)
     assert objective <= found.fun + 1e-8
 
@@ -139,7 +141,9 @@ def test_a_general_solver_cannot_improve_the_solution(seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_weak_links_have_one_solution_and_both_solvers_find_it(seed):
     cost, start, *rest = problem(seed, strength=0.15)  # the whole problem is convex
-    masses, objective = linked_masses(cost, start, rest[-1], make_ties(*rest[:3], len(cost)), tol=0, max_sweeps=2000)
+    masses, objective = linked_masses(
+        cost, start, rest[-1], LinkGraph.from_pairs(*rest[:3], len(cost)), tol=0, max_sweeps=2000
+    )
     found = general_solver(np.full_like(start, 1 / start.shape[1]), cost, *rest)
     assert objective == pytest.approx(found.fun, abs=1e-8)
     np.testing.assert_allclose(masses, found.x.reshape(masses.shape), atol=2e-4)
@@ -154,20 +158,20 @@ def test_two_objects_against_an_exhaustive_grid(kind, seed):
     rng = np.random.default_rng(seed)
     cost, weight, tables = rng.uniform(0.3, 4, (2, 4)), np.array([rng.uniform(0.5, 6)]), breaking_tables(FULL)
     pairs = np.array([[0, 1]])
-    ties = make_ties(pairs, np.array([kind]), weight, 2)
+    graph = LinkGraph.from_pairs(pairs, np.array([kind]), weight, 2)
     grid = (
         (GRID**2 @ cost[0])[:, None] + (GRID**2 @ cost[1])[None] + weight[0] * GRID @ tables[kind] @ GRID.T
     )  # 286 x 286 pairs of mass functions
     starts = [rng.dirichlet(np.ones(4), 2) for _ in range(20)]
-    best = min(linked_masses(cost, start, tables, ties, tol=0, max_sweeps=500)[1] for start in starts)
+    best = min(linked_masses(cost, start, tables, graph, tol=0, max_sweeps=500)[1] for start in starts)
     assert best <= grid.min() + 1e-12
     assert best >= grid.min() - 0.05 * grid.min()  # the grid has steps of 0.1
 
 
-@pytest.mark.parametrize("n", [2, 9, 40])  # fewer ties than are read ahead, about as many, more
+@pytest.mark.parametrize("n", [2, 9, 40])  # fewer graph than are read ahead, about as many, more
 def test_ties_list_every_pair_at_both_of_its_objects(n):
     *_, pairs, kind, weight, _ = problem(0, n=n)
-    start, *columns = make_ties(pairs[::-1], kind[::-1], weight[::-1], n + 1)  # the last object has none
+    start, *columns = LinkGraph.from_pairs(pairs[::-1], kind[::-1], weight[::-1], n + 1)  # the last object has none
     found = [list(zip(*(column[start[i] : start[i + 1]].tolist() for column in columns))) for i in range(n + 1)]
     listed = list(zip(pairs.tolist(), kind.tolist(), weight.tolist()))
     assert found == [sorted((i + j - at, t, w) for (i, j), t, w in listed if at in (i, j)) for at in range(n + 1)]
@@ -187,13 +191,13 @@ def slow_sweep(masses, cost, pairs, kind, weight, tables):
 @pytest.mark.parametrize("n", [4, 30])
 def test_sweeps_are_those_of_plain_loops_and_end_when_the_objective_rests(n):
     cost, start, *rest = problem(3, n=n, focal_sets=FocalSets(3))
-    ties, tables, slow = make_ties(*rest[:3], n), rest[-1], start.copy()
+    graph, tables, slow = LinkGraph.from_pairs(*rest[:3], n), rest[-1], start.copy()
     trace = [slow_objective(slow, cost, *rest)]
     while len(trace) < 3 or trace[-2] - trace[-1] > 1e-4 * trace[0]:
         trace.append(slow_objective(slow_sweep(slow, cost, *rest), cost, *rest))
-    masses, objective = linked_masses(cost, start, tables, ties, tol=1e-4)
+    masses, objective = linked_masses(cost, start, tables, graph, tol=1e-4)
     assert len(trace) > 3
-    few = [linked_masses(cost, start, tables, ties, tol=0, max_sweeps=k)[1] for k in range(1, len(trace))]
+    few = [linked_masses(cost, start, tables, graph, tol=0, max_sweeps=k)[1] for k in range(1, len(trace))]
     np.testing.assert_allclose(few, trace[1:], rtol=1e-12)
     np.testing.assert_allclose(masses, slow, atol=1e-12)
     assert objective == pytest.approx(trace[-1], rel=1e-12)

@@ -24,7 +24,7 @@ from evidentia import (
     PairwiseConstraints,
 )
 from evidentia.experimental import BCM
-from evidentia.prototypes import _base
+from evidentia.prototypes import _base, ecm
 from evidentia.solvers.starts import START_RULES
 
 SETTLED = {"random_state": 0, "n_init": 4, "tol": 1e-13, "max_iter": 2000}
@@ -209,14 +209,6 @@ def test_every_method_tells_how_its_search_went(blobs, kind):
     if kind not in (ECM, BPEC):  # their default family is laid over a first fit
         assert model.criterion_ == model.start_criteria_.min()
     assert kind.method.criterion == "minimized"
-
-
-@pytest.mark.parametrize("kind", [kind for kind in FAMILY if kind is not COPKMeans])
-def test_to_ask_for_the_focal_sets_changes_nothing(kind):
-    model = kind()
-    before = dict(vars(model))
-    assert model._family(4).n_clusters == 4
-    assert vars(model) == before
 
 
 @pytest.mark.parametrize("kind", FAMILY[:-2])
@@ -613,14 +605,15 @@ def test_automatic_sets_keep_the_order_of_given_centers(blobs):
 
 def interrupt_after(monkeypatch, calls):
     """One impatient moment, after some steps; whoever goes on is not interrupted again."""
-    step, count = _base.descent_step, itertools.count()
+    step, count = ecm.descent_step, itertools.count()
 
     def interrupted(*args):
         if next(count) == calls:
             raise KeyboardInterrupt
         return step(*args)
 
-    monkeypatch.setattr(_base, "descent_step", interrupted)
+    for module in (_base, ecm):
+        monkeypatch.setattr(module, "descent_step", interrupted)
 
 
 @pytest.mark.parametrize("focal_sets", ["full", "auto"])

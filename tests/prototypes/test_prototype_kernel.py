@@ -11,10 +11,13 @@ from evidentia.belief import FocalSets
 from evidentia.prototypes._base import Slices
 from evidentia.prototypes._kernel import (
     GUARD,
+    ColumnChunk,
     Criterion,
+    DistanceCosts,
     Prototypes,
     adapted_metric,
     block_masses,
+    chunk_sums,
     cost_terms,
     descent_step,
     guard_cost,
@@ -23,11 +26,14 @@ from evidentia.prototypes._kernel import (
     update_centers,
     update_covariances,
     update_masses,
-    weighted_sums,
 )
 
 ALPHA, BETA, RHO = 1.7, 2.3, 1.9
 ADAPTIVE = pytest.mark.parametrize("adaptive", [False, True], ids=["euclidean", "mahalanobis"])
+
+
+def weighted_sums(rows, weight, prototypes, criterion):
+    return chunk_sums(ColumnChunk(rows, weight), DistanceCosts(prototypes, criterion))
 
 
 def random_problem(adaptive, n=31, c=3, p=2, seed=0, family="full"):
@@ -107,7 +113,7 @@ def test_beta_near_one_gives_crisp_masses_without_overflow():
 def test_an_object_on_a_prototype_belongs_to_it(adaptive):
     X, _, prototypes, criterion = random_problem(adaptive)
     X[4] = prototypes.centers[1]
-    (_, _, _, masses, _) = next(block_masses(X.T, prototypes, criterion))
+    (_, _, _, masses, _) = next(block_masses(X.T, DistanceCosts(prototypes, criterion)))
     assert np.isfinite(masses).all()
     assert masses[criterion.focal_sets.index({1}), 4] == pytest.approx(1, abs=1e-6)
 
@@ -132,7 +138,7 @@ def test_the_compiled_pass_is_that_by_products_of_matrices(adaptive, n, weighted
     X[0] = prototypes.centers[1]  # a cost of zero
     criterion, given = replace(criterion, beta=2.0), weight if weighted else None
     compiled = weighted_sums(np.ascontiguousarray(X.T), given, prototypes, criterion)
-    products = sums_over(block_masses(X.T, prototypes, criterion), given)
+    products = sums_over(block_masses(X.T, DistanceCosts(prototypes, criterion)), given)
     assert compiled.objective == pytest.approx(products.objective, rel=1e-13)
     np.testing.assert_allclose(compiled.sums, products.sums, rtol=1e-12, atol=1e-13)
 
@@ -147,7 +153,7 @@ def test_blocks_of_rows_do_not_change_the_sums(monkeypatch):
     X, weight, prototypes, criterion = random_problem(False, n=1000)
     whole = weighted_sums(X.T, weight, prototypes, criterion)
     monkeypatch.setattr("evidentia.solvers.blocks.BLOCK_BYTES", 1)
-    assert len(list(block_masses(X.T, prototypes, criterion))) > 3
+    assert len(list(block_masses(X.T, DistanceCosts(prototypes, criterion)))) > 3
     chunks = weighted_sums(X.T, weight, prototypes, criterion)
     assert chunks[0] == pytest.approx(whole[0], rel=1e-12)
     np.testing.assert_allclose(chunks[1], whole[1], rtol=1e-12)

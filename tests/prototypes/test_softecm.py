@@ -18,7 +18,7 @@ from evidentia import EVCLUS, FocalSets, SoftECM, load_model
 from evidentia.dissimilarities.series import Series, as_series, dtw_distances, warping_path
 from evidentia.prototypes import _free_prototypes as free
 from evidentia.prototypes._kernel import Criterion
-from evidentia.prototypes.softecm import Tied, descent_step
+from evidentia.prototypes.softecm import CoupledCriterion, soft_step
 
 POINTS, GROUP = make_blobs([20, 16, 12], centers=[[0, 0], [6, 0], [0, 7]], shuffle=False, random_state=1)
 
@@ -112,27 +112,27 @@ def test_new_objects_are_placed_as_the_fitted_ones(kind):
 def test_by_hand():
     # Objects 0 and 4 are the clusters, 1 is the prototype of the pair: d of object 2 (at 3) is 3, 1 and 2 (times 2).
     D = cdist(np.array([[0.0], [2.0], [3.0], [9.0], [4.0]]), np.array([[0.0], [2.0], [3.0], [9.0], [4.0]]), "cityblock")
-    tied = Tied(Criterion(FocalSets(2, "full"), 1.0, 2.0, 6.0), 0.5)
+    coupled = CoupledCriterion(Criterion(FocalSets(2, "full"), 1.0, 2.0, 6.0), 0.5)
     members = free.Members(D)
-    np.testing.assert_array_equal(tied.ties, [[0, 0, 0.5], [0, 0, 0.5], [0.5, 0.5, 0]])
-    masses = tied.masses(members.distances(np.array([0, 4, 1])))
+    np.testing.assert_array_equal(coupled.couplings, [[0, 0, 0.5], [0, 0, 0.5], [0.5, 0.5, 0]])
+    masses = coupled.masses(members.distances(np.array([0, 4, 1])))
     weights = np.array([1 / 6, 1 / 3, 1 / 1, 1 / (2 * 1)])
     np.testing.assert_allclose(masses[2], weights / weights.sum())
-    objective, _ = descent_step(members, tied, np.array([0, 4, 1]))
+    objective, _ = soft_step(members, coupled, np.array([0, 4, 1]))
     least = sum(1 / (1 / 6 + sum(1 / max(c * D[i, v], 1e-150) for v, c in ((0, 1), (4, 1), (1, 2)))) for i in range(5))
     assert objective == pytest.approx(least + 0.5 * (2 + 2))
 
 
 def test_the_step_of_points_is_the_minimum():
     rng = np.random.default_rng(3)
-    tied = Tied(Criterion(FocalSets(3, "full"), 1.2, 1.7, 2.0), 3.0)
+    coupled = CoupledCriterion(Criterion(FocalSets(3, "full"), 1.2, 1.7, 2.0), 3.0)
     weight = rng.uniform(size=(7, len(POINTS)))
     space = free.Points(POINTS)
 
     def objective(prototypes):
-        return (weight * space.distances(prototypes)).sum() + (tied.ties * space.between(prototypes)).sum() / 2
+        return (weight * space.distances(prototypes)).sum() + (coupled.couplings * space.between(prototypes)).sum() / 2
 
-    best = space.improve(rng.normal(size=(7, 2)), weight, tied.ties, tied.single)
+    best = space.improve(rng.normal(size=(7, 2)), weight, coupled.couplings, coupled.single)
     for at, q, step in product(range(7), range(2), (-1e-3, 1e-3)):
         moved = best.copy()
         moved[at, q] += step
@@ -141,9 +141,9 @@ def test_the_step_of_points_is_the_minimum():
 
 def test_the_equations_of_the_sets_and_of_the_clusters():
     rng = np.random.default_rng(4)
-    tied = Tied(Criterion(FocalSets(2, "full"), 1.0, 2.0, 2.0), 3.0)
+    coupled = CoupledCriterion(Criterion(FocalSets(2, "full"), 1.0, 2.0, 2.0), 3.0)
     a = rng.uniform(size=(3, len(POINTS)))
-    one, two, both = free.Points(POINTS).improve(np.zeros((3, 2)), a, tied.ties, tied.single)
+    one, two, both = free.Points(POINTS).improve(np.zeros((3, 2)), a, coupled.couplings, coupled.single)
     np.testing.assert_allclose((a[2].sum() + 2 * 3) * both - 3 * (one + two), a[2] @ POINTS)
     np.testing.assert_allclose((a[0].sum() + 3) * one - 3 * both, a[0] @ POINTS)
 
@@ -151,9 +151,9 @@ def test_the_equations_of_the_sets_and_of_the_clusters():
 def test_objects_are_exchanged_for_the_best():
     D = cdist(POINTS, POINTS)
     rng = np.random.default_rng(5)
-    tied = Tied(Criterion(FocalSets(2, "full"), 1.0, 2.0, 2.0), 3.0)
+    coupled = CoupledCriterion(Criterion(FocalSets(2, "full"), 1.0, 2.0, 2.0), 3.0)
     weight, start = rng.uniform(size=(3, len(D))), np.array([4, 9, 30])
-    found = free.Members(D).improve(start, weight, tied.ties, tied.single)
+    found = free.Members(D).improve(start, weight, coupled.couplings, coupled.single)
 
     def cost(one, two, both):
         own = sum(weight[s] @ D[v] for s, v in enumerate((one, two, both)))

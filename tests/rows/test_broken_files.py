@@ -373,6 +373,13 @@ def test_cells_and_lines_of_text_that_are_wrong(opened, monkeypatch):
     assert np.isnan(table[1_400, 0])
 
 
+def test_a_line_that_is_too_short():
+    with open("a.csv", "w") as file:
+        file.write("x,y\n1,2\n3\n5,6\n")
+    with sentence("a.csv cannot be read, it is damaged or cut: Row #3: Expected 2 columns, got 1: 3. Write ... ."):
+        list(read(open_rows("a.csv")))
+
+
 def test_lines_that_are_longer_than_the_first():
     with open("a.csv", "w") as file:
         file.write("x,y\n1,2,3\n4,5,6\n")

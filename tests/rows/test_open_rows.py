@@ -14,9 +14,9 @@ import zarr
 import evidentia
 from evidentia import EGMM, open_rows
 from evidentia.rows import source
-from evidentia.rows.files import Block, cut_into_chunks, group_neighbors
+from evidentia.rows.files import FileRows, group_neighbors
 from evidentia.rows.scan import scan
-from evidentia.rows.source import ArrayRows, Chunk, chunk_bounds, chunk_rows
+from evidentia.rows.source import ArrayRows, Chunk, chunk_bounds, chunk_rows, drop_zero_weights
 from evidentia.solvers.threads import threads
 
 KINDS = ("npy", "parquet", "zarr", "csv", "tsv", "csv.gz")
@@ -206,6 +206,16 @@ def test_text_with_other_separators_and_without_names():
     np.testing.assert_array_equal(table(rows), X[:, [2, 0]])
 
 
+def test_numbers_in_text_are_those_that_python_reads():
+    cells = ["0.1", "-2.5e-3", "+1.5", " 7 ", '"4.25"', "8.98846567431158e+307", "0.30000000000000004", "inf", "1e400"]
+    gaps = ["", "NA", "nan", "NaN", "null", "None", "#N/A"]
+    with open("a.csv", "w") as file:
+        file.write("x,y\n\n" + "".join(f"{cell},1\n" for cell in cells + gaps))
+    found = table(open_rows("a.csv"))[:, 0]
+    np.testing.assert_array_equal(found[: len(cells)], [float(cell.strip('"')) for cell in cells])
+    assert np.isnan(found[len(cells) :]).all()
+
+
 def test_a_zarr_array_in_shards_and_of_the_older_format():
     X = numbers(10_000)
     zarr.create_array("a.zarr", shape=X.shape, dtype=float, chunks=(250, 3), shards=(1_000, 3))[:] = X
@@ -249,13 +259,22 @@ def test_there_are_never_very_many_handles():
     assert all((stop - start) % chunk_rows(10) == 0 for start, stop in chunk_bounds(10**9, 10)[:-1])
 
 
-def test_a_chunk_knows_where_each_of_its_rows_is():
-    def block(n, place, first, weight):
-        return Block(np.zeros((n, 1)), np.full(n, weight), place, first)
+class Parts(FileRows):
+    """Rows that come in parts, each the number 0 and a weight in every row."""
 
-    blocks = [block(3, "a ", 0, 1.0), block(2, "a ", 3, 0.0), block(4, "b ", 7, 2.0), block(0, "c ", 0, 1.0)]
-    first, second = (chunk for whole in cut_into_chunks(blocks, 6) for chunk in whole.without_zero_weights())
+    columns, weight, n_features = (0,), 1, 1
+
+    def parts(self, handle):
+        for n, place, first, weight in handle:
+            yield Chunk(np.column_stack([np.zeros(n), np.full(n, weight)]), None, place, first)
+
+
+def test_a_chunk_knows_where_each_of_its_rows_is(monkeypatch):
+    monkeypatch.setattr(source, "CHUNK_ROWS", 6)
+    parts = [(3, "a ", 0, 1.0), (2, "a ", 3, 0.0), (4, "b ", 7, 2.0), (0, "c ", 0, 1.0)]
+    first, second = drop_zero_weights(Parts().read(parts))
     assert [first.where(row) for row in range(len(first.table))] == ["a 0", "a 1", "a 2", "b 7"]
+    assert first.table.shape == (4, 1)
     assert first.weight.tolist() == [1, 1, 1, 2]
     assert [second.where(row) for row in range(len(second.table))] == ["b 8", "b 9", "b 10"]
     assert list(Chunk(np.zeros((2, 1)), np.zeros(2), "a ", 0).without_zero_weights()) == []

@@ -10,7 +10,7 @@ from evidentia.belief import FocalSets
 from evidentia.prototypes._base import Slices
 from evidentia.prototypes._kernel import Criterion
 from evidentia.views import _kernel
-from evidentia.views._kernel import Layout, ViewProblem, WeightedCenters
+from evidentia.views._kernel import ViewCriterion, ViewLayout, WeightedCenters
 
 WIDTHS = [2, 3, 1]
 VIEW = np.repeat(np.arange(3), WIDTHS)
@@ -25,14 +25,14 @@ def made(by_column, *, beta=1.7, gaps=True, seed=0):
     if gaps:
         present[1, [2, 5]] = present[2, [5, 9, 11]] = 0
     rows *= present[VIEW]
-    layout = Layout.of(WIDTHS, by_column=by_column)
+    layout = ViewLayout.from_widths(WIDTHS, by_column=by_column)
     logs = np.log([0.2, 0.5, 0.3])
     groups = np.zeros(3)
     if by_column:
         groups = np.log(np.concatenate([rng.dirichlet(np.ones(width)) for width in WIDTHS]))
     state = WeightedCenters(rng.normal(size=(3, 6)), logs, groups)
     weight = rng.uniform(0.5, 3, n)
-    problem = ViewProblem(
+    problem = ViewCriterion(
         Criterion(FAMILY, 1.3, beta), layout, np.array([1.5, 0.7, 2.2]), (weight * (1 - present)).sum(axis=1),
         np.array([0.3, 0.8, 0.5]), lam=4.0, gamma=2.5 if by_column else None,
     )  # fmt: skip
@@ -73,7 +73,7 @@ def criterion(masses, rows, present, weight, state, problem):
 
 def step(rows, present, weight, state, problem):
     features = _kernel.features_of(rows, present, problem.layout)
-    return _kernel.descent_step(Slices(features, weight), problem, state), _kernel.all_masses(features, state, problem)
+    return _kernel.view_step(Slices(features, weight), problem, state), _kernel.all_masses(features, state, problem)
 
 
 def slope(function, at, width=1e-5):
@@ -167,7 +167,7 @@ def test_costs_of_views_at_a_state():
     given = made(True)
     rows, present, weight, state, problem = given
     features = _kernel.features_of(rows, present, problem.layout)
-    found = _kernel.view_costs(Slices(features, weight), problem, state)
+    found = _kernel.view_objectives(Slices(features, weight), problem, state)
     masses = _kernel.all_masses(features, state, problem)
     np.testing.assert_allclose(found, [view_cost(h, masses, *given) for h in range(3)], rtol=1e-10)
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from evidentia import _base
+from evidentia._parameters import fitted
 from evidentia.dissimilarities.reading import METRIC, METRIC_PARAMS, read_new, read_source
 from evidentia.dissimilarities.sources import Source
 from evidentia.partition import CredalPartition
 
 
-class SourceAttribute:
-    """What ``fit`` keeps of the objects."""
-
-    _source: Source
-
-
-class RelationalClusterer(SourceAttribute, _base.IterativeClusterer):
+class RelationalClusterer(_base.IterativeClusterer):
     """Base of the methods that see objects only through their dissimilarities.
 
     A subclass gives ``_fit(data)``, where ``data.rows`` is a :class:`~evidentia.dissimilarities.Source`, and which
@@ -26,6 +21,7 @@ class RelationalClusterer(SourceAttribute, _base.IterativeClusterer):
 
     metric: Any = METRIC
     metric_params: Any = METRIC_PARAMS
+    _source: Source = fitted()
 
     def _read_rows(self, X: Any) -> Any:
         return read_source(self, X)

@@ -7,7 +7,7 @@ import numpy as np
 from evidentia._parameters import Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
-from evidentia.prototypes._credal_means import FAMILIES, CredalMeans, SetCosts, mix_with_centers
+from evidentia.prototypes._credal_means import FAMILIES, CredalMeans, SetWeights, mix_with_centers
 
 
 class BCM(CredalMeans):
@@ -64,8 +64,8 @@ class BCM(CredalMeans):
         default=0.3,
     )
 
-    def _set_costs(self, focal_sets: FocalSets) -> SetCosts:
+    def _set_weights(self, focal_sets: FocalSets) -> SetWeights:
         card = focal_sets.card
         total = card + self.gamma * card * (card - 1) / 2
         spring = np.where(card > 1, self.gamma / np.maximum(total, 1), 0.0)
-        return SetCosts(mix_with_centers(focal_sets, 0.0, total), spring)
+        return SetWeights(mix_with_centers(focal_sets, 0.0, total), spring)

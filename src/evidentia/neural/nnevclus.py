@@ -336,7 +336,7 @@ class NNEVCLUS(_base.IterativeClusterer):
                 device,
                 rng,
             )
-            runs, focal_sets = self._run_starts(search, labeled=labels is not None)
+            runs, focal_sets = self._run_starts(search, X, labeled=labels is not None)
             ends = runs
             if all_rows is not None:
                 ends = self._continue_on_all(replace(search, focal_sets=focal_sets), runs, table, all_rows)
@@ -482,10 +482,10 @@ class NNEVCLUS(_base.IterativeClusterer):
         learner, rows = learn_metric(self.metric_learner, X, links if len(links) else None, labels)
         return join_learner(learner, rows, table), rows
 
-    def _run_starts(self, search: Search, *, labeled: bool) -> tuple[list[Run], FocalSets]:
+    def _run_starts(self, search: Search, X: Any, *, labeled: bool) -> tuple[list[Run], FocalSets]:
         """The runs from all starts, and the focal sets they are over."""
         problem, focal_sets = search.problem, search.focal_sets
-        runs = search.run_all(self._starts(search, labeled), self.verbose)
+        runs = search.run_all(self._starts(search, X, labeled), self.verbose)
         if is_near_pairs(self.focal_sets) and not runs[-1].interrupted:
             network = min(runs, key=lambda run: run.objective).state.network
             masses = compute_masses(network, problem.rows, problem.depth)
@@ -507,11 +507,12 @@ class NNEVCLUS(_base.IterativeClusterer):
             lambda run, watch: search.train_on_stream(run, stream, watch), [best], name=name, verbose=self.verbose
         )
 
-    def _starts(self, search: Search, labeled: bool) -> list[StartMasses | None]:
+    def _starts(self, search: Search, X: Any, labeled: bool) -> list[StartMasses | None]:
         """What the network of each start learns first; None for a random one."""
         problem = search.problem
         if not isinstance(self.init, str):
-            given = given_masses("NNEVCLUS", self.init, search.focal_sets, len(problem.rows))
+            init = align_objects(X, self.init, ("X", "'init' of NNEVCLUS"))
+            given = given_masses("NNEVCLUS", init, search.focal_sets, len(problem.rows))
             return [StartMasses(problem.train, given[problem.train])]
         at_random: list[StartMasses | None] = [None] * self.n_init
         alone = self.init == "auto" and (not len(problem.constraints) or labeled)

@@ -20,6 +20,7 @@ from evidentia.partition.counts import WORST, Certainty, Counts, no_answer_in_wo
 from evidentia.partition.explanation import Explainer, Explanation
 from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_blocks
 from evidentia.partition.sparse import SparsePartition
+from evidentia.safe_text import printable_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -552,7 +553,7 @@ class CredalPartition(MassFunctions):
             return told
         worst = self.most_doubtful(SHOWN)
         table = self[worst].to_pandas().set_axis([self.name(i) for i in worst.tolist()], axis=0)
-        return told + table.round(3).to_html(border=0)
+        return told + printable_table(table.round(3)).to_html(border=0)
 
     def __repr__(self) -> str:
         if self.no_answer is not None:

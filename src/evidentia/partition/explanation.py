@@ -74,7 +74,7 @@ class ColumnEvidence(NamedTuple):
     times: float
 
 
-class Settling(NamedTuple):
+class DecisiveValue(NamedTuple):
     """A column that would settle it: ``values`` are (cluster, "at most", "at least" or "is", value)."""
 
     column: str
@@ -102,7 +102,7 @@ class Explanation:
         plausible as the best. Of an outlier the nearest cluster; alone when nothing is in doubt.
     columns : tuple of ColumnEvidence
         What each column says, the strongest first; empty when nothing is in doubt or no table was given.
-    settling : Settling or None
+    decisive : DecisiveValue or None
         The column, and its values, that would make one of the first two clusters ten times as plausible as the other.
         Of an outlier: the values of its farthest column that are usual in the nearest cluster.
     question : tuple of (str, str)
@@ -118,7 +118,7 @@ class Explanation:
     mass: float
     clusters: tuple[Competitor, ...]
     columns: tuple[ColumnEvidence, ...] = ()
-    settling: Settling | None = None
+    decisive: DecisiveValue | None = None
     question: tuple[tuple[str, str], ...] = ()
     note: str = ""
 
@@ -132,7 +132,7 @@ class Explanation:
         found = asdict(self)
         found["clusters"] = [one._asdict() for one in self.clusters]
         found["columns"] = [one._asdict() for one in self.columns]
-        found["settling"] = None if self.settling is None else self.settling._asdict()
+        found["decisive"] = None if self.decisive is None else self.decisive._asdict()
         return {**found, "in_doubt": self.in_doubt}
 
     def to_frame(self, what: str = "columns") -> pd.DataFrame:
@@ -317,7 +317,7 @@ class Explainer:
                 f"Taken one by one the columns speak for {favored}: either it is how they vary together that decides, "
                 "or the partition errs here."
             )
-        return {"columns": tuple(found), "settling": self._settling(i, *chosen[:2]), "note": note}
+        return {"columns": tuple(found), "decisive": self._find_decisive(i, *chosen[:2]), "note": note}
 
     def _too_far(self, i: int, k: int) -> dict[str, Any]:
         """Columns by which an outlier is far from a cluster, and from which value on it would not be."""
@@ -326,7 +326,7 @@ class Explainer:
         rank = np.argsort(-np.round(np.abs(far), 9), kind="stable").tolist()
         found = tuple(self._evidence(i, j, [k], density[[j]], None) for j in rank)
         worst, name = rank[0], self.partition.cluster_name(k)
-        settling: Settling | None = None
+        decisive: DecisiveValue | None = None
         value: tuple[str, str, float | str]
         if abs(far[worst]) > FAR:
             column, shares = self.profiles.columns.names[worst], self.profiles.shares.get(worst)
@@ -335,8 +335,8 @@ class Explainer:
                 value = (name, "at most" if far[worst] > 0 else "at least", float(limit))
             else:
                 value = (name, "is", self.profiles.columns.levels[worst][int(shares[k].argmax())])
-            settling = Settling(column, False, (value,))
-        return {"columns": found, "settling": settling}
+            decisive = DecisiveValue(column, False, (value,))
+        return {"columns": found, "decisive": decisive}
 
     def _evidence(
         self, i: int, j: int, chosen: list[int], densities: np.ndarray, speaks_for: int | None
@@ -363,7 +363,7 @@ class Explainer:
             times=times,
         )
 
-    def _settling(self, i: int, a: int, b: int) -> Settling | None:
+    def _find_decisive(self, i: int, a: int, b: int) -> DecisiveValue | None:
         """The most telling column, or the best of those that are missing, and the values that would decide."""
         profiles = self.profiles
         contrast = profiles.contrast(a, b)
@@ -387,7 +387,7 @@ class Explainer:
                 how = None if limit is None else ("at most" if below else "at least", limit)
             if how is not None:
                 found.append((self.partition.cluster_name(k), *how))
-        return Settling(profiles.columns.names[j], bool(np.isnan(value)), tuple(found))
+        return DecisiveValue(profiles.columns.names[j], bool(np.isnan(value)), tuple(found))
 
     # -- many objects -------------------------------------------------------------------------------------------------
 
@@ -541,7 +541,7 @@ def _lines(explanation: Explanation) -> list[str]:
     lines = [first, "", *_cluster_lines(explanation.clusters)]
     if explanation.columns:
         lines += ["", *_column_lines(explanation)]
-    told = [_settling_words(explanation), _question_words(explanation), explanation.note]
+    told = [_decisive_words(explanation), _question_words(explanation), explanation.note]
     return [*lines, *([""] if any(told) else []), *(sentence for sentence in told if sentence)]
 
 
@@ -588,20 +588,20 @@ def _table(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
     ]
 
 
-def _settling_words(explanation: Explanation) -> str:
-    settling = explanation.settling
+def _decisive_words(explanation: Explanation) -> str:
+    decisive = explanation.decisive
     names = [one.name for one in explanation.clusters]
-    if settling is None:
+    if decisive is None:
         far = explanation.kind == "outlier" and explanation.columns
         return "No single column is too far: it is unusual in what they say together." if far else ""
-    one = next(one for one in explanation.columns if one.column == settling.column)
+    one = next(one for one in explanation.columns if one.column == decisive.column)
     narrow = min((s for s in one.spreads if s == s), default=1.0)
-    parts = [f"{how} {value_text(value, narrow)}" for _, how, value in settling.values]
+    parts = [f"{how} {value_text(value, narrow)}" for _, how, value in decisive.values]
     if explanation.kind == "outlier":
-        return f"What would bring it into {names[0]}: {settling.column} {parts[0]}."
-    which = f"{settling.column}, which tells {names[0]} and {names[1]} apart best"
+        return f"What would bring it into {names[0]}: {decisive.column} {parts[0]}."
+    which = f"{decisive.column}, which tells {names[0]} and {names[1]} apart best"
     now = "it is missing" if one.value is None else f"it is {value_text(one.value, narrow)}"
-    where = [f"{part} (for {cluster})" for part, (cluster, _, _) in zip(parts, settling.values)]
+    where = [f"{part} (for {cluster})" for part, (cluster, _, _) in zip(parts, decisive.values)]
     if not where:
         return f"No value of {which}, would settle it alone; {now}."
     return f"What would settle it: {which}, {' or '.join(where)}; {now}."
@@ -611,7 +611,7 @@ def _question_words(explanation: Explanation) -> str:
     if not explanation.question:
         return ""
     (a, first), (b, second) = explanation.question
-    opening = "Or an answer" if _settling_words(explanation) else "What would settle it"
+    opening = "Or an answer" if _decisive_words(explanation) else "What would settle it"
     return f"{opening}: does {explanation.object} belong with {a} (surely in {first}) or with {b} (surely in {second})?"
 
 

@@ -84,7 +84,7 @@ class LazyPartition:
         """The partition chunk by chunk, in order."""
         return (self._partition(chunk) for handle in self.rows.handles for chunk in self.rows.read(handle))
 
-    def reduce_rows(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
+    def reduce(self, function: Callable[..., Any], *others: LazyPartition) -> Any:
         """``function(part, *parts)`` of every chunk of the rows, added up in order.
 
         ``others`` are partitions of the same rows; their parts of each chunk are given with it.

@@ -1,4 +1,4 @@
-"""What the methods with centers share: the fit from several starts, the default of rho, prediction."""
+"""What the methods with centers share: how rows are read, starts, the descent over all rows, prediction."""
 
 from __future__ import annotations
 
@@ -6,38 +6,45 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, param
-from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import canonical_order
+from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
+from evidentia.constraints import PairwiseConstraints
+from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.prototypes._kernel import (
-    Columns,
+    ColumnChunk,
+    Costs,
     Criterion,
+    DistanceCosts,
     Prototypes,
     as_vector,
     block_masses,
+    chunk_sums,
     descent_step,
     from_vector,
+    renumber_sets,
+    update_prototypes,
 )
 from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.scan import Table, scan
 from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_bounds, chunk_rows
-from evidentia.rows.tables import any_table
 from evidentia.solvers.acceleration import Vectors
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
-from evidentia.solvers.descent import Run, Step, descend
+from evidentia.solvers.descent import Run, descend
+from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES, kmeans_starts
-from evidentia.solvers.threads import one_blas_thread, one_blas_thread_here
+from evidentia.solvers.stepwise import RunningMean
+from evidentia.solvers.threads import one_blas_thread_here
 
 RHO_FACTOR = 3.0
-LATE = 1e-5  # gain of an iteration, as a share of the criterion, below which the next ones are guessed
-RHO_LEAST = 1e-6  # of the spread of the table: with an object on every center, rounding errors are no yardstick
+LATE = 1e-5  # gain of an iteration, as a share of the criterion, below which the next ones are extrapolated
+RHO_LEAST = 1e-6  # of the spread of the table: with an object on every center only rounding errors are left
 
 INIT = Choice(*START_RULES) | Kind("array of shape (n_clusters, n_features)")
 INIT_DOC = """Start of the centers. ``"mixed"`` begins half of the starts at k-means solutions (``"k-means"``) and half
@@ -49,9 +56,8 @@ SHAPES = {
     "one (``adaptive``). A column that is constant in the data has no part in them.",
 }
 
-
-# From rows (p, n) to which of them, their features, costs, masses (f, k) and least costs; it can be pickled.
-Blocks = Callable[[np.ndarray], Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]]
+Frame = Coordinates | ColumnScales | SpannedScales
+Iteration = Callable[[Any, float, Criterion, Prototypes], tuple[float, Prototypes]]  # see _kernel.descent_step
 
 
 class Slices:
@@ -63,30 +69,29 @@ class Slices:
         self.rows, self.weight = rows, weight
         self.handles = chunk_bounds(*rows.shape[::-1])
 
-    def read(self, handle: tuple[int, int]) -> Iterator[Columns]:
+    def read(self, handle: tuple[int, int]) -> Iterator[ColumnChunk]:
         start, stop = handle
         size = chunk_rows(len(self.rows))
         for first in range(start, stop, size):
             part = slice(first, min(first + size, stop))
-            yield Columns(self.rows[:, part], self.weight[part])
+            yield ColumnChunk(self.rows[:, part], self.weight[part])
 
 
 class Objects(NamedTuple):
-    """The objects as the descent sees them: rows as columns (p, n) without units, weights (n,), and the way back.
+    """The objects as the descent sees them: rows as columns (p, n) without units, weights (n,), and their coordinates.
 
     Of a large table these are a sample, whose weights add up to those of all rows; ``whole`` has all rows then, in
-    chunks of :class:`~evidentia.prototypes._kernel.Columns`. ``source`` has them as they were given.
+    chunks of :class:`~evidentia.prototypes._kernel.ColumnChunk`. ``source`` has them as they were given.
     """
 
     rows: np.ndarray
     weight: np.ndarray
-    coordinates: Coordinates | ColumnScales | SpannedScales
+    coordinates: Frame
     source: RowSource
     whole: MappedRows | None = None
 
     @classmethod
-    def of(cls, table: Table, source: RowSource, *, adaptive: bool) -> Objects:
-        coordinates = coordinates_of(table.moments, kind="diag" if adaptive else "spherical")
+    def from_table(cls, table: Table, source: RowSource, coordinates: Frame) -> Objects:
         whole = None if table.complete else source.map_chunks(partial(to_columns, coordinates))
         return cls(to_rows(table.sample.X, coordinates), table.sample.weight, coordinates, source, whole)
 
@@ -96,26 +101,32 @@ class Objects(NamedTuple):
         return Slices(self.rows, self.weight) if self.whole is None else self.whole
 
     def sample(self) -> Objects:
-        """The sample alone."""
+        """Return the sample alone."""
         return self._replace(whole=None)
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weight.sum())
 
     @property
     def unit(self) -> float:
         return unit_of(self.coordinates)
 
 
-def unit_of(coordinates: Coordinates | ColumnScales | SpannedScales) -> float:
-    """Squared distances in X over those in the rows, when metrics have unit volume in both."""
+def unit_of(coordinates: Frame) -> float:
+    """Return squared distances in X over those in the rows, when metrics have unit volume in both."""
     return float(np.exp(-2 * coordinates.log_jacobian / coordinates.width))
 
 
-def to_rows(table: np.ndarray, coordinates: Coordinates | ColumnScales | SpannedScales) -> np.ndarray:
+def to_rows(table: np.ndarray, coordinates: Frame) -> np.ndarray:
+    """Return rows of X as columns in coordinates."""
     return np.ascontiguousarray(coordinates.transform(table).T)
 
 
-def to_columns(coordinates: Coordinates | ColumnScales | SpannedScales, chunk: Chunk) -> Columns:
-    """A chunk of the source as the kernel takes it."""
-    return Columns(to_rows(chunk.table, coordinates), chunk.weight)
+def to_columns(coordinates: Frame, chunk: Chunk) -> ColumnChunk:
+    """Return a chunk of the source as the kernel takes it."""
+    return ColumnChunk(to_rows(chunk.table, coordinates), chunk.weight)
 
 
 class ClusterSizes(NamedTuple):
@@ -127,82 +138,107 @@ class ClusterSizes(NamedTuple):
     n_rows: int
 
     @classmethod
-    def of(cls, likely: np.ndarray, weight: np.ndarray | None) -> ClusterSizes:
-        """Of pignistic probabilities (c, n)."""
+    def from_likely(cls, likely: np.ndarray, weight: np.ndarray | None) -> ClusterSizes:
+        """Sum pignistic probabilities (c, n)."""
         size = likely.sum(axis=1) if weight is None else likely @ weight
         at = likely.argmax(axis=1)
         return cls(size, likely[np.arange(len(likely)), at], at, likely.shape[1])
 
     def __add__(self, other: ClusterSizes) -> ClusterSizes:  # type: ignore[override]
-        """With the rows that follow."""
-        return self.add_rows(other._replace(at=self.n_rows + other.at))
-
-    def add_rows(self, other: ClusterSizes) -> ClusterSizes:
-        """With other rows, numbered alike."""
-        theirs = (other.largest > self.largest) | ((other.largest == self.largest) & (other.at < self.at))
+        """Return the sums with the rows that follow."""
+        theirs = other.largest > self.largest
         return ClusterSizes(
             self.size + other.size,
             np.where(theirs, other.largest, self.largest),
-            np.where(theirs, other.at, self.at),
+            np.where(theirs, self.n_rows + other.at, self.at),
             self.n_rows + other.n_rows,
         )
 
 
-def chunk_sizes(
-    chunk: Chunk, coordinates: Coordinates | ColumnScales, blocks: Blocks, focal_sets: FocalSets
-) -> ClusterSizes:
-    """Sizes of the clusters in a chunk of the table."""
-    parts = (
-        ClusterSizes.of(pignistic(masses.T, focal_sets).T, None if chunk.weight is None else chunk.weight[block])
-        for block, _, _, masses, _ in blocks(to_rows(chunk.table, coordinates))
-    )
-    return reduce(operator.add, parts)
+class LinkedMasses(NamedTuple):
+    """Masses (k, f) of the linked objects, and their numbers (k,), rising: links give them, not the rows alone."""
+
+    numbers: np.ndarray
+    masses: np.ndarray
+
+    def put_into(self, masses: np.ndarray, first: int) -> None:
+        """Overwrite the masses (n, f) of the linked objects among rows that are numbered from ``first``."""
+        low, high = np.searchsorted(self.numbers, [first, first + len(masses)])
+        masses[self.numbers[low:high] - first] = self.masses[low:high]
+
+
+class LinkedPartition(LazyPartition):
+    """Lazy partition of numbered rows, with given masses of the linked objects."""
+
+    def __init__(self, other: LazyPartition, linked: LinkedMasses):
+        super().__init__(
+            other.rows, other._place, other.focal_sets, label_rule=other.label_rule, no_answer=other.no_answer
+        )
+        self._linked = linked
+
+    def _partition(self, chunk: Chunk) -> CredalPartition:
+        masses = self._place(chunk.table)
+        self._linked.put_into(masses, chunk.first)
+        return CredalPartition(masses, self.focal_sets, label_rule=self.label_rule, copy=False)
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Prototypes, the criterion that they minimize, and the masses (k, f) of objects that links tie, when there are."""
+    """Prototypes, the criterion that they minimize, and the masses of the linked objects where there are links."""
 
     prototypes: Prototypes
     criterion: Criterion
-    tied: np.ndarray | None = None
+    linked: LinkedMasses | None = None
+
+    @classmethod
+    def from_fields(cls, prototypes: Prototypes, criterion: Criterion, **masses: Any) -> Solution:
+        """Return the solution of a file; masses of linked objects are those of its partition."""
+        return cls(prototypes, criterion)
 
     def renumber(self, order: np.ndarray) -> Solution:
-        """Old cluster ``order[k]`` becomes cluster ``k``."""
-        moved = self.criterion.focal_sets.relabel(order)
-        focal_sets = FocalSets(moved.n_clusters, canonical_order(moved.masks.tolist()))
-        tied = None if self.tied is None else self.tied[:, [moved.index(mask) for mask in focal_sets.masks]]
-        return Solution(self.prototypes.reorder(order), replace(self.criterion, focal_sets=focal_sets), tied)
+        """Return the solution whose cluster ``k`` is cluster ``order[k]`` of this one."""
+        focal_sets, before = renumber_sets(self.criterion.focal_sets, order)
+        linked = None if self.linked is None else self.linked._replace(masses=self.linked.masses[:, before])
+        return Solution(self.prototypes.reorder(order), replace(self.criterion, focal_sets=focal_sets), linked)
 
 
-def check_centers(estimator: Any, centers: np.ndarray, n_features: int) -> None:
-    """Refuse centers given as ``init`` that are not one finite row per cluster."""
-    expected = (estimator.n_clusters, n_features)
-    if centers.shape != expected or not np.isfinite(centers).all():
-        raise ValueError(
-            f"The 'init' parameter of {type(estimator).__name__} must be {', '.join(map(repr, START_RULES))} or an "
-            f"array of finite centers of shape {expected}, one row per cluster. Got an array of shape {centers.shape}."
-        )
+def chunk_sizes(chunk: Chunk, coordinates: Frame, costs: Costs, solution: Solution) -> ClusterSizes:
+    """Return the sizes of the clusters in a chunk of the table."""
+    parts = []
+    for block, _, _, columns, _ in block_masses(to_rows(chunk.table, coordinates), costs):
+        masses = columns.T
+        if solution.linked is not None:
+            solution.linked.put_into(masses, chunk.first + block.start)
+        likely = pignistic(masses, solution.criterion.focal_sets).T
+        parts.append(ClusterSizes.from_likely(likely, None if chunk.weight is None else chunk.weight[block]))
+    return reduce(operator.add, parts)
+
+
+class PrototypeStream(NamedTuple):
+    """What ``partial_fit`` goes on from: the criterion, and the means of its sums over the batches."""
+
+    criterion: Criterion
+    mean: RunningMean
 
 
 class PrototypeClusterer(_base.IterativeClusterer):
     """Base of the methods that descend on the criterion of evidential c-means.
 
-    What a subclass does not let its user choose is a plain class attribute here.
+    A subclass gives ``_fit(data)``, made of the parts below. What it does not let its user choose is a plain
+    class attribute.
     """
 
     _least_share = 1e-8  # squared distances are computed from products of coordinates
 
-    alpha = 1.0  # single clusters only: the penalty of larger sets plays no part
     beta: float = param(
         _base.BETA,
         """Fuzzifier, elsewhere often called m: near 1 the masses become crisp, large values blur them. With 2 the
         centers meet in the middle where clusters and columns are many, as 50 and ten: 1.2 keeps them apart.""",
         default=2.0,
     )
-    rho = "auto"
+    rho: Any = "auto"
     adaptive = False
-    focal_sets = "singletons"
+    focal_sets: Any = "singletons"
     init: Any = param(
         INIT,
         f"""{INIT_DOC}
@@ -215,222 +251,242 @@ class PrototypeClusterer(_base.IterativeClusterer):
         "smallest, unless ``init`` or a list of focal sets fixes them."
     }
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None) -> Self:
-        """Find clusters in the rows of X.
+    # -- parts of a fit -----------------------------------------------------------------------------------------------
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            Numbers, none of them missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
-        self.__dict__.pop("_stream", None)
-        return self._fit_kept(X, self._check_rows(X, sample_weight), checkpoint)
-
-    def _fit_kept(self, X: Any, rows: RowSource, checkpoint: Any) -> Self:
-        """Fit to rows that were checked; X has their names."""
-        with self._checkpointed_passes(checkpoint, rows) as rng:
-            self._fit_rows(rows, rng)
-        self._publish_rows(X, rows)
-        return self
-
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
+    def _read_objects(self, rows: RowSource) -> Objects:
+        """Read the rows, check what of the parameters depends on them, and take the units from them."""
         table = scan(
             rows, mixing=False, missing=False, who=type(self).__name__, sort=False, least_share=self._least_share
         )
-        self._check_start(table.n_rows, rows.n_features)
-        objects = Objects.of(table, rows, adaptive=self.adaptive)
-        del table  # its rows are not needed any more
-        self._fit_from(objects, self._starts(objects, rng), rng)
+        _checks.check_enough_rows(self, table.n_rows, self.n_clusters)
+        if (given := given_start(self.init)) is not None:
+            check_start(self, given, rows.n_features)
+        kind = "diag" if self.adaptive else "spherical"
+        return Objects.from_table(table, rows, coordinates_of(table.moments, kind=kind))
 
-    def _fit_from(
-        self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None = None
-    ) -> np.ndarray:
-        """Descend from the starts and publish the best end but its masses; gives the old numbers of the clusters."""
-        focal_sets = self._family(len(starts[0].centers))
-        self._refuse_masses(objects.source, focal_sets)
-        rho = self._distance_to_empty(objects, starts, rng) if focal_sets.empty_index is not None else None
-        solution, best, runs = self._search(objects, Criterion(focal_sets, self.alpha, self.beta, rho), starts)
-        self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
-        self._publish_run(best, runs, objects.unit * self._share(solution.criterion.focal_sets, objects.weight))
-        order = self._settle(objects, solution)
-        _checks.warn_if_centers_coincide(self, self._solution.prototypes.describe(), np.sqrt(objects.coordinates.width))
-        return order
-
-    def _family(self, n_clusters: int) -> FocalSets:
-        """The focal sets of the descent."""
-        return resolve_focal_sets(self.focal_sets, n_clusters, empty=self.method.empty_set)
-
-    def _share(self, focal_sets: FocalSets, weight: np.ndarray) -> float:
-        """What the plain sum of the kernel is multiplied by when the criterion is published."""
-        return 1.0
-
-    # -- starts -------------------------------------------------------------------------------------------------------
-
-    @property
-    def _start_given(self) -> bool:
-        return not isinstance(self.init, str)
-
-    def _check_start(self, n_rows: int, n_features: int) -> None:
-        """What of the parameters depends on the table."""
-        _checks.check_enough_rows(self, n_rows, self.n_clusters)
-        if not self._start_given:
-            return
-        centers, covariances = self._given_start()
-        check_centers(self, centers, n_features)
-        expected = (*centers.shape, n_features)
-        if covariances is not None and (covariances.shape != expected or not np.isfinite(covariances).all()):
-            raise ValueError(
-                f"The covariances in the 'init' parameter of {type(self).__name__} must be finite and of shape "
-                f"{expected}. Got {covariances.shape}."
-            )
-
-    def _given_start(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Centers, and covariances when ``init`` is a pair of both."""
-        if isinstance(self.init, tuple) and len(self.init) == 2 and np.ndim(self.init[1]) == 3:
-            return np.asarray(self.init[0], dtype=float), np.asarray(self.init[1], dtype=float)
-        return np.asarray(self.init, dtype=float), None
-
-    def _starts(self, objects: Objects, rng: np.random.RandomState) -> list[Prototypes]:
-        if not self._start_given:
-            drawn = START_RULES[self.init](objects.rows.T, self.n_clusters, self.n_init, rng, objects.weight)
-            return [self._prototypes_at(centers) for centers in drawn]
-        centers, covariances = self._given_start()
-        start = self._prototypes_at(objects.coordinates.transform(centers))
-        if covariances is None or not self.adaptive:
+    def _draw_starts(self, objects: Objects, rng: np.random.RandomState) -> list[Prototypes]:
+        """Return the starts that ``init`` names, or the one that it gives."""
+        if (given := given_start(self.init)) is None:
+            return self._draw_by_rule(self.init, objects, rng)
+        start = prototypes_at(objects.coordinates.transform(given.centers), self.adaptive)
+        if given.covariances is None or not self.adaptive:
             return [start]
         assert not isinstance(objects.coordinates, SpannedScales), "a given start may lie outside of the span"
-        covariances = objects.coordinates.covariance_to(covariances)
+        covariances = objects.coordinates.covariance_to(given.covariances)
         if not (np.linalg.eigvalsh(covariances) > 0).all():
             raise ValueError(
                 f"The covariances in the 'init' parameter of {type(self).__name__} must be positive definite."
             )
         return [replace(start, covariances=covariances)]
 
-    def _prototypes_at(self, centers: np.ndarray) -> Prototypes:
-        """Prototypes that start at the centers, with no shape yet."""
-        c, p = centers.shape
-        return Prototypes(centers, np.tile(np.eye(p), (c, 1, 1)) if self.adaptive else None)
+    def _draw_by_rule(self, rule: str, objects: Objects, rng: np.random.RandomState) -> list[Prototypes]:
+        drawn = START_RULES[rule](objects.rows.T, self.n_clusters, self.n_init, rng, objects.weight)
+        return [prototypes_at(centers, self.adaptive) for centers in drawn]
 
-    # -- the distance to the empty set --------------------------------------------------------------------------------
+    def _given_rho(self, objects: Objects) -> float | None:
+        """Return the distance to the empty set that the user gave, in the units of the rows; None for ``"auto"``."""
+        if isinstance(self.rho, str):
+            return None
+        unit = float(np.sqrt(objects.unit))
+        return _checks.check_rho(self, unit) / unit
 
-    def _distance_to_empty(
-        self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState | None
-    ) -> float:
-        if self.rho != "auto":
-            return _checks.check_rho(self, np.sqrt(objects.unit)) / np.sqrt(objects.unit)
-        return self._automatic_rho(objects, starts, rng)
+    def _kmeans_rho(self, objects: Objects, starts: list[Prototypes], rng: np.random.RandomState) -> float:
+        """Return the default distance to the empty set: from the nearest center of k-means solutions.
 
-    def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        by_means = (
-            0 if self._start_given else {"k-means": self.n_init, "mixed": (self.n_init + 1) // 2}.get(self.init, 0)
-        )
-        candidates = starts[:by_means]
+        With ``adaptive`` a fit without sets and outliers begins there, and its own metric measures that distance.
+        """
+        n_kmeans = {"k-means": self.n_init, "mixed": (self.n_init + 1) // 2}
+        candidates = starts[: n_kmeans.get(self.init, 0)] if isinstance(self.init, str) else []
         if not candidates:
-            candidates = [
-                self._prototypes_at(next(kmeans_starts(objects.rows.T, self.n_clusters, 1, rng, objects.weight)))
-            ]
-        distances = [nearest_distance(objects, found) for found in candidates]
+            centers = next(kmeans_starts(objects.rows.T, self.n_clusters, 1, rng, objects.weight))
+            candidates = [prototypes_at(centers, self.adaptive)]
+        distances = [nearest_distance(objects, start) for start in candidates]
         if not self.adaptive:
             return rho_from(min(distances), objects)
-        singles = single_clusters(self.n_clusters, self.beta)
-        step = partial(descent_step, objects.sample().chunks, objects.weight.sum(), singles)
-        return rho_from(nearest_distance(objects, self._end_of(step, candidates[int(np.argmin(distances))])), objects)
+        end = self._end_of(descent_step, objects, candidates[int(np.argmin(distances))])
+        return rho_from(nearest_distance(objects, end), objects)
 
-    def _end_of(self, step: Step, start: Prototypes) -> Prototypes:
-        """Where a descent before the search ends; an interrupt is passed on, as there is nothing to keep yet."""
-        run = descend(step, start, max_iter=self.max_iter, tol=self.tol, relative=True)
+    def _end_of(self, step: Iteration, objects: Objects, start: Prototypes) -> Prototypes:
+        """Return where a fit of single clusters to the sample ends; an interrupt ends all: there is nothing to keep."""
+        criterion = single_clusters(len(start.centers), self.beta)
+        single = partial(step, objects.sample().chunks, objects.total, criterion)
+        run = descend(single, start, max_iter=self.max_iter, tol=self.tol, relative=True)
         if run.interrupted:
             raise KeyboardInterrupt
         return run.state
 
-    # -- the search ---------------------------------------------------------------------------------------------------
-
-    def _search(
-        self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
-    ) -> tuple[Solution, Run, list[Run]]:
-        """The solution, the best run, and the runs from all starts.
+    def _minimize(
+        self, step: Iteration, objects: Objects, criterion: Criterion, starts: list[Prototypes]
+    ) -> tuple[Run, list[Run]]:
+        """Return the best run, and the runs from all starts.
 
         Those of a large table are over its sample; the best of them goes on over all rows.
         """
+        self._refuse_masses(objects.source, criterion.focal_sets)
         vectors = Vectors(as_vector, from_vector, LATE)
-        best, runs = self._best_descent(self._step(objects.sample(), criterion), starts, len(starts), vectors)
+        on_sample = partial(step, objects.sample().chunks, objects.total, criterion)
+        best, runs = self._best_descent(on_sample, starts, len(starts), vectors)
         if objects.whole is not None and not runs[-1].interrupted:
-            best, _ = self._best_descent(self._step(objects, criterion), [best.state], 1, vectors)
-        return Solution(best.state, criterion), best, runs
-
-    def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(descent_step, objects.chunks, objects.weight.sum(), criterion)
+            on_all = partial(step, objects.whole, objects.total, criterion)
+            best, _ = self._best_descent(on_all, [best.state], 1, vectors)
+        return best, runs
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
-    def _settle(self, objects: Objects, solution: Solution) -> np.ndarray:
-        """Number the clusters and publish the prototypes in the units of X; gives the old numbers in the new order."""
+    def _costs(self, solution: Solution) -> Costs:
+        """Return the costs of the focal sets, which give the masses of any row."""
+        return DistanceCosts(solution.prototypes, solution.criterion)
+
+    def _store_solution(
+        self, objects: Objects, solution: Solution, best: Run, runs: list[Run], share: float = 1.0
+    ) -> tuple[Solution, np.ndarray]:
+        """Number the clusters from the largest to the smallest, unless their order was given, and publish them.
+
+        The sum of the kernel is multiplied by ``share`` when the criterion is published. Returns the solution as it is
+        numbered, and the old numbers of the clusters in their new order.
+        """
         order = np.arange(len(solution.prototypes.centers))
-        if isinstance(self.focal_sets, str) and not self._start_given:
-            found = self._sizes(objects, solution)
-            order = _base.largest_first(found.size, tie=found.at)
+        if isinstance(self.focal_sets, str) and isinstance(self.init, str):
+            arguments = objects.coordinates, self._costs(solution), solution
+            sizes = reduce_rows(chunk_sizes, objects.source, *arguments)
+            order = _base.largest_first(sizes.size, tie=sizes.at)
             solution = solution.renumber(order)
+        rho = solution.criterion.rho
+        self.rho_ = None if rho is None else float(rho * np.sqrt(objects.unit))
+        self._publish_run(best, runs, objects.unit * share)
         self._coordinates, self.focal_sets_ = objects.coordinates, solution.criterion.focal_sets
-        self._publish_prototypes(solution)
-        return order
+        self.__dict__.pop("_stream", None)  # batches that follow begin anew
+        self._publish_prototypes(replace(solution, linked=None))
+        spread = float(np.sqrt(objects.coordinates.width))
+        _checks.warn_if_centers_coincide(self, solution.prototypes.describe(), spread)
+        return solution, order
 
     def _publish_prototypes(self, solution: Solution) -> None:
-        """Centers and shapes in the units of X."""
-        self._solution, frame, found = solution, self._coordinates, solution.prototypes
-        self.cluster_centers_ = frame.inverse_transform(found.centers)
+        """Publish centers and shapes in the units of X."""
+        self._solution, frame, prototypes = solution, self._coordinates, solution.prototypes
+        self.cluster_centers_ = frame.inverse_transform(prototypes.centers)
         self.covariances_ = self.cluster_metrics_ = None
-        if found.covariances is not None and found.metric is not None:
-            self.covariances_ = frame.covariance_back(found.covariances)
-            self.cluster_metrics_ = unit_of(frame) * frame.metric_back(found.metric)
-
-    def _sizes(self, objects: Objects, solution: Solution) -> ClusterSizes:
-        """What the clusters hold of the rows as they were given."""
-        family = solution.criterion.focal_sets
-        return reduce_rows(chunk_sizes, objects.source, objects.coordinates, self._blocks(solution), family)
+        if prototypes.covariances is not None and prototypes.metric is not None:
+            self.covariances_ = frame.covariance_back(prototypes.covariances)
+            self.cluster_metrics_ = unit_of(frame) * frame.metric_back(prototypes.metric)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
-        rows, blocks = ArrayRows(X), self._blocks(self._solution)
+        rows, costs = ArrayRows(X), self._costs(self._solution)
         masses = np.empty((len(X), len(self._solution.criterion.focal_sets)))
 
         def fill(rows: RowSource, handle: Any) -> None:
             for chunk in rows.read(handle):
-                columns = to_rows(chunk.table, self._coordinates)
-                for block, _, _, found, _ in blocks(columns):
-                    masses[chunk.first + block.start : chunk.first + block.stop] = found.T
+                for block in block_masses(to_rows(chunk.table, self._coordinates), costs):
+                    masses[chunk.first + block.rows.start : chunk.first + block.rows.stop] = block.masses.T
 
         with one_blas_thread_here():
             for _ in map_handles(fill, rows):
                 pass
         return masses
 
-    def _blocks(self, solution: Solution) -> Blocks:
-        """What gives the masses of rows (p, n), block by block."""
-        return partial(block_masses, prototypes=solution.prototypes, criterion=solution.criterion)
+    def _masses_with_links(self, rows: RowSource, linked: LinkedMasses | None) -> np.ndarray | LazyPartition:
+        """Return the masses of the rows, among them those that links gave the linked objects."""
+        if not isinstance(rows, ArrayRows):
+            lazy = self._make_lazy(rows)
+            return lazy if linked is None else LinkedPartition(lazy, linked)
+        masses = self._masses(rows.table)
+        if linked is not None:
+            linked.put_into(masses, 0)
+        return masses
+
+    # -- batches of rows, for methods with partial_fit ----------------------------------------------------------------
+
+    def _begin_stream(self, rows: ArrayRows, rng: np.random.RandomState) -> PrototypeStream:
+        self._fit(Data(rows.table, rows, rows.weight, PairwiseConstraints.from_links(), None, rng))
+        solution = self._solution
+        criterion = solution.criterion
+        if is_automatic(self.focal_sets):  # its sets are added to what single clusters give
+            single = FocalSets(self.n_clusters, "singletons", empty=criterion.focal_sets.empty_index is not None)
+            criterion = replace(criterion, focal_sets=single)
+        sums, total = self._batch_sums(rows, DistanceCosts(solution.prototypes, criterion))
+        return PrototypeStream(criterion, RunningMean.of((sums,), total))
+
+    def _follow_stream(self: Any, rows: ArrayRows, kappa: float) -> PrototypeStream:
+        solution, (criterion, mean) = self._solution, self._stream
+        sums, weight = self._batch_sums(rows, DistanceCosts(solution.prototypes, criterion))
+        mean = mean.add((sums,), weight, kappa)
+        moved = update_prototypes(mean.sums[0], solution.prototypes, criterion, mean.total)
+        self._publish_prototypes(replace(solution, prototypes=moved))
+        return PrototypeStream(criterion, mean)
+
+    def _batch_sums(self, rows: ArrayRows, costs: Costs) -> tuple[np.ndarray, float]:
+        """Return the sums of a batch, and its weight."""
+        columns = rows.map_chunks(partial(to_columns, self._coordinates))
+        total = float(len(rows.table) if rows.weight is None else rows.weight.sum())
+        return reduce_rows(chunk_sums, columns, costs).sums, total
+
+
+# -- starts -----------------------------------------------------------------------------------------------------------
+
+
+class GivenStart(NamedTuple):
+    """Centers (c, p) of the user, and covariances (c, p, p) when ``init`` is a pair of both."""
+
+    centers: np.ndarray
+    covariances: np.ndarray | None
+
+
+def given_start(init: Any) -> GivenStart | None:
+    """Return the start that ``init`` gives; None when it names a rule."""
+    if isinstance(init, str):
+        return None
+    if isinstance(init, tuple) and len(init) == 2 and np.ndim(init[1]) == 3:
+        return GivenStart(np.asarray(init[0], dtype=float), np.asarray(init[1], dtype=float))
+    return GivenStart(np.asarray(init, dtype=float), None)
+
+
+def check_start(estimator: Any, start: GivenStart, n_features: int) -> None:
+    """Refuse a given start that is not one finite center, and covariance, per cluster."""
+    check_centers(estimator, start.centers, n_features)
+    expected, covariances = (*start.centers.shape, n_features), start.covariances
+    if covariances is not None and (covariances.shape != expected or not np.isfinite(covariances).all()):
+        raise ValueError(
+            f"The covariances in the 'init' parameter of {type(estimator).__name__} must be finite and of shape "
+            f"{expected}. Got {covariances.shape}."
+        )
+
+
+def check_centers(estimator: Any, centers: np.ndarray, n_features: int) -> None:
+    """Refuse centers given as ``init`` that are not one finite row per cluster."""
+    expected = (estimator.n_clusters, n_features)
+    if centers.shape != expected or not np.isfinite(centers).all():
+        raise ValueError(
+            f"The 'init' parameter of {type(estimator).__name__} must be {', '.join(map(repr, START_RULES))} or an "
+            f"array of finite centers of shape {expected}, one row per cluster. Got an array of shape {centers.shape}."
+        )
+
+
+def prototypes_at(centers: np.ndarray, adaptive: bool) -> Prototypes:
+    """Return prototypes that start at the centers, with no shape yet."""
+    c, p = centers.shape
+    return Prototypes(centers, np.tile(np.eye(p), (c, 1, 1)) if adaptive else None)
+
+
+# -- the distance to the empty set ------------------------------------------------------------------------------------
 
 
 def single_clusters(n_clusters: int, beta: float) -> Criterion:
-    """The criterion of fuzzy c-means: every cluster alone, no outliers."""
+    """Return the criterion of fuzzy c-means: every cluster alone, no outliers."""
     return Criterion(FocalSets(n_clusters, "singletons", empty=False), 1.0, beta)
 
 
 def nearest_distance(objects: Objects, prototypes: Prototypes) -> float:
-    """Root mean squared distance of the objects to their nearest center."""
-    singles = single_clusters(len(prototypes.centers), 2.0)
-    found = block_masses(objects.rows, prototypes, singles)
-    total = sum(objects.weight[block] @ cost.min(axis=0) for block, _, cost, _, _ in found)
+    """Return the root mean squared distance of the objects to their nearest center."""
+    blocks = block_masses(objects.rows, DistanceCosts(prototypes, single_clusters(len(prototypes.centers), 2.0)))
+    total = sum(objects.weight[block.rows] @ block.cost.min(axis=0) for block in blocks)
     return float(np.sqrt(total / objects.weight.sum()))
 
 
 def rho_from(distance: float, objects: Objects) -> float:
-    """The default distance to the empty set, from a typical distance to the nearest center."""
+    """Return the default distance to the empty set, from a typical distance to the nearest center."""
     return RHO_FACTOR * max(distance, RHO_LEAST * np.sqrt(objects.coordinates.width))
+
+
+def value_at_end(run: Run, objective: float) -> Run:
+    """Return a run that ends with another objective: that of more focal sets around the same prototypes."""
+    return replace(run, trace=np.append(run.trace[:-1], objective))

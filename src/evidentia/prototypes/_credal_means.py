@@ -13,85 +13,69 @@ system of evidential c-means with mixed sums, plus springs between the centers t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from evidentia import _checks
 from evidentia._base import RHO, focal_families
+from evidentia._data import Data
 from evidentia._parameters import param
-from evidentia.belief import FocalSets
-from evidentia.prototypes._base import Blocks, Objects, PrototypeClusterer, Solution
-from evidentia.prototypes._kernel import (
-    LEAST_COST,
-    Columns,
-    Costs,
-    Criterion,
-    Prototypes,
-    Sums,
-    lift,
-    sums_over,
-    update_masses,
-)
+from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.prototypes._base import PrototypeClusterer, Solution
+from evidentia.prototypes._kernel import LEAST_COST, Criterion, DistanceCosts, Prototypes, chunk_sums
 from evidentia.rows.passes import reduce_rows
+from evidentia.rows.source import RowSource
 from evidentia.solvers.barycentric import averaging, solve_semidefinite, sums_over_pairs
-from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.descent import Step
 
 FAMILIES = ("full", "pairs", "simple", "singletons")
 
 
-class SetCosts(NamedTuple):
+def spread(focal_sets: FocalSets, centers: np.ndarray) -> np.ndarray:
+    r"""Return the squared distances between the centers of each set, :math:`\sum_{x<y \in A} \|v_x - v_y\|^2`."""
+    return sums_over_pairs(np.square(centers[:, None] - centers).sum(axis=2), focal_sets)
+
+
+@dataclass(frozen=True)
+class SetWeights:
     """The mixture L, shape (n_focal, n_focal), and the weight g of the spread of the centers, shape (n_focal,)."""
 
     mixing: np.ndarray
     spring: np.ndarray
 
 
-def spread(focal_sets: FocalSets, centers: np.ndarray) -> np.ndarray:
-    r"""Sum of squared distances between the centers of each set, :math:`\sum_{x<y \in A} \|v_x - v_y\|^2`."""
-    return sums_over_pairs(np.square(centers[:, None] - centers).sum(axis=2), focal_sets)
+@dataclass(frozen=True)
+class MixedCosts(DistanceCosts):
+    """Costs of evidential c-means, mixed, and the spread of the centers of each set."""
+
+    weights: SetWeights
+
+    def measure(self, rows: np.ndarray, features: np.ndarray) -> np.ndarray:
+        apart = self.weights.spring * spread(self.criterion.focal_sets, self.prototypes.centers)
+        return np.maximum(self.weights.mixing @ super().measure(rows, features) + apart[:, None], LEAST_COST)
 
 
-def block_masses(
-    rows: np.ndarray, prototypes: Prototypes, criterion: Criterion, costs: SetCosts
-) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Block by block: which rows, their features, costs, masses and least costs."""
-    each, apart = Costs.of(prototypes, criterion), costs.spring * spread(criterion.focal_sets, prototypes.centers)
-    for block in row_blocks(rows.shape[1], 4 * len(each.terms) + each.terms.shape[1]):
-        features = lift(rows[:, block], adaptive=False)
-        cost = each.terms @ features
-        prototypes.measure_near(cost, rows[:, block], each)
-        cost = np.maximum(costs.mixing @ cost + apart[:, None], LEAST_COST)
-        yield block, features, cost, *update_masses(cost, criterion.beta)
+def credal_step(
+    weights: SetWeights, chunks: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
+) -> tuple[float, Prototypes]:
+    """Return J of the centers, and better centers: masses, then centers, each at its optimum."""
+    objective, sums = reduce_rows(chunk_sums, chunks, MixedCosts(prototypes, criterion, weights))
+    return objective, Prototypes(update_centers(sums, prototypes.centers, criterion.focal_sets, weights))
 
 
-def credal_sums(chunk: Columns, prototypes: Prototypes, criterion: Criterion, costs: SetCosts) -> Sums:
-    """J and its sums of a chunk of the table."""
-    return sums_over(block_masses(chunk.rows, prototypes, criterion, costs), chunk.weight)
-
-
-def credal_step(chunks: Any, criterion: Criterion, costs: SetCosts, prototypes: Prototypes) -> tuple[float, Prototypes]:
-    """J of the centers, and better centers: masses, then centers, each at its optimum."""
-    objective, sums = reduce_rows(credal_sums, chunks, prototypes, criterion, costs)
-    return objective, Prototypes(update_centers(sums, prototypes.centers, criterion.focal_sets, costs))
-
-
-def update_centers(sums: np.ndarray, previous: np.ndarray, focal_sets: FocalSets, costs: SetCosts) -> np.ndarray:
-    r"""Centers for given masses: :math:`(S^T \mathrm{diag}(L^T n) S + \mathrm{springs})\, V = S^T L^T T`."""
-    member, average = focal_sets.member, averaging(focal_sets)
-    mixed = costs.mixing.T @ sums[:, : 1 + previous.shape[1]]
-    pull = costs.spring * sums[:, 0]
-    together = member.T @ (pull[:, None] * member)
+def update_centers(sums: np.ndarray, previous: np.ndarray, focal_sets: FocalSets, weights: SetWeights) -> np.ndarray:
+    r"""Solve :math:`(S^T \mathrm{diag}(L^T n) S + \mathrm{springs})\, V = S^T L^T T` for the centers."""
+    average, mixed = averaging(focal_sets), weights.mixing.T @ sums[:, : 1 + previous.shape[1]]
+    together = focal_sets.member.T @ ((weights.spring * sums[:, 0])[:, None] * focal_sets.member)
     springs = np.diag(together.sum(axis=1)) - together  # Laplacian: the diagonals of both cancel
     gram = average.T @ (mixed[:, :1] * average) + springs
     return previous + solve_semidefinite(gram, average.T @ mixed[:, 1:] - gram @ previous)
 
 
 class CredalMeans(PrototypeClusterer):
-    """Base of the two methods; a subclass has a parameter ``gamma`` and gives its :class:`SetCosts`."""
+    """Base of the two methods; a subclass has a parameter ``gamma`` and gives its :class:`SetWeights`."""
 
     alpha = 0.0  # sets are not penalized by their size, but by the distances to all their clusters
     focal_sets: Any = param(
@@ -110,24 +94,29 @@ class CredalMeans(PrototypeClusterer):
 
     attributes = {"rho_": "float or None\nDistance to the empty set that was used; None without the empty set."}
 
-    def _set_costs(self, focal_sets: FocalSets) -> SetCosts:
+    def _set_weights(self, focal_sets: FocalSets) -> SetWeights:
         raise NotImplementedError
 
-    def _family(self, n_clusters: int) -> FocalSets:
-        found = super()._family(n_clusters)
-        _checks.check_single_clusters(self, found, "measures sets by the centers of single clusters")
-        return found
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
+        family = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+        _checks.check_single_clusters(self, family, "measures sets by the centers of single clusters")
+        rho = None
+        if family.empty_index is not None:
+            rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, data.rng)
+        criterion = Criterion(family, self.alpha, self.beta, rho)
+        step = partial(credal_step, self._set_weights(family))  # masses, then centers
+        best, runs = self._minimize(step, objects, criterion, starts)
+        self._store_solution(objects, Solution(best.state, criterion), best, runs)
 
-    def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(credal_step, objects.chunks, criterion, self._set_costs(criterion.focal_sets))
-
-    def _blocks(self, solution: Solution) -> Blocks:
-        costs = self._set_costs(solution.criterion.focal_sets)
-        return partial(block_masses, prototypes=solution.prototypes, criterion=solution.criterion, costs=costs)
+    def _costs(self, solution: Solution) -> MixedCosts:
+        weights = self._set_weights(solution.criterion.focal_sets)
+        return MixedCosts(solution.prototypes, solution.criterion, weights)
 
 
 def mix_with_centers(focal_sets: FocalSets, own: float, total: np.ndarray) -> np.ndarray:
-    """L that gives a set weight 1 on each of its centers and ``own`` on its barycenter, divided by ``total``."""
+    """Return L: a set has weight 1 on each of its centers and ``own`` on its barycenter, divided by ``total``."""
     mixing = np.eye(len(focal_sets))
     larger = np.flatnonzero(focal_sets.card > 1)
     mixing[larger] *= own

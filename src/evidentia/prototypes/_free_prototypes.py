@@ -4,8 +4,8 @@ A space knows how unlike objects and prototypes are, and how to move prototypes 
 
 .. math:: \sum_i \sum_A a_{iA}\, d(x_i, v_A) + \sum_{A, B} \tfrac12 t_{AB}\, d(v_A, v_B)
 
-falls, for weights a (n_sets, n) and symmetric ties t (n_sets, n_sets) between the sets and their clusters. Sets are
-tied to clusters only, so that all sets may move at once, and then all clusters. Dissimilarities are divided by a
+falls, for weights a (n_sets, n) and symmetric couplings t (n_sets, n_sets) of the sets and their clusters. Sets are
+coupled with clusters only, so that all sets may move at once, and then all clusters. Dissimilarities are divided by a
 ``unit`` of the table.
 """
 
@@ -36,7 +36,7 @@ class Space(Protocol):
     def between(self, prototypes: Any) -> np.ndarray:
         """Dissimilarities of the prototypes, (n_sets, n_sets)."""
 
-    def improve(self, prototypes: Any, weight: np.ndarray, ties: np.ndarray, single: np.ndarray) -> Any:
+    def improve(self, prototypes: Any, weight: np.ndarray, couplings: np.ndarray, single: np.ndarray) -> Any:
         """Better prototypes; ``single`` tells the clusters among the sets."""
 
 
@@ -56,9 +56,11 @@ class Points:
     def between(self, prototypes: np.ndarray) -> np.ndarray:
         return cdist(prototypes, prototypes, "sqeuclidean")
 
-    def improve(self, prototypes: np.ndarray, weight: np.ndarray, ties: np.ndarray, single: np.ndarray) -> np.ndarray:
-        """The minimum over all prototypes together: a linear system with the ties' Laplacian."""
-        system = np.diag(weight.sum(axis=1) + ties.sum(axis=1)) - ties
+    def improve(
+        self, prototypes: np.ndarray, weight: np.ndarray, couplings: np.ndarray, single: np.ndarray
+    ) -> np.ndarray:
+        """The minimum over all prototypes together: a linear system with the Laplacian of the couplings."""
+        system = np.diag(weight.sum(axis=1) + couplings.sum(axis=1)) - couplings
         return prototypes + solve_semidefinite(system, weight @ self.rows - system @ prototypes)
 
 
@@ -78,13 +80,15 @@ class Members:
     def between(self, prototypes: np.ndarray) -> np.ndarray:
         return self.dissimilarity[np.ix_(prototypes, prototypes)]
 
-    def improve(self, prototypes: np.ndarray, weight: np.ndarray, ties: np.ndarray, single: np.ndarray) -> np.ndarray:
+    def improve(
+        self, prototypes: np.ndarray, weight: np.ndarray, couplings: np.ndarray, single: np.ndarray
+    ) -> np.ndarray:
         """The best object for each set, then for each cluster; no object stands for two clusters."""
         found = prototypes.copy()
         own = weight @ self.dissimilarity
-        found[~single] = (own[~single] + ties[~single] @ self.dissimilarity[found]).argmin(axis=1)
+        found[~single] = (own[~single] + couplings[~single] @ self.dissimilarity[found]).argmin(axis=1)
         for at in np.flatnonzero(single):
-            cost = own[at] + ties[at] @ self.dissimilarity[found]
+            cost = own[at] + couplings[at] @ self.dissimilarity[found]
             cost[found[single & (np.arange(len(found)) != at)]] = np.inf
             found[at] = cost.argmin()
         return found
@@ -111,14 +115,14 @@ class WarpedSeries:
         return series_distances(prototypes, prototypes, self.params) ** 2 / self.unit
 
     def improve(
-        self, prototypes: list[np.ndarray], weight: np.ndarray, ties: np.ndarray, single: np.ndarray
+        self, prototypes: list[np.ndarray], weight: np.ndarray, couplings: np.ndarray, single: np.ndarray
     ) -> list[np.ndarray]:
         """One step of barycenter averaging for each set, then for each cluster: better along the present paths."""
         gamma = self.params.get("gamma")
         move = partial(averaged, params=self.params) if gamma is None else partial(step_down, gamma=gamma)
         found = list(prototypes)
         for at in [*np.flatnonzero(~single), *np.flatnonzero(single)]:
-            pulls = np.concatenate([weight[at], ties[at]])
+            pulls = np.concatenate([weight[at], couplings[at]])
             near = np.flatnonzero(pulls > NEGLIGIBLE * pulls.max())
             together = [*self.series, *found]
             found[at] = move(found[at], [together[i] for i in near], pulls[near])

@@ -30,11 +30,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from evidentia.belief.focal import FocalSets
+from evidentia.belief.focal import FocalSets, canonical_order
 from evidentia.rows.passes import reduce_rows
 from evidentia.solvers.acceleration import exponentials, logarithms
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
@@ -47,7 +47,7 @@ MOST_COLUMNS = 32  # up to which the compiled pass is faster than products of ma
 GUARD = 1e-8  # share of the table's own variance that keeps a flat cluster's metric finite
 
 
-class Columns(NamedTuple):
+class ColumnChunk(NamedTuple):
     """A chunk of a table: rows as columns (p, n), and their weights (n,); None when all are one."""
 
     rows: np.ndarray
@@ -65,13 +65,13 @@ class Sums(NamedTuple):
 
 
 def plain_state(instance: Any) -> dict[str, Any]:
-    """Fields of a dataclass, to pickle it without what it has derived: a pass is known by its arguments."""
+    """Return the fields of a dataclass, to pickle it without what it has derived: arguments identify a pass."""
     return {field.name: getattr(instance, field.name) for field in fields(instance)}
 
 
 @dataclass(frozen=True)
 class Prototypes:
-    """What the descent moves: centers (c, p) and, when the metric adapts, covariances (c, p, p)."""
+    """The state of the descent: centers (c, p) and, when the metric adapts, covariances (c, p, p)."""
 
     centers: np.ndarray
     covariances: np.ndarray | None = None
@@ -84,11 +84,11 @@ class Prototypes:
         return None if self.covariances is None else adapted_metric(self.covariances)
 
     def features(self, rows: np.ndarray) -> np.ndarray:
-        """What squared distances to these prototypes are linear in, shape (n_terms, n_rows)."""
+        """Return what squared distances to these prototypes are linear in, shape (n_terms, n_rows)."""
         return lift(rows, self.covariances is not None)
 
     def distance_terms(self, average: np.ndarray) -> np.ndarray:
-        """Coefficients of the squared distances to means over the clusters, shape (n_focal, n_terms)."""
+        """Return the coefficients of squared distances to means over the clusters, shape (n_focal, n_terms)."""
         centers = average @ self.centers
         if self.metric is None:
             return np.column_stack([np.einsum("jq,jq->j", centers, centers), -2 * centers, np.ones(len(centers))])
@@ -98,18 +98,18 @@ class Prototypes:
         products = metric[:, a, b] * np.where(a == b, 1, 2)
         return np.column_stack([np.einsum("jq,jq->j", centers, pulled), -2 * pulled, products])
 
-    def measure_near(self, found: np.ndarray, rows: np.ndarray, costs: Costs) -> None:
-        """Costs of rows next to a prototype, from differences: of the products only rounding errors would be left.
+    def replace_small(self, cost: np.ndarray, rows: np.ndarray, costs: DistanceCosts) -> None:
+        """Compute costs of rows next to a prototype from differences: products would leave only rounding errors.
 
-        After it all of them are positive.
+        Afterwards all costs are positive.
         """
-        for j in np.flatnonzero(found.min(axis=1) < costs.doubtful):
-            near = found[j] < costs.doubtful[j]
+        for j in np.flatnonzero(cost.min(axis=1) < costs.doubtful):
+            near = cost[j] < costs.doubtful[j]
             products = self.features(rows[:, near] - costs.places[j][:, None])[1 + len(rows) :]
-            found[j, near] = np.maximum(costs.terms[j, 1 + len(rows) :] @ products, LEAST_COST)
+            cost[j, near] = np.maximum(costs.terms[j, 1 + len(rows) :] @ products, LEAST_COST)
 
     def describe(self) -> np.ndarray:
-        """Center and shape of each cluster in one row."""
+        """Return the center and shape of each cluster in one row."""
         c = len(self.centers)
         return self.centers if self.covariances is None else np.c_[self.centers, self.covariances.reshape(c, -1)]
 
@@ -201,20 +201,79 @@ def cost_terms(prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
     return terms
 
 
-class Costs(NamedTuple):
-    """Coefficients of the costs (n_focal, n_terms), where they are zero (n_focal, p), and when rounding counts.
+@dataclass(frozen=True)
+class DistanceCosts:
+    r"""Costs :math:`|A|^\alpha d_{iA}^2` of the focal sets at given prototypes, and :math:`\rho^2` of the empty set.
 
-    A cost below ``doubtful`` (n_focal,) has lost six digits or more of that of the origin, which is one of its terms.
+    ``terms`` (n_focal, n_terms) are their coefficients in the features of a row, ``places`` (n_focal, p) where they are
+    zero. A cost below ``doubtful`` (n_focal,) has lost six digits or more of that of the origin, which is one of its
+    terms.
     """
 
-    terms: np.ndarray
-    places: np.ndarray
-    doubtful: np.ndarray
+    prototypes: Prototypes
+    criterion: Criterion
 
-    @classmethod
-    def of(cls, prototypes: Prototypes, criterion: Criterion) -> Costs:
-        terms, places = cost_terms(prototypes, criterion), criterion.average @ prototypes.centers
-        return cls(terms, places, np.maximum(NEAR * terms[:, 0], LEAST_COST))
+    def __getstate__(self) -> dict[str, Any]:
+        return plain_state(self)
+
+    @property
+    def beta(self) -> float:
+        return self.criterion.beta
+
+    @cached_property
+    def terms(self) -> np.ndarray:
+        return cost_terms(self.prototypes, self.criterion)
+
+    @cached_property
+    def places(self) -> np.ndarray:
+        return self.criterion.average @ self.prototypes.centers
+
+    @cached_property
+    def doubtful(self) -> np.ndarray:
+        return np.maximum(NEAR * self.terms[:, 0], LEAST_COST)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a compiled pass gives the sums."""
+        narrow = self.prototypes.centers.shape[1] <= MOST_COLUMNS
+        return self.beta == 2 and (narrow or self.prototypes.covariances is not None)
+
+    def features(self, rows: np.ndarray) -> np.ndarray:
+        return self.prototypes.features(rows)
+
+    def measure(self, rows: np.ndarray, features: np.ndarray) -> np.ndarray:
+        cost = self.terms @ features
+        self.prototypes.replace_small(cost, rows, self)
+        return cost
+
+
+@dataclass(frozen=True)
+class LinearCosts:
+    """Costs that are linear in the rows as they are, by coefficients ``terms`` (n_focal, p)."""
+
+    terms: np.ndarray
+    beta: float
+
+    def features(self, rows: np.ndarray) -> np.ndarray:
+        return rows
+
+    def measure(self, rows: np.ndarray, features: np.ndarray) -> np.ndarray:
+        cost = self.terms @ features
+        return np.maximum(cost, LEAST_COST, out=cost)
+
+
+class Costs(Protocol):
+    """Positive costs of the focal sets for each row, (n_focal, n), from features of the rows, (n_terms, n)."""
+
+    @property
+    def terms(self) -> np.ndarray: ...
+
+    @property
+    def beta(self) -> float: ...
+
+    def features(self, rows: np.ndarray) -> np.ndarray: ...
+
+    def measure(self, rows: np.ndarray, features: np.ndarray) -> np.ndarray: ...
 
 
 def update_masses(cost: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray]:
@@ -248,30 +307,26 @@ def update_masses(cost: np.ndarray, beta: float) -> tuple[np.ndarray, np.ndarray
     return masses, nearest * total ** (1 - beta)
 
 
-def block_masses(
-    rows: np.ndarray, prototypes: Prototypes, criterion: Criterion
-) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Block by block: which rows, their features, costs, masses and least costs."""
-    costs = Costs.of(prototypes, criterion)
+class MassBlock(NamedTuple):
+    """Some rows, their features (n_terms, n), costs and masses (n_focal, n), and the least sums of costs (n,)."""
+
+    rows: slice
+    features: np.ndarray
+    cost: np.ndarray
+    masses: np.ndarray
+    least: np.ndarray
+
+
+def block_masses(rows: np.ndarray, costs: Costs) -> Iterator[MassBlock]:
+    """Find the masses of rows (p, n), block by block."""
     for block in row_blocks(rows.shape[1], 3 * len(costs.terms) + costs.terms.shape[1]):
-        features = prototypes.features(rows[:, block])
-        cost = costs.terms @ features
-        prototypes.measure_near(cost, rows[:, block], costs)
-        yield block, features, cost, *update_masses(cost, criterion.beta)
+        features = costs.features(rows[:, block])
+        cost = costs.measure(rows[:, block], features)
+        yield MassBlock(block, features, cost, *update_masses(cost, costs.beta))
 
 
-def weighted_sums(rows: np.ndarray, weight: np.ndarray | None, prototypes: Prototypes, criterion: Criterion) -> Sums:
-    """J and its sums of some rows."""
-    if criterion.beta != 2 or (prototypes.covariances is None and len(rows) > MOST_COLUMNS):
-        return sums_over(block_masses(rows, prototypes, criterion), weight)
-    costs = Costs.of(prototypes, criterion)
-    sums = np.zeros_like(costs.terms)
-    objective = add_cost_sums(rows, *costs, np.empty(0) if weight is None else weight, LEAST_COST, sums)
-    return Sums(objective, sums)
-
-
-def sums_over(blocks: Iterable[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]], weight: Any) -> Sums:
-    """What the blocks of :func:`block_masses` add up to; their masses and least costs are overwritten."""
+def sums_over(blocks: Iterable[MassBlock], weight: np.ndarray | None) -> Sums:
+    """Add up blocks of masses; their masses and least costs are overwritten."""
     objective, sums = 0.0, np.zeros((1, 1))
     for block, features, cost, masses, least in blocks:
         if weight is not None:
@@ -283,9 +338,14 @@ def sums_over(blocks: Iterable[tuple[slice, np.ndarray, np.ndarray, np.ndarray, 
     return Sums(float(objective), sums)
 
 
-def chunk_sums(chunk: Columns, prototypes: Prototypes, criterion: Criterion) -> Sums:
-    """:func:`weighted_sums` of a chunk of the table."""
-    return weighted_sums(*chunk, prototypes, criterion)
+def chunk_sums(chunk: ColumnChunk, costs: Costs) -> Sums:
+    """Return J of a chunk of the table at its best masses, and its sums."""
+    rows, weight = chunk
+    if type(costs) is not DistanceCosts or not costs.is_compiled:
+        return sums_over(block_masses(rows, costs), weight)
+    sums, weight = np.zeros_like(costs.terms), np.empty(0) if weight is None else weight
+    objective = add_cost_sums(rows, costs.terms, costs.places, costs.doubtful, weight, LEAST_COST, sums)
+    return Sums(objective, sums)
 
 
 def update_centers(sums: np.ndarray, prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
@@ -325,7 +385,7 @@ def update_covariances(sums: np.ndarray, centers: np.ndarray, criterion: Criteri
 
 
 def guard_cost(prototypes: Prototypes, total_weight: float) -> float:
-    """What the guard adds to J, about 1e-8 of it; zero for the Euclidean metric."""
+    """Return what the guard adds to J, about 1e-8 of it; zero for the Euclidean metric."""
     if prototypes.metric is None:
         return 0.0
     return GUARD * total_weight * float(np.trace(prototypes.metric, axis1=1, axis2=2).sum())
@@ -334,7 +394,7 @@ def guard_cost(prototypes: Prototypes, total_weight: float) -> float:
 def update_prototypes(
     sums: np.ndarray, prototypes: Prototypes, criterion: Criterion, total_weight: float
 ) -> Prototypes:
-    """Better prototypes for given masses: centers, then metrics, each at its optimum."""
+    """Return better prototypes for given masses: centers, then metrics, each at its optimum."""
     centers = update_centers(sums, prototypes, criterion)
     if prototypes.covariances is None:
         return Prototypes(centers)
@@ -344,13 +404,26 @@ def update_prototypes(
 def descent_step(
     chunks: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
-    """J of the prototypes, and better prototypes: masses, then centers, then metrics, each at its optimum.
+    """Return J of the prototypes, and better ones: masses, then centers, then metrics, each at its optimum.
 
-    ``chunks`` are rows of which :func:`~evidentia.rows.passes.reduce_rows` reads :class:`Columns`.
+    ``chunks`` are rows of which :func:`~evidentia.rows.passes.reduce_rows` reads a :class:`ColumnChunk` at a time.
     """
-    objective, sums = reduce_rows(chunk_sums, chunks, prototypes, criterion)
+    objective, sums = reduce_rows(chunk_sums, chunks, DistanceCosts(prototypes, criterion))
     objective += guard_cost(prototypes, total_weight)
     return objective, update_prototypes(sums, prototypes, criterion, total_weight)
+
+
+def renumber_sets(focal_sets: FocalSets, order: np.ndarray) -> tuple[FocalSets, list[int]]:
+    """Return the focal sets when old cluster ``order[k]`` becomes cluster ``k``, and where each of them was before.
+
+    Examples
+    --------
+    >>> renumber_sets(FocalSets(3, [{0}, {1}, {2}, {0, 1}]), np.array([2, 0, 1]))
+    (FocalSets(3 clusters: {0}, {1}, {2}, {1,2}), [2, 0, 1, 3])
+    """
+    moved = focal_sets.relabel(order)
+    ordered = FocalSets(moved.n_clusters, canonical_order(moved.masks.tolist()))
+    return ordered, [moved.index(mask) for mask in ordered.masks]
 
 
 def _mix_matrices(mixing: np.ndarray, matrices: np.ndarray) -> np.ndarray:

@@ -22,10 +22,9 @@ from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, Number, param
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import canonical_order
 from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, new_blocks
 from evidentia.partition import CredalPartition
-from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
+from evidentia.prototypes._kernel import LEAST_COST, Criterion, renumber_sets, update_masses
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import OBJECT_START_RULES
@@ -102,15 +101,7 @@ def pull(powered: np.ndarray, focal_sets: FocalSets, alpha: float, share: float)
 Compared = Any  # what objects are compared by: a matrix of dissimilarities, or the several that MECMdd has
 
 
-class MedoidState:
-    """What ``fit`` keeps for new objects: what represents the clusters, and the criterion."""
-
-    _representatives: Any
-    _criterion: Criterion
-    _least_cost: float  # of an object that is a medoid, in the units of the dissimilarities
-
-
-class MedoidClusterer(MedoidState, RelationalClusterer):
+class MedoidClusterer(RelationalClusterer):
     """Base of the methods with medoids.
 
     A subclass says how unlike object i and set A are, given what represents the clusters, and how to represent them
@@ -181,6 +172,7 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
     def _fit(self, data: Data[Source]) -> np.ndarray:
         check_given_objects(self, len(data.rows), *OBJECT_START_RULES)
         dissimilarity = full_matrix(data.rows, who=type(self).__name__, cure=CURE, copies=COPIES)
+        # The cost of an object that is a medoid, in the units of the dissimilarities:
         self._least_cost = max(LEAST_COST * float(dissimilarity.max()), np.finfo(float).tiny)
         focal_sets = self._family()
         rho = self._distance_to_empty(dissimilarity) if focal_sets.empty_index is not None else None
@@ -229,7 +221,7 @@ class MedoidClusterer(MedoidState, RelationalClusterer):
             masses = self._place(dissimilarity, representatives, criterion)
             share = CredalPartition(masses, focal_sets, copy=False).pignistic
             order = _base.largest_first(share.sum(axis=0), tie=share.argmax(axis=0))
-            focal_sets = FocalSets(self.n_clusters, canonical_order(focal_sets.relabel(order).masks.tolist()))
+            focal_sets, _ = renumber_sets(focal_sets, order)
             representatives = self._reorder(representatives, order, dissimilarity, focal_sets)
         self._representatives, self._criterion = representatives, replace(criterion, focal_sets=focal_sets)
         self.focal_sets_, self.medoid_indices_ = focal_sets, self._medoids(representatives)

@@ -23,7 +23,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dtrtri
 
-from evidentia.prototypes._kernel import GUARD, LEAST_COST, Columns, Costs, Criterion, Prototypes, block_masses
+from evidentia.prototypes._kernel import (
+    GUARD,
+    LEAST_COST,
+    ColumnChunk,
+    Criterion,
+    DistanceCosts,
+    Prototypes,
+    block_masses,
+)
 from evidentia.rows.passes import reduce_rows
 
 
@@ -77,9 +85,9 @@ class WidePrototypes(Prototypes):
             terms[sets, 1 : 1 + len(center)] -= 2 * pulled
         return terms
 
-    def measure_near(self, found: np.ndarray, rows: np.ndarray, costs: Costs) -> None:
-        """The features are made of differences already."""
-        np.maximum(found, LEAST_COST, out=found)
+    def replace_small(self, cost: np.ndarray, rows: np.ndarray, costs: DistanceCosts) -> None:
+        """Keep costs positive; the features are made of differences already."""
+        np.maximum(cost, LEAST_COST, out=cost)
 
 
 class WideSums(NamedTuple):
@@ -93,13 +101,13 @@ class WideSums(NamedTuple):
         return WideSums(self.objective + other.objective, self.sums + other.sums, self.scatter + other.scatter)
 
 
-def chunk_moments(chunk: Columns, prototypes: WidePrototypes, criterion: Criterion) -> WideSums:
-    """What a better metric needs of a chunk of the table."""
+def chunk_moments(chunk: ColumnChunk, prototypes: WidePrototypes, criterion: Criterion) -> WideSums:
+    """Return what a better metric needs of a chunk of the table."""
     centers, (rows, weight) = prototypes.centers, chunk
     c, p = centers.shape
     share = (criterion.average * criterion.penalty[:, None]).T
     objective, sums, scatter = 0.0, np.zeros((1, 1)), np.zeros((c, p, p))
-    for block, features, cost, masses, least in block_masses(rows, prototypes, criterion):
+    for block, features, cost, masses, least in block_masses(rows, DistanceCosts(prototypes, criterion)):
         if weight is not None:
             least *= weight[block]
         objective += least.sum()
@@ -114,7 +122,7 @@ def chunk_moments(chunk: Columns, prototypes: WidePrototypes, criterion: Criteri
 def wide_step(
     chunks: Any, total_weight: float, criterion: Criterion, prototypes: WidePrototypes
 ) -> tuple[float, WidePrototypes]:
-    """J of the prototypes, and prototypes with better metrics around the same centers."""
+    """Return J of the prototypes, and prototypes with better metrics around the same centers."""
     centers, p = prototypes.centers, prototypes.centers.shape[1]
     share = (criterion.average * criterion.penalty[:, None]).T
     objective, sums, scatter = reduce_rows(chunk_moments, chunks, prototypes, criterion)

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, Integer, Kind, Number, param
 from evidentia.methods import Method
-from evidentia.prototypes._base import Objects, nearest_distance, rho_from, single_clusters, to_rows
-from evidentia.prototypes._kernel import Criterion, Prototypes, chunk_sums, guard_cost, update_covariances
+from evidentia.prototypes._base import (
+    Objects,
+    PrototypeClusterer,
+    Solution,
+    nearest_distance,
+    prototypes_at,
+    rho_from,
+    to_rows,
+)
+from evidentia.prototypes._kernel import (
+    Criterion,
+    DistanceCosts,
+    Prototypes,
+    chunk_sums,
+    guard_cost,
+    update_covariances,
+)
 from evidentia.prototypes._wide import WidePrototypes, wide_step
 from evidentia.prototypes.belief_peaks import BeliefPeaks, belief_peaks
-from evidentia.prototypes.ecm import ALL_FAMILIES, EvidentialMeans
+from evidentia.prototypes.ecm import ALL_FAMILIES, ECM, add_sets, first_sets, pairs_among
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import scan
 from evidentia.rows.source import RowSource, in_memory
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
-from evidentia.solvers.coordinates import ColumnScales, SpannedScales
-from evidentia.solvers.descent import Step
+from evidentia.solvers.coordinates import ColumnScales, SpannedScales, coordinates_of
 from evidentia.solvers.starts import draw_evenly
-from evidentia.solvers.threads import one_blas_thread
 
 WIDE = 16  # columns from which second moments by clusters take less time than all products of columns
 
@@ -31,17 +42,32 @@ WIDE = 16  # columns from which second moments by clusters take less time than a
 def fixed_step(
     chunks: Any, total_weight: float, criterion: Criterion, prototypes: Prototypes
 ) -> tuple[float, Prototypes]:
-    """J of the prototypes, and prototypes with better metrics around the same centers."""
+    """Return J of the prototypes, and prototypes with better metrics around the same centers."""
     if isinstance(prototypes, WidePrototypes):
         return wide_step(chunks, total_weight, criterion, prototypes)
-    objective, sums = reduce_rows(chunk_sums, chunks, prototypes, criterion)
+    objective, sums = reduce_rows(chunk_sums, chunks, DistanceCosts(prototypes, criterion))
     if prototypes.covariances is None:
         return objective, prototypes
     covariances = update_covariances(sums, prototypes.centers, criterion, total_weight)
     return objective + guard_cost(prototypes, total_weight), Prototypes(prototypes.centers, covariances)
 
 
-class BPEC(EvidentialMeans):
+def begin_at(peaks: np.ndarray, objects: Objects, *, adaptive: bool) -> tuple[Objects, Prototypes]:
+    """Return the objects, and round clusters around the peaks."""
+    coordinates = objects.coordinates
+    if not adaptive or coordinates.width < WIDE:
+        return objects, prototypes_at(coordinates.transform(peaks), adaptive)
+    repeats = np.ones(coordinates.width)
+    if isinstance(coordinates, ColumnScales) and coordinates.width > objects.rows.shape[1]:
+        table = coordinates.inverse_transform(objects.rows.T)  # fewer rows than columns: all of them are in memory
+        coordinates = SpannedScales.of(table, coordinates)
+        objects = objects._replace(rows=to_rows(table, coordinates), coordinates=coordinates)
+        repeats = coordinates.repeats
+    centers = coordinates.transform(peaks)
+    return objects, WidePrototypes(centers, np.tile(np.eye(len(repeats)), (len(peaks), 1, 1)), repeats=repeats)
+
+
+class BPEC(PrototypeClusterer):
     r"""Belief-peaks evidential clustering [1]_: centers from the density, then evidential c-means around them.
 
     The centers :math:`v_k` are objects, found in the δ–Bel graph (:func:`belief_peaks`), and they stay where they
@@ -137,6 +163,8 @@ class BPEC(EvidentialMeans):
         distance to the nearest center, in the metrics of a fit without sets and outliers.""",
         default="auto",
     )
+    alpha: Any = ECM.parameters["alpha"]
+    n_near: Any = ECM.parameters["n_near"]
     adaptive: bool = param(BOOLEAN, "Learn a Mahalanobis metric of determinant one for each cluster.", default=True)
     tol: float = param(
         Number(low=0),
@@ -144,49 +172,31 @@ class BPEC(EvidentialMeans):
         default=1e-8,
     )
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(  # objects have no weights
-        self, X: Any, y: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Find the belief peaks of the rows of X, and a credal partition around them.
+    attributes = ECM.attributes
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or rows of :func:`~evidentia.rows.open_rows`
-            Numbers, none of them missing.
-        y : None
-            Ignored.
-        checkpoint : path, optional
-            For rows that are not in memory: a file from which the same fit goes on, should its process end.
-        """
-        self.check_parameters()
-        return self._fit_kept(X, self._check_rows(X), checkpoint)
-
-    def _fit_rows(self, rows: RowSource, rng: np.random.RandomState) -> None:
+    def _fit(self, data: Data[RowSource]) -> None:
+        rows = data.rows
         table = scan(rows, mixing=False, missing=False, who="BPEC", sort=False, least_share=self._least_share)
         candidates = in_memory(rows).table if table.complete else draw_evenly(table.sample)
         self._check_numbers(len(candidates))
         graph = belief_peaks(candidates, n_neighbors=self.n_neighbors, q=self.q)
         peaks = self._choose(graph)
-        objects, start = self._begin(Objects.of(table, rows, adaptive=self.adaptive), candidates[peaks])
-        order = self._fit_from(objects, [start])
-        self.graph_, self.peaks_ = graph, peaks[order]
-
-    def _begin(self, objects: Objects, peaks: np.ndarray) -> tuple[Objects, Prototypes]:
-        """The objects, and round clusters around the peaks."""
-        coordinates = objects.coordinates
-        if not self.adaptive or coordinates.width < WIDE:
-            return objects, self._prototypes_at(coordinates.transform(peaks))
-        repeats = np.ones(coordinates.width)
-        if isinstance(coordinates, ColumnScales) and coordinates.width > objects.rows.shape[1]:
-            table = coordinates.inverse_transform(objects.rows.T)  # fewer rows than columns: all of them are at hand
-            coordinates = SpannedScales.of(table, coordinates)
-            objects = objects._replace(rows=to_rows(table, coordinates), coordinates=coordinates)
-            repeats = coordinates.repeats
-        centers = coordinates.transform(peaks)
-        return objects, WidePrototypes(centers, np.tile(np.eye(len(repeats)), (len(peaks), 1, 1)), repeats=repeats)
+        kind = "diag" if self.adaptive else "spherical"
+        objects = Objects.from_table(table, rows, coordinates_of(table.moments, kind=kind))
+        objects, start = begin_at(candidates[peaks], objects, adaptive=self.adaptive)
+        family = first_sets(self.focal_sets, len(peaks), empty=True)
+        rho = None
+        if family.empty_index is not None:
+            rho = self._given_rho(objects)
+            rho = rho or rho_from(nearest_distance(objects, self._end_of(fixed_step, objects, start)), objects)
+        criterion = Criterion(family, self.alpha, self.beta, rho)
+        best, runs = self._minimize(fixed_step, objects, criterion, [start])  # masses, then metrics
+        if not runs[-1].interrupted:
+            criterion, best = add_sets(
+                self.focal_sets, self.n_near, self._minimize, fixed_step, objects, criterion, best
+            )
+        _, order = self._store_solution(objects, Solution(best.state, criterion), best, runs)
+        self.graph_, self.peaks_, self.pairs_ = graph, peaks[order], pairs_among(self.focal_sets_)
 
     def _check_numbers(self, n_samples: int) -> None:
         """What of the parameters depends on the number of objects."""
@@ -205,10 +215,3 @@ class BPEC(EvidentialMeans):
         if peaks.ndim != 1 or peaks.dtype.kind not in "iu" or not len(peaks) or not ((peaks >= 0) & (peaks < n)).all():
             raise ValueError(f"The 'peaks' parameter of BPEC must list objects by number, 0 to {n - 1}. Got {peaks!r}.")
         return peaks
-
-    def _step(self, objects: Objects, criterion: Criterion) -> Step:
-        return partial(fixed_step, objects.chunks, objects.weight.sum(), criterion)
-
-    def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        singles = self._step(objects.sample(), single_clusters(len(starts[0].centers), self.beta))
-        return rho_from(nearest_distance(objects, self._end_of(singles, starts[0])), objects)

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, Number, param
-from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import canonical_order
+from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
-from evidentia.prototypes._kernel import Criterion, update_masses
+from evidentia.prototypes._base import value_at_end
+from evidentia.prototypes._kernel import Criterion, renumber_sets, update_masses
 from evidentia.prototypes._medoid_base import FAMILIES
 from evidentia.prototypes.ecm import LEAST as FEWEST
+from evidentia.prototypes.ecm import first_sets
 from evidentia.rows.categories import Coding, Columns, MixedRows, category_shares, centers_among, read_coding
-from evidentia.rows.tables import any_table
 from evidentia.solvers.barycentric import solve_centers
-from evidentia.solvers.callbacks import run_callbacks
 from evidentia.solvers.overlap import is_automatic, shared_sets
 from evidentia.solvers.starts import START_RULES
-from evidentia.solvers.threads import one_blas_thread
 
 FORMS = ("linear", "published")
 ODDS = 4.0  # of two clusters, below which an object is torn between them
@@ -35,14 +33,14 @@ EQUAL = 1e-12  # of a count: what sums of the same numbers may differ by
 QUANTILE = 1.645  # standard deviations above the mean, where 95 % of a normal distribution are below
 
 
-class Prototypes(NamedTuple):
+class CategoryPrototypes(NamedTuple):
     """Weights of the categories in each cluster, (c, width), and means of the numbers without units, (c, q)."""
 
     weights: np.ndarray
     means: np.ndarray
 
 
-class Sums(NamedTuple):
+class CategorySums(NamedTuple):
     """J of some rows at its best masses, and what the next prototypes need of them."""
 
     objective: float
@@ -50,8 +48,8 @@ class Sums(NamedTuple):
     there: np.ndarray  # weight of each set in each column of numbers, (n_focal, q)
     pull: np.ndarray  # weighted sums of numbers, (n_focal, q)
 
-    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
-        return Sums(
+    def __add__(self, other: CategorySums) -> CategorySums:  # type: ignore[override]
+        return CategorySums(
             self.objective + other.objective,
             self.counts + other.counts,
             self.there + other.there,
@@ -60,7 +58,7 @@ class Sums(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Problem:
+class CategoryProblem:
     """The fixed part of a descent: how rows are read, the criterion, its form, and blocks of rows with weights."""
 
     coding: Coding
@@ -69,7 +67,7 @@ class Problem:
     blocks: tuple[tuple[MixedRows, np.ndarray], ...] = ()
 
 
-def dissimilarities(rows: MixedRows, prototypes: Prototypes, average: np.ndarray) -> np.ndarray:
+def dissimilarities(rows: MixedRows, prototypes: CategoryPrototypes, average: np.ndarray) -> np.ndarray:
     r"""Dissimilarity of rows to the sets of clusters, (n_focal, n): to the mean of the prototypes in each set.
 
     .. math::
@@ -84,7 +82,7 @@ def dissimilarities(rows: MixedRows, prototypes: Prototypes, average: np.ndarray
     return found
 
 
-def costs(rows: MixedRows, prototypes: Prototypes, problem: Problem) -> np.ndarray:
+def costs(rows: MixedRows, prototypes: CategoryPrototypes, problem: CategoryProblem) -> np.ndarray:
     r"""What multiplies :math:`m_{iA}^\beta` in J, (n_focal, n).
 
     :math:`|A|^\alpha d_{iA}`, and for the published form :math:`|A|^\alpha (d_{iA} / |A|)^2`.
@@ -99,7 +97,9 @@ def costs(rows: MixedRows, prototypes: Prototypes, problem: Problem) -> np.ndarr
     return np.maximum(cost, LEAST * len(problem.coding.numeric), out=cost)
 
 
-def row_sums(rows: MixedRows, weight: np.ndarray, prototypes: Prototypes, problem: Problem) -> Sums:
+def row_sums(
+    rows: MixedRows, weight: np.ndarray, prototypes: CategoryPrototypes, problem: CategoryProblem
+) -> CategorySums:
     """J of some rows and its sums."""
     criterion = problem.criterion
     cost = costs(rows, prototypes, problem)
@@ -111,10 +111,10 @@ def row_sums(rows: MixedRows, weight: np.ndarray, prototypes: Prototypes, proble
     else:
         of_clusters = (criterion.average * criterion.penalty[:, None]).T @ powered
     powered *= criterion.penalty[:, None]
-    return Sums(float(least.sum()), (rows.hot.T @ of_clusters.T).T, powered @ rows.there, powered @ rows.pull)
+    return CategorySums(float(least.sum()), (rows.hot.T @ of_clusters.T).T, powered @ rows.there, powered @ rows.pull)
 
 
-def masses_of(rows: MixedRows, prototypes: Prototypes, problem: Problem) -> np.ndarray:
+def masses_of(rows: MixedRows, prototypes: CategoryPrototypes, problem: CategoryProblem) -> np.ndarray:
     """Masses of some rows, (n, n_focal)."""
     return update_masses(costs(rows, prototypes, problem), problem.criterion.beta)[0].T
 
@@ -140,7 +140,7 @@ def best_weights(counts: np.ndarray, columns: Columns, previous: np.ndarray) -> 
     return weights
 
 
-def best_means(sums: Sums, average: np.ndarray, previous: np.ndarray) -> np.ndarray:
+def best_means(sums: CategorySums, average: np.ndarray, previous: np.ndarray) -> np.ndarray:
     """Means for given masses, column by column: in each other rows may be missing."""
     found = np.empty_like(previous)
     for q in range(previous.shape[1]):
@@ -149,20 +149,20 @@ def best_means(sums: Sums, average: np.ndarray, previous: np.ndarray) -> np.ndar
     return found
 
 
-def descent_step(problem: Problem, prototypes: Prototypes) -> tuple[float, Prototypes]:
+def category_step(problem: CategoryProblem, prototypes: CategoryPrototypes) -> tuple[float, CategoryPrototypes]:
     """J of the prototypes, and better ones: masses, then weights and means, each at its optimum in the linear form."""
     parts = (row_sums(rows, weight, prototypes, problem) for rows, weight in problem.blocks)
     sums = next(parts)
     for part in parts:
         sums = sums + part
     columns = problem.coding.columns
-    return sums.objective, Prototypes(
+    return sums.objective, CategoryPrototypes(
         best_weights(sums.counts, columns, prototypes.weights),
         best_means(sums, problem.criterion.average, prototypes.means),
     )
 
 
-def laid_over(beta: float) -> float:
+def overlap_alpha(beta: float) -> float:
     r"""The alpha with which a pair holds most mass as long as the odds of its clusters are below four to one.
 
     With :math:`m_k \propto d_k^{-1/(\beta-1)}` these are the odds where :math:`d_2 / d_1 = 4^{\beta-1}`, and there
@@ -170,13 +170,13 @@ def laid_over(beta: float) -> float:
 
     Examples
     --------
-    >>> print(f"{laid_over(1.1):.3f} {laid_over(2.0):.3f}")           # 2 ** -1.322 * (1 + 4) / 2 = 1
+    >>> print(f"{overlap_alpha(1.1):.3f} {overlap_alpha(2.0):.3f}")           # 2 ** -1.322 * (1 + 4) / 2 = 1
     -0.103 -1.322
     """
     return -float(np.log2((1 + ODDS ** (beta - 1)) / 2))
 
 
-def overlapping(prototypes: Prototypes, problem: Problem) -> FocalSets:
+def overlapping(prototypes: CategoryPrototypes, problem: CategoryProblem) -> FocalSets:
     """The empty set, single clusters, and the sets of clusters that overlap, of a fit without larger sets."""
     family = problem.criterion.focal_sets
     masses = np.vstack([masses_of(rows, prototypes, problem) for rows, _ in problem.blocks])
@@ -340,52 +340,32 @@ class CatECM(_base.IterativeClusterer):
         default="mixed",
     )
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find clusters in the rows of X.
-
-        Parameters
-        ----------
-        X : DataFrame or array-like of shape (n_samples, n_features)
-            Categories and numbers; None or NaN where an entry is missing.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        """
-        self.check_parameters()
-        table = self._check_table(X, reset=True)
+    def _fit(self, data: Data[np.ndarray]) -> np.ndarray:
+        table, weight = data.rows, np.ones(len(data.rows)) if data.weight is None else data.weight
         _checks.check_enough_rows(self, len(table), self.n_clusters)
-        weight = _checks.check_weight(self, sample_weight, len(table), X)
-        weight = np.ones(len(table)) if weight is None else weight
         coding, codes = self._read(table, weight)
         shares = category_shares(codes, coding.columns, weight)
         coding = coding._replace(number_weight=self._weigh_numbers(coding, shares))
-        problem = self._pose(coding, shares)
+        problem = self._state_problem(coding, shares)
         _checks.refuse_masses(self, len(table), problem.criterion.focal_sets)
         numbers = coding.numbers(table, type(self).__name__)
         cut = coding.blocks(codes, numbers, len(problem.criterion.focal_sets))
         problem = replace(problem, blocks=tuple((rows, weight[block]) for block, rows in cut))
-        starts = [self._given_start(coding)] if self._start_given else self._starts(coding, codes, numbers, weight)
-        best, runs = self._best_descent(partial(descent_step, problem), starts, len(starts))
+        starts = self._draw_starts(coding, codes, numbers, weight, data.rng)
+        best, runs = self._best_descent(partial(category_step, problem), starts, len(starts))
         if is_automatic(self.focal_sets) and not runs[-1].interrupted:
-            problem = replace(
-                problem, criterion=replace(problem.criterion, focal_sets=overlapping(best.state, problem))
-            )
-            best = replace(best, trace=np.append(best.trace[:-1], descent_step(problem, best.state)[0]))
+            criterion = replace(problem.criterion, focal_sets=overlapping(best.state, problem))
+            problem = replace(problem, criterion=criterion)
+            best = value_at_end(best, category_step(problem, best.state)[0])
         self.rho_, self.number_weight_ = problem.criterion.rho, coding.number_weight
         self._publish_run(best, runs)
-        self._settle(best.state, problem)
-        self._publish(X, self._masses(table))
+        self._store_solution(best.state, problem)
         _checks.warn_if_centers_coincide(self, np.hstack(self._prototypes), np.sqrt(len(coding.numeric)))
-        return self
+        return self._masses(table)
 
-    def _pose(self, coding: Coding, shares: np.ndarray) -> Problem:
+    def _state_problem(self, coding: Coding, shares: np.ndarray) -> CategoryProblem:
         """The criterion, as the parameters and the table have it."""
-        family = "singletons" if is_automatic(self.focal_sets) else self.focal_sets
-        focal_sets = resolve_focal_sets(family, self.n_clusters, empty=self.method.empty_set)
+        focal_sets = first_sets(self.focal_sets, self.n_clusters, empty=True)
         if self.form == "published":
             _checks.check_single_clusters(
                 self, focal_sets, "in its published form counts the masses of single clusters"
@@ -393,7 +373,7 @@ class CatECM(_base.IterativeClusterer):
         rho = None
         if focal_sets.empty_index is not None:
             rho = far_apart(shares, coding) if self.rho == "auto" else _checks.check_rho(self, len(coding.numeric))
-        return Problem(coding, Criterion(focal_sets, self._exponent(), self.beta, rho), self.form)
+        return CategoryProblem(coding, Criterion(focal_sets, self._exponent(), self.beta, rho), self.form)
 
     def _exponent(self) -> float:
         """The penalty of larger sets."""
@@ -401,9 +381,12 @@ class CatECM(_base.IterativeClusterer):
             return float(self.alpha)
         if self.form == "published":
             return PUBLISHED
-        return laid_over(self.beta) if is_automatic(self.focal_sets) else 0.0
+        return overlap_alpha(self.beta) if is_automatic(self.focal_sets) else 0.0
 
     # -- reading the table --------------------------------------------------------------------------------------------
+
+    def _read_rows(self, X: Any) -> np.ndarray:
+        return self._check_table(X, reset=True)
 
     def _check_table(self, X: Any, *, reset: bool) -> np.ndarray:
         return _checks.check_categories(self, X, reset=reset)
@@ -430,29 +413,34 @@ class CatECM(_base.IterativeClusterer):
     def _start_given(self) -> bool:
         return not isinstance(self.init, str)
 
-    def _given_start(self, coding: Coding) -> Prototypes:
-        """Prototypes at rows that were given."""
+    def _given_start(self, coding: Coding) -> CategoryPrototypes:
+        """CategoryPrototypes at rows that were given."""
         rows = np.asarray(self.init, dtype=object)
         expected = (self.n_clusters, len(coding.numeric))
         if rows.shape == expected:
             codes, numbers = coding.codes(rows), coding.numbers(rows, type(self).__name__)
             if (codes >= 0).all() and not np.isnan(numbers).any():
-                return Prototypes(coding.columns.one_hot(codes), numbers)
+                return CategoryPrototypes(coding.columns.one_hot(codes), numbers)
         raise ValueError(
             f"The 'init' parameter of {type(self).__name__} must be {', '.join(map(repr, START_RULES))} or an array of "
             f"shape {expected}: a row as in X for each cluster, of known categories and with nothing missing. Got an "
             f"array of shape {rows.shape}."
         )
 
-    def _starts(self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray) -> list[Prototypes]:
-        """Prototypes at k-means solutions, or at rows."""
-        rng, rule = check_random_state(self.random_state), self.init
-        found = centers_among(coding, codes, numbers, weight, self.n_clusters, rule=rule, n_starts=self.n_init, rng=rng)
-        return [Prototypes(*center) for center in found]
+    def _draw_starts(
+        self, coding: Coding, codes: np.ndarray, numbers: np.ndarray, weight: np.ndarray, rng: np.random.RandomState
+    ) -> list[CategoryPrototypes]:
+        """Return prototypes at k-means solutions, or at rows."""
+        if self._start_given:
+            return [self._given_start(coding)]
+        found = centers_among(
+            coding, codes, numbers, weight, self.n_clusters, rule=self.init, n_starts=self.n_init, rng=rng
+        )
+        return [CategoryPrototypes(*center) for center in found]
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
-    def _settle(self, prototypes: Prototypes, problem: Problem) -> None:
+    def _store_solution(self, prototypes: CategoryPrototypes, problem: CategoryProblem) -> None:
         """Number the clusters from the largest to the smallest, unless their order was given, and publish them."""
         focal_sets = problem.criterion.focal_sets
         if isinstance(self.focal_sets, str) and not self._start_given:
@@ -461,8 +449,8 @@ class CatECM(_base.IterativeClusterer):
                  for rows, weight in problem.blocks]
             )  # fmt: skip
             order = _base.largest_first(likely.sum(axis=0), tie=likely.argmax(axis=0))
-            focal_sets = FocalSets(self.n_clusters, canonical_order(focal_sets.relabel(order).masks.tolist()))
-            prototypes = Prototypes(prototypes.weights[order], prototypes.means[order])
+            focal_sets, _ = renumber_sets(focal_sets, order)
+            prototypes = CategoryPrototypes(prototypes.weights[order], prototypes.means[order])
         coding = problem.coding
         self._problem = replace(problem, criterion=replace(problem.criterion, focal_sets=focal_sets), blocks=())
         self._prototypes, self.focal_sets_, self.numeric_ = prototypes, focal_sets, coding.numeric

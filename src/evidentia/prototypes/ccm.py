@@ -5,7 +5,7 @@ from __future__ import annotations
 from evidentia._parameters import Number, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
-from evidentia.prototypes._credal_means import FAMILIES, CredalMeans, SetCosts, mix_with_centers
+from evidentia.prototypes._credal_means import FAMILIES, CredalMeans, SetWeights, mix_with_centers
 
 
 class CCM(CredalMeans):
@@ -69,6 +69,6 @@ class CCM(CredalMeans):
         Number(above=0), "Weight of the barycenter: the larger, the more objects are torn.", default=1.0
     )
 
-    def _set_costs(self, focal_sets: FocalSets) -> SetCosts:
+    def _set_weights(self, focal_sets: FocalSets) -> SetWeights:
         mixing = mix_with_centers(focal_sets, self.gamma, focal_sets.card + self.gamma)
-        return SetCosts(mixing, 0.0 * focal_sets.card)
+        return SetWeights(mixing, 0.0 * focal_sets.card)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from evidentia._base import ALPHA, RHO, focal_families
-from evidentia._parameters import BOOLEAN, Kind, Number, param
-from evidentia.belief import FocalSets
+from evidentia._data import Data
+from evidentia._parameters import BOOLEAN, Integer, Kind, Number, param
+from evidentia.belief import resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.metric_learning import learn_metric
-from evidentia.prototypes._base import Objects
-from evidentia.prototypes._constrained import ConstrainedClusterer
-from evidentia.prototypes._kernel import Columns, Criterion, Prototypes
+from evidentia.partition import LazyPartition
+from evidentia.prototypes._base import INIT, INIT_DOC, SHAPES, PrototypeClusterer, Solution, given_start
+from evidentia.prototypes._kernel import ColumnChunk, Criterion, descent_step
+from evidentia.prototypes._links import check_number, minimize_with_links, schedule_links, split_objects
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import ArrayRows, RowSource
 
@@ -29,11 +33,11 @@ class Farthest(NamedTuple):
         return max(self, other)
 
 
-def farthest(chunk: Columns) -> Farthest:
+def farthest(chunk: ColumnChunk) -> Farthest:
     return Farthest(float(np.sqrt(np.einsum("qi,qi->i", chunk.rows, chunk.rows).max())))
 
 
-class CECM(ConstrainedClusterer):
+class CECM(PrototypeClusterer):
     r"""Evidential c-means that listens to what is known about pairs of objects [1]_.
 
     .. math::
@@ -116,6 +120,30 @@ class CECM(ConstrainedClusterer):
 
     given_again = ("metric_learner",)
 
+    beta = 2.0  # what makes the criterion quadratic in the masses
+    n_init: int = param(
+        Integer(low=1),
+        "Number of starts; the one with the best criterion is kept.",
+        default=10,
+    )
+    gradual: bool = param(
+        BOOLEAN,
+        """Whether links grow to full strength in the first 24 steps of a start: in the first start from a
+        ten-thousandth of it, in the next from a hundredth, then from a tenth, and so on in turn. With False they have
+        it from the first step on, and an array for ``init`` makes one start.""",
+        default=True,
+    )
+    init: Any = param(
+        INIT,
+        f"""{INIT_DOC}
+        An array keeps its order of clusters. With ``gradual=False`` it makes one start. With ``gradual=True`` it makes
+        four: one in which links have full strength at once, and three in which they grow, each in its own way; with
+        ``adaptive`` three more, in which the centers are held while their metrics are learned. ``n_init`` starts of
+        ``"mixed"`` are added, unless ``focal_sets`` is a list, so that the result is no worse than that of a search.
+        To go on from a fitted model when links were added, give its ``cluster_centers_``, with ``adaptive``
+        ``(cluster_centers_, covariances_)``; the pair makes one start, in which links have full strength at once.""",
+        default="mixed",
+    )
     focal_sets: Any = param(
         focal_families(*method.families),
         """Sets of clusters that may hold mass; all named families have the empty set. ``"full"`` is CECM-1 and
@@ -143,30 +171,53 @@ class CECM(ConstrainedClusterer):
         default=None,
     )
 
+    attributes = {
+        "constraints_": "PairwiseConstraints\nThe links by row number; ``constraints_.violations(partition_)`` tells "
+        "how far each is broken.",
+        **SHAPES,
+    }
+
+    def _fit(self, data: Data[RowSource]) -> np.ndarray | LazyPartition:
+        links, given, rng = data.constraints, given_start(self.init), data.rng
+        check_number(links, "CECM")
+        rows = self._learn_metric(data)
+        objects = self._read_objects(rows)
+        starts = self._draw_starts(objects, rng)
+        family = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=True)
+        rho = None
+        if family.empty_index is not None:
+            rho = self._given_rho(objects) or RHO_FACTOR * reduce_rows(farthest, objects.chunks).distance
+        criterion = Criterion(family, self.alpha, self.beta, rho)
+        share = (1 - self.xi) / (len(family) * objects.total)  # of the sum over objects, in J
+        if len(links):
+            self._refuse_masses(rows, family)
+            strength = self.xi / (objects.unit * share * len(links))
+            penalty, free = split_objects(objects, links, strength, family, "CECM")
+            draw = check_random_state(0) if self.random_state is None else rng  # what is given is no matter of chance
+            search = partial(self._draw_by_rule, "mixed", objects, draw) if isinstance(self.focal_sets, str) else None
+            solution, best, runs = minimize_with_links(
+                self._best_descent, objects, free, criterion, penalty,
+                schedule_links(starts, given, self.gradual, search),
+            )  # fmt: skip
+        else:
+            best, runs = self._minimize(descent_step, objects, criterion, starts)
+            solution = Solution(best.state, criterion)
+        self.xi_ = float(self.xi)
+        solution, _ = self._store_solution(objects, solution, best, runs, share)
+        return self._masses_with_links(rows, solution.linked)
+
+    def _learn_metric(self, data: Data[RowSource]) -> RowSource:
+        """Return the rows as the metric learner transforms them."""
+        self.metric_learner_ = None
+        if self.metric_learner is None:
+            return data.rows
+        if not isinstance(data.rows, ArrayRows):
+            raise TypeError("CECM learns a metric of a table in memory only; take metric_learner=None for other rows.")
+        self.metric_learner_, table = learn_metric(self.metric_learner, data.given, data.constraints)
+        return ArrayRows(table, data.weight)
+
     def _read_new(self, X: Any) -> np.ndarray:
         table = super()._read_new(X)
         if self.metric_learner_ is None:
             return table
         return np.asarray(self.metric_learner_.transform(X), dtype=float)
-
-    def _learn_rows(self, X: Any, rows: RowSource) -> RowSource:
-        """Learn a metric from the links, and give the rows as it sees them."""
-        if self.metric_learner is None:
-            self.metric_learner_ = None
-            return rows
-        if not isinstance(rows, ArrayRows):
-            raise TypeError("CECM learns a metric of a table in memory only; take metric_learner=None for other rows.")
-        self.metric_learner_, table = learn_metric(self.metric_learner, X, self.constraints_)
-        return ArrayRows(table, rows.weight)
-
-    def _share(self, focal_sets: FocalSets, weight: np.ndarray) -> float:
-        return float((1 - self.xi) / (len(focal_sets) * weight.sum()))
-
-    def _link_strength(self, objects: Objects, criterion: Criterion, start: Prototypes) -> float:
-        return float(self.xi)
-
-    def _penalty(self, xi: float, objects: Objects, focal_sets: FocalSets) -> float:
-        return xi / (objects.unit * self._share(focal_sets, objects.weight) * len(self.constraints_))
-
-    def _automatic_rho(self, objects: Objects, starts: list[Prototypes], rng: Any) -> float:
-        return RHO_FACTOR * reduce_rows(farthest, objects.chunks).distance

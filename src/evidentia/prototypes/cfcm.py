@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import numpy as np
+from sklearn.utils import check_random_state
+
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Choice, Number, param
-from evidentia.belief import FocalSets
 from evidentia.methods import Method
-from evidentia.prototypes._base import Objects
-from evidentia.prototypes._constrained import ConstrainedClusterer
-from evidentia.prototypes._kernel import Criterion, Prototypes, chunk_sums
+from evidentia.partition import LazyPartition
+from evidentia.prototypes._base import Objects, PrototypeClusterer, Solution, given_start, single_clusters
+from evidentia.prototypes._kernel import DistanceCosts, Prototypes, chunk_sums, descent_step
+from evidentia.prototypes._links import check_number, minimize_with_links, schedule_links, split_objects
+from evidentia.prototypes.cecm import CECM
 from evidentia.rows.passes import reduce_rows
+from evidentia.rows.source import RowSource
 
 
-class CFCM(ConstrainedClusterer):
+class CFCM(PrototypeClusterer):
     r"""Fuzzy c-means with a penalty for broken links [1]_, the method CECM is nearest to.
 
     .. math::
@@ -56,6 +63,10 @@ class CFCM(ConstrainedClusterer):
         doubt="memberships", limit="no outliers, no sets",
     )  # fmt: skip
 
+    beta = 2.0  # what makes the criterion quadratic in the masses
+    n_init: Any = CECM.parameters["n_init"]
+    gradual: Any = CECM.parameters["gradual"]
+    init: Any = CECM.parameters["init"]
     xi: Any = param(
         Choice("auto") | Number(low=0),
         r"""Cost of a broken link, in the units of X squared. ``"auto"`` follows [1]_ and makes both parts comparable:
@@ -67,15 +78,35 @@ class CFCM(ConstrainedClusterer):
         BOOLEAN, "Give each cluster its fuzzy covariance, as Gustafson and Kessel do.", default=False
     )
 
-    def _link_strength(self, objects: Objects, criterion: Criterion, start: Prototypes) -> float:
-        if not len(self.constraints_):
-            return 0.0
-        if self.xi != "auto":
-            return float(self.xi)
-        found = self._end_of(self._step(objects.sample(), criterion), start)
-        objective, sums = reduce_rows(chunk_sums, objects.sample().chunks, found, criterion)
-        mean = objects.unit * objective / sums[:, 0].sum()
-        return float(mean * objects.weight.sum() / len(self.constraints_))
+    attributes = CECM.attributes
 
-    def _penalty(self, xi: float, objects: Objects, focal_sets: FocalSets) -> float:
-        return xi / objects.unit
+    def _fit(self, data: Data[RowSource]) -> np.ndarray | LazyPartition:
+        links, given, rows, rng = data.constraints, given_start(self.init), data.rows, data.rng
+        check_number(links, "CFCM")
+        objects = self._read_objects(rows)
+        starts = self._draw_starts(objects, rng)
+        criterion, self.xi_ = single_clusters(self.n_clusters, self.beta), 0.0
+        if len(links):
+            self._refuse_masses(rows, criterion.focal_sets)
+            automatic = isinstance(self.xi, str)
+            self.xi_ = self._mean_cost(objects, starts[0], len(links)) if automatic else float(self.xi)
+            penalty, free = split_objects(objects, links, self.xi_ / objects.unit, criterion.focal_sets, "CFCM")
+            draw = check_random_state(0) if self.random_state is None else rng  # what is given is no matter of chance
+            search = partial(self._draw_by_rule, "mixed", objects, draw)
+            solution, best, runs = minimize_with_links(
+                self._best_descent, objects, free, criterion, penalty,
+                schedule_links(starts, given, self.gradual, search),
+            )  # fmt: skip
+        else:
+            best, runs = self._minimize(descent_step, objects, criterion, starts)
+            solution = Solution(best.state, criterion)
+        solution, _ = self._store_solution(objects, solution, best, runs)
+        return self._masses_with_links(rows, solution.linked)
+
+    def _mean_cost(self, objects: Objects, start: Prototypes, n_links: int) -> float:
+        """Return the mean squared distance of a solution without links, times the number of objects per link."""
+        end = self._end_of(descent_step, objects, start)
+        costs = DistanceCosts(end, single_clusters(self.n_clusters, self.beta))
+        objective, sums = reduce_rows(chunk_sums, objects.sample().chunks, costs)
+        mean = objects.unit * objective / sums[:, 0].sum()
+        return float(mean * objects.total / n_links)

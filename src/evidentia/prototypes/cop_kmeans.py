@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from evidentia import _base, _checks
+from evidentia._data import Data
 from evidentia._parameters import param
 from evidentia.belief import FocalSets
-from evidentia.constraints import PairwiseConstraints, resolve_constraints
+from evidentia.constraints import PairwiseConstraints
 from evidentia.methods import Method
 from evidentia.prototypes._base import INIT, check_centers
-from evidentia.rows.tables import any_table
-from evidentia.solvers.callbacks import run_callbacks
+from evidentia.rows.source import ArrayRows
 from evidentia.solvers.descent import best_descent
 from evidentia.solvers.neighbors import common_offset
 from evidentia.solvers.starts import START_RULES
-from evidentia.solvers.threads import one_blas_thread
 
 
 class UnsatisfiedLinks(ValueError):
@@ -106,6 +104,18 @@ def is_unchanged(before: Assignment, after: Assignment) -> bool:
     return before.stuck == after.stuck and np.array_equal(before.chosen, after.chosen)
 
 
+def failure(groups: Groups, links: np.ndarray, stuck: int, n_starts: int) -> UnsatisfiedLinks:
+    """Return the error that names the cannot-links (n_links, 2) of the group for which no cluster was left."""
+    touched = [(i, j) for i, j in links[(groups.of[links] == stuck).any(axis=1)].tolist()]
+    members = np.flatnonzero(groups.of == stuck)[:5].tolist()
+    return UnsatisfiedLinks(
+        f"COPKMeans failed from all {n_starts} starts: no cluster was left for objects {members}. "
+        f"Its cannot-links: {', '.join(map(str, touched[:5]))}{' ...' if len(touched) > 5 else ''}. Ask for more "
+        "clusters or starts, or take CECM or CFCM, for which links are soft.",
+        touched,
+    )
+
+
 class COPKMeans(_base.IterativeClusterer):
     """k-means in which no link may be broken [1]_.
 
@@ -167,36 +177,18 @@ class COPKMeans(_base.IterativeClusterer):
         "constraints_": "PairwiseConstraints\nThe links by row number.",
     }
 
-    @any_table
-    @run_callbacks
-    @one_blas_thread
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, constraints: Any = None) -> Self:
-        """Find clusters in the rows of X that obey all links.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), optional
-            An object of weight two counts as two objects.
-        constraints : PairwiseConstraints, optional
-        """
-        self.check_parameters()
-        self.constraints_ = resolve_constraints(self, constraints, X).check(soft=True)
-        table = self._check_table(X, reset=True)
-        weight = _checks.check_weight(self, sample_weight, len(table), X)
-        weight = np.ones(len(table)) if weight is None else weight
+    def _fit(self, data: Data[ArrayRows]) -> np.ndarray:
+        links, table, rng = data.constraints.check(soft=True), data.table, data.rng
+        weight = np.ones(len(table)) if data.weight is None else data.weight
         self._check_start(table, weight)
         offset = common_offset(table)  # rounding in the mean of a constant may be more than all other differences
         table = table - offset
-        groups = make_groups(table, weight, self.constraints_)
-        rng = check_random_state(self.random_state)
+        groups = make_groups(table, weight, links)
         starts = self._starts(table, weight, offset, rng)
-        tied = np.array(sorted(groups.apart), dtype=np.int64)
+        linked = np.array(sorted(groups.apart), dtype=np.int64)
         best, runs = best_descent(
             partial(reassign, groups),
-            (assignment(groups, centers, rng.permutation(tied)) for centers in starts),
+            (assignment(groups, centers, rng.permutation(linked)) for centers in starts),
             name="COPKMeans",
             max_iter=self.max_iter,
             rests=is_unchanged,
@@ -206,7 +198,7 @@ class COPKMeans(_base.IterativeClusterer):
         )
         self.n_failed_ = sum(run.state.stuck is not None for run in runs)
         if best.state.stuck is not None:
-            raise self._failure(groups, best.state.stuck, len(runs))
+            raise failure(groups, links.cannot_link, best.state.stuck, len(runs))
         self._publish_run(best, runs)
         labels, centers = best.state.chosen[groups.of], best.state.centers
         if isinstance(self.init, str):
@@ -214,8 +206,7 @@ class COPKMeans(_base.IterativeClusterer):
             labels, centers = np.argsort(order)[labels], centers[order]
         self.cluster_centers_ = centers + offset
         self.focal_sets_ = FocalSets(self.n_clusters, "singletons", empty=False)
-        self._publish(X, np.eye(self.n_clusters)[labels])
-        return self
+        return np.eye(self.n_clusters)[labels]
 
     def _check_start(self, table: np.ndarray, weight: np.ndarray) -> None:
         """What of the parameters depends on the table."""
@@ -229,17 +220,6 @@ class COPKMeans(_base.IterativeClusterer):
         if isinstance(self.init, str):
             return list(START_RULES[self.init](table, self.n_clusters, self.n_init, rng, weight))
         return [np.asarray(self.init, dtype=float) - offset] * self.n_init  # the order of the choices still differs
-
-    def _failure(self, groups: Groups, stuck: int, n_starts: int) -> UnsatisfiedLinks:
-        links = self.constraints_.cannot_link
-        touched = [(i, j) for i, j in links[(groups.of[links] == stuck).any(axis=1)].tolist()]
-        members = np.flatnonzero(groups.of == stuck)[:5].tolist()
-        return UnsatisfiedLinks(
-            f"COPKMeans failed from all {n_starts} starts: no cluster was left for objects {members}. "
-            f"Its cannot-links: {', '.join(map(str, touched[:5]))}{' ...' if len(touched) > 5 else ''}. Ask for more "
-            "clusters or starts, or take CECM or CFCM, for which links are soft.",
-            touched,
-        )
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         sq_dist = np.square(X[:, None] - self.cluster_centers_).sum(axis=2)

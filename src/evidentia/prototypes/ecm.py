@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +10,14 @@ import numpy as np
 from scipy.special import softmax
 
 from evidentia._base import ALPHA, RHO, focal_families
+from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Integer, param
-from evidentia.belief import FocalSets
+from evidentia._streaming import StreamingMixin
+from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
-from evidentia.prototypes._base import SHAPES, Objects, PrototypeClusterer, Solution
-from evidentia.prototypes._kernel import Criterion, Prototypes, block_masses
-from evidentia.prototypes._streaming import StreamingMeans
+from evidentia.prototypes._base import SHAPES, Iteration, Objects, PrototypeClusterer, Solution, value_at_end
+from evidentia.prototypes._kernel import Criterion, DistanceCosts, MassBlock, Prototypes, block_masses, descent_step
+from evidentia.rows.source import RowSource
 from evidentia.solvers.descent import Run
 from evidentia.solvers.overlap import is_automatic, is_near_pairs, near_pair_sets, shared_sets
 
@@ -23,32 +25,36 @@ ALL_FAMILIES = ("auto", "full", "pairs", "simple", "singletons", "near-pairs")
 LEAST = 0.2  # objects in a set of clusters: one of odds one to four is enough
 
 
-def shared_plausibility(objects: Objects, solution: Solution) -> np.ndarray:
-    """Similarity of the clusters, ``Pl.T @ Pl`` (c, c): how far the same objects are plausible in both."""
-    member = solution.criterion.focal_sets.member
+def first_sets(focal_sets: Any, n_clusters: int, *, empty: bool) -> FocalSets:
+    """Return the focal sets of the first fit: single clusters where the others are left to it.
+
+    The whole frame is not among them then: its barycenter would make the middle cluster near to all.
+    """
+    if is_automatic(focal_sets) or is_near_pairs(focal_sets):
+        return FocalSets(n_clusters, "singletons")
+    return resolve_focal_sets(focal_sets, n_clusters, empty=empty)
+
+
+def shared_plausibility(objects: Objects, prototypes: Prototypes, criterion: Criterion) -> np.ndarray:
+    """Return the similarity of the clusters, ``Pl.T @ Pl`` (c, c): how far the same objects are plausible in both."""
+    member = criterion.focal_sets.member
     similarity = np.zeros((member.shape[1], member.shape[1]))
-    for block, _, _, masses, _ in block_masses(objects.rows, solution.prototypes, solution.criterion):
-        plausible = member.T @ masses
-        similarity += (objects.weight[block] * plausible) @ plausible.T
+    for block in block_masses(objects.rows, DistanceCosts(prototypes, criterion)):
+        plausible = member.T @ block.masses
+        similarity += (objects.weight[block.rows] * plausible) @ plausible.T
     return similarity
 
 
-def overlapping_sets(objects: Objects, solution: Solution) -> FocalSets:
-    """The empty set, single clusters, and the sets of clusters that overlap, of a fit without larger sets.
+def overlapping_sets(blocks: Iterable[MassBlock], family: FocalSets, weight: np.ndarray, width: float) -> FocalSets:
+    """Return the empty set, single clusters, and the sets of clusters that overlap, of a fit without larger sets.
 
     They overlap if Gaussians of one volume would: those around the centers, in their metrics, with the mean squared
-    distance from the nearest center for their variance. Outliers have no part in it.
+    distance from the nearest center for their variance. Outliers have no part in it. The objects have ``width``
+    dimensions.
     """
-    blocks = block_masses(objects.rows, solution.prototypes, solution.criterion)
-    width = float(np.count_nonzero(np.ptp(objects.rows, axis=1)))
-    return overlap_of(blocks, solution.criterion.focal_sets, objects.weight, width)
-
-
-def overlap_of(blocks: Iterable[Any], family: FocalSets, weight: np.ndarray, width: float) -> FocalSets:
-    """The same from costs and masses, block by block, of objects in so many dimensions."""
-    found = list(blocks)
-    inside = np.concatenate([masses.argmax(axis=0) != family.empty_index for _, _, _, masses, _ in found])
-    distance = np.concatenate([cost[family.singleton_index] for _, _, cost, _, _ in found], axis=1)[:, inside]
+    kept = list(blocks)
+    inside = np.concatenate([block.masses.argmax(axis=0) != family.empty_index for block in kept])
+    distance = np.concatenate([block.cost[family.singleton_index] for block in kept], axis=1)[:, inside]
     weight = weight[inside]
     if not weight.any():
         return family
@@ -56,72 +62,36 @@ def overlap_of(blocks: Iterable[Any], family: FocalSets, weight: np.ndarray, wid
     return shared_sets(softmax(-width / 2 * distance / variance, axis=0).T, weight, least=LEAST).with_empty()
 
 
-class EvidentialMeans(PrototypeClusterer):
-    """Base of the methods on the plain criterion of evidential c-means, over any family of sets."""
-
-    focal_sets: Any = param(
-        focal_families(*ALL_FAMILIES),
-        """Sets of clusters that may hold mass; all named families have the empty set. ``"auto"`` fits single clusters
-        and the empty set, then lays over them the sets of clusters that overlap: the clusters stay where they are, and
-        masses are found anew. ``"full"`` is the family of the paper. ``"near-pairs"`` begins with single clusters too,
-        then adds the pairs of clusters that are among each other's ``n_near`` most similar ones (Denœux et al., 2016),
-        and the set of all, and goes on.""",
-        default="auto",
-    )
-    alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
-    rho: Any = param(
-        RHO,
-        """Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
-        outliers. ``"auto"`` is three times the root mean squared distance to the nearest center of a k-means solution;
-        with ``adaptive``, of a Gustafson-Kessel solution begun there, in its own metric. The same value serves all
-        starts.""",
-        default="auto",
-    )
-    adaptive: bool = param(
-        BOOLEAN,
-        """Learn a Mahalanobis metric of determinant one for each cluster (Antoine et al., 2012), so that clusters may
-        be elongated; that of a set is the mean of those of its clusters. The result then does not depend on the units
-        of the columns.""",
-        default=False,
-    )
-    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
-
-    attributes = {
-        "rho_": "float or None\nDistance to the empty set that was used; None without the empty set.",
-        "pairs_": "list of (int, int)\nPairs of clusters among the focal sets.",
-        **SHAPES,
-    }
-
-    def _family(self, n_clusters: int) -> FocalSets:
-        if is_automatic(self.focal_sets) or is_near_pairs(self.focal_sets):
-            # Not yet the whole frame: its barycenter would make the middle cluster near to all.
-            return FocalSets(n_clusters, "singletons")
-        return super()._family(n_clusters)
-
-    def _search(
-        self, objects: Objects, criterion: Criterion, starts: list[Prototypes]
-    ) -> tuple[Solution, Run, list[Run]]:
-        solution, best, runs = super()._search(objects, criterion, starts)
-        if runs[-1].interrupted:
-            return solution, best, runs
-        if is_near_pairs(self.focal_sets):
-            similarity = shared_plausibility(objects, solution)
-            finer = replace(criterion, focal_sets=near_pair_sets(similarity, self.n_near, empty=True))
-            solution, best, _ = super()._search(objects, finer, [solution.prototypes])
-        if is_automatic(self.focal_sets):
-            # With free centers larger sets would take the places of clusters, as they may in any other family.
-            finer = replace(criterion, focal_sets=overlapping_sets(objects, solution))
-            lowest, _ = self._step(objects, finer)(solution.prototypes)
-            solution, best = replace(solution, criterion=finer), replace(best, trace=np.append(best.trace[:-1], lowest))
-        return solution, best, runs
-
-    def _settle(self, objects: Objects, solution: Solution) -> np.ndarray:
-        order = super()._settle(objects, solution)
-        self.pairs_ = [(min(subset), max(subset)) for subset in self.focal_sets_ if len(subset) == 2]
-        return order
+def add_sets(
+    choice: Any,
+    n_near: int,
+    minimize: Callable[..., tuple[Run, list[Run]]],
+    step: Iteration,
+    objects: Objects,
+    criterion: Criterion,
+    best: Run,
+) -> tuple[Criterion, Run]:
+    """Return the criterion and the run after the sets that ``focal_sets="near-pairs"`` or ``"auto"`` adds to a fit."""
+    if is_near_pairs(choice):
+        similarity = shared_plausibility(objects, best.state, criterion)
+        criterion = replace(criterion, focal_sets=near_pair_sets(similarity, n_near, empty=True))
+        best, _ = minimize(step, objects, criterion, [best.state])
+    elif is_automatic(choice):
+        # With free centers larger sets would take the places of clusters, as they may in any other family.
+        blocks = block_masses(objects.rows, DistanceCosts(best.state, criterion))
+        width = float(np.count_nonzero(np.ptp(objects.rows, axis=1)))
+        family = overlapping_sets(blocks, criterion.focal_sets, objects.weight, width)
+        criterion = replace(criterion, focal_sets=family)
+        best = value_at_end(best, step(objects.chunks, objects.total, criterion, best.state)[0])
+    return criterion, best
 
 
-class ECM(StreamingMeans, EvidentialMeans):
+def pairs_among(focal_sets: FocalSets) -> list[tuple[int, int]]:
+    """Return the pairs of clusters that are focal sets."""
+    return [(min(subset), max(subset)) for subset in focal_sets if len(subset) == 2]
+
+
+class ECM(StreamingMixin, PrototypeClusterer):
     r"""Evidential c-means [1]_: every object has a mass function over sets of clusters.
 
     .. math::
@@ -183,3 +153,52 @@ class ECM(StreamingMeans, EvidentialMeans):
         differs="The paper leaves `rho`, its delta, to the user; articles that compare with ECM take 10 or 5. From "
         'four clusters on some take `focal_sets="near-pairs"`. `adaptive=True` is the metric of the second paper.',
     )  # fmt: skip
+
+    focal_sets: Any = param(
+        focal_families(*ALL_FAMILIES),
+        """Sets of clusters that may hold mass; all named families have the empty set. ``"auto"`` fits single clusters
+        and the empty set, then lays over them the sets of clusters that overlap: the clusters stay where they are, and
+        masses are found anew. ``"full"`` is the family of the paper. ``"near-pairs"`` begins with single clusters too,
+        then adds the pairs of clusters that are among each other's ``n_near`` most similar ones (Denœux et al., 2016),
+        and the set of all, and goes on.""",
+        default="auto",
+    )
+    alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
+    rho: Any = param(
+        RHO,
+        """Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more
+        outliers. ``"auto"`` is three times the root mean squared distance to the nearest center of a k-means solution;
+        with ``adaptive``, of a Gustafson-Kessel solution begun there, in its own metric. The same value serves all
+        starts.""",
+        default="auto",
+    )
+    adaptive: bool = param(
+        BOOLEAN,
+        """Learn a Mahalanobis metric of determinant one for each cluster (Antoine et al., 2012), so that clusters may
+        be elongated; that of a set is the mean of those of its clusters. The result then does not depend on the units
+        of the columns.""",
+        default=False,
+    )
+    n_near: int = param(Integer(low=1), 'Neighbors of a cluster that ``"near-pairs"`` looks at.', default=2)
+
+    attributes = {
+        "rho_": "float or None\nDistance to the empty set that was used; None without the empty set.",
+        "pairs_": "list of (int, int)\nPairs of clusters among the focal sets.",
+        **SHAPES,
+    }
+
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
+        family = first_sets(self.focal_sets, self.n_clusters, empty=True)
+        rho = None
+        if family.empty_index is not None:
+            rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, data.rng)
+        criterion = Criterion(family, self.alpha, self.beta, rho)
+        best, runs = self._minimize(descent_step, objects, criterion, starts)  # masses, centers, then metrics
+        if not runs[-1].interrupted:
+            criterion, best = add_sets(
+                self.focal_sets, self.n_near, self._minimize, descent_step, objects, criterion, best
+            )
+        self._store_solution(objects, Solution(best.state, criterion), best, runs)
+        self.pairs_ = pairs_among(self.focal_sets_)

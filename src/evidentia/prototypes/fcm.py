@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from evidentia._data import Data
+from evidentia._streaming import StreamingMixin
 from evidentia.methods import Method
-from evidentia.prototypes._base import PrototypeClusterer
-from evidentia.prototypes._streaming import StreamingMeans
+from evidentia.prototypes._base import PrototypeClusterer, Solution, single_clusters
+from evidentia.prototypes._kernel import descent_step
+from evidentia.rows.source import RowSource
 
 
-class FCM(StreamingMeans, PrototypeClusterer):
+class FCM(StreamingMixin, PrototypeClusterer):
     r"""Fuzzy c-means [1]_: every object belongs to each cluster by a degree.
 
     .. math::
@@ -44,3 +47,10 @@ class FCM(StreamingMeans, PrototypeClusterer):
         grows="as ECM, *f = c*", memory="*n c*", doubt="memberships",
         limit="far objects look torn, none is an outlier",
     )  # fmt: skip
+
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
+        criterion = single_clusters(self.n_clusters, self.beta)
+        best, runs = self._minimize(descent_step, objects, criterion, starts)  # degrees, then centers, until J rests
+        self._store_solution(objects, Solution(best.state, criterion), best, runs)

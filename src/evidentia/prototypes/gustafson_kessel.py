@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from evidentia._data import Data
+from evidentia._streaming import StreamingMixin
 from evidentia.methods import WEIGHT_CHECKS, Method
-from evidentia.prototypes._base import PrototypeClusterer
-from evidentia.prototypes._streaming import StreamingMeans
+from evidentia.prototypes._base import PrototypeClusterer, Solution, single_clusters
+from evidentia.prototypes._kernel import descent_step
+from evidentia.rows.source import RowSource
 
 
-class GustafsonKessel(StreamingMeans, PrototypeClusterer):
+class GustafsonKessel(StreamingMixin, PrototypeClusterer):
     r"""Fuzzy c-means whose clusters have their own orientation and elongation [1]_.
 
     .. math::
@@ -54,3 +57,10 @@ class GustafsonKessel(StreamingMeans, PrototypeClusterer):
     )  # fmt: skip
 
     adaptive = True
+
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
+        criterion = single_clusters(self.n_clusters, self.beta)
+        best, runs = self._minimize(descent_step, objects, criterion, starts)  # degrees, centers, then covariances
+        self._store_solution(objects, Solution(best.state, criterion), best, runs)

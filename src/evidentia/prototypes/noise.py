@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from evidentia._base import RHO
+from evidentia._data import Data
 from evidentia._parameters import param
+from evidentia._streaming import StreamingMixin
+from evidentia.belief import FocalSets
 from evidentia.methods import Method
-from evidentia.prototypes._base import PrototypeClusterer
-from evidentia.prototypes._streaming import StreamingMeans
+from evidentia.prototypes._base import PrototypeClusterer, Solution
+from evidentia.prototypes._kernel import Criterion, descent_step
+from evidentia.rows.source import RowSource
 
 
-class NoiseClustering(StreamingMeans, PrototypeClusterer):
+class NoiseClustering(StreamingMixin, PrototypeClusterer):
     r"""Fuzzy c-means that may call an object an outlier [1]_.
 
     .. math::
@@ -52,3 +56,11 @@ class NoiseClustering(StreamingMeans, PrototypeClusterer):
         solution.""",
         default="auto",
     )
+
+    def _fit(self, data: Data[RowSource]) -> None:
+        objects = self._read_objects(data.rows)
+        starts = self._draw_starts(objects, data.rng)
+        rho = self._given_rho(objects) or self._kmeans_rho(objects, starts, data.rng)
+        criterion = Criterion(FocalSets(self.n_clusters, "singletons"), 1.0, self.beta, rho)  # the empty set is noise
+        best, runs = self._minimize(descent_step, objects, criterion, starts)
+        self._store_solution(objects, Solution(best.state, criterion), best, runs)

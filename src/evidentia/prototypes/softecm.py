@@ -12,15 +12,14 @@ from scipy.spatial.distance import cdist, squareform
 from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Kind, Number, param
-from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import canonical_order
+from evidentia.belief import resolve_focal_sets
 from evidentia.belief.transforms import pignistic
 from evidentia.dissimilarities import RelationalClusterer, Source, Table, full_matrix
 from evidentia.dissimilarities.series import Series
 from evidentia.methods import Method
 from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST
 from evidentia.prototypes._free_prototypes import Members, Points, Space, WarpedSeries
-from evidentia.prototypes._kernel import LEAST_COST, Criterion, update_masses
+from evidentia.prototypes._kernel import LEAST_COST, Criterion, renumber_sets, update_masses
 from evidentia.prototypes._medoid_base import COPIES, CURE, FAMILIES, RHO_QUANTILE, check_given_objects
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ALL_EQUAL
@@ -29,8 +28,8 @@ from evidentia.solvers.starts import kmeans_starts, mixed_starts, spread_starts
 
 
 @dataclass(frozen=True)
-class Tied:
-    """The criterion: that of evidential c-means over free prototypes, and ties of weight ``pull``."""
+class CoupledCriterion:
+    """The criterion of evidential c-means over free prototypes, and couplings of weight ``pull`` between them."""
 
     criterion: Criterion
     pull: float
@@ -46,7 +45,7 @@ class Tied:
         return self.criterion.focal_sets.card[self.solid] == 1
 
     @cached_property
-    def ties(self) -> np.ndarray:
+    def couplings(self) -> np.ndarray:
         """Weights that draw larger sets and their clusters together, symmetric (n_sets, n_sets)."""
         member = self.criterion.focal_sets.member[self.solid].astype(float)
         larger = member * ~self.single[:, None]
@@ -66,21 +65,21 @@ class Tied:
         return update_masses(self.costs(distances), self.criterion.beta)[0].T
 
 
-def descent_step(space: Space, tied: Tied, prototypes: Any) -> tuple[float, Any]:
+def soft_step(space: Space, coupled: CoupledCriterion, prototypes: Any) -> tuple[float, Any]:
     r"""J of the prototypes, and better ones: masses at their optimum, then prototypes.
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} |A|^\alpha m_{iA}^\beta d(x_i, v_A) + \rho\, m_{i\varnothing}^\beta
             \Big] + \lambda \sum_{|A| > 1} \sum_{k \in A} d(v_k, v_A)
     """
-    cost = tied.costs(space.distances(prototypes))
-    masses, least = update_masses(cost, tied.criterion.beta)
-    objective = float(least.sum() + (tied.ties * space.between(prototypes)).sum() / 2)
-    weight = (tied.criterion.penalty[:, None] * masses * (least / cost))[tied.solid]
-    return objective, space.improve(prototypes, weight, tied.ties, tied.single)
+    cost = coupled.costs(space.distances(prototypes))
+    masses, least = update_masses(cost, coupled.criterion.beta)
+    objective = float(least.sum() + (coupled.couplings * space.between(prototypes)).sum() / 2)
+    weight = (coupled.criterion.penalty[:, None] * masses * (least / cost))[coupled.solid]
+    return objective, space.improve(prototypes, weight, coupled.couplings, coupled.single)
 
 
-class Search(NamedTuple):
+class PrototypeSearch(NamedTuple):
     """Where prototypes are looked for, from which clusters on, the unit of the dissimilarities, the default of rho.
 
     ``place`` is the mean of the rows when prototypes are points, ``finer`` the space in which the best end goes on.
@@ -211,21 +210,21 @@ class SoftECM(RelationalClusterer):
         focal_sets = resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
         _checks.check_single_clusters(self, focal_sets, "ties each set to its clusters")
         _checks.refuse_masses(self, len(source), focal_sets)
-        tied = Tied(Criterion(focal_sets, self.alpha, self.beta, None), self.coupling * len(source))
-        search = self._among_points(source, tied, rng) if is_points(source) else self._among_objects(source, rng)
+        coupled = CoupledCriterion(Criterion(focal_sets, self.alpha, self.beta, None), self.coupling * len(source))
+        search = self._among_points(source, coupled, rng) if is_points(source) else self._among_objects(source, rng)
         rho = None
         if focal_sets.empty_index is not None:
             given = None if self.rho == "auto" else _checks.check_rho(self, search.unit)
             rho = search.far if given is None else given / search.unit
-        tied = replace(tied, criterion=replace(tied.criterion, rho=rho))
-        best, runs = self._search(search, tied)
+        coupled = replace(coupled, criterion=replace(coupled.criterion, rho=rho))
+        best, runs = self._search(search, coupled)
         self.rho_ = None if rho is None else rho * search.unit
         self._publish_run(best, runs, search.unit)
-        self._store_solution(search, tied, best.state)
+        self._store_solution(search, coupled, best.state)
         self._source = without_objects(source)
         return self._tied.masses(search.last.distances(self._prototypes))
 
-    def _among_points(self, source: Table, tied: Tied, rng: np.random.RandomState) -> Search:
+    def _among_points(self, source: Table, coupled: CoupledCriterion, rng: np.random.RandomState) -> PrototypeSearch:
         """Starts and units for points: rows around their mean, whose mean squared distance from it is one."""
         if (source.rows == source.rows[0]).all():
             raise ValueError(ALL_EQUAL)
@@ -239,16 +238,16 @@ class SoftECM(RelationalClusterer):
         else:
             starts = list(mixed_starts(rows, self.n_clusters, self.n_init, rng))
             by_means = starts[: (self.n_init + 1) // 2]
-        space, focal_sets = Points(rows), tied.criterion.focal_sets
+        space, focal_sets = Points(rows), coupled.criterion.focal_sets
         nearest = [
             cdist(rows, centers, "sqeuclidean").min(axis=1).mean()
-            + (tied.ties * space.between(space.start(centers, focal_sets))).sum() / (2 * len(rows))
+            + (coupled.couplings * space.between(space.start(centers, focal_sets))).sum() / (2 * len(rows))
             for centers in by_means
         ]
         far = RHO_FACTOR**2 * max(float(min(nearest)), RHO_LEAST**2)
-        return Search(space, starts, unit, far, place)
+        return PrototypeSearch(space, starts, unit, far, place)
 
-    def _among_objects(self, source: Source, rng: np.random.RandomState) -> Search:
+    def _among_objects(self, source: Source, rng: np.random.RandomState) -> PrototypeSearch:
         """Starts and units for objects: all dissimilarities, squared for series, over the largest of them."""
         dissimilarity = full_matrix(source, who=type(self).__name__, cure=CURE, copies=COPIES)
         dissimilarity = dissimilarity**2 if isinstance(source, Series) else dissimilarity
@@ -261,33 +260,33 @@ class SoftECM(RelationalClusterer):
             starts = list(spread_starts(dissimilarity, self.n_clusters, self.n_init, rng))
         far = float(np.quantile(pairs, RHO_QUANTILE)) or 1.0
         last = WarpedSeries(source.series, source.params, unit) if isinstance(source, Series) else None
-        return Search(Members(dissimilarity), starts, unit, far, finer=last)
+        return PrototypeSearch(Members(dissimilarity), starts, unit, far, finer=last)
 
-    def _search(self, search: Search, tied: Tied) -> tuple[Run, list[Run]]:
+    def _search(self, search: PrototypeSearch, coupled: CoupledCriterion) -> tuple[Run, list[Run]]:
         """The best run, and the runs from all starts; series go on from the best objects."""
         smooth = Vectors(np.ravel, lambda vector, like: vector.reshape(like.shape), LATE)
-        starts = [search.space.start(clusters, tied.criterion.focal_sets) for clusters in search.starts]
+        starts = [search.space.start(clusters, coupled.criterion.focal_sets) for clusters in search.starts]
         vectors = smooth if isinstance(search.space, Points) else None
-        best, runs = self._best_descent(partial(descent_step, search.space, tied), starts, len(starts), vectors)
+        best, runs = self._best_descent(partial(soft_step, search.space, coupled), starts, len(starts), vectors)
         if search.finer is None or runs[-1].interrupted:
             return best, runs
         start = [search.finer.series[at] for at in best.state]
-        finer, _ = self._best_descent(partial(descent_step, search.finer, tied), [start], 1)
+        finer, _ = self._best_descent(partial(soft_step, search.finer, coupled), [start], 1)
         return replace(finer, trace=np.append(best.trace[:-1], finer.trace)), runs
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
-    def _store_solution(self, search: Search, tied: Tied, prototypes: Any) -> None:
+    def _store_solution(self, search: PrototypeSearch, coupled: CoupledCriterion, prototypes: Any) -> None:
         """Number the clusters from the largest to the smallest, unless their order was given, and publish them."""
-        focal_sets = tied.criterion.focal_sets
+        focal_sets = coupled.criterion.focal_sets
         if isinstance(self.focal_sets, str) and not self._start_given:
-            share = pignistic(tied.masses(search.last.distances(prototypes)), focal_sets)
-            moved = focal_sets.relabel(_base.largest_first(share.sum(axis=0), tie=share.argmax(axis=0)))
-            focal_sets = FocalSets(self.n_clusters, canonical_order(moved.masks.tolist()))
-            place = {mask: at for at, mask in enumerate(moved.masks[tied.solid].tolist())}
-            order = [place[mask] for mask in focal_sets.masks.tolist() if mask]
-            prototypes = [prototypes[at] for at in order] if isinstance(prototypes, list) else prototypes[order]
-        self._tied = replace(tied, criterion=replace(tied.criterion, focal_sets=focal_sets))
+            share = pignistic(coupled.masses(search.last.distances(prototypes)), focal_sets)
+            order = _base.largest_first(share.sum(axis=0), tie=share.argmax(axis=0))
+            solid = np.cumsum(coupled.solid) - 1  # places among the sets that have a prototype
+            focal_sets, before = renumber_sets(focal_sets, order)
+            places = [int(solid[at]) for at, card in zip(before, focal_sets.card) if card]
+            prototypes = [prototypes[at] for at in places] if isinstance(prototypes, list) else prototypes[places]
+        self._tied = replace(coupled, criterion=replace(coupled.criterion, focal_sets=focal_sets))
         self._prototypes, self._unit, self._place, self.focal_sets_ = prototypes, search.unit, search.place, focal_sets
         if isinstance(prototypes, list):
             self.prototypes_: Any = [one[:, 0] if one.shape[1] == 1 else one for one in prototypes]

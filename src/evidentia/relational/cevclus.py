@@ -192,10 +192,8 @@ class CEVCLUS(EVCLUS):
         _checks.check_table(self, X, reset=False)
         return np.asarray(self.metric_learner_.transform(X), dtype=float)
 
-    def _search(
-        self, pairs: Pairs, links: PairwiseConstraints, rng: np.random.RandomState
-    ) -> tuple[FocalSets, list[Run]]:
-        focal_sets, runs = super()._search(pairs, links, rng)
+    def _search(self, data: Data[Any], pairs: Pairs) -> tuple[FocalSets, list[Run]]:
+        links, (focal_sets, runs) = data.constraints, super()._search(data, pairs)
         if not len(links) or runs[-1].interrupted:
             return focal_sets, runs
         if isinstance(self.xi, str):

@@ -10,11 +10,9 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._objects import align_objects
 from evidentia._parameters import NOTHING, Choice, Integer, Kind, Number, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.constraints import PairwiseConstraints
 from evidentia.dissimilarities import (
     RelationalClusterer,
     Source,
@@ -241,7 +239,7 @@ class EVCLUS(RelationalClusterer):
         """Find masses of the objects of a source whose conflicts match their dissimilarities."""
         pairs = self._measure(data, source)
         pairs, self.delta0_ = wanted_conflict(pairs, self.delta0, self.n_clusters, who=type(self).__name__)
-        focal_sets, runs = self._search(pairs, data.constraints, data.rng)
+        focal_sets, runs = self._search(data, pairs)
         best = best_of(runs, name=type(self).__name__, max_iter=self.max_iter, tol=self.tol)
         self._source = source.needed_for_new()
         self._publish_run(best, runs, 1 / pairs.n_terms)
@@ -253,7 +251,7 @@ class EVCLUS(RelationalClusterer):
         """Return the dissimilarities of the pairs that count."""
         name, n = type(self).__name__, self._check_count(len(source))
         if self._partners_given:
-            partners = align_objects(data.given, self.n_pairs, ("X", f"'n_pairs' of {name}"))
+            partners = data.align(self.n_pairs, "n_pairs")
             partners = check_partners(name, partners, n)
             if isinstance(source, PartnerTable):
                 return listed_pairs(source.values, partners)
@@ -274,14 +272,12 @@ class EVCLUS(RelationalClusterer):
             )
         return n_samples
 
-    def _search(
-        self, pairs: Pairs, links: PairwiseConstraints, rng: np.random.RandomState
-    ) -> tuple[FocalSets, list[Run]]:
+    def _search(self, data: Data[Any], pairs: Pairs) -> tuple[FocalSets, list[Run]]:
         """The focal sets, and the runs over them."""
         family = "simple" if is_near_pairs(self.focal_sets) else self.focal_sets
         focal_sets = resolve_focal_sets(family, self.n_clusters, empty=True)
         self._check_cost(len(focal_sets), pairs.n_objects)
-        runs = self._descend(pairs, focal_sets, self._starts(focal_sets, pairs.n_objects, rng))
+        runs = self._descend(pairs, focal_sets, self._starts(data, focal_sets, pairs.n_objects))
         if is_near_pairs(self.focal_sets) and not runs[-1].interrupted:
             masses = min(runs, key=lambda run: run.objective).state
             finer = near_pair_sets(shared_plausibility(masses, focal_sets), self.n_near, empty=True)
@@ -308,12 +304,12 @@ class EVCLUS(RelationalClusterer):
         if seconds > LONG_SWEEP:
             warn_user(f"{type(self).__name__} with {what} {cost}. {cure}", UserWarning)
 
-    def _starts(self, focal_sets: FocalSets, n_samples: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
+    def _starts(self, data: Data[Any], focal_sets: FocalSets, n_samples: int) -> Iterator[np.ndarray]:
         if not isinstance(self.init, str):
-            yield given_masses(type(self).__name__, self.init, focal_sets, n_samples)
+            yield given_masses(type(self).__name__, data.align(self.init, "init"), focal_sets, n_samples)
             return
         for _ in range(self.n_init):
-            masses = rng.uniform(size=(n_samples, len(focal_sets)))
+            masses = data.rng.uniform(size=(n_samples, len(focal_sets)))
             yield masses / masses.sum(axis=1, keepdims=True)
 
     def _descend(

@@ -253,26 +253,26 @@ class RECM(RelationalClusterer):
                 f"The metric {self.metric!r} is {largest:g} at most between rows of X, whose square doubles do not "
                 "carry for RECM. Measure X in a smaller unit, for instance X * 1e100, or take another 'metric'."
             )
-        problem, self.shift_, runs = self._search(self._square(unlike), data.rng)
+        problem, self.shift_, runs = self._search(self._square(unlike), data.align(self.init, "init"), data.rng)
         best = best_of(runs, name="RECM", max_iter=self.max_iter, tol=self.tol)
         self.rho_, self._source = problem.rho, data.rows.needed_for_new()
         self._publish_run(best, runs)
         return self._store_solution(problem, best.state)
 
-    def _search(self, square: np.ndarray, rng: np.random.RandomState) -> tuple[Problem, float, list[Run]]:
+    def _search(self, square: np.ndarray, init: Any, rng: np.random.RandomState) -> tuple[Problem, float, list[Run]]:
         """The runs from all starts under the least shift with which no criterion rises, with the problem they solve."""
         seed = rng.randint(np.iinfo(np.int32).max)
         *gentle, last = self._shifts(square)
         for shift in gentle:
             problem = self._problem(square, shift)
             try:
-                runs = self._descend(problem, np.random.RandomState(seed))
+                runs = self._descend(problem, init, np.random.RandomState(seed))
             except NotEuclidean:
                 continue
             if all((np.diff(run.trace) <= ROUNDING * run.trace[0]).all() for run in runs):
                 return problem, shift, runs
         problem = self._problem(square, last)
-        return problem, last, self._descend(problem, np.random.RandomState(seed))
+        return problem, last, self._descend(problem, init, np.random.RandomState(seed))
 
     def _shifts(self, square: np.ndarray) -> list[float]:
         """Shifts to be tried, in rising order; the last one is safe."""
@@ -292,7 +292,7 @@ class RECM(RelationalClusterer):
                 rho = _checks.check_rho(self, float(np.sqrt(moved.max())))
         return Problem(moved, focal_sets, self.alpha, self.beta, rho, float(moved.max()))
 
-    def _descend(self, problem: Problem, rng: np.random.RandomState) -> list[Run]:
+    def _descend(self, problem: Problem, init: Any, rng: np.random.RandomState) -> list[Run]:
         step = partial(recm_step, problem)
 
         def run(start: np.ndarray, watch: Watch) -> Run:
@@ -301,19 +301,19 @@ class RECM(RelationalClusterer):
             )
 
         n_starts = self.n_init if isinstance(self.init, str) else 1
-        return all_runs(run, self._starts(problem, rng), name="RECM", n_starts=n_starts, verbose=self.verbose)
+        return all_runs(run, self._starts(problem, init, rng), name="RECM", n_starts=n_starts, verbose=self.verbose)
 
     def _square(self, dissimilarity: np.ndarray) -> np.ndarray:
         return dissimilarity if self.squared else np.square(dissimilarity)
 
-    def _starts(self, problem: Problem, rng: np.random.RandomState) -> Iterator[np.ndarray]:
+    def _starts(self, problem: Problem, init: Any, rng: np.random.RandomState) -> Iterator[np.ndarray]:
         """Prototypes to begin with, as combinations of the objects."""
         n = len(problem.square)
         equal = np.full((self.n_clusters, n), 1 / n)
-        if not isinstance(self.init, str):
-            yield update_weights(given_masses(type(self).__name__, self.init, problem.focal_sets, n), problem, equal)
+        if not isinstance(init, str):
+            yield update_weights(given_masses(type(self).__name__, init, problem.focal_sets, n), problem, equal)
             return
-        if self.init == "spread":
+        if init == "spread":
             yield from (np.eye(n)[start] for start in spread_starts(problem.square, self.n_clusters, self.n_init, rng))
             return
         for _ in range(self.n_init):

@@ -19,7 +19,6 @@ import numpy as np
 
 from evidentia.rows.files import (
     HANDLE_CHUNKS,
-    Block,
     FileRows,
     Files,
     changed_message,
@@ -31,7 +30,7 @@ from evidentia.rows.files import (
     reading,
     whole_file,
 )
-from evidentia.rows.source import CHUNK_BYTES, chunk_bounds, chunk_rows
+from evidentia.rows.source import CHUNK_BYTES, Chunk, chunk_bounds, chunk_rows
 
 MOST_BYTES = 4 * CHUNK_BYTES  # read at a time, where few of many columns are used
 
@@ -97,17 +96,18 @@ class ArrayFileRows(FileRows):
                     f"{files.path(at)} has {width} columns, but {files.path(0)} has {widths[0]}. "
                     "Files that are opened together need the same columns."
                 )
-        self.columns, self.weight = choose_numbers(files.path(0), widths[0], columns, weight)
+        self.columns = choose_numbers(files.path(0), widths[0], columns, weight)
+        self.weight = None if weight is None else int(weight)
         self.ends = np.cumsum([layout.shape[0] for layout in layouts])
         self.n_rows, self.n_features = int(self.ends[-1]), len(self.columns)
         if not self.n_rows:
             raise no_rows(files)
         self.handles = chunk_bounds(self.n_rows, self.n_features)
 
-    def chosen_columns(self) -> Any:
-        return [self.layouts, self.layout_of, self.columns, self.weight]
+    def description(self) -> list[Any]:
+        return [self.layouts, self.layout_of, *super().description()]
 
-    def blocks(self, handle: tuple[int, int]) -> Iterator[Block]:
+    def parts(self, handle: tuple[int, int]) -> Iterator[Chunk]:
         start, stop = handle
         at = int(np.searchsorted(self.ends, start, side="right"))
         while start < stop:
@@ -118,18 +118,13 @@ class ArrayFileRows(FileRows):
                 yield from reading(self.files.path(at), partial(self.files.check, at), work, (EOFError, OSError))
             start, at = end, at + 1
 
-    def _rows(self, at: int, start: int, stop: int) -> Iterator[Block]:
+    def _rows(self, at: int, start: int, stop: int) -> Iterator[Chunk]:
         layout = self.layouts[self.layout_of[at]]
         size = min(chunk_rows(self.n_features), max(1, MOST_BYTES // layout.strides[0]))
-        wanted = self.columns if self.weight is None else [*self.columns, self.weight]
         place = f"{self.files.names[at]}, row "
         with open(self.files.path(at), "rb") as file:
             for first in range(start, stop, size):
-                table = layout.read(file, first, min(first + size, stop), wanted)
-                if self.weight is None:
-                    yield Block(table, None, place, first)
-                else:
-                    yield Block(table[:, :-1].copy(), table[:, -1].copy(), place, first)
+                yield Chunk(layout.read(file, first, min(first + size, stop), self.wanted), None, place, first)
 
 
 def open_npy(paths: Sequence[str], columns: Any, weight: Any) -> ArrayFileRows:
@@ -219,7 +214,8 @@ class ZarrRows(FileRows):
         self.n_rows = array.shape[0]
         if not self.n_rows:
             raise ValueError(f"There are no rows in {folder}.")
-        self.columns, self.weight = choose_numbers(folder, array.shape[1], columns, weight)
+        self.columns = choose_numbers(folder, array.shape[1], columns, weight)
+        self.weight = None if weight is None else int(weight)
         self.n_features = len(self.columns)
         step = self._file_rows(array)
         sizes = [min(step, self.n_rows - start) for start in range(0, self.n_rows, step)]
@@ -250,14 +246,14 @@ class ZarrRows(FileRows):
                 told.update(b"none;")
         return told.hexdigest()
 
-    def chosen_columns(self) -> Any:
-        return [self.handles, self.columns, self.weight]
+    def description(self) -> list[Any]:
+        return [self.handles, *super().description()]
 
     @property
     def words(self) -> str:
         return f"{self.n_rows:,} rows of {self.n_features} columns"
 
-    def blocks(self, handle: tuple[int, int, str]) -> Iterator[Block]:
+    def parts(self, handle: tuple[int, int, str]) -> Iterator[Chunk]:
         start, stop, digest = handle
         what = f"{self.folder}, rows {start} to {stop - 1},"
         yield from reading(what, partial(self._check, start, stop, digest), self._rows(start, stop), (Exception,))
@@ -267,21 +263,17 @@ class ZarrRows(FileRows):
         if self._digest(self._open(), start, stop) != digest:
             raise ValueError(changed_message(self.folder))
 
-    def _rows(self, start: int, stop: int) -> Iterator[Block]:
+    def _rows(self, start: int, stop: int) -> Iterator[Chunk]:
         array = self._open()
         chunk = int(array.chunks[0])
         step = chunk * max(1, chunk_rows(self.n_features) // chunk)  # a chunk is decoded once, whatever its size
-        wanted = self.columns if self.weight is None else [*self.columns, self.weight]
+        wanted = self.wanted
         everything = wanted == list(range(array.shape[1]))
         place = f"{os.path.basename(self.folder)}, row "
         for first in range(start, stop, step):
             part = slice(first, min(first + step, stop))
             raw = array[part] if everything else array.oindex[part, wanted]
-            table = np.ascontiguousarray(raw, dtype=np.float64)
-            if self.weight is None:
-                yield Block(table, None, place, first)
-            else:
-                yield Block(table[:, :-1].copy(), table[:, -1].copy(), place, first)
+            yield Chunk(np.ascontiguousarray(raw, dtype=np.float64), None, place, first)
 
 
 def open_zarr(paths: Sequence[str], columns: Any, weight: Any) -> ZarrRows:

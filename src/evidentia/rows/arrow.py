@@ -19,8 +19,6 @@ import numpy as np
 
 from evidentia.rows.files import (
     HANDLE_CHUNKS,
-    Block,
-    Columns,
     FileRows,
     Files,
     check_other_file,
@@ -31,7 +29,7 @@ from evidentia.rows.files import (
     reading,
     whole_file,
 )
-from evidentia.rows.source import CHUNK_BYTES, chunk_rows
+from evidentia.rows.source import CHUNK_BYTES, Chunk, chunk_rows
 
 __all__ = ["counts_columns"]
 
@@ -56,22 +54,18 @@ def pyarrow() -> Any:
 class ArrowRows(FileRows):
     """Rows of files with named columns."""
 
-    def __init__(self, files: Files, columns: Columns):
-        self.files, self.columns, self.names = files, columns, columns.names
-        self.n_features = len(columns.names)
+    def __init__(self, files: Files, columns: tuple[str, ...], weight: str | None):
+        self.files, self.columns, self.names, self.weight = files, columns, columns, weight
+        self.n_features = len(columns)
 
-    def chosen_columns(self) -> Any:
-        return self.columns
-
-    def as_blocks(self, pa: Any, batches: Iterable[Any], place: str) -> Iterator[Block]:
+    def as_chunks(self, pa: Any, batches: Iterable[Any], place: str) -> Iterator[Chunk]:
         """Yield batches of pyarrow as doubles, NaN where there is nothing."""
-        first = 0
+        first, wanted = 0, self.wanted
         for batch in batches:
-            table = np.empty((batch.num_rows, self.n_features))
-            for at, name in enumerate(self.columns.names):
+            table = np.empty((batch.num_rows, len(wanted)))
+            for at, name in enumerate(wanted):
                 table[:, at] = _numbers(pa, batch, name)
-            weight = None if self.columns.weight is None else _numbers(pa, batch, self.columns.weight)
-            yield Block(table, weight, place, first)
+            yield Chunk(table, None, place, first)
             first += batch.num_rows
 
 
@@ -88,21 +82,22 @@ def _open_all(
     weight: Any,
     inspect: Callable[[str], tuple[dict[str, str | None], Any]],
     broken: tuple[type[Exception], ...],
-) -> tuple[Columns, list[Any]]:
+) -> tuple[tuple[str, ...], list[Any]]:
     """Return the columns to use, and what ``inspect`` returns of each file beside the kinds of its columns."""
-    chosen, known, rest = None, {}, []
+    chosen: tuple[str, ...] = ()
+    wanted, known, rest = [], {}, []
     for path in paths:
         try:
             kinds, one = inspect(whole_file(path))
         except broken as error:
             raise ValueError(damaged_message(path, error)) from error
-        if chosen is None:
+        if not chosen:
             known, chosen = kinds, choose_columns(path, kinds, columns, weight)
+            wanted = [*chosen, *([] if weight is None else [weight])]
         else:
-            kinds = {name: None if kind == "null" and name in chosen.all else kind for name, kind in kinds.items()}
-            check_other_file(path, kinds, paths[0], known, chosen, columns is not None)
+            kinds = {name: None if kind == "null" and name in wanted else kind for name, kind in kinds.items()}
+            check_other_file(path, kinds, paths[0], known, wanted, columns is not None)
         rest.append(one)
-    assert chosen is not None
     return chosen, rest
 
 
@@ -112,14 +107,14 @@ def _open_all(
 class ParquetRows(ArrowRows):
     """Rows of Parquet files. A handle is one or several row groups, (start, stop) among those of all files."""
 
-    def __init__(self, files: Files, counts: Sequence[Sequence[int]], columns: Columns):
-        super().__init__(files, columns)
+    def __init__(self, files: Files, counts: Sequence[Sequence[int]], columns: tuple[str, ...], weight: str | None):
+        super().__init__(files, columns, weight)
         self.counts = np.array([count for groups in counts for count in groups], dtype=np.int64)
         self.ends = np.cumsum([len(groups) for groups in counts])  # of the row groups of each file
         self.n_rows = int(self.counts.sum())
         self.handles = group_neighbors(self.counts, HANDLE_CHUNKS * chunk_rows(self.n_features))
 
-    def blocks(self, handle: tuple[int, int]) -> Iterator[Block]:
+    def parts(self, handle: tuple[int, int]) -> Iterator[Chunk]:
         start, stop = handle
         at = int(np.searchsorted(self.ends, start, side="right"))
         while start < stop:
@@ -128,16 +123,16 @@ class ParquetRows(ArrowRows):
             yield from self._of_file(at, groups)
             start, at = end, at + 1
 
-    def _of_file(self, at: int, groups: Sequence[int]) -> Iterator[Block]:
+    def _of_file(self, at: int, groups: Sequence[int]) -> Iterator[Chunk]:
         pa = pyarrow()
         path, check, errors = self.files.path(at), partial(self.files.check, at), (pa.ArrowException, OSError)
 
-        def work() -> Iterator[Block]:
+        def work() -> Iterator[Chunk]:
             footer, size = _footer(path, *self.files.stamps[at].tolist()), chunk_rows(self.n_features)
             with pa.parquet.ParquetFile(path, metadata=footer, buffer_size=BUFFER, pre_buffer=False) as file:
                 for group in groups:  # threads are ours to start: each reads a handle of its own
-                    batches = file.iter_batches(size, row_groups=[group], columns=self.columns.all, use_threads=False)
-                    rows = self.as_blocks(pa, batches, f"{self.files.names[at]}, row group {group}, row ")
+                    batches = file.iter_batches(size, row_groups=[group], columns=self.wanted, use_threads=False)
+                    rows = self.as_chunks(pa, batches, f"{self.files.names[at]}, row group {group}, row ")
                     yield from reading(f"{path}, row group {group},", check, rows, errors)
 
         yield from reading(path, check, work(), errors)
@@ -160,7 +155,7 @@ def open_parquet(paths: Sequence[str], columns: Any, weight: Any) -> ParquetRows
 
     files = Files(paths)
     chosen, counts = _open_all(paths, columns, weight, inspect, (pa.ArrowException, OSError))
-    rows = ParquetRows(files, counts, chosen)
+    rows = ParquetRows(files, counts, chosen, weight)
     if not rows.n_rows:
         raise no_rows(files)
     return rows
@@ -210,23 +205,23 @@ class Head(NamedTuple):
 class TextRows(ArrowRows):
     """Rows of tables in text. A handle is one or several files, (start, stop); the rows are not counted beforehand."""
 
-    def __init__(self, files: Files, heads: Sequence[Head], columns: Columns):
-        super().__init__(files, columns)
+    def __init__(self, files: Files, heads: Sequence[Head], columns: tuple[str, ...], weight: str | None):
+        super().__init__(files, columns, weight)
         self.heads = list(dict.fromkeys(heads))
         self.head_of = [self.heads.index(head) for head in heads]
         self.handles = group_neighbors(files.stamps[:, 0], HANDLE_CHUNKS * CHUNK_BYTES)
 
-    def blocks(self, handle: tuple[int, int]) -> Iterator[Block]:
+    def parts(self, handle: tuple[int, int]) -> Iterator[Chunk]:
         broken = _broken(pyarrow())
         for at in range(*handle):
             yield from reading(self.files.path(at), partial(self.files.check, at), self._rows(at), broken)
 
-    def _rows(self, at: int) -> Iterator[Block]:
-        pa, path, head, wanted = pyarrow(), self.files.path(at), self.heads[self.head_of[at]], self.columns.all
+    def _rows(self, at: int) -> Iterator[Chunk]:
+        pa, path, head, wanted = pyarrow(), self.files.path(at), self.heads[self.head_of[at]], self.wanted
         numbers = dict.fromkeys(wanted, pa.float64())
         try:
             with head.open(pa, path, include_columns=wanted, column_types=numbers) as batches:
-                yield from self.as_blocks(pa, batches, f"{self.files.names[at]}, row ")
+                yield from self.as_chunks(pa, batches, f"{self.files.names[at]}, row ")
         except pa.ArrowInvalid as error:
             if (wrong := NOT_A_NUMBER.match(str(error))) is None:
                 raise
@@ -255,7 +250,7 @@ def open_text(paths: Sequence[str], columns: Any, weight: Any) -> TextRows:
     chosen, found = _open_all(paths, columns, weight, inspect, _broken(pa))
     if not any(has_rows for _, has_rows in found):
         raise no_rows(files)
-    return TextRows(files, [head for head, _ in found], chosen)
+    return TextRows(files, [head for head, _ in found], chosen, weight)
 
 
 def _kind_of_text(pa: Any, kind: Any) -> str | None:

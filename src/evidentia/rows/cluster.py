@@ -25,7 +25,7 @@ from distributed.scheduler import KilledWorker
 
 from evidentia.rows.allocation import memory_is_kept
 from evidentia.rows.dask import preloaded
-from evidentia.rows.source import MappedRows, RowSource
+from evidentia.rows.source import RowSource
 from evidentia.solvers.threads import one_blas_thread_here
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ PAUSE = 0.8  # share of its memory above which a worker begins no task, unless t
 _known: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # workers of a client that have this package
 
 
-def map_on_client(client: Any, work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
+def map_on_client(client: Any, work: Callable[[Any, Any], T], rows: RowSource) -> Iterator[T]:
     """Yield ``work(rows, handle)`` of every handle, in order, computed by the workers of a Dask client.
 
     Parameters
@@ -77,9 +77,7 @@ def _groups(handles: Sequence[Any], n_groups: int) -> list[Sequence[Any]]:
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-def _submit(
-    client: Any, work: Callable[[Any, Any], Any], rows: RowSource | MappedRows, groups: list[Sequence[Any]]
-) -> list[Any]:
+def _submit(client: Any, work: Callable[[Any, Any], Any], rows: RowSource, groups: list[Sequence[Any]]) -> list[Any]:
     rows_only = rows.without_handles()
     if rows.block(groups[0][0]) is None:
         return [client.submit(work_on_group, work, rows_only, group, pure=False, retries=RETRIES) for group in groups]

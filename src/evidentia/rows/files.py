@@ -7,7 +7,7 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -58,29 +58,16 @@ def changed_message(path: str) -> str:
     return f"{path} changed since it was opened; open it again."
 
 
-class Block(NamedTuple):
-    """Rows as a file has them, any number of them, with the place of the first one."""
-
-    table: np.ndarray
-    weight: np.ndarray | None
-    place: str
-    first: int
-
-    def rows(self, start: int, stop: int) -> Block:
-        weight = None if self.weight is None else self.weight[start:stop]
-        return Block(self.table[start:stop], weight, self.place, self.first + start)
-
-
-def cut_into_chunks(blocks: Iterable[Block], size: int) -> Iterator[Chunk]:
-    """Yield the rows of the blocks in chunks of ``size`` rows; the last one may have fewer."""
-    waiting: list[Block] = []
+def cut_into_chunks(parts: Iterable[Chunk], size: int) -> Iterator[Chunk]:
+    """Yield the rows of parts of any length in chunks of ``size`` rows; the last one may have fewer."""
+    waiting: list[Chunk] = []
     count = 0
-    for block in blocks:
+    for part in parts:
         start = 0
-        while start < len(block.table):
-            part = block.rows(start, start + size - count)
-            waiting.append(part)
-            start, count = start + len(part.table), count + len(part.table)
+        while start < len(part.table):
+            few = Chunk(part.table[start : start + size - count], None, part.place, part.first + start)
+            waiting.append(few)
+            start, count = start + len(few.table), count + len(few.table)
             if count == size:
                 yield _join(waiting)
                 waiting, count = [], 0
@@ -88,19 +75,17 @@ def cut_into_chunks(blocks: Iterable[Block], size: int) -> Iterator[Chunk]:
         yield _join(waiting)
 
 
-def _join(blocks: Sequence[Block]) -> Chunk:
-    table, weight, place, first = blocks[0]
+def _join(parts: Sequence[Chunk]) -> Chunk:
+    if len(parts) == 1:
+        return parts[0]
     further = []
-    if len(blocks) > 1:
-        table = np.concatenate([block.table for block in blocks])
-        weight = None if weight is None else np.concatenate([block.weight for block in blocks])
-        at, here = 0, blocks[0]
-        for block in blocks[1:]:
-            at += len(here.table)
-            if (block.place, block.first) != (here.place, here.first + len(here.table)):
-                further.append((at, block.place, block.first))
-            here = block
-    return Chunk(table, weight, place, first, tuple(further))
+    at, here = 0, parts[0]
+    for part in parts[1:]:
+        at += len(here.table)
+        if (part.place, part.first) != (here.place, here.first + len(here.table)):
+            further.append((at, part.place, part.first))
+        here = part
+    return parts[0]._replace(table=np.concatenate([part.table for part in parts]), further=tuple(further))
 
 
 def group_neighbors(sizes: Sequence[int] | np.ndarray, least: int) -> list[tuple[int, int]]:
@@ -124,28 +109,37 @@ def group_neighbors(sizes: Sequence[int] | np.ndarray, least: int) -> list[tuple
 class FileRows(RowSource):
     """Rows in one or several files of one kind.
 
-    A kind says where the blocks of a handle come from; each file is compared with what it was when it was opened,
-    before and after it is read.
+    A kind reads the parts of a handle, with the column of weights last if there is one; each file is compared with what
+    it was when it was opened, before and after it is read.
     """
 
     files: Files
+    columns: Sequence[Any]  # names or numbers of those that are used
+    weight: Any  # name or number of the column of weights; None without one
 
     @abstractmethod
-    def blocks(self, handle: Any) -> Iterator[Block]:
-        """Yield the rows of a handle as the files have them."""
+    def parts(self, handle: Any) -> Iterator[Chunk]:
+        """Yield the wanted columns of a handle as the files have them."""
 
-    @abstractmethod
-    def chosen_columns(self) -> Any:
-        """Return names or numbers of the columns that are used, and that of the weight."""
+    @property
+    def wanted(self) -> list[Any]:
+        return [*self.columns, *([] if self.weight is None else [self.weight])]
 
     def read(self, handle: Any) -> Iterator[Chunk]:
-        for chunk in cut_into_chunks(self.blocks(handle), chunk_rows(self.n_features)):
-            if chunk.weight is not None:
-                _check_weight(chunk, chunk.weight)
-            yield chunk
+        for chunk in cut_into_chunks(self.parts(handle), chunk_rows(self.n_features)):
+            if self.weight is None:
+                yield chunk
+            else:
+                table, weight = np.ascontiguousarray(chunk.table[:, :-1]), chunk.table[:, -1].copy()
+                _check_weight(chunk, weight)
+                yield chunk._replace(table=table, weight=weight)
+
+    def description(self) -> list[Any]:
+        """Return what determines the rows beside the files."""
+        return [list(self.columns), self.weight]
 
     def fingerprint(self) -> str:
-        text = json.dumps([type(self).__name__, self.files.fingerprint(), self.chosen_columns()])
+        text = json.dumps([type(self).__name__, self.files.fingerprint(), self.description()])
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
     @property
@@ -179,20 +173,9 @@ def no_rows(files: Files) -> ValueError:
 # -- columns ----------------------------------------------------------------------------------------------------------
 
 
-class Columns(NamedTuple):
-    """Names of the columns that are used, and of the one with weights."""
-
-    names: tuple[str, ...]
-    weight: str | None
-
-    @property
-    def all(self) -> list[str]:
-        return [*self.names, *([] if self.weight is None else [self.weight])]
-
-
 def choose_columns(
     path: str, kinds: dict[str, str | None], columns: Sequence[str] | None, weight: str | None
-) -> Columns:
+) -> tuple[str, ...]:
     """Return the columns of a file by name: those asked for, or all of numbers.
 
     ``kinds`` says of each column what it holds if it does not hold numbers.
@@ -206,7 +189,7 @@ def choose_columns(
                 f"Column {name!r} of {path} holds {kind}, not numbers. Leave it out, or write it as numbers."
             )
     if asked is not None:
-        return Columns(tuple(asked), weight)
+        return tuple(asked)
     used = [name for name, kind in kinds.items() if kind is None and name != weight]
     if not used:
         raise ValueError(f"No column of {path} holds numbers. It has {listing(kinds)}.")
@@ -216,14 +199,19 @@ def choose_columns(
             "columns=[...] says which ones to use.",
             UserWarning,
         )
-    return Columns(tuple(used), weight)
+    return tuple(used)
 
 
 def check_other_file(
-    path: str, kinds: dict[str, str | None], first: str, known: dict[str, str | None], columns: Columns, given: bool
+    path: str,
+    kinds: dict[str, str | None],
+    first: str,
+    known: dict[str, str | None],
+    wanted: Sequence[str],
+    given: bool,
 ) -> None:
     """Refuse a file whose columns do not go with those of the first one; their order may differ."""
-    for name in columns.all:
+    for name in wanted:
         if name not in kinds:
             raise ValueError(f"{path} has no column {name!r}, which {first} has. {_CURE}")
         if (kind := kinds[name]) is not None:
@@ -231,16 +219,14 @@ def check_other_file(
     if given:
         return
     for name, kind in kinds.items():
-        if kind is None and name not in columns.all and known.get(name) is None:
+        if kind is None and name not in wanted and known.get(name) is None:
             raise ValueError(f"{first} has no column {name!r}, which {path} has. {_CURE}")
 
 
 _CURE = "Leave that file out, write it anew, or name columns that all files have by columns=[...]."
 
 
-def choose_numbers(
-    what: str, width: int, columns: Sequence[int] | None, weight: int | None
-) -> tuple[list[int], int | None]:
+def choose_numbers(what: str, width: int, columns: Sequence[int] | None, weight: int | None) -> list[int]:
     """Return the columns of an array by number: those asked for, or all."""
     asked = _check_names(columns, weight, int, "a number", f"{what} is an array, and its columns have numbers")
     for at in [*(asked or []), *([] if weight is None else [weight])]:
@@ -249,7 +235,7 @@ def choose_numbers(
     used = [at for at in range(width) if at != weight] if asked is None else asked
     if not used:
         raise ValueError(f"{what} has no column beside the weights." if width else f"{what} has no columns.")
-    return used, None if weight is None else int(weight)
+    return used
 
 
 def _check_names(columns: Any, weight: Any, kind: type, word: str, what: str) -> list[Any] | None:

@@ -15,7 +15,6 @@ from evidentia.rows.source import ArrayRows, Chunk, DerivedRows, RowSource
 class NumberedRows(DerivedRows):
     """Rows of another source, which one pass has counted: a chunk knows the number of its first row among all."""
 
-    derived = True
     n_rows: int
 
     def __init__(self, source: RowSource):

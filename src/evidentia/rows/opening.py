@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,16 @@ from evidentia.rows.arrow import open_parquet, open_text
 from evidentia.rows.files import listing
 from evidentia.rows.source import RowSource
 
-KINDS = {
-    ".npy": "npy",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".zarr": "zarr",
-    ".csv": "text",
-    ".csv.gz": "text",
-    ".tsv": "text",
-    ".tsv.gz": "text",
+OPENERS: dict[str, Callable[..., RowSource]] = {
+    ".npy": open_npy,
+    ".parquet": open_parquet,
+    ".pq": open_parquet,
+    ".zarr": open_zarr,
+    ".csv": open_text,
+    ".csv.gz": open_text,
+    ".tsv": open_text,
+    ".tsv.gz": open_text,
 }
-
-
-OPENERS = {"npy": open_npy, "parquet": open_parquet, "zarr": open_zarr, "text": open_text}
 
 
 def open_rows(
@@ -79,14 +76,14 @@ def open_rows(
     if isinstance(where, np.memmap):
         return open_memmap(where, columns, weight)
     paths = _paths(where)
-    kinds = [_kind(path) for path in paths]
-    for path, kind in zip(paths, kinds):
-        if kind != kinds[0]:
+    openers = [_opener(path) for path in paths]
+    for path, opener in zip(paths, openers):
+        if opener != openers[0]:
             raise ValueError(
                 f"Files that are opened together must be of one kind, but {paths[0]} and {path} are of two. "
                 'Narrow the pattern, to "*.parquet" for instance.'
             )
-    return OPENERS[kinds[0]](paths, columns, weight)
+    return openers[0](paths, columns, weight)
 
 
 def _paths(where: Any) -> list[str]:
@@ -114,14 +111,14 @@ def _paths(where: Any) -> list[str]:
     )
 
 
-def _kind(path: str) -> str:
+def _opener(path: str) -> Callable[..., RowSource]:
     if os.path.isdir(path) and metadata_of(path) is not None:
-        return "zarr"
-    kind = next((KINDS[ending] for ending in KINDS if path.lower().endswith(ending)), None)
-    if os.path.isdir(path) and kind != "zarr":
-        inside = {end for name in os.listdir(path) for end in KINDS if name.lower().endswith(end)}
+        return open_zarr
+    opener = next((OPENERS[ending] for ending in OPENERS if path.lower().endswith(ending)), None)
+    if os.path.isdir(path) and opener != open_zarr:
+        inside = {end for name in os.listdir(path) for end in OPENERS if name.lower().endswith(end)}
         pattern = os.path.join(path, f"*{min(inside) if len(inside) == 1 else '.parquet'}")
         raise ValueError(f"{path} is a folder. Name its files by a pattern, such as {pattern!r}.")
-    if kind is None:
-        raise ValueError(f"{path} has an ending that is not known. Known are {listing(KINDS)}.")
-    return kind
+    if opener is None:
+        raise ValueError(f"{path} has an ending that is not known. Known are {listing(OPENERS)}.")
+    return opener

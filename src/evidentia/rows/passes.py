@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar, cast
 from tqdm.auto import tqdm
 
 from evidentia.rows import checkpoint, shared_pass
-from evidentia.rows.source import MappedRows, RowSource
+from evidentia.rows.source import RowSource
 from evidentia.solvers.threads import n_threads
 
 __all__ = ["reduce_rows", "show_progress"]
@@ -38,7 +38,7 @@ class Additive(Protocol):
 A = TypeVar("A", bound=Additive)
 
 
-def reduce_rows(kernel: Callable[..., A | None], rows: RowSource | MappedRows, *parameters: Any) -> A:
+def reduce_rows(kernel: Callable[..., A | None], rows: RowSource, *parameters: Any) -> A:
     """Return the sum of ``kernel(chunk, *parameters)`` over all chunks, in the order of the rows; None adds nothing.
 
     Of rows that are not in memory, one reading serves all fits that :func:`fit_together` runs, and a fit with a
@@ -46,17 +46,19 @@ def reduce_rows(kernel: Callable[..., A | None], rows: RowSource | MappedRows, *
     """
     work = partial(_sum_of_handle, kernel, parameters)
     if rows.in_memory:
-        return _total(map_here(partial(work, rows), rows.handles))
-    if (fit := shared_pass.current()) is not None:
-        return cast(A, fit.ask(shared_pass.Request(kernel, rows, parameters)))
-    if (kept := checkpoint.active()) is None:
-        return _total(map_handles(work, rows))
-    digest = kept.digest(kernel, parameters, rows.changes)
-    total = kept.find(digest)
+        total = _sum(map_here(partial(work, rows), rows.handles))
+    elif (fit := shared_pass.current()) is not None:
+        total = fit.ask(shared_pass.Request(kernel, rows, parameters))
+    elif (kept := checkpoint.active()) is None:
+        total = _sum(map_handles(work, rows))
+    else:
+        digest = kept.digest(kernel, parameters, rows.changes)
+        total = kept.find(digest)
+        if total is None and (total := _sum(map_handles(work, rows))) is not None:
+            kept.keep(digest, total)
     if total is None:
-        total = _total(map_handles(work, rows))
-        kept.keep(digest, total)
-    return total
+        raise ValueError(NO_ROWS)
+    return cast(A, total)
 
 
 def _sum_of_handle(kernel: Callable[..., Any], parameters: tuple[Any, ...], rows: Any, handle: Any) -> Any:
@@ -69,12 +71,6 @@ def _sum(parts: Iterable[Any]) -> Any:
     for part in parts:
         if part is not None:
             total = part if total is None else total + part
-    return total
-
-
-def _total(parts: Iterable[Any]) -> Any:
-    if (total := _sum(parts)) is None:
-        raise ValueError(NO_ROWS)
     return total
 
 
@@ -100,10 +96,9 @@ def show_progress(asked: bool) -> Iterator[None]:
         _shown.reset(token)
 
 
-def map_handles(work: Callable[[Any, Any], T], rows: RowSource | MappedRows) -> Iterator[T]:
+def map_handles(work: Callable[[Any, Any], T], rows: RowSource) -> Iterator[T]:
     """Return ``work(rows, handle)`` of every handle, in order; here, on threads, or on the active Dask client."""
-    source = rows.source if isinstance(rows, MappedRows) else rows
-    if not source.in_memory and (client := active_client()) is not None:
+    if not rows.in_memory and (client := active_client()) is not None:
         from evidentia.rows.cluster import map_on_client
 
         found = map_on_client(client, work, rows)

@@ -23,7 +23,7 @@ class Request(NamedTuple):
     """A pass that a fit asks for: the sum of ``function(chunk, *shared)`` over rows."""
 
     function: Callable[..., Any]
-    rows: RowSource | MappedRows
+    rows: RowSource
     shared: tuple[Any, ...]
 
     @property

@@ -125,40 +125,10 @@ class RowSource(ABC):
         return MappedRows(self, prepare)
 
 
-class MappedRows:
-    """Chunks of a source as a function prepares them; see :meth:`RowSource.map_chunks`."""
-
-    def __init__(self, source: RowSource, prepare: Callable[[Chunk], Any]):
-        self.source, self.prepare, self.handles = source, prepare, source.handles
-        self.in_memory = source.in_memory
-        self._cache: dict[Any, list[Any]] = {}
-
-    @property
-    def working_bytes(self) -> int:
-        return self.source.working_bytes
-
-    @property
-    def changes(self) -> Any:
-        return self.source.changes, self.prepare
-
-    def without_handles(self) -> MappedRows:
-        return MappedRows(self.source.without_handles(), self.prepare)
-
-    def block(self, handle: Any) -> Any:
-        return self.source.block(handle)
-
-    def read(self, handle: Any) -> Iterator[Any]:
-        if not self.in_memory:
-            yield from map(self.prepare, drop_zero_weights(self.source.read(handle)))
-            return
-        if handle not in self._cache:
-            self._cache[handle] = list(map(self.prepare, drop_zero_weights(self.source.read(handle))))
-        yield from self._cache[handle]
-
-
 class DerivedRows(RowSource):
     """Base of sources that are made from the rows of another source."""
 
+    derived = True
     source: RowSource
 
     @property
@@ -177,10 +147,29 @@ class DerivedRows(RowSource):
         return self.source.fingerprint()
 
 
+class MappedRows(DerivedRows):
+    """Chunks of a source as a function prepares them; see :meth:`RowSource.map_chunks`."""
+
+    def __init__(self, source: RowSource, prepare: Callable[[Chunk], Any]):
+        self.source, self.prepare, self.handles = source, prepare, source.handles
+        self.in_memory, self.n_features = source.in_memory, source.n_features
+        self._cache: dict[Any, list[Any]] = {}
+
+    @property
+    def changes(self) -> Any:
+        return self.source.changes, self.prepare
+
+    def read(self, handle: Any) -> Iterator[Any]:
+        if not self.in_memory:
+            yield from map(self.prepare, drop_zero_weights(self.source.read(handle)))
+            return
+        if handle not in self._cache:
+            self._cache[handle] = list(map(self.prepare, drop_zero_weights(self.source.read(handle))))
+        yield from self._cache[handle]
+
+
 class TransformedRows(DerivedRows):
     """Rows of another source, changed by something that has ``transform(table)``."""
-
-    derived = True
 
     def __init__(self, source: RowSource, change: Any):
         self.source, self.change = source, change

@@ -45,7 +45,7 @@ def pair_nonspecificity(partition: CredalPartition | LazyPartition) -> float:
     0.6667
     """
     if isinstance(partition, LazyPartition):
-        sums = partition.reduce_rows(_own_sums)
+        sums = partition.reduce(_own_sums)
         _check_pairs(sums.n, "partition")
     else:
         sums = OwnSums.of(_pair_factors(partition, "partition"))
@@ -235,7 +235,7 @@ def _cross_sums(p: CredalPartition, q: CredalPartition) -> CrossSums:
 def _sums_of_two(p: Any, q: Any) -> CrossSums:
     """Of two partitions in memory or not: in one pass over rows that they share, else chunk beside chunk."""
     if isinstance(p, LazyPartition) and isinstance(q, LazyPartition) and same_rows(p.rows, q.rows):
-        return p.reduce_rows(_cross_sums, q)
+        return p.reduce(_cross_sums, q)
     return reduce(operator.add, (CrossSums.of(*both) for both in _side_by_side(_chunks(p, "p"), _chunks(q, "q"))))
 
 

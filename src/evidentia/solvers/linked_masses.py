@@ -1,12 +1,12 @@
-r"""Masses of objects that are tied to each other in pairs, by descent on one object at a time.
+r"""Masses of objects with links between them, by descent on one object at a time.
 
 .. math::
     J(M) = \sum_i \sum_j a_{ij} m_{ij}^2 + \sum_{(i, i')} s_{ii'}\, m_i^T P_{t(i, i')} m_{i'}
 
-with costs :math:`a > 0`, strengths :math:`s \ge 0` and small symmetric tables :math:`P_t`, one for each kind of pair.
+with costs :math:`a > 0`, strengths :math:`s \ge 0` and small symmetric tables :math:`P_t`, one for each kind of link.
 As a whole it need not be convex, but in one row :math:`m_i` it is a quadratic program with a diagonal matrix on the
 simplex, solved in a few passes over the row. A sweep over the rows never raises J. It costs a product with each table
-per object and one row per pair, whatever the number of objects outside.
+per object and one row per link, whatever the number of objects outside.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ import numpy as np
 from evidentia.solvers.compiling import at_a_time, compiled, read_ahead
 from evidentia.solvers.pair_rows import pair_rows
 
-AHEAD = 16  # ties between the one at hand and that whose partner is asked for
+AHEAD = 16  # links between the present one and that whose partner is fetched
 
 
-class Ties(NamedTuple):
-    """Pairs as rows of a symmetric sparse matrix, as every pair stands in the rows of both objects.
+class LinkGraph(NamedTuple):
+    """Links as rows of a symmetric sparse matrix: every link stands in the rows of both objects.
 
-    Object i is tied to ``partner[start[i]:start[i + 1]]`` by pairs of those ``kind`` and ``strength``.
+    Object i has links with ``partner[start[i]:start[i + 1]]``, of those ``kind`` and ``strength``.
     """
 
     start: np.ndarray
@@ -32,12 +32,12 @@ class Ties(NamedTuple):
     kind: np.ndarray
     strength: np.ndarray
 
-
-def make_ties(pairs: np.ndarray, kind: np.ndarray, strength: np.ndarray, n_objects: int) -> Ties:
-    """Ties from pairs that are listed once."""
-    rows = pair_rows(pairs, n_objects)
-    kinds, strengths = kind[rows.number].astype(np.int8), strength[rows.number].astype(float)
-    return Ties(rows.start, rows.partner.astype(np.int32), kinds, strengths)
+    @classmethod
+    def from_pairs(cls, pairs: np.ndarray, kind: np.ndarray, strength: np.ndarray, n_objects: int) -> LinkGraph:
+        """Make the graph of links that are listed once."""
+        rows = pair_rows(pairs, n_objects)
+        kinds, strengths = kind[rows.number].astype(np.int8), strength[rows.number].astype(float)
+        return cls(rows.start, rows.partner.astype(np.int32), kinds, strengths)
 
 
 @compiled
@@ -113,7 +113,7 @@ def _sweep(cost, masses, pushed, tables, start, partner, kind, strength, first, 
 
 
 @compiled
-def _settle(
+def _sweep_some(
     cost,
     masses,
     pushed,
@@ -155,7 +155,13 @@ def _settle(
 
 
 def linked_masses(
-    cost: np.ndarray, masses: np.ndarray, tables: np.ndarray, ties: Ties, *, tol: float = 1e-12, max_sweeps: int = 100
+    cost: np.ndarray,
+    masses: np.ndarray,
+    tables: np.ndarray,
+    graph: LinkGraph,
+    *,
+    tol: float = 1e-12,
+    max_sweeps: int = 100,
 ) -> tuple[np.ndarray, float]:
     """Sweep from given masses until a sweep lowers J by no more than a share ``tol`` of it.
 
@@ -167,7 +173,7 @@ def linked_masses(
         Start; it is not changed.
     tables : ndarray of shape (n_kinds, n_focal, n_focal)
         Symmetric.
-    ties : Ties
+    graph : LinkGraph
     tol : float
     max_sweeps : int
 
@@ -178,10 +184,10 @@ def linked_masses(
     """
     masses = np.array(masses, dtype=float, order="C")
     tables = np.ascontiguousarray(tables, dtype=float)
-    problem = (np.ascontiguousarray(cost), masses, masses @ tables, tables, *ties)
+    problem = (np.ascontiguousarray(cost), masses, masses @ tables, tables, *graph)
     n, f = masses.shape
-    share = at_a_time(f * (len(ties.partner) / max(n, 1) + tables.shape[0] * f))
+    share = at_a_time(f * (len(graph.partner) / max(n, 1) + tables.shape[0] * f))
     state = 0, 0, 0.0, 0.0, -1.0, n == 0
     while state[0] < max_sweeps and not state[-1]:
-        state = _settle(*problem, tol, max_sweeps, share, *state)
+        state = _sweep_some(*problem, tol, max_sweeps, share, *state)
     return masses, float(state[3])

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
-from evidentia._parameters import NOTHING, Kind, param
+from evidentia._parameters import NOTHING, Kind, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.partition import CredalPartition
 from evidentia.views.conflict import conflict_between_views
@@ -33,17 +33,7 @@ VIEWS = param(
 )
 
 
-class ViewsFitted:
-    """What ``fit`` leaves behind."""
-
-    view_names_: list[str]
-    view_weights_: np.ndarray
-    view_partitions_: dict[str, CredalPartition]
-    view_conflict_: np.ndarray
-    view_columns_: list[list[str] | None]
-
-
-class SeveralViews(ViewsFitted, _base.EvidentialClusterer):
+class MultiViewClusterer(_base.EvidentialClusterer):
     """Base of the methods that read several views of the same objects.
 
     A subclass gives ``_fit(data)``, where ``data.rows`` are :class:`~evidentia.views.reading.Views` and which calls
@@ -53,6 +43,11 @@ class SeveralViews(ViewsFitted, _base.EvidentialClusterer):
     _matrices = False  # whether views are matrices of dissimilarities
 
     views: Any = VIEWS
+    view_names_: list[str] = fitted()
+    view_weights_: np.ndarray = fitted()
+    view_partitions_: dict[str, CredalPartition] = fitted()
+    view_conflict_: np.ndarray = fitted()
+    view_columns_: list[list[str] | None] = fitted()
 
     attributes = {
         "view_names_": "list of str",
@@ -132,8 +127,8 @@ class SeveralViews(ViewsFitted, _base.EvidentialClusterer):
         lines = [f"{len(self.view_names_)} views of {n} objects"]
         for name, weight in zip(self.view_names_, self.view_weights_):
             there = n - int(unknown(self.view_partitions_[name]).sum())
-            said = f"{there} of {n} objects" if there < n else "all objects"
-            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {said}")
+            described = f"{there} of {n} objects" if there < n else "all objects"
+            lines.append(f"  {name:<{width}}  weight {weight:.2f}  {described}")
         order = np.argsort(-self.view_conflict_, kind="stable")
         torn = order[self.view_conflict_[order] > DISAGREE]
         shown = ", ".join(self.partition_.name(int(i)) for i in torn[:LISTED])

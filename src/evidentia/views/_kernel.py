@@ -20,22 +20,20 @@ view gains nothing by the objects that it lacks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
-from evidentia.prototypes._kernel import LEAST_COST, Columns, Criterion, Sums, sums_over, update_masses
+from evidentia.prototypes._kernel import Criterion, LinearCosts, block_masses, chunk_sums
 from evidentia.rows.passes import reduce_rows
 from evidentia.solvers.barycentric import solve_centers
-from evidentia.solvers.blocks import row_blocks
 
 LEAST_LOG = np.log(1e-20)  # of a weight: less changes no sum, and an object that is in that view alone keeps its costs
 
 
-class Layout(NamedTuple):
+class ViewLayout(NamedTuple):
     """Where views and groups begin among the columns, which lie view by view: (n_views,) and (n_groups,)."""
 
     view_starts: np.ndarray
@@ -43,7 +41,7 @@ class Layout(NamedTuple):
     n_columns: int
 
     @classmethod
-    def of(cls, widths: list[int], *, by_column: bool) -> Layout:
+    def from_widths(cls, widths: list[int], *, by_column: bool) -> ViewLayout:
         """Views of so many columns each; ``by_column``: every column is a group, else every view."""
         starts = np.concatenate([[0], np.cumsum(widths)[:-1]]).astype(int)
         total = int(sum(widths))
@@ -84,7 +82,7 @@ class WeightedCenters:
     log_groups: np.ndarray
 
     @classmethod
-    def evenly(cls, centers: np.ndarray, layout: Layout) -> WeightedCenters:
+    def evenly(cls, centers: np.ndarray, layout: ViewLayout) -> WeightedCenters:
         """All views of one weight, and all groups of a view."""
         groups = np.bincount(layout.view_of_group)
         logs = np.full(layout.n_views, -np.log(layout.n_views))
@@ -98,7 +96,7 @@ class WeightedCenters:
     def groups(self) -> np.ndarray:
         return np.exp(self.log_groups)
 
-    def joint(self, layout: Layout) -> np.ndarray:
+    def joint(self, layout: ViewLayout) -> np.ndarray:
         """Weight of each group in the whole, (g,)."""
         return np.exp(self.log_views[layout.view_of_group] + self.log_groups)
 
@@ -111,7 +109,7 @@ def as_vector(state: WeightedCenters) -> np.ndarray:
     return np.concatenate([state.centers.ravel(), state.log_views, state.log_groups])
 
 
-def from_vector(vector: np.ndarray, like: WeightedCenters, layout: Layout) -> WeightedCenters:
+def from_vector(vector: np.ndarray, like: WeightedCenters, layout: ViewLayout) -> WeightedCenters:
     """The state of a vector; weights are brought to sums of one."""
     centers, views, groups = np.split(vector, np.cumsum([like.centers.size, like.log_views.size]))
     return WeightedCenters(
@@ -120,7 +118,7 @@ def from_vector(vector: np.ndarray, like: WeightedCenters, layout: Layout) -> We
 
 
 @dataclass(frozen=True)
-class ViewProblem:
+class ViewCriterion:
     """The fixed part of J.
 
     ``rho`` (n_views,) are distances to the empty set, None without it; ``absent`` (n_views,) the weight of the objects
@@ -129,7 +127,7 @@ class ViewProblem:
     """
 
     criterion: Criterion
-    layout: Layout
+    layout: ViewLayout
     rho: np.ndarray | None
     absent: np.ndarray
     blank: np.ndarray
@@ -142,14 +140,14 @@ class ViewProblem:
         return np.where(self.criterion.focal_sets.card > 0, self.criterion.penalty, 0.0)
 
 
-def features_of(rows: np.ndarray, present: np.ndarray, layout: Layout) -> np.ndarray:
+def features_of(rows: np.ndarray, present: np.ndarray, layout: ViewLayout) -> np.ndarray:
     """What the costs of objects are linear in, (n_terms, n).
 
     Examples
     --------
     A view of two columns and one of a single column, from which the second object is absent.
 
-    >>> layout = Layout.of([2, 1], by_column=False)
+    >>> layout = ViewLayout.from_widths([2, 1], by_column=False)
     >>> features_of(np.array([[1.0, 2], [3, 4], [5, 0]]), np.array([[1.0, 1], [1, 0]]), layout).T
     array([[ 1.,  1.,  1.,  3.,  5., 10., 25.],
            [ 1.,  0.,  2.,  4.,  0., 20.,  0.]])
@@ -157,7 +155,7 @@ def features_of(rows: np.ndarray, present: np.ndarray, layout: Layout) -> np.nda
     return np.concatenate([present, rows, np.add.reduceat(np.square(rows), layout.group_starts, axis=0)])
 
 
-def cost_terms(state: WeightedCenters, problem: ViewProblem, blur: float = 0.0) -> np.ndarray:
+def cost_terms(state: WeightedCenters, problem: ViewCriterion, blur: float = 0.0) -> np.ndarray:
     """Coefficients of the costs in the features, (n_focal, n_terms); ``blur`` is added to all squared distances."""
     layout, criterion = problem.layout, problem.criterion
     weight = state.joint(layout)
@@ -170,32 +168,20 @@ def cost_terms(state: WeightedCenters, problem: ViewProblem, blur: float = 0.0) 
     return terms
 
 
-def block_masses(
-    features: np.ndarray, terms: np.ndarray, beta: float
-) -> Iterator[tuple[slice, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Block by block: which objects, their features, costs, masses and least costs."""
-    for block in row_blocks(features.shape[1], 3 * len(terms) + terms.shape[1]):
-        part = features[:, block]
-        cost = terms @ part
-        np.maximum(cost, LEAST_COST, out=cost)
-        yield block, part, cost, *update_masses(cost, beta)
+def view_costs(state: WeightedCenters, problem: ViewCriterion, blur: float = 0.0) -> LinearCosts:
+    """Return the costs of the focal sets, which are linear in the features of an object."""
+    return LinearCosts(cost_terms(state, problem, blur), problem.criterion.beta)
 
 
-def chunk_sums(chunk: Columns, terms: np.ndarray, beta: float) -> Sums:
-    """Least cost of some objects, and the sums of their features, weighted by the powers of their masses."""
-    return sums_over(block_masses(chunk.rows, terms, beta), chunk.weight)
-
-
-def all_masses(features: np.ndarray, state: WeightedCenters, problem: ViewProblem, blur: float = 0.0) -> np.ndarray:
+def all_masses(features: np.ndarray, state: WeightedCenters, problem: ViewCriterion, blur: float = 0.0) -> np.ndarray:
     """Masses of all objects, (n, n_focal)."""
-    terms = cost_terms(state, problem, blur)
-    masses = np.empty((features.shape[1], len(terms)))
-    for block, _, _, found, _ in block_masses(features, terms, problem.criterion.beta):
-        masses[block] = found.T
+    masses = np.empty((features.shape[1], len(problem.criterion.focal_sets)))
+    for block in block_masses(features, view_costs(state, problem, blur)):
+        masses[block.rows] = block.masses.T
     return masses
 
 
-def update_centers(sums: np.ndarray, previous: np.ndarray, problem: ViewProblem) -> np.ndarray:
+def update_centers(sums: np.ndarray, previous: np.ndarray, problem: ViewCriterion) -> np.ndarray:
     """Centers for given masses: in each view those of evidential c-means, whatever the weights."""
     layout, penalty = problem.layout, problem.penalty
     count, total, _ = layout.cut(sums)
@@ -207,7 +193,7 @@ def update_centers(sums: np.ndarray, previous: np.ndarray, problem: ViewProblem)
     return np.hstack(parts)
 
 
-def group_scatter(sums: np.ndarray, centers: np.ndarray, problem: ViewProblem) -> np.ndarray:
+def group_scatter(sums: np.ndarray, centers: np.ndarray, problem: ViewCriterion) -> np.ndarray:
     r""":math:`\sum_i \sum_A |A|^\alpha m_{iA}^\beta \sum_{q} (x_{iq} - \bar v_{Aq})^2` over each group, (g,)."""
     layout = problem.layout
     count, total, squares = layout.cut(sums)
@@ -216,7 +202,7 @@ def group_scatter(sums: np.ndarray, centers: np.ndarray, problem: ViewProblem) -
     return np.maximum(problem.penalty @ (np.add.reduceat(cross, layout.group_starts, axis=1) + squares), 0)
 
 
-def fixed_part(sums: np.ndarray, problem: ViewProblem) -> np.ndarray:
+def fixed_part(sums: np.ndarray, problem: ViewCriterion) -> np.ndarray:
     """What outliers and absent objects add to each F, whatever the centers, (n_views,)."""
     part = problem.blank * problem.absent
     if problem.rho is not None:
@@ -224,7 +210,7 @@ def fixed_part(sums: np.ndarray, problem: ViewProblem) -> np.ndarray:
     return part
 
 
-def update_groups(scatter: np.ndarray, log_views: np.ndarray, problem: ViewProblem) -> np.ndarray:
+def update_groups(scatter: np.ndarray, log_views: np.ndarray, problem: ViewCriterion) -> np.ndarray:
     r"""Logarithms of :math:`w_q \propto \exp(-r_h E_q / \gamma)`, (g,)."""
     if problem.gamma is None:
         return np.zeros(len(scatter))
@@ -232,14 +218,14 @@ def update_groups(scatter: np.ndarray, log_views: np.ndarray, problem: ViewProbl
     return _per_view(-np.exp(log_views)[view] * scatter / problem.gamma, view)
 
 
-def update_views(scatter: np.ndarray, log_groups: np.ndarray, fixed: np.ndarray, problem: ViewProblem) -> np.ndarray:
+def update_views(scatter: np.ndarray, log_groups: np.ndarray, fixed: np.ndarray, problem: ViewCriterion) -> np.ndarray:
     r"""Logarithms of :math:`r_h \propto \exp(-F_h / \lambda)`, (n_views,)."""
     cost = fixed + np.bincount(problem.layout.view_of_group, np.exp(log_groups) * scatter)
     logs = -cost / problem.lam
     return np.maximum(logs - logsumexp(logs), LEAST_LOG)
 
 
-def weight_cost(state: WeightedCenters, problem: ViewProblem) -> float:
+def weight_cost(state: WeightedCenters, problem: ViewCriterion) -> float:
     """What J has beside the least costs of the objects: the entropies, and the objects that views lack."""
     views, groups = state.views, state.groups
     cost = problem.lam * views @ (state.log_views + np.log(len(views))) + views @ (problem.blank * problem.absent)
@@ -249,16 +235,16 @@ def weight_cost(state: WeightedCenters, problem: ViewProblem) -> float:
     return float(cost)
 
 
-def view_costs(chunks: Any, problem: ViewProblem, state: WeightedCenters) -> np.ndarray:
+def view_objectives(chunks: Any, problem: ViewCriterion, state: WeightedCenters) -> np.ndarray:
     """F of each view at the best masses of a state, (n_views,)."""
-    _, sums = reduce_rows(chunk_sums, chunks, cost_terms(state, problem), problem.criterion.beta)
+    _, sums = reduce_rows(chunk_sums, chunks, view_costs(state, problem))
     scatter = group_scatter(sums, state.centers, problem)
     return fixed_part(sums, problem) + np.bincount(problem.layout.view_of_group, state.groups * scatter)
 
 
-def descent_step(chunks: Any, problem: ViewProblem, state: WeightedCenters) -> tuple[float, WeightedCenters]:
+def view_step(chunks: Any, problem: ViewCriterion, state: WeightedCenters) -> tuple[float, WeightedCenters]:
     """J of the state, and a better one: masses, centers, weights of columns, weights of views, each at its optimum."""
-    objective, sums = reduce_rows(chunk_sums, chunks, cost_terms(state, problem), problem.criterion.beta)
+    objective, sums = reduce_rows(chunk_sums, chunks, view_costs(state, problem))
     centers = update_centers(sums, state.centers, problem)
     scatter = group_scatter(sums, centers, problem)
     log_groups = update_groups(scatter, state.log_views, problem)

@@ -26,7 +26,7 @@ from evidentia.prototypes._medoid_base import (
 )
 from evidentia.prototypes.secmdd import SECMdd
 from evidentia.solvers.starts import OBJECT_START_RULES
-from evidentia.views._base import SeveralViews
+from evidentia.views._base import MultiViewClusterer
 from evidentia.views.reading import Views
 
 LEAST_SHARE = 1e-12  # of the largest sum of dissimilarities: one of zero would have no weight that is finite
@@ -73,7 +73,7 @@ def update_relevance(scatter: np.ndarray, constraint: str, power: float) -> np.n
     return shares / shares.sum(axis=-1, keepdims=True)
 
 
-class MECMdd(SeveralViews, SECMdd):
+class MECMdd(MultiViewClusterer, SECMdd):
     r"""Evidential c-medoids on several matrices of dissimilarities, each with a weight [1]_.
 
     .. math::

@@ -11,22 +11,21 @@ import numpy as np
 from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Choice, Kind, Number, param
-from evidentia.belief import FocalSets, resolve_focal_sets
-from evidentia.belief.focal import canonical_order
+from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
-from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST, Slices
-from evidentia.prototypes._kernel import Criterion
+from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST, Slices, value_at_end
+from evidentia.prototypes._kernel import Criterion, block_masses, renumber_sets
 from evidentia.prototypes._medoid_base import check_given_objects
-from evidentia.prototypes.ecm import EvidentialMeans, overlap_of
+from evidentia.prototypes.ecm import ECM, first_sets, overlapping_sets
 from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales
 from evidentia.solvers.descent import Run
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES
 from evidentia.views import _kernel
-from evidentia.views._base import SeveralViews
-from evidentia.views._kernel import Layout, ViewProblem, WeightedCenters
+from evidentia.views._base import MultiViewClusterer
+from evidentia.views._kernel import ViewCriterion, ViewLayout, WeightedCenters
 from evidentia.views.reading import Views
 
 FAMILIES = ("auto", "full", "pairs", "simple", "singletons")
@@ -38,7 +37,7 @@ class ViewTables(NamedTuple):
     features: np.ndarray
     weight: np.ndarray
     present: np.ndarray
-    layout: Layout
+    layout: ViewLayout
 
     @property
     def rows(self) -> np.ndarray:
@@ -50,7 +49,7 @@ class ViewCenters(NamedTuple):
     """What ``fit`` keeps for new objects."""
 
     state: WeightedCenters
-    problem: ViewProblem
+    problem: ViewCriterion
 
 
 def nearest_distances(tables: ViewTables, state: WeightedCenters) -> np.ndarray:
@@ -58,7 +57,7 @@ def nearest_distances(tables: ViewTables, state: WeightedCenters) -> np.ndarray:
     layout, c = tables.layout, len(state.centers)
     singles = Criterion(FocalSets(c, "singletons", empty=False), 1.0, 2.0)
     none = np.zeros(layout.n_views)
-    plain = ViewProblem(singles, layout, None, none, none, 1.0)
+    plain = ViewCriterion(singles, layout, None, none, none, 1.0)
     at = (_kernel.cost_terms(state, plain) @ tables.features).argmin(axis=0)
     inside = tables.weight * tables.present
     found = np.empty(layout.n_views)
@@ -68,7 +67,14 @@ def nearest_distances(tables: ViewTables, state: WeightedCenters) -> np.ndarray:
     return found
 
 
-class WMVEC(SeveralViews, _base.IterativeClusterer):
+def overlap(tables: ViewTables, problem: ViewCriterion, best: Run) -> FocalSets:
+    """Return the empty set, single clusters, and the sets of clusters that overlap in all views together."""
+    blocks = block_masses(tables.features, _kernel.view_costs(best.state, problem))
+    width = float(best.state.views @ np.bincount(tables.layout.view_of_column))
+    return overlapping_sets(blocks, problem.criterion.focal_sets, tables.weight, width)
+
+
+class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
     r"""Evidential c-means on several tables of the same objects, each with a weight [1]_.
 
     .. math::
@@ -138,8 +144,8 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         and the empty set, then lays over them the sets of clusters that overlap, as :class:`~evidentia.ECM` does.""",
         default="auto",
     )
-    alpha: Any = EvidentialMeans.parameters["alpha"]
-    beta: Any = EvidentialMeans.parameters["beta"]
+    alpha: Any = ECM.parameters["alpha"]
+    beta: Any = ECM.parameters["beta"]
     rho: Any = param(
         _base.RHO,
         """Distance of every object to the empty set in each view, in units of its spread (the root mean squared
@@ -181,7 +187,16 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         self._refuse_unseen(given)
         self._scales = [self._scale(name, table, weight) for name, table in zip(views.names, given)]
         tables = self._lay_out(given, weight)
-        best, runs, problem = self._search(tables, data.rng)
+        starts = self._starts(tables, data.rng)
+        family = first_sets(self.focal_sets, self.n_clusters, empty=True)
+        _checks.refuse_masses(self, n, family)
+        problem = self._state_problem(tables, family, starts)
+        step = partial(_kernel.view_step, Slices(tables.features, tables.weight))
+        vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
+        best, runs = self._best_descent(partial(step, problem), starts, len(starts), vectors)
+        if is_automatic(self.focal_sets) and not runs[-1].interrupted:  # clusters stay; masses follow from more sets
+            problem = replace(problem, criterion=replace(problem.criterion, focal_sets=overlap(tables, problem, best)))
+            best = value_at_end(best, step(problem, best.state)[0])
         self._publish_run(best, runs)
         return self._store_solution(best.state, problem, tables, views)
 
@@ -241,33 +256,12 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
 
     def _lay_out(self, tables: list[np.ndarray], weight: np.ndarray) -> ViewTables:
         present = np.array([~np.isnan(table).all(axis=1) for table in tables], dtype=float)
-        layout = Layout.of([scale.width for scale in self._scales], by_column=self._by_column)
+        layout = ViewLayout.from_widths([scale.width for scale in self._scales], by_column=self._by_column)
         rows = np.vstack([scale.transform(table).T for scale, table in zip(self._scales, tables)])
         np.nan_to_num(rows, copy=False)
         return ViewTables(_kernel.features_of(rows, present, layout), weight, present, layout)
 
-    # -- the search ---------------------------------------------------------------------------------------------------
-
-    def _search(self, tables: ViewTables, rng: np.random.RandomState) -> tuple[Run, list[Run], ViewProblem]:
-        starts = self._starts(tables, rng)
-        automatic = is_automatic(self.focal_sets)
-        family = (
-            FocalSets(self.n_clusters, "singletons")
-            if automatic
-            else resolve_focal_sets(self.focal_sets, self.n_clusters, empty=self.method.empty_set)
-        )
-        _checks.refuse_masses(self, tables.present.shape[1], family)
-        problem = self._problem(tables, family, starts)
-        chunks = Slices(tables.features, tables.weight)
-        vectors = Vectors(_kernel.as_vector, partial(_kernel.from_vector, layout=tables.layout), LATE)
-        best, runs = self._best_descent(partial(_kernel.descent_step, chunks, problem), starts, len(starts), vectors)
-        if automatic and not runs[-1].interrupted:  # clusters stay, and masses are found anew over more sets
-            problem = replace(
-                problem, criterion=replace(problem.criterion, focal_sets=self._overlap(tables, problem, best.state))
-            )
-            lowest, _ = _kernel.descent_step(chunks, problem, best.state)
-            best = replace(best, trace=np.append(best.trace[:-1], lowest))
-        return best, runs, problem
+    # -- the problem ---------------------------------------------------------------------------------------------------
 
     def _starts(self, tables: ViewTables, rng: np.random.RandomState) -> list[WeightedCenters]:
         """Centers in all views at once."""
@@ -279,7 +273,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         drawn = START_RULES[self.init](rows.T * root, self.n_clusters, self.n_init, rng, tables.weight)
         return [WeightedCenters.evenly(centers / root, layout) for centers in drawn]
 
-    def _problem(self, tables: ViewTables, family: FocalSets, starts: list[WeightedCenters]) -> ViewProblem:
+    def _state_problem(self, tables: ViewTables, family: FocalSets, starts: list[WeightedCenters]) -> ViewCriterion:
         n_views, total = tables.layout.n_views, float(tables.weight.sum())
         rho = None
         if family.empty_index is not None:
@@ -288,7 +282,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
                 if self.rho != "auto"
                 else self._automatic_rho(tables, starts)
             )
-        problem = ViewProblem(
+        problem = ViewCriterion(
             Criterion(family, self.alpha, self.beta),
             tables.layout,
             rho,
@@ -299,7 +293,7 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         )
         if not problem.absent.any():
             return problem
-        cost = _kernel.view_costs(Slices(tables.features, tables.weight), problem, self._nearest(tables, starts))
+        cost = _kernel.view_objectives(Slices(tables.features, tables.weight), problem, self._nearest(tables, starts))
         return replace(problem, blank=cost / (total - problem.absent))
 
     def _evenness_of_columns(self, unit: float) -> float | None:
@@ -313,25 +307,18 @@ class WMVEC(SeveralViews, _base.IterativeClusterer):
         """The start whose centers are nearest to the objects."""
         return min(starts, key=lambda start: start.views @ nearest_distances(tables, start))
 
-    def _overlap(self, tables: ViewTables, problem: ViewProblem, state: WeightedCenters) -> FocalSets:
-        layout = tables.layout
-        widths = np.bincount(layout.view_of_column)
-        blocks = _kernel.block_masses(tables.features, _kernel.cost_terms(state, problem), self.beta)
-        return overlap_of(blocks, problem.criterion.focal_sets, tables.weight, float(state.views @ widths))
-
     # -- the result ---------------------------------------------------------------------------------------------------
 
     def _store_solution(
-        self, state: WeightedCenters, problem: ViewProblem, tables: ViewTables, views: Views
+        self, state: WeightedCenters, problem: ViewCriterion, tables: ViewTables, views: Views
     ) -> np.ndarray:
         """Number the clusters and store what was found; return the masses."""
         masses = _kernel.all_masses(tables.features, state, problem)
         if isinstance(self.focal_sets, str) and isinstance(self.init, str):
             likely = pignistic(masses, problem.criterion.focal_sets)
             order = _base.largest_first(tables.weight @ likely, tie=likely.argmax(axis=0))
-            moved = problem.criterion.focal_sets.relabel(order)
-            family = FocalSets(self.n_clusters, canonical_order(moved.masks.tolist()))
-            masses = masses[:, [moved.index(mask) for mask in family.masks]]
+            family, before = renumber_sets(problem.criterion.focal_sets, order)
+            masses = masses[:, before]
             state = replace(state, centers=state.centers[order])
             problem = replace(problem, criterion=replace(problem.criterion, focal_sets=family))
         self.focal_sets_, self._found = problem.criterion.focal_sets, ViewCenters(state, problem)

@@ -8,7 +8,7 @@ import numpy as np
 
 from evidentia._parameters import Number, param
 from evidentia.methods import Method
-from evidentia.views._kernel import ViewProblem, WeightedCenters
+from evidentia.views._kernel import ViewCriterion, WeightedCenters
 from evidentia.views.reading import Views
 from evidentia.views.wmvec import FAMILIES, WMVEC, ViewTables
 
@@ -80,7 +80,7 @@ class WMVECFP(WMVEC):
         return self.gamma * unit
 
     def _store_solution(
-        self, state: WeightedCenters, problem: ViewProblem, tables: ViewTables, views: Views
+        self, state: WeightedCenters, problem: ViewCriterion, tables: ViewTables, views: Views
     ) -> np.ndarray:
         masses = super()._store_solution(state, problem, tables, views)
         self.feature_weights_: dict[str, Any] = {}

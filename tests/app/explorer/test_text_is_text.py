@@ -1,5 +1,7 @@
 """Names, cells, labels and file names that are markup stay text in every view of the explorer, in a real browser."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from evidentia import CredalPartition, FocalSets
 from evidentia.app.explorer.app import TABS
 from evidentia.app.report import write_interactive, write_report
 from evidentia.safe_text import TURNING, printable
+from exported import exported
 from hostile import PAYLOADS, check_unhurt, hostile, unshown, watch, words
 
 FILE = "<img class=hurt src=f onerror=hurt=15> &lt;b class=hurt&gt; ${hurt=16} $$x$$ \u202e \x1b \udcff"
@@ -122,6 +125,29 @@ def test_every_part_of_a_page_to_keep_shows_text(told, page, name, letters):
         page.locator("#color").select_option(option.get_attribute("value"))
     assert unshown(page, [printable(one)[:letters] for one in shown]) == []
     check_unhurt(page)
+
+
+def test_every_export_that_writes_html_is_tested_here():
+    """What the command line and the explorer show or write is made of these."""
+    things = {name: thing for _, name, thing in exported()}
+    written = {name for name, thing in things.items() if inspect.isfunction(thing) and ".html" in (thing.__doc__ or "")}
+    shown = {name for name, thing in things.items() if "_repr_html_" in getattr(thing, "__dict__", ())}
+    assert written == {"write_report", "write_interactive", "write_results"}
+    assert shown == {"CredalPartition"}
+
+
+def test_a_partition_in_a_notebook_shows_text(page):
+    watch(page)
+    page.goto("about:blank")
+    for first in range(0, len(NAMES), 5):  # so many are shown
+        names, clusters = NAMES[first : first + 5], hostile("g", 2)
+        masses = np.eye(4)[[1, 2, 1, 2, 3]]
+        partition = CredalPartition(masses, FocalSets(2), object_names=names, cluster_names=clusters)
+        page.set_content(partition._repr_html_())
+        assert unshown(page, [printable(name)[:40] for name in names]) == []
+        assert not set("\n".join(words(page))) & TURNING
+        assert page.locator(".hurt").count() == 0
+        assert page.evaluate("window.hurt") is None
 
 
 def test_the_page_of_an_image_shows_text(page, tmp_path):
