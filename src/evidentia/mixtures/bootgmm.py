@@ -23,6 +23,7 @@ from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.coverage import plain_method
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE
 from evidentia.mixtures._covariances import MODELS
@@ -295,6 +296,9 @@ class BootGMM(_base.IterativeClusterer):
     )
 
     _not_for_placing = ("partition_", "labels_", "intervals_", "mixture_", "selection_", "_train", "_origin")
+
+    def _method_without_sets(self) -> Any:
+        return plain_method(self.mixture_)
 
     def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.n_sampled_: int | None = None
