@@ -260,6 +260,8 @@ def test_no_attribute_of_a_class_but_a_default_can_be_replaced_by_a_file(tmp_pat
         "collapsed_",
         "flaw_",
         "_largest",
+        "_coverage",
+        "_ranges",
         "_use_rep",
         "_stream",
         "_estimator_type",
