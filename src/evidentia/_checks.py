@@ -139,7 +139,7 @@ def check_values(estimator: Any, table: np.ndarray, columns: Any = None, *, rese
         check_precision(ranges, table, estimator_name, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
         estimator._ranges = ranges
-    elif not is_precomputed(estimator):
+    elif "table" in estimator.method.reads and not is_precomputed(estimator):
         warn_of_outside(table, estimator._ranges, columns, estimator_name, ranges)
 
 
