@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -42,15 +42,12 @@ from evidentia.constraints.pairwise import PairwiseConstraints
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.rows import as_rows
-from evidentia.rows.checkpoint import write_checkpoint
 from evidentia.rows.passes import show_progress
-from evidentia.rows.scan import SKETCH_ROWS
+from evidentia.rows.scan import LEAST_SHARE, SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource, SparseRows, is_sparse
 from evidentia.rows.tables import as_table, is_annotated
-from evidentia.rows.values import LEAST_SHARE
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import CallbackSupportMixin, fit_task
-from evidentia.solvers.descent import Run, Step, best_descent
+from evidentia.solvers.descent import Run, Step, Vectors, best_descent
 from evidentia.solvers.threads import limit_threads
 from evidentia.storage import save_model
 
@@ -184,7 +181,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         }
         with running(self, X, y, given):
             data = read_data(self, X, use_rep, **given)
-            with write_checkpoint(data.checkpoint):
+            with data.checkpoint or nullcontext():
                 masses = self._fit(data)
             self._store(data, masses)
         return self

@@ -14,7 +14,7 @@ from evidentia.dissimilarities.gower import MixedTable
 from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.series import METRICS, Series, as_series
 from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table
-from evidentia.rows.values import SMALLEST, check_magnitude, ranges_of
+from evidentia.rows.scan import SMALLEST, check_magnitude, ranges_of
 from evidentia.solvers.coordinates import deviations
 
 METRIC = param(

@@ -42,9 +42,8 @@ from evidentia.mixtures.search import (
 )
 from evidentia.partition import CredalPartition
 from evidentia.rows.passes import reduce_rows
-from evidentia.rows.scan import Table, chunk_moments, scan
+from evidentia.rows.scan import Table, chunk_moments, ranges_of, scan
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
-from evidentia.rows.values import ranges_of
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, scales_of
 from evidentia.solvers.overlap import is_automatic

@@ -34,9 +34,8 @@ from evidentia.prototypes._kernel import (
 from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.scan import Table, scan
 from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_bounds, chunk_rows
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
-from evidentia.solvers.descent import Run, descend
+from evidentia.solvers.descent import Run, Vectors, descend
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES, kmeans_starts
 from evidentia.solvers.stepwise import RunningMean

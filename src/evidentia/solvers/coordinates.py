@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
 __all__ = ["ColumnScales", "scales_of"]
 

@@ -32,9 +32,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.compiling import at_a_time, compiled, parts
 from evidentia.solvers.descent import Run
+from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.pair_rows import pair_rows
 from evidentia.solvers.simplex_qp import minimize_on_simplex, program_work
 from evidentia.solvers.threads import Each, n_threads, thread_pool
