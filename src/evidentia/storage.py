@@ -49,7 +49,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from evidentia import __version__
-from evidentia._parameters import ParameterBase
 from evidentia.archive import Format, name_file_in_errors, own_class, read_archive, write_archive
 from evidentia.partition.lazy import LazyLabels, LazyPartition
 
@@ -210,7 +209,7 @@ class _Writer:
             return self._number(value, place)
         if isinstance(value, np.ndarray):
             return self._array(value, place)
-        if isinstance(value, ParameterBase):
+        if isinstance(value, BaseEstimator):
             return self._estimator(value, place)
         if (fields := _fields(value)) is not None:
             return {"object": _class_name(value), "fields": self._map(fields, place)}
@@ -293,7 +292,7 @@ class _Reader:
 
     def _estimator(self, estimator: str, parameters: Mapping[str, Any], fitted: Mapping[str, Any]) -> Any:
         cls = own_class(estimator)
-        if not issubclass(cls, ParameterBase):
+        if not issubclass(cls, BaseEstimator):
             raise ValueError(f"{estimator!r} is no estimator")
         model = cls(**self._map(parameters))
         for name, value in self._map(fitted).items():
