@@ -45,11 +45,10 @@ from evidentia.rows.passes import reduce_rows
 from evidentia.rows.scan import Table, chunk_moments, ranges_of, scan
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, scales_of
+from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, scales_of, units_differ
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.principal import WIDE, Independent, Principal, independent_columns, is_wide, principal_components
 from evidentia.solvers.starts import START_RULES, Rows
-from evidentia.solvers.units import units_differ
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 MANY_ROWS = 50  # from which on few values in a column are no chance

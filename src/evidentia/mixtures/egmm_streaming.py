@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evidentia._streaming import RunningMean
 from evidentia.belief import FocalSets
 from evidentia.mixtures._covariances import Floor, Prior
 from evidentia.mixtures._em import Parameters, Patterns, Statistics, engine
@@ -14,7 +15,6 @@ from evidentia.mixtures.search import observe, overlaps, search
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.barycentric import averaging
 from evidentia.solvers.coordinates import Coordinates
-from evidentia.solvers.stepwise import RunningMean
 
 
 class Stream(NamedTuple):

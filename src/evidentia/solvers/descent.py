@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,9 +165,9 @@ def descend(
 
 
 def all_runs(
-    run: Callable[[Any, Watch], Run], starts: Iterable[Any], *, name: str, n_starts: int | None = None, verbose: int = 0
+    run: Callable[..., Run], starts: Iterable[Any], *, name: str, n_starts: int | None = None, verbose: int = 0
 ) -> list[Run]:
-    """``run(start, watch)`` from every start (``n_starts``: for the progress bar); an interrupt keeps those so far."""
+    """``run(start, watch=watch)`` from every start (``n_starts``: for the progress bar); an interrupt keeps those so far."""
     runs: list[Run] = []
     tell = LISTENER.get()
     with tqdm(starts, desc=name, unit="start", total=n_starts, leave=False, disable=not verbose) as bar:
@@ -181,7 +183,7 @@ def all_runs(
         try:
             for start in bar:
                 with subtask("start") as end:
-                    runs.append(run(start, watch))
+                    runs.append(run(start, watch=watch))
                     stop = end()
                 if stop:
                     raise KeyboardInterrupt
@@ -200,7 +202,7 @@ def best_of(
     name: str,
     max_iter: int,
     tol: float,
-    rank: Callable[[Run], Any] = lambda run: run.objective,
+    rank: Callable[[Run], Any] = attrgetter("objective"),
     unrest: str | None = None,
 ) -> Run:
     """The run of lowest ``rank``; an interrupt, or a best run that did not converge, is said aloud."""
@@ -224,7 +226,7 @@ def best_descent(
     relative: bool = False,
     rests: Rests | None = None,
     unrest: str | None = None,
-    rank: Callable[[Run], Any] = lambda run: run.objective,
+    rank: Callable[[Run], Any] = attrgetter("objective"),
     n_starts: int | None = None,
     verbose: int = 0,
     warn: bool = True,
@@ -236,11 +238,7 @@ def best_descent(
     tells of interrupts and of such starts.
     """
 
-    def run(start: Any, watch: Watch) -> Run:
-        return descend(
-            step, start, max_iter=max_iter, tol=tol, relative=relative, rests=rests, watch=watch, vectors=vectors
-        )
-
+    run = partial(descend, step, max_iter=max_iter, tol=tol, relative=relative, rests=rests, vectors=vectors)
     runs = all_runs(run, starts, name=name, n_starts=n_starts, verbose=verbose)
     if warn:
         return best_of(runs, name=name, max_iter=max_iter, tol=tol, rank=rank, unrest=unrest), runs
