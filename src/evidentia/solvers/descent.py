@@ -167,7 +167,7 @@ def descend(
 def all_runs(
     run: Callable[..., Run], starts: Iterable[Any], *, name: str, n_starts: int | None = None, verbose: int = 0
 ) -> list[Run]:
-    """``run(start, watch=watch)`` from every start (``n_starts``: for the progress bar); an interrupt keeps those so far."""
+    """Run ``run(start, watch=watch)`` from every start (``n_starts`` of them); an interrupt keeps those so far."""
     runs: list[Run] = []
     tell = LISTENER.get()
     with tqdm(starts, desc=name, unit="start", total=n_starts, leave=False, disable=not verbose) as bar:
