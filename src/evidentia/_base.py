@@ -70,9 +70,10 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
     _largest: float | None = fitted(None)  # absolute value in a table in memory
     _use_rep: str | None = fitted(None)  # which part of an AnnData or MuData object was fitted
     _stream: Any = fitted(None)  # what ``partial_fit`` goes on from
-    n_jobs: Any = fitted(None)  # of a method that has no such parameter
-    random_state: Any = fitted(None)
-    verbose: Any = fitted(0)
+    _sklearn_output_config: dict[str, Any] = fitted()  # what ``set_output`` asked for
+    n_jobs = None  # of a method that has no such parameter
+    random_state = None
+    verbose = 0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if "method" in vars(cls):  # pipelines route to a method only what it accepts
@@ -121,8 +122,8 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
     focal_sets_: FocalSets = fitted()
     n_clusters_: int = fitted()
     constraints_: PairwiseConstraints = fitted()
-    collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
-    flaw_ = ""  # why clusters are not groups, for methods that look at that
+    collapsed_: bool = fitted(False)  # whether the result is no answer: a likelihood grew without bound, for instance
+    flaw_: str = fitted("")  # why clusters are not groups, for methods that look at that
     barely_better = 0.0  # difference of BIC up to which more clusters are preferred
 
     _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")

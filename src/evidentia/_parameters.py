@@ -250,9 +250,19 @@ def param(check: Check, doc: str = "", *, default: Any, kw_only: bool = True) ->
 UNSET = object()  # a class has no value for an attribute that only a fit sets
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """Mark an attribute that a fit leaves behind, with the value of a class for it."""
+
+    default: Any
+
+
 def fitted(default: Any = UNSET, *, init: Literal[False] = False) -> Any:
-    """Declare an attribute that a fit leaves behind in the body of a :class:`ParameterBase` class; no parameter."""
-    return default
+    """Declare an attribute that a fit leaves behind in the body of a :class:`ParameterBase` class; no parameter.
+
+    A private one has to be declared: a model that is loaded from a file may have no others.
+    """
+    return Fitted(default)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(param, fitted))
@@ -261,11 +271,13 @@ class ParameterBase(BaseEstimator):
 
     ``parameters`` maps the names to the declarations, a class's own before those it inherits. ``attributes`` of a class
     maps what ``fit`` leaves behind to a line (type) and an explanation; docstrings of subclasses show them.
-    ``given_again`` names parameters that may be objects no file can hold: :func:`~evidentia.load_model` is given them.
+    ``left_by_fit`` names what is declared by :func:`fitted`. ``given_again`` names parameters that may be objects no
+    file can hold: :func:`~evidentia.load_model` is given them.
     """
 
     parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
     attributes: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    left_by_fit: ClassVar[frozenset[str]] = frozenset()
     given_again: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -277,8 +289,13 @@ class ParameterBase(BaseEstimator):
         cls.attributes = MappingProxyType({**shown, **_inherit(cls, "attributes"), **shown})
         for name, parameter in own.items():
             setattr(cls, name, parameter.default)
-        for name in [name for name, value in vars(cls).items() if value is UNSET]:
-            delattr(cls, name)
+        left = {name: value.default for name, value in vars(cls).items() if isinstance(value, Fitted)}
+        cls.left_by_fit = frozenset(left).union(*(getattr(base, "left_by_fit", ()) for base in cls.__bases__))
+        for name, default in left.items():
+            if default is UNSET:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, default)
         if cls.parameters != super(cls, cls).parameters and "__init__" not in vars(cls):
             cls.__init__ = _constructor(cls.parameters)  # type: ignore[method-assign]
         if "__doc__" in vars(cls) and cls.__doc__:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, param
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, fitted, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
@@ -295,6 +295,12 @@ class BootGMM(_base.IterativeClusterer):
     )
 
     _not_for_placing = ("partition_", "labels_", "intervals_", "mixture_", "selection_", "_train", "_origin")
+
+    _origin: dict[str, Any] = fitted()
+    _own: np.ndarray = fitted()
+    _train: np.ndarray = fitted()
+    _known: np.ndarray = fitted()
+    _known_masses: np.ndarray = fitted()
 
     def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.n_sampled_: int | None = None

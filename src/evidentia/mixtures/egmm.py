@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, param, random_numbers
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, fitted, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints.knowledge import read_knowledge
@@ -259,6 +259,9 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     _collapse = COLLAPSE
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
+
+    _coordinates: Any = fitted()
+    _parameters: Parameters = fitted()
 
     def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.__dict__.pop("_stream", None)

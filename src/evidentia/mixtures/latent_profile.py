@@ -13,7 +13,7 @@ import pandas as pd
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Integer, Number, Predicate, param
+from evidentia._parameters import Choice, Integer, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, bic
@@ -234,6 +234,10 @@ class LatentProfileMixture(MixtureClusterer):
 
     _collapse = "a cluster vanished"
     _cure = "Ask for fewer clusters; weights, if given, count as copies of objects."
+
+    _coding: Coding = fitted()
+    _steps: np.ndarray = fitted()
+    _profiles: Profiles = fitted()
 
     def _fit(self, data: Data[Any]) -> np.ndarray:
         table = data.table

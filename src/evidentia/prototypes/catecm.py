@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Number, Predicate, param
+from evidentia._parameters import Choice, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
@@ -339,6 +339,9 @@ class CatECM(_base.IterativeClusterer):
         half at random rows (``"random"``), or rows as in X, which make one start and keep its order of clusters.""",
         default="mixed",
     )
+
+    _problem: CategoryProblem = fitted()
+    _prototypes: CategoryPrototypes = fitted()
 
     def _fit(self, data: Data[np.ndarray]) -> np.ndarray:
         table, weight = data.rows, np.ones(len(data.rows)) if data.weight is None else data.weight

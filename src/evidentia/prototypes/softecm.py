@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, squareform
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Number, Predicate, param
+from evidentia._parameters import Choice, Number, Predicate, fitted, param
 from evidentia.belief import resolve_focal_sets
 from evidentia.belief.transforms import pignistic
 from evidentia.dissimilarities import RelationalClusterer, Source, Table, full_matrix
@@ -203,6 +203,11 @@ class SoftECM(RelationalClusterer):
         "A start ends when an iteration improves the criterion by no more than this share of it.",
         default=1e-8,
     )
+
+    _tied: CoupledCriterion = fitted()
+    _prototypes: Any = fitted()
+    _unit: float = fitted()
+    _place: np.ndarray | None = fitted()
 
     def _fit(self, data: Data[Source]) -> np.ndarray:
         source, rng = data.rows, data.rng
