@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,8 +34,10 @@ from evidentia._parameters import (
     Choice,
     Integer,
     Number,
-    ParameterBase,
+    Parameter,
     Predicate,
+    check_value,
+    declare,
     fitted,
     param,
 )
@@ -44,15 +47,12 @@ from evidentia.constraints.pairwise import PairwiseConstraints
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.rows import as_rows
-from evidentia.rows.checkpoint import write_checkpoint
 from evidentia.rows.passes import show_progress
-from evidentia.rows.scan import SKETCH_ROWS
+from evidentia.rows.scan import LEAST_SHARE, SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource, SparseRows, is_sparse
 from evidentia.rows.tables import as_table, is_annotated
-from evidentia.rows.values import LEAST_SHARE
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import CallbackSupportMixin, fit_task
-from evidentia.solvers.descent import Run, Step, best_descent
+from evidentia.solvers.descent import Run, Step, Vectors, best_descent
 from evidentia.solvers.threads import limit_threads
 from evidentia.storage import save_model
 
@@ -62,10 +62,18 @@ COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses 
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 
 
-class MethodBase(CallbackSupportMixin, ParameterBase):
-    """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
+@dataclass_transform(kw_only_default=True, field_specifiers=(param, fitted))
+class MethodBase(CallbackSupportMixin, BaseEstimator):
+    """Base of everything whose parameters are declared by :func:`~evidentia._parameters.param`.
+
+    A class whose body holds a record, ``method``, is known by its short name. ``given_again`` names parameters that may
+    be objects no file can hold: :func:`~evidentia.load_model` is given them.
+    """
 
     method: ClassVar[methods.Method]
+    parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
+    attributes: ClassVar[Mapping[str, str]] = MappingProxyType({})  # see _parameters.declare
+    given_again: ClassVar[tuple[str, ...]] = ()
     _least_share = LEAST_SHARE
     _largest: float | None = fitted(None)  # absolute value in a table in memory
     _use_rep: str | None = fitted(None)  # which part of an AnnData or MuData object was fitted
@@ -76,6 +84,7 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
     verbose = 0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
+        declare(cls)
         if "method" in vars(cls):  # pipelines route to a method only what it accepts
             accepted = {name: None if needed in cls.method.takes else UNUSED for name, (needed, _) in NEEDED.items()}
             named = inspect.signature(cls.fit).parameters
@@ -85,6 +94,11 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
             methods.register(cls)
             said = (cls.__doc__ or "").replace(RULE, f'``"{cls.method.labels}"``')
             cls.__doc__ = cls.method.complete(said.replace(WAY, cls.method.criterion or WAY))
+
+    def check_parameters(self) -> None:
+        """Refuse a value that its declaration does not allow."""
+        for name, parameter in self.parameters.items():
+            check_value(parameter.check, getattr(self, name), name, type(self).__name__)
 
     def _as_table(self, X: Any, use_rep: str | None) -> Any:
         """Return X in a table of this library; of AnnData and MuData, the part that ``use_rep`` names."""
@@ -191,7 +205,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         }
         with running(self, X, y, given):
             data = read_data(self, X, use_rep, **given)
-            with write_checkpoint(data.checkpoint):
+            with data.checkpoint or nullcontext():
                 masses = self._fit(data)
             self._store(data, masses)
         return self

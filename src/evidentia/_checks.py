@@ -16,8 +16,8 @@ from evidentia import methods
 from evidentia._objects import align_objects
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
+from evidentia.rows.scan import LARGEST, check_magnitude, check_precision, ranges_of
 from evidentia.rows.source import RowSource, is_collection
-from evidentia.rows.values import LARGEST, check_magnitude, check_precision, ranges_of
 from evidentia.solvers.memory import refuse_beyond_memory
 
 RHO_RANGE = 1e-70, 1e70  # of the distances in a table: squares, and products of these, are carried

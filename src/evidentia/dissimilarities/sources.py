@@ -12,9 +12,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
 from evidentia.dissimilarities.matrix import ROUNDING, check_dissimilarities
-from evidentia.rows.values import LARGEST
-from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.rows.scan import LARGEST
+from evidentia.solvers.memory import refuse_beyond_memory, row_blocks
 from evidentia.solvers.neighbors import nearest
 
 FROM_ONE = ("cosine", "correlation")  # differences of a similarity from one, of which rounding leaves some last bits

@@ -29,9 +29,8 @@ from evidentia.hierarchy._places import Places, group_means, group_rows, joussel
 from evidentia.hierarchy._tree import BeliefTree
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition, LazyPartition
-from evidentia.rows.values import LARGEST
-from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.rows.scan import LARGEST
+from evidentia.solvers.memory import refuse_beyond_memory, row_blocks
 
 RELIABILITY = 0.95
 FEW = 10  # numbers of clusters that are tried in small tables too

@@ -45,10 +45,10 @@ from evidentia.partition import CredalPartition
 from evidentia.rows.scan import Table
 from evidentia.rows.source import ArrayRows, Chunk
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, coordinates_of, moments_of, scales_of
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, all_runs, descend
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
+from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.overlap import is_automatic, least_committed, shared_sets
 from evidentia.solvers.starts import START_RULES, Rows, representative_rows, sorted_rows
 

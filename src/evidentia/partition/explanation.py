@@ -14,7 +14,7 @@ from evidentia._objects import align_objects
 from evidentia.belief.focal import format_mask
 from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns
 from evidentia.safe_text import printable
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
 if TYPE_CHECKING:
     import pandas as pd

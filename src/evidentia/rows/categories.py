@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from evidentia.rows.values import LARGEST, LEAST_SHARE, ROUNDING, check_magnitude, check_precision, ranges_of
-from evidentia.solvers.blocks import row_blocks
+from evidentia.rows.scan import LARGEST, LEAST_SHARE, ROUNDING, check_magnitude, check_precision, ranges_of
+from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.starts import START_RULES, representative_rows
 
 UNKNOWN = -2  # code of a category that was not there when the categories were found
