@@ -29,6 +29,7 @@ LAYERS = [
     {"constraints"},
     {"_checks"},
     {"_data"},
+    {"coverage"},
     {"_base"},
     {"_streaming"},
     {"dissimilarities"},

@@ -204,7 +204,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         chosen_for=("trees",),
         criterion=None, power=2, grows='*{n}* in all (`"product"`: *n³*)', memory="*{n}*",
         doubt="sets of the tree, outliers",
-        limit="no way back from a merge; many columns leave most objects torn",
+        limit="no way back from a merge; many columns leave most objects ambiguous",
         as_in_paper='BeliefHierarchical(c, linkage="average", alpha=0.95, gamma=gamma)',
         differs='That is its first way; the link may be another one, and `linkage="product"` is its second way. The '
         "paper leaves alpha and gamma open. Its masses may sum to more than one; here the masses of each cluster are "

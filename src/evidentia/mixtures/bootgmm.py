@@ -23,6 +23,7 @@ from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, fitted, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.coverage import plain_method
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE
 from evidentia.mixtures._covariances import MODELS
@@ -301,6 +302,9 @@ class BootGMM(_base.IterativeClusterer):
     _train: np.ndarray = fitted()
     _known: np.ndarray = fitted()
     _known_masses: np.ndarray = fitted()
+
+    def _method_without_sets(self) -> Any:
+        return plain_method(self.mixture_)
 
     def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.n_sampled_: int | None = None

@@ -158,7 +158,7 @@ def fuse(
     ----------
     partitions : sequence or dict of partitions, or DataFrame
         Credal partitions (whole, the largest masses only, or lazy ones), fitted models, or arrays with a label for each
-        object: these are sure, None and NaN are ignorant, and the number -1 is an outlier. Keys of a dict name them.
+        object: these are certain, None and NaN are ignorant, and the number -1 is an outlier. Keys of a dict name them.
         Each column of a DataFrame is an array of labels.
         Objects that have names, as in an index of pandas that is not 0 to n-1 in this order, are brought into the order
         of the first partition. Names against no names are refused; arrays and lists, which cannot have any, are taken

@@ -25,7 +25,7 @@ from evidentia.solvers.overlap import is_automatic, shared_sets
 from evidentia.solvers.starts import START_RULES
 
 FORMS = ("linear", "published")
-ODDS = 4.0  # of two clusters, below which an object is torn between them
+ODDS = 4.0  # of two clusters, below which an object is ambiguous between them
 PUBLISHED = 1.1  # alpha of the authors' program
 ALL_FAMILIES = ("auto", *FAMILIES)
 LEAST = 1e-12  # of the number of columns: the cost of an object that is its own prototype
@@ -308,7 +308,7 @@ class CatECM(_base.IterativeClusterer):
     )
     alpha: Any = param(
         Choice("auto") | Number(low=-100, high=100),
-        """Penalty of larger sets: the larger, the fewer objects are torn. ``"auto"`` is -0.1 for automatic sets (less
+        """Penalty of larger sets: the larger, the fewer are ambiguous. ``"auto"`` is -0.1 for automatic sets (less
         with larger ``beta``), 0 for others, and 1.1 for the published form, which divides sets by their size twice.""",
         default="auto",
     )

@@ -173,7 +173,7 @@ class SoftECM(RelationalClusterer):
         set.""",
         default="pairs",
     )
-    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=2.0)
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer are ambiguous.", default=2.0)
     beta: float = param(
         _base.BETA, "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=1.5
     )
