@@ -46,6 +46,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from evidentia import __version__
 from evidentia.archive import Format, name_file_in_errors, own_class, read_archive, write_archive
