@@ -9,18 +9,16 @@ from evidentia import FocalSets
 from evidentia.constraints import PairwiseConstraints
 from evidentia.dissimilarities import Table
 from evidentia.neural.knowledge import Knowledge, read_labels, sure_labels
-from evidentia.neural.network import MassNetwork, perceptron
-from evidentia.neural.objective import (
-    Objective,
-    Penalties,
+from evidentia.neural.losses import (
     all_pairs_loss,
     labels_penalty,
     links_penalty,
-    loss_on,
     squared_distances,
     start_penalty,
     weight_decay,
 )
+from evidentia.neural.network import MassNetwork, perceptron
+from evidentia.neural.objective import Objective, Penalties, loss_on
 from evidentia.neural.outliers import coefficients, default_gamma, discount, find_region
 from evidentia.relational.cevclus import link_form
 from evidentia.relational.pairs import all_pairs, random_pairs

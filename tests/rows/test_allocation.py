@@ -48,4 +48,4 @@ def test_another_c_library_is_left_alone(monkeypatch):
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
     monkeypatch.setattr(cluster.ctypes, "CDLL", lambda name: SimpleNamespace())
     with memory_is_kept():
-        assert allocation._tasks == 0
+        assert cluster._tasks == 0

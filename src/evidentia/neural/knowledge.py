@@ -10,7 +10,7 @@ import numpy as np
 from evidentia.belief.mass import MassFunctions
 from evidentia.constraints.knowledge import read_knowledge
 from evidentia.neural._torch import load_torch
-from evidentia.neural.objective import labels_penalty, links_penalty
+from evidentia.neural.losses import labels_penalty, links_penalty
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -16,16 +16,9 @@ from evidentia.constraints import PairwiseConstraints
 from evidentia.dissimilarities import Table
 from evidentia.dissimilarities.conflict import CERTAIN
 from evidentia.neural._torch import load_torch
+from evidentia.neural.losses import squared_distances, start_penalty
 from evidentia.neural.network import Architecture, MassNetwork, check_width, draw_weights
-from evidentia.neural.objective import (
-    Batch,
-    Objective,
-    Penalties,
-    loss_on,
-    loss_on_all,
-    squared_distances,
-    start_penalty,
-)
+from evidentia.neural.objective import Batch, Objective, Penalties, loss_on, loss_on_all
 from evidentia.neural.problem import SAMPLE, Problem
 from evidentia.neural.streaming import Stream
 from evidentia.neural.training import Schedule, Training, descend_at_once, descend_by_batches
