@@ -71,7 +71,7 @@ def _torn_share(partition: CredalPartition, model: Any) -> Share:
 
 def keeps_sets(model: Any) -> bool:
     """Return whether a fit could have found sets of several clusters, though it may have found none."""
-    return "focal_sets" in getattr(model, "parameters", ()) and is_automatic(model.focal_sets)
+    return "focal_sets" in model.parameters and is_automatic(model.focal_sets)
 
 
 def _outlier_share(partition: CredalPartition) -> Share:
