@@ -259,9 +259,18 @@ def test_no_attribute_of_a_class_but_a_default_can_be_replaced_by_a_file(tmp_pat
     set_by_fit = {"collapsed_", "flaw_", "_largest", "_use_rep", "_stream"}  # their class has a default
     assert set_by_fit <= cls.left_by_fit
     refused = [one for one in dir(cls) if one not in set_by_fit]
-    smuggled = ["method", "parameters", "left_by_fit", "_keeps_single", "_cure", "_masses", "_estimator_type"]
+    smuggled = ["method", "parameters", "left_by_fit", "_keeps_single", "_cure", "_masses"]
     assert set(smuggled) <= set(refused)
-    new = ["_skl_callbacks", "_metadata_request", "_repr_html_inner", "_sneaked", "_sneaked_", "__sneaked_", "sneaked"]
+    new = [
+        "_estimator_type",
+        "_skl_callbacks",
+        "_metadata_request",
+        "_repr_html_inner",
+        "_sneaked",
+        "_sneaked_",
+        "__sneaked_",
+        "sneaked",
+    ]
     for one in [*refused[:: max(1, len(refused) // 25)], *smuggled, *new]:
         (tmp_path / "m.npz").write_bytes(given)
         change(tmp_path / "m.npz", lambda said, one=one: said["fitted"].update({one: 3}))

@@ -297,7 +297,7 @@ class BootGMM(_base.IterativeClusterer):
 
     _not_for_placing = ("partition_", "labels_", "intervals_", "mixture_", "selection_", "_train", "_origin")
 
-    _origin: dict[str, Any] = fitted()
+    _origin: dict[str, Any] | None = fitted(None)
     _own: np.ndarray = fitted()
     _train: np.ndarray = fitted()
     _known: np.ndarray = fitted()
@@ -475,7 +475,7 @@ class BootGMM(_base.IterativeClusterer):
 
     def _earlier(self, origin: dict[str, Any]) -> tuple[Any, Bootstrap] | None:
         """Mixture and replicates to go on from; None, with a warning when asked for, if they are of another making."""
-        if not (self.warm_start and hasattr(self, "_origin")):
+        if self._origin is None or not self.warm_start:
             return None
         changed = [name for name, value in origin.items() if value != self._origin[name]]
         changed += ["n_boot (it fell)"] * (self.bootstrap_.n_drawn > self.n_boot)

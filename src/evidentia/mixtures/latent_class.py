@@ -242,7 +242,7 @@ class LatentClassMixture(ClassMixture):
         return _checks.check_categories(self, X, reset=reset)
 
     def _column_name(self, column: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
+        names = self._fitted_columns()
         return str(column) if names is None else repr(str(names[column]))
 
     def _encode(self, table: np.ndarray) -> np.ndarray:

@@ -242,7 +242,7 @@ class LatentProfileMixture(MixtureClusterer):
     def _fit(self, data: Data[Any]) -> np.ndarray:
         table = data.table
         weight = np.ones(len(table)) if data.weight is None else data.weight
-        names = getattr(self, "feature_names_in_", None)
+        names = self._fitted_columns()
         coding, codes = read_coding(table, self.numbers, weight, names, type(self).__name__)
         problem = self._pose(coding, codes, coding.numbers(table, type(self).__name__), weight, data.rng)
         trials = self._search(self._numbers(len(table)), self._fit_numbers(problem, data.rng))

@@ -396,7 +396,7 @@ class CatECM(_base.IterativeClusterer):
 
     def _read(self, table: np.ndarray, weight: np.ndarray) -> tuple[Coding, np.ndarray]:
         """Return how rows are read, and their codes."""
-        who, names = type(self).__name__, getattr(self, "feature_names_in_", None)
+        who, names = type(self).__name__, self._fitted_columns()
         coding, codes = read_coding(table, self.numbers, weight, names, who)
         if self.form == "published" and coding.numeric.any():
             column = int(coding.numeric.argmax())
