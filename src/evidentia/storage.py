@@ -209,7 +209,7 @@ class _Writer:
             return self._number(value, place)
         if isinstance(value, np.ndarray):
             return self._array(value, place)
-        if isinstance(value, BaseEstimator):
+        if hasattr(value, "given_again"):  # an estimator of evidentia, or one made of it
             return self._estimator(value, place)
         if (fields := _fields(value)) is not None:
             return {"object": _class_name(value), "fields": self._map(fields, place)}

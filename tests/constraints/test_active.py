@@ -20,7 +20,7 @@ from evidentia import CECM, ECM, CredalPartition, FocalSets, methods
 from evidentia._base import MethodBase
 from evidentia._parameters import ANYTHING, param
 from evidentia.constraints import ActiveSession, ContradictoryLinks, PairwiseConstraints, ask_oracle, questions
-from evidentia.constraints.answers import Answer, read_answers, write_answers
+from evidentia.constraints.files import Answer, read_answers, write_answers
 from evidentia.datasets import load
 from evidentia.methods import Method
 from evidentia.metric_learning import KPCCA, PCCA, learn_metric

@@ -40,7 +40,7 @@ def as_list(grouped, n):
 def make_links(focal, n, pairs, weights, constant=0.0, seed=0):
     form = np.random.default_rng(seed).uniform(size=(len(focal), len(focal)))
     rows = symmetric_pairs(np.array(pairs), np.array(weights, dtype=float)[None], n)
-    return Links((form + form.T) / 2, rows.indptr, rows.indices, rows.scan[0], constant)
+    return Links((form + form.T) / 2, rows.indptr, rows.indices, rows.values[0], constant)
 
 
 @pytest.mark.parametrize(("n", "k", "n_forms"), [(30, 8, 1), (31, 7, 2), (97, 60, 1), (64, 45, 2)])

@@ -22,7 +22,6 @@ check_dissimilarities(D, "NNEVCLUS"))`` takes numbers, and ``Subset(source, obje
 
 from evidentia.dissimilarities.conflict import default_quantile, delta_star
 from evidentia.dissimilarities.gower import MixedTable, gower_distances
-from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.reading import (
     METRIC,
     METRIC_PARAMS,
@@ -41,6 +40,7 @@ from evidentia.dissimilarities.sources import (
     Source,
     Subset,
     Table,
+    check_dissimilarities,
     full_matrix,
     nearest_objects,
     new_blocks,

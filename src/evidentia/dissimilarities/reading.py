@@ -14,9 +14,8 @@ from sklearn.utils.validation import validate_data
 from evidentia import _base, _checks
 from evidentia._parameters import NOTHING, Choice, Predicate, fitted, param
 from evidentia.dissimilarities.gower import MixedTable
-from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.series import METRICS, Series, as_series
-from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table
+from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table, check_dissimilarities
 from evidentia.partition import CredalPartition
 from evidentia.rows.scan import SMALLEST, check_magnitude, ranges_of
 from evidentia.solvers.coordinates import deviations

@@ -355,6 +355,8 @@ class EGMM(MixtureClusterer):
         return SearchSettings(
             numbers=numbers,
             models=models,
+            criterion=self.select_by,
+            barely_better=self.barely_better,
             focal_sets=self.focal_sets,
             init=init,
             n_init=self.n_init,
@@ -535,16 +537,12 @@ class EGMM(MixtureClusterer):
 
     @property
     def covariances_(self) -> np.ndarray:
-        found = self._covariances_of_columns()
-        return found if self.reduction_ is None else self.reduction_.covariance_back(found)
-
-    def _covariances_of_columns(self) -> np.ndarray:
-        """Covariances of the clusters in the columns that are clustered, shape (n_clusters, d, d)."""
         within = self._parameters.covariances
         if within.ndim == 2:
             within = within[:, :, None] * np.eye(within.shape[1])
         within = self._coordinates.covariance_back(within)
-        return np.repeat(within, self.focal_sets_.n_clusters, axis=0) if len(within) == 1 else within
+        within = np.repeat(within, self.focal_sets_.n_clusters, axis=0) if len(within) == 1 else within
+        return within if self.reduction_ is None else self.reduction_.covariance_back(within)
 
     # -- masses ----------------------------------------------------------------------------------------------------
 

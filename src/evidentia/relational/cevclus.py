@@ -56,7 +56,7 @@ def make_links(
     weight = strength * constraints.certainty
     signed = np.where(constraints.must, weight, -weight)
     rows = symmetric_pairs(constraints.pairs, signed[None], n_samples)
-    return Links(link_form(focal_sets), rows.indptr, rows.indices, rows.scan[0], 2 * weight[~constraints.must].sum())
+    return Links(link_form(focal_sets), rows.indptr, rows.indices, rows.values[0], 2 * weight[~constraints.must].sum())
 
 
 def penalty_of(links: PairwiseConstraints, weights: Any, pairs: Pairs, focal_sets: FocalSets) -> Links:

@@ -26,7 +26,7 @@ from evidentia.belief import uncertainty
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.relational import PairFactors, RelationalMasses, triangle_tiles
 from evidentia.rows.source import same_rows
-from evidentia.scores._labels import check_same_objects, encode
+from evidentia.scores.hard import check_same_objects, encode
 
 
 def pair_nonspecificity(partition: CredalPartition | LazyPartition) -> float:

@@ -226,23 +226,18 @@ def best_descent(
     relative: bool = False,
     rests: Rests | None = None,
     unrest: str | None = None,
-    rank: Callable[[Run], Any] = attrgetter("objective"),
     n_starts: int | None = None,
     verbose: int = 0,
-    warn: bool = True,
     vectors: Vectors | None = None,
 ) -> tuple[Run, list[Run]]:
     """:func:`descend` from every start; :func:`best_of` the runs, and all of them.
 
-    ``unrest`` are words for a start that did not come to rest where there is no ``tol``; with ``warn=False`` the caller
-    tells of interrupts and of such starts.
+    ``unrest`` are words for a start that did not come to rest where there is no ``tol``.
     """
 
     run = partial(descend, step, max_iter=max_iter, tol=tol, relative=relative, rests=rests, vectors=vectors)
     runs = all_runs(run, starts, name=name, n_starts=n_starts, verbose=verbose)
-    if warn:
-        return best_of(runs, name=name, max_iter=max_iter, tol=tol, rank=rank, unrest=unrest), runs
-    return min(runs, key=rank), runs
+    return best_of(runs, name=name, max_iter=max_iter, tol=tol, unrest=unrest), runs
 
 
 # -- guesses -----------------------------------------------------------------------------------------------------------
