@@ -432,7 +432,7 @@ def test_a_collapsed_model_is_no_answer(tmp_path):
     text, reader = read(path)
     assert "There is no answer" in text
     assert "It collapsed &amp; fell. Try 2." in text
-    assert "assigned to" not in text
+    assert "assigned to one cluster" not in text
     assert "clusters, " not in text.split("<main>")[0]
     assert [image["alt"] for image in reader.images] == ["Criterion over 2 iterations."]
     assert "Covariance collapsed in every start: 2 and 3 clusters." in text

@@ -432,8 +432,10 @@ def fuse(
     ],
     rule: Annotated[
         FusionRule,
-        typer.Option(help="dempster: all are right; disjunctive: at least one; average, hedge: none counts more."),
-    ] = FusionRule.dempster,
+        typer.Option(
+            help="auto: average if clusters are the same, else dempster (all are right); hedge: doubt by conflict."
+        ),
+    ] = FusionRule.auto,
     frame: Annotated[
         Frame, typer.Option(help="Which clusters are the same: by name, by who is in them, or all combinations.")
     ] = Frame.auto,
