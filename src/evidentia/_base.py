@@ -130,6 +130,9 @@ class MethodBase(CallbackSupportMixin, BaseEstimator):
         return save_model(self, path)
 
 
+declare(MethodBase)
+
+
 class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
     """Base of the estimators whose result is ``partition_``.
 

@@ -287,7 +287,7 @@ def declare(cls: Any) -> None:
             delattr(cls, name)
         else:
             setattr(cls, name, default)
-    if cls.parameters != super(cls, cls).parameters and "__init__" not in vars(cls):
+    if cls.parameters != getattr(super(cls, cls), "parameters", {}) and "__init__" not in vars(cls):
         cls.__init__ = _constructor(cls.parameters)
     if "__doc__" in vars(cls) and cls.__doc__:
         cls.__doc__ = _document(cls)
