@@ -48,3 +48,10 @@ def test_what_the_record_does_not_list_is_refused_with_a_sentence(cls, argument)
     with pytest.raises(TypeError, match=rf"^{cls.__name__} does not accept '{argument}' \(.+\)\. Methods that do: \w"):
         model.fit([[0.0], [1.0]], **{argument: [1, 2]})
     assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def test_a_pipeline_routes_to_a_method_only_what_it_accepts():
+    for cls in methods.all_methods().values():
+        accepted = {name for name, (needed, _) in NEEDED.items() if needed in cls.method.takes}
+        routed = set(cls()._get_metadata_request().fit.requests) - {"use_rep"}
+        assert routed == accepted & set(inspect.signature(cls.fit).parameters), cls.__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from evidentia import methods
@@ -21,7 +23,7 @@ from evidentia._checks import (
     is_single,
     refuse_masses,
 )
-from evidentia._data import Data, read_data
+from evidentia._data import NEEDED, Data, read_data
 from evidentia._objects import Names, row_names
 from evidentia._parameters import (
     BOOLEAN,
@@ -73,6 +75,10 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
     verbose: Any = fitted(0)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
+        if "method" in vars(cls):  # pipelines route to a method only what it accepts
+            accepted = {name: None if needed in cls.method.takes else UNUSED for name, (needed, _) in NEEDED.items()}
+            named = inspect.signature(cls.fit).parameters
+            cls.__metadata_request__fit = {name: value for name, value in accepted.items() if name in named}
         super().__init_subclass__(**kwargs)
         if "method" in vars(cls):
             methods.register(cls)

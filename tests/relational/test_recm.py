@@ -53,7 +53,7 @@ def plain_descents(model, D, *, tol):
     """The descents of a model step by step, without guesses."""
     square = D if model.squared else D**2
     problem = model._problem(square, euclidean_shift(square) if model.shift == "auto" else model.shift)
-    starts = model._starts(problem, np.random.RandomState(3))
+    starts = model._starts(problem, model.init, np.random.RandomState(3))
     return [descend(partial(recm_step, problem), start, max_iter=5000, tol=tol, relative=True) for start in starts]
 
 
@@ -126,7 +126,7 @@ def test_descents_with_guesses_end_where_plain_ones_do(seed, settings):
     model.set_params(shift=euclidean_shift(D**2))
     problem = model._problem(D**2, model.shift)
     plain = plain_descents(model, D, tol=model.tol)
-    faster = model._descend(problem, np.random.RandomState(3))
+    faster = model._descend(problem, model.init, np.random.RandomState(3))
     for ours, slow in zip(faster, plain, strict=True):
         assert ours.converged
         assert ours.objective <= slow.objective * (1 + 1e-12)
@@ -140,7 +140,7 @@ def test_slow_descents_need_less_than_half_of_the_steps():
     X, calls = np.random.default_rng(3).uniform(size=(150, 2)), []
     model = RECM(3, n_init=4, metric="precomputed")
     problem = model._problem(cdist(X, X) ** 2, 0.0)
-    for start in model._starts(problem, np.random.RandomState(0)):
+    for start in model._starts(problem, model.init, np.random.RandomState(0)):
         ends = []
         for vectors in (None, VECTORS):
             calls.append(0)

@@ -14,7 +14,7 @@ from evidentia.app.advisor.rules import SCALERS
 from evidentia.app.cli import fitting
 from evidentia.app.cli.errors import UserError
 from evidentia.app.report import results
-from evidentia.prototypes import _base as prototypes
+from evidentia.prototypes import ecm
 from evidentia.solvers import descent
 
 FILES = [
@@ -157,7 +157,7 @@ def test_centers_and_covariance_come_back_to_the_units_of_the_file(patients):
     data = patients[["age", "weight"]]
     plain = fitting.fit(EGMM(2, random_state=0), data, 2, "none").table_model
     for scale in SCALERS:
-        scaled = fitting.fit(EGMM(2, random_state=0), data, 2, scale).placing
+        scaled = fitting.fit(EGMM(2, random_state=0), data, 2, scale).table_model
         np.testing.assert_allclose(scaled.centers, plain.centers, rtol=1e-3)
         np.testing.assert_allclose(scaled.covariances, plain.covariances, rtol=2e-2)
         np.testing.assert_array_equal(scaled.predict(data), scaled.model.labels_)
@@ -275,14 +275,14 @@ def test_an_error_of_ours_is_one_line_with_code_1(run, table, monkeypatch):
 def interrupt_at(monkeypatch, call):
     """Press Ctrl-C in a certain iteration of ECM."""
     calls = iter(range(10**9))
-    step = prototypes.descent_step
+    step = ecm.descent_step
 
     def pressed(*arguments, **options):
         if next(calls) == call:
             signal.raise_signal(signal.SIGINT)
         return step(*arguments, **options)
 
-    monkeypatch.setattr(prototypes, "descent_step", pressed)
+    monkeypatch.setattr(ecm, "descent_step", pressed)
 
 
 def test_an_interrupt_keeps_the_best_result_so_far(run, table, tmp_path, monkeypatch):
