@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 Generator = np.random.Generator
+FILLED = 2.035
 
 
 def _turn(X: np.ndarray, rng: Generator) -> np.ndarray:
@@ -45,10 +46,15 @@ def half_circle(rng: Generator, n: int, d: int) -> np.ndarray:
 
 
 def flat_top(rng: Generator, n: int, d: int) -> np.ndarray:
-    """A flat top three wide with normal tails of deviation 1 on a line; further columns are normal."""
+    """The density with one peak that is nearest to two normals 3 apart: their valley filled up; on a line.
+
+    Between the places where the density equals its mean between them, about 2.035 from the middle, it is uniform.
+    Further columns are normal.
+    """
     X = rng.normal(size=(n, d))
-    inside = rng.random(n) < 3 / (3 + np.sqrt(2 * np.pi))
-    X[:, 0] = np.where(inside, rng.uniform(-1.5, 1.5, n), X[:, 0] + 1.5 * np.sign(X[:, 0]))
+    X[:, 0] += np.where(rng.random(n) < 0.5, 1.5, -1.5)
+    filled = np.abs(X[:, 0]) < FILLED
+    X[filled, 0] = rng.uniform(-FILLED, FILLED, filled.sum())
     return X
 
 

@@ -409,6 +409,10 @@ class BootGMM(_base.IterativeClusterer):
         self._train, self._known, self._known_masses = table, table[known], run.state[known].copy()
         return run.state
 
+    def _clouds(self) -> _base.EvidentialClusterer:
+        mixture = self.mixture_
+        return mixture._clouds() if isinstance(mixture, _base.EvidentialClusterer) else super()._clouds()
+
     def _warn_of_collapses(self, replicates: Bootstrap) -> None:
         lost, drawn = replicates.n_degenerate, replicates.n_drawn
         if lost > MANY_COLLAPSES * drawn:

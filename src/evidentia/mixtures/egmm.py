@@ -51,6 +51,7 @@ from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.principal import WIDE, Independent, Principal, independent_columns, is_wide, principal_components
 from evidentia.solvers.starts import START_RULES, Rows
 from evidentia.solvers.units import units_differ
+from evidentia.verdict.fitted import Gaussians
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 MANY_ROWS = 50  # from which on few values in a column are no chance
@@ -536,6 +537,10 @@ class EGMM(StreamingMixture, MixtureClusterer):
             within = within[:, :, None] * np.eye(within.shape[1])
         within = self._coordinates.covariance_back(within)
         return np.repeat(within, self.focal_sets_.n_clusters, axis=0) if len(within) == 1 else within
+
+    def _gaussians(self, rows: np.ndarray) -> Gaussians:
+        centers = self._coordinates.inverse_transform(self._parameters.centers)
+        return Gaussians(self._reduce(rows), centers, self._covariances_of_columns())
 
     # -- masses ----------------------------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ class Lines(NamedTuple):
 
 
 class Fits(NamedTuple):
-    """Log-likelihood of the best density of a family on each line, and its parameters, shape (n_lines, n_parameters)."""
+    """Log-likelihood of the best density of a family on each line, and its parameters, one row for each line."""
 
     log_likelihood: np.ndarray
     parameters: np.ndarray
@@ -255,7 +255,10 @@ def beta_exponents(log_u: np.ndarray, log_v: np.ndarray) -> np.ndarray:
         fixed = (found <= 1) & (slope <= 0)  # at its bound, and held there
         det = (a - both) * (b - both) - both**2
         step = np.stack(
-            [((b - both) * slope[:, 0] + both * slope[:, 1]) / det, (both * slope[:, 0] + (a - both) * slope[:, 1]) / det],
+            [
+                ((b - both) * slope[:, 0] + both * slope[:, 1]) / det,
+                (both * slope[:, 0] + (a - both) * slope[:, 1]) / det,
+            ],
             axis=1,
         )
         alone = slope / (np.stack([a, b], axis=1) - both[:, None])
@@ -371,7 +374,9 @@ def _tail_deviation(width: np.ndarray, squares: np.ndarray, n: float, floor: flo
     root = np.sqrt(2 * np.pi)
     s = np.sqrt(squares / n) + np.cbrt(squares * width / (n * root)) + floor
     for _ in range(30):
-        s = s - (n * root * s**3 - squares * (width + root * s)) / np.maximum(3 * n * root * s**2 - squares * root, 1e-300)
+        s = s - (n * root * s**3 - squares * (width + root * s)) / np.maximum(
+            3 * n * root * s**2 - squares * root, 1e-300
+        )
     return np.maximum(s, floor)
 
 
@@ -382,9 +387,15 @@ ONE: tuple[tuple[str, Callable[[Lines], Fits], Callable[[np.ndarray, np.ndarray]
     ("skewed or heavy-tailed", fit_sinh_arcsinh, sinh_arcsinh_log_density, 2.0),
     ("flat or sharp-edged", fit_beta, beta_log_density, 2.0),
     ("lognormal", fit_lognormal, lognormal_log_density, 1.5),
-    ("flat-topped", fit_flat_top, flat_top_log_density, 1.5),
+    ("flat-topped", fit_flat_top, flat_top_log_density, 2.0),
 )
-"""Name of a shape, its fit, its log density, and half its number of parameters."""
+"""Name of a shape, its fit, its log density, and half its number of parameters.
+
+A flat top is the density with one peak that is nearest to two equal normals. Neither is the simpler one, so it counts
+as many parameters as these, and ``FLAT_HANDICAP`` was chosen between them: on tables of 300 to 3,000 such flat tops the
+answer is then "groups" in 4 % (12 % without this shape), and for two normals 3 apart in 68 % for n = 300 (71 %).
+"""
+FLAT_HANDICAP = 1.0
 
 
 class Comparison(NamedTuple):
@@ -408,6 +419,7 @@ def compare(lines: Lines) -> Comparison:
     two = np.where(use_own[:, None], own.parameters, equal.parameters)
     fits = [fit(lines) for _, fit, _, _ in ONE]
     single = np.stack([found.log_likelihood - half * log_n for found, (_, _, _, half) in zip(fits, ONE)])
+    single[-1] -= FLAT_HANDICAP
     at = single.argmax(axis=0)
     one = [fits[k].parameters[i] for i, k in enumerate(at)]
     two_score, one_score = scores.max(axis=0), single.max(axis=0)

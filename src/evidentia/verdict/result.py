@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ class Split:
     evidence : float
         Above zero for two groups, in natural logarithms; 900 for clusters so far apart that no test is needed.
     basis : {"valley", "shape"}
-        Which of ``hump`` and ``gain`` decides.
+        Whether ``hump`` alone supports the split, or ``gain`` is needed.
     gap : float
         Distance of the means in standard deviations within the clusters.
     gain : float
@@ -66,7 +66,7 @@ class Split:
         """Both sides in words, as in "clusters 0 and 2"."""
         if len(self.a) == len(self.b) == 1:
             return f"clusters {self.a[0]} and {self.b[0]}"
-        return f"clusters {_listed(self.a)} together and {_listed(self.b)}{' together' * (len(self.b) > 1)}"
+        return f"{_side(self.a)} and {_side(self.b)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +126,8 @@ class Verdict:
         The largest evidence of the splits that are left, or of those that were not supported if none is left; in
         natural logarithms. None where nothing was compared.
     basis : {"valley", "shape", ""}
-        What decides: the density has two peaks on the line that parts two clusters, or two normal clouds describe it
-        better than one cloud of any shape tried.
+        What it rests on: the density has two peaks on the line that parts two clusters, or only that two normal clouds
+        describe it better than one cloud of any shape tried.
     splits : tuple of Split
         Splits between the groups that are left, then those that were not supported, the nearest to support first.
     groups : tuple of tuple of int
@@ -141,7 +141,7 @@ class Verdict:
     line : DrawnLine or None
         What a picture of the weakest split shows.
     reason : str
-        Why the clusters were not judged.
+        Why the clusters were not judged, or why it cannot be told.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class Verdict:
     def may_be_bent(self) -> bool:
         """Whether no valley parts the clusters that are left, so that they may be parts of one bent group."""
         left = [split for split in self.splits if split.supported]
-        return bool(left) and all(self.path(split) >= BENT_PATH for split in left)
+        return self.n_clusters > 2 and bool(left) and all(self.path(split) >= BENT_PATH for split in left)
 
     def path(self, split: Split) -> float:
         """Lowest density on the best way between two sides, over the density at the lower end."""
@@ -184,6 +184,29 @@ class Verdict:
         first = (self.paths >= valley).argmax(axis=1)  # paths are an ultrametric: those near one are near each other
         groups = tuple(tuple(np.flatnonzero(first == k).tolist()) for k in np.unique(first))
         return groups if len(groups) > 1 else tuple((k,) for k in range(count))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as numbers, text and lists, as JSON holds them."""
+        found = asdict(self)
+        found["paths"] = self.paths.tolist()
+        if self.line is not None:
+            found["line"] = {name: _plain(value) for name, value in found["line"].items()}
+        return found
+
+    @classmethod
+    def from_dict(cls, found: dict[str, Any]) -> Verdict:
+        """The verdict of which :meth:`to_dict` made values."""
+        count = sum(map(len, found["groups"]))
+        line = found["line"]
+        return cls(
+            **{
+                **found,
+                "splits": tuple(Split(**_grouped(split)) for split in found["splits"]),
+                "groups": tuple(map(tuple, found["groups"])),
+                "paths": np.array(found["paths"], dtype=float).reshape(-1, count) if count else np.ones((0, 0)),
+                "line": None if line is None else DrawnLine(**_grouped(line, as_array=True)),
+            }
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """The splits as a table, a row for each."""
@@ -207,6 +230,8 @@ class Verdict:
         """The verdict in words."""
         if self.answer == "not judged":
             return f"The clusters were not judged: {self.reason}."
+        if self.answer == "cannot tell" and self.reason:
+            return f"It cannot be told whether there are groups: {self.reason}."
         if not self.splits:
             return f"There is no evidence of groups: one cluster describes these {self._objects}."
         if self.answer == "no evidence":
@@ -256,14 +281,27 @@ class Verdict:
         )
 
     def _undecided(self, split: Split) -> str:
-        if self.reason:
-            return f"It cannot be told whether there are groups: {self.reason}."
         shape = f"one {split.shape or 'normal'} cloud"
-        told = f"It cannot be told whether there are groups: two groups and {shape} describe {split.names} about equally well."
+        told = (
+            f"It cannot be told whether there are groups: two groups and {shape} describe {split.names} about equally "
+            "well."
+        )
         needed = self.line.objects_needed if self.line is not None else float("inf")
         if self.n_objects < needed < float("inf"):
             told += f" At this distance about {_round(needed):,} objects would show a valley."
         return told
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _grouped(values: dict[str, Any], *, as_array: bool = False) -> dict[str, Any]:
+    """Values of a split or a line from a file: both sides as tuples, other lists as arrays."""
+    sides = {name: tuple(values[name]) for name in ("a", "b")}
+    if as_array:
+        values = {name: np.array(value) if isinstance(value, list) else value for name, value in values.items()}
+    return {**values, **sides}
 
 
 def _p(p: float) -> str:
@@ -278,9 +316,10 @@ def _round(n: float) -> int:
     return int(np.ceil(n / unit) * unit)
 
 
-def _listed(group: tuple[int, ...]) -> str:
-    names = [str(k) for k in group]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _side(group: tuple[int, ...]) -> str:
+    if len(group) == 1:
+        return f"cluster {group[0]}"
+    return f"the union of clusters {', '.join(map(str, group[:-1]))} and {group[-1]}"
 
 
 def _set(group: tuple[int, ...]) -> Any:

@@ -11,6 +11,8 @@ import numpy as np
 
 from evidentia.solvers.compiling import compiled
 
+__all__ = ["LEVELS", "SIZES", "hump", "hump_limit", "p_value"]
+
 FEWEST_BINS, MOST_BINS = 10, 50
 OUTER = 0.005  # share of the points on either side that lie in the tails of the end bins
 LEVELS = (0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999)
