@@ -206,7 +206,7 @@ def _fit(table: Any, estimator: Any, given: dict[str, Any], rows: np.ndarray) ->
     try:
         model.fit(take_objects(table, rows, is_precomputed(model)))
         found = _predict(model, table, rows) if len(rows) < _length(table) else model.partition_
-        row |= {"n_clusters": model.n_clusters_, "criterion": model.criterion_ if model.method.criterion else np.nan}
+        row |= {"n_clusters": model.n_clusters_, "criterion": getattr(model, "criterion_", np.nan)}
         if found.no_answer is not None:
             problems, found = [found.no_answer], None
     except Exception as error:
