@@ -250,16 +250,27 @@ def param(check: Check, doc: str = "", *, default: Any, kw_only: bool = True) ->
 UNSET = object()  # a class has no value for an attribute that only a fit sets
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """Mark an attribute that a fit leaves behind, with the value of a class for it."""
+
+    default: Any
+
+
 def fitted(default: Any = UNSET, *, init: Literal[False] = False) -> Any:
-    """Declare an attribute that a fit leaves behind in the body of a class of estimators; no parameter."""
-    return default
+    """Declare an attribute that a fit leaves behind in the body of a class of estimators; no parameter.
+
+    A private one has to be declared: a model that is loaded from a file may have no others.
+    """
+    return Fitted(default)
 
 
 def declare(cls: Any) -> None:
     """Make the constructor and the docstring of a class from the parameters and attributes in its body.
 
     ``cls.parameters`` then maps names to declarations, the class's own before those it inherits, and ``cls.attributes``
-    maps what ``fit`` leaves behind to a line (type) and an explanation.
+    maps what ``fit`` leaves behind to a line (type) and an explanation. ``cls.left_by_fit`` names what is declared by
+    :func:`fitted`.
     """
     own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
     above, shown = _inherit(cls, "parameters"), dict(vars(cls).get("attributes", {}))
@@ -269,9 +280,14 @@ def declare(cls: Any) -> None:
     cls.attributes = MappingProxyType({**shown, **_inherit(cls, "attributes"), **shown})
     for name, parameter in own.items():
         setattr(cls, name, parameter.default)
-    for name in [name for name, value in vars(cls).items() if value is UNSET]:
-        delattr(cls, name)
-    if cls.parameters != super(cls, cls).parameters and "__init__" not in vars(cls):
+    left = {name: value.default for name, value in vars(cls).items() if isinstance(value, Fitted)}
+    cls.left_by_fit = frozenset(left).union(*(getattr(base, "left_by_fit", ()) for base in cls.__bases__))
+    for name, default in left.items():
+        if default is UNSET:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, default)
+    if cls.parameters != getattr(super(cls, cls), "parameters", {}) and "__init__" not in vars(cls):
         cls.__init__ = _constructor(cls.parameters)
     if "__doc__" in vars(cls) and cls.__doc__:
         cls.__doc__ = _document(cls)

@@ -257,12 +257,10 @@ class _Writer:
         raise NotStorable(place, value)
 
 
-def _left_by_fit(cls: type, name: str) -> bool:
-    """Return whether a fit may set an attribute: one that its class has only if it is a default, such as collapsed_."""
-    there = inspect.getattr_static(cls, name, NOWHERE)
-    is_default = name.endswith("_") and not callable(there) and not hasattr(there, "__get__")
-    is_state = name.startswith("_") and there is None and not hasattr(BaseEstimator, name)
-    return not name.startswith("__") and (there is NOWHERE or is_default or is_state)
+def _left_by_fit(cls: Any, name: str) -> bool:
+    """Return whether a fit may set an attribute: one that its class declares, or a new public one ending in ``_``."""
+    is_new = inspect.getattr_static(cls, name, NOWHERE) is NOWHERE
+    return name in cls.left_by_fit or (is_new and name.endswith("_") and not name.startswith("_"))
 
 
 class _Reader:

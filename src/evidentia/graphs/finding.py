@@ -72,7 +72,7 @@ def modularity(graph: Any, partition: Any, *, view: str = "pignistic", weight: s
 
 
 PATIENCE = 6  # numbers without a better modularity, after which the search ends
-RIVAL = 3.0  # how many times as far a second medoid may be for a node to be torn between both
+RIVAL = 3.0  # how many times as far a second medoid may be for a node to be ambiguous between both
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,7 +99,7 @@ class Communities:
     graph: Graph
 
     @property
-    def torn(self) -> dict[str, tuple[int, ...]]:
+    def ambiguous(self) -> dict[str, tuple[int, ...]]:
         """Nodes that belong to several communities, and which these are."""
         sets = self.partition.sets()
         return {
@@ -129,8 +129,8 @@ class Communities:
 
     def __repr__(self) -> str:
         return (
-            f"Communities({len(self.graph)} nodes, {self.partition.n_clusters} communities, {len(self.torn)} nodes "
-            f"torn, modularity {self.modularity:.3f})"
+            f"Communities({len(self.graph)} nodes, {self.partition.n_clusters} communities, {len(self.ambiguous)} "
+            f"nodes ambiguous, modularity {self.modularity:.3f})"
         )
 
 
@@ -176,7 +176,7 @@ def communities(
         better modularity.
     model : MECM, optional
         With settings of your own; ``MECM(alpha=0.5, beta=1.2, gamma=0.5, n_init=5)`` if there is none. A smaller
-        ``alpha`` or ``gamma`` leaves more nodes torn.
+        ``alpha`` or ``gamma`` leaves more nodes ambiguous.
     kind : {"spectral", "walk", "shortest-path"}
         As in :func:`graph_dissimilarities`. With ``"spectral"`` there are as many components as communities.
     weight : str
@@ -209,8 +209,8 @@ def communities(
     >>> graph.add_edges_from([("Jo", 0), ("Jo", 1), ("Jo", 5), ("Jo", 6)])
     >>> found = communities(graph, random_state=0)
     >>> found
-    Communities(11 nodes, 2 communities, 1 nodes torn, modularity 0.417)
-    >>> found.torn
+    Communities(11 nodes, 2 communities, 1 nodes ambiguous, modularity 0.417)
+    >>> found.ambiguous
     {'Jo': (0, 1)}
     """
     found = read_graph(graph, weight=weight, connected=True)

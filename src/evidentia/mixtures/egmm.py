@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks, _streaming
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, param, random_numbers
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, fitted, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints.knowledge import read_knowledge
@@ -49,6 +49,7 @@ from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordina
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.principal import WIDE, Independent, Principal, independent_columns, is_wide, principal_components
 from evidentia.solvers.starts import START_RULES, Rows
+from evidentia.verdict.fitted import Gaussians
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 MANY_ROWS = 50  # from which on few values in a column are no chance
@@ -259,6 +260,9 @@ class EGMM(MixtureClusterer):
     _keeps_single = True
     _collapse = COLLAPSE
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
+
+    _coordinates: Any = fitted()
+    _parameters: Parameters = fitted()
 
     def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.__dict__.pop("_stream", None)
@@ -534,12 +538,20 @@ class EGMM(MixtureClusterer):
 
     @property
     def covariances_(self) -> np.ndarray:
+        found = self._covariances_of_columns()
+        return found if self.reduction_ is None else self.reduction_.covariance_back(found)
+
+    def _covariances_of_columns(self) -> np.ndarray:
+        """Covariances of the clusters in the columns that are clustered, shape (n_clusters, d, d)."""
         within = self._parameters.covariances
         if within.ndim == 2:
             within = within[:, :, None] * np.eye(within.shape[1])
         within = self._coordinates.covariance_back(within)
-        within = np.repeat(within, self.focal_sets_.n_clusters, axis=0) if len(within) == 1 else within
-        return within if self.reduction_ is None else self.reduction_.covariance_back(within)
+        return np.repeat(within, self.focal_sets_.n_clusters, axis=0) if len(within) == 1 else within
+
+    def _gaussians(self, rows: np.ndarray) -> Gaussians:
+        centers = self._coordinates.inverse_transform(self._parameters.centers)
+        return Gaussians(self._reduce(rows), centers, self._covariances_of_columns())
 
     # -- masses ----------------------------------------------------------------------------------------------------
 

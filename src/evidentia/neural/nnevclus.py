@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._objects import align_objects
-from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, param
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, fitted, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints import PairwiseConstraints
@@ -278,6 +278,10 @@ class NNEVCLUS(_base.IterativeClusterer):
     )
 
     _not_for_placing = ("partition_", "labels_", "shepard_")
+
+    _input_shape: tuple[int, ...] = fitted()
+    _inputs: Any = fitted()
+    _columns: np.ndarray = fitted()
 
     def _read_rows(self, X: Any) -> RowSource | np.ndarray:
         """Return rows that are not in memory, or else the objects as an array, of any shape for a module."""

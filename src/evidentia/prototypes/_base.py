@@ -12,7 +12,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Predicate, param
+from evidentia._parameters import Choice, Predicate, fitted, param
 from evidentia._streaming import RunningMean
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
@@ -251,6 +251,9 @@ class PrototypeClusterer(_base.IterativeClusterer):
     }
 
     # -- parts of a fit -----------------------------------------------------------------------------------------------
+
+    _coordinates: Frame = fitted()
+    _solution: Solution = fitted()
 
     def _read_objects(self, rows: RowSource) -> ScaledObjects:
         """Read the rows, check what of the parameters depends on them, and take the units from them."""

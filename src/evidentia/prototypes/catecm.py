@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Number, Predicate, param
+from evidentia._parameters import Choice, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
@@ -25,7 +25,7 @@ from evidentia.solvers.overlap import is_automatic, shared_sets
 from evidentia.solvers.starts import START_RULES
 
 FORMS = ("linear", "published")
-ODDS = 4.0  # of two clusters, below which an object is torn between them
+ODDS = 4.0  # of two clusters, below which an object is ambiguous between them
 PUBLISHED = 1.1  # alpha of the authors' program
 ALL_FAMILIES = ("auto", *FAMILIES)
 LEAST = 1e-12  # of the number of columns: the cost of an object that is its own prototype
@@ -308,7 +308,7 @@ class CatECM(_base.IterativeClusterer):
     )
     alpha: Any = param(
         Choice("auto") | Number(low=-100, high=100),
-        """Penalty of larger sets: the larger, the fewer objects are torn. ``"auto"`` is -0.1 for automatic sets (less
+        """Penalty of larger sets: the larger, the fewer are ambiguous. ``"auto"`` is -0.1 for automatic sets (less
         with larger ``beta``), 0 for others, and 1.1 for the published form, which divides sets by their size twice.""",
         default="auto",
     )
@@ -339,6 +339,9 @@ class CatECM(_base.IterativeClusterer):
         half at random rows (``"random"``), or rows as in X, which make one start and keep its order of clusters.""",
         default="mixed",
     )
+
+    _problem: CategoryProblem = fitted()
+    _prototypes: CategoryPrototypes = fitted()
 
     def _fit(self, data: Data[np.ndarray]) -> np.ndarray:
         table, weight = data.rows, np.ones(len(data.rows)) if data.weight is None else data.weight
@@ -393,7 +396,7 @@ class CatECM(_base.IterativeClusterer):
 
     def _read(self, table: np.ndarray, weight: np.ndarray) -> tuple[Coding, np.ndarray]:
         """Return how rows are read, and their codes."""
-        who, names = type(self).__name__, getattr(self, "feature_names_in_", None)
+        who, names = type(self).__name__, self._fitted_columns()
         coding, codes = read_coding(table, self.numbers, weight, names, who)
         if self.form == "published" and coding.numeric.any():
             column = int(coding.numeric.argmax())

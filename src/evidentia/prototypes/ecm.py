@@ -163,7 +163,7 @@ class ECM(PrototypeClusterer):
         and the set of all, and goes on.""",
         default="auto",
     )
-    alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
+    alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer are ambiguous.", default=1.0)
     rho: Any = param(
         RHO,
         """Distance of every object to the empty set, in the units of X (often called delta): the smaller, the more

@@ -17,7 +17,7 @@ class FCM(PrototypeClusterer):
         J = \sum_i \sum_k u_{ik}^{\beta} \|x_i - v_k\|^2, \qquad \sum_k u_{ik} = 1
 
     The degrees are masses on single clusters, so ``partition_.pignistic`` is the fuzzy partition :math:`U`.
-    No object is an outlier (see :class:`NoiseClustering`) and no object is torn between clusters (see
+    No object is an outlier (see :class:`NoiseClustering`) and no object is ambiguous between clusters (see
     :class:`ECM`).
 
     Notes
@@ -45,7 +45,7 @@ class FCM(PrototypeClusterer):
         name="fcm", title="fuzzy c-means", papers=("Bezdek, 1981",), guide="ecm",
         takes=("weights", "rows beyond memory"),
         grows="as ECM, *f = c*", memory="*n c*", doubt="memberships",
-        limit="far objects look torn, none is an outlier",
+        limit="far objects look ambiguous, none is an outlier",
     )  # fmt: skip
 
     partial_fit = _streaming.partial_fit

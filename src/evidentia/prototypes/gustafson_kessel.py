@@ -52,7 +52,7 @@ class GustafsonKessel(PrototypeClusterer):
         name="gustafson-kessel", title="fuzzy c-means with a metric per cluster",
         papers=("Gustafson & Kessel, *CDC* 1979",), guide="ecm",
         takes=("weights", "rows beyond memory"), grows="as ECM, *f = c*",
-        memory="*n c*", doubt="memberships", limit="far objects look torn, none is an outlier",
+        memory="*n c*", doubt="memberships", limit="far objects look ambiguous, none is an outlier",
         exceptions=dict.fromkeys(WEIGHT_CHECKS, "on fifteen rows of ten columns rounding shows in the eighth digit"),
     )  # fmt: skip
 

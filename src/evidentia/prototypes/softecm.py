@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, squareform
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Number, Predicate, param
+from evidentia._parameters import Choice, Number, Predicate, fitted, param
 from evidentia.belief import resolve_focal_sets
 from evidentia.belief.transforms import pignistic
 from evidentia.dissimilarities import RelationalClusterer, Source, Table, full_matrix
@@ -173,7 +173,7 @@ class SoftECM(RelationalClusterer):
         set.""",
         default="pairs",
     )
-    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=2.0)
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer are ambiguous.", default=2.0)
     beta: float = param(
         _base.BETA, "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=1.5
     )
@@ -202,6 +202,11 @@ class SoftECM(RelationalClusterer):
         "A start ends when an iteration improves the criterion by no more than this share of it.",
         default=1e-8,
     )
+
+    _tied: CoupledCriterion = fitted()
+    _prototypes: Any = fitted()
+    _unit: float = fitted()
+    _place: np.ndarray | None = fitted()
 
     def _fit(self, data: Data[Source]) -> np.ndarray:
         source, rng = data.rows, data.rng

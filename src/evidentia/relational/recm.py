@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, Choice, Integer, Number, Predicate, param
+from evidentia._parameters import BOOLEAN, Choice, Integer, Number, Predicate, fitted, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, new_blocks
@@ -242,6 +242,9 @@ class RECM(RelationalClusterer):
         default="spread",
     )
     max_iter: int = param(Integer(low=1), "Most iterations of one start.", default=1000)
+
+    _criterion: Problem = fitted()
+    _prototypes: Prototypes = fitted()
 
     def _fit(self, data: Data[Source]) -> np.ndarray:
         _checks.check_enough_rows(self, len(data.rows), self.n_clusters)

@@ -296,7 +296,7 @@ def object_uncertainty(partition: CredalPartition) -> pd.DataFrame:
 
     ==================  ===================================================================================
     ``cluster``         most plausible cluster
-    ``set``             set of clusters with the largest mass
+    ``set``             its set: one cluster if it is assigned, several if it is ambiguous
     ``belief``          belief in that cluster
     ``plausibility``    plausibility of that cluster
     ``outlier``         mass of the empty set: fits no cluster
@@ -307,7 +307,7 @@ def object_uncertainty(partition: CredalPartition) -> pd.DataFrame:
 
     Examples
     --------
-    A sure object, one that nothing is known of, and one that is pulled both ways.
+    A certain object, one that nothing is known of, and one that is pulled both ways.
 
     >>> from evidentia import FocalSets
     >>> p = CredalPartition([[1, 0, 0], [0, 0, 1], [0.5, 0.5, 0]], FocalSets(2, empty=False))
@@ -316,7 +316,7 @@ def object_uncertainty(partition: CredalPartition) -> pd.DataFrame:
     object
     0             0    {0}     1.0           1.0      0.0             0.0         0.0      0.0
     1             0  {0,1}     0.0           1.0      0.0             1.0         0.0      1.0
-    2             0    {0}     0.5           0.5      0.0             0.0         1.0      1.0
+    2             0  {0,1}     0.5           0.5      0.0             0.0         1.0      1.0
     """
     table = partition.to_pandas()[["cluster", "set", "belief", "plausibility"]]
     return table.assign(

@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, Choice, Number, Predicate, param
+from evidentia._parameters import BOOLEAN, Choice, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
@@ -176,6 +176,9 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         "spread of each view.",
         "lambda_": r"float" "\n" r":math:`\lambda`.",
     }
+
+    _scales: list[ColumnScales] = fitted()
+    _found: ViewCenters = fitted()
 
     def _fit(self, data: Data[Views]) -> np.ndarray:
         views, n = data.rows, len(data.rows)
