@@ -30,6 +30,7 @@ LAYERS = [
     {"constraints"},
     {"_checks"},
     {"_data"},
+    {"coverage"},
     {"_base"},
     {"_streaming"},
     {"dissimilarities"},

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -34,26 +35,27 @@ from evidentia._parameters import (
     Choice,
     Integer,
     Number,
-    ParameterBase,
+    Parameter,
     Predicate,
+    check_value,
+    declare,
     fitted,
     param,
 )
 from evidentia.belief import FocalSets
+from evidentia.belief.coverage import check_coverage
 from evidentia.belief.focal import MAX_CLUSTERS, TOO_MANY
 from evidentia.constraints.pairwise import PairwiseConstraints
+from evidentia.coverage import calibrate_coverage, plain_method, sets_of_calibration
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.rows import as_rows
-from evidentia.rows.checkpoint import write_checkpoint
 from evidentia.rows.passes import show_progress
-from evidentia.rows.scan import SKETCH_ROWS
+from evidentia.rows.scan import LEAST_SHARE, SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource, SparseRows, is_sparse
 from evidentia.rows.tables import as_table, is_annotated
-from evidentia.rows.values import LEAST_SHARE
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import CallbackSupportMixin, fit_task
-from evidentia.solvers.descent import Run, Step, best_descent
+from evidentia.solvers.descent import Run, Step, Vectors, best_descent
 from evidentia.solvers.threads import limit_threads
 from evidentia.storage import save_model
 from evidentia.verdict.fitted import Gaussians, judge_gaussians, judge_moments, take_rows
@@ -65,19 +67,31 @@ COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses 
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 
 
-class MethodBase(CallbackSupportMixin, ParameterBase):
-    """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
+@dataclass_transform(kw_only_default=True, field_specifiers=(param, fitted))
+class MethodBase(CallbackSupportMixin, BaseEstimator):
+    """Base of everything whose parameters are declared by :func:`~evidentia._parameters.param`.
+
+    A class whose body holds a record, ``method``, is known by its short name. ``given_again`` names parameters that may
+    be objects no file can hold: :func:`~evidentia.load_model` is given them.
+    """
 
     method: ClassVar[methods.Method]
+    parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
+    attributes: ClassVar[Mapping[str, str]] = MappingProxyType({})  # see _parameters.declare
+    given_again: ClassVar[tuple[str, ...]] = ()
     _least_share = LEAST_SHARE
     _largest: float | None = fitted(None)  # absolute value in a table in memory
+    _ranges: Any = fitted(None)  # of the columns of a table in memory
     _use_rep: str | None = fitted(None)  # which part of an AnnData or MuData object was fitted
     _stream: Any = fitted(None)  # what ``partial_fit`` goes on from
-    n_jobs: Any = fitted(None)  # of a method that has no such parameter
-    random_state: Any = fitted(None)
-    verbose: Any = fitted(0)
+    _sklearn_output_config: dict[str, Any] = fitted()  # what ``set_output`` asked for
+    _coverage: Any = fitted(None)  # the calibration of ``sets``
+    n_jobs = None  # of a method that has no such parameter
+    random_state = None
+    verbose = 0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
+        declare(cls)
         if "method" in vars(cls):  # pipelines route to a method only what it accepts
             accepted = {name: None if needed in cls.method.takes else UNUSED for name, (needed, _) in NEEDED.items()}
             named = inspect.signature(cls.fit).parameters
@@ -88,6 +102,11 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
             said = (cls.__doc__ or "").replace(RULE, f'``"{cls.method.labels}"``')
             cls.__doc__ = cls.method.complete(said.replace(WAY, cls.method.criterion or WAY))
 
+    def check_parameters(self) -> None:
+        """Refuse a value that its declaration does not allow."""
+        for name, parameter in self.parameters.items():
+            check_value(parameter.check, getattr(self, name), name, type(self).__name__)
+
     def _as_table(self, X: Any, use_rep: str | None) -> Any:
         """Return X in a table of this library; of AnnData and MuData, the part that ``use_rep`` names."""
         return as_table(X, use_rep)
@@ -95,6 +114,10 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
     def _new_table(self, X: Any) -> Any:
         """Return new rows in a table of this library: of AnnData and MuData, the part that was fitted."""
         return self._as_table(X, self._use_rep if is_annotated(X) else None)
+
+    def _fitted_columns(self) -> np.ndarray | None:
+        """Return the names of the columns that were fitted, or None if they had none."""
+        return vars(self).get("feature_names_in_")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to one ``.npz`` file, which :func:`evidentia.load_model` reads; no pickle.
@@ -111,6 +134,9 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
         return save_model(self, path)
 
 
+declare(MethodBase)
+
+
 class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
     """Base of the estimators whose result is ``partition_``.
 
@@ -124,8 +150,8 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
     focal_sets_: FocalSets = fitted()
     n_clusters_: int = fitted()
     constraints_: PairwiseConstraints = fitted()
-    collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
-    flaw_ = ""  # why clusters are not groups, for methods that look at that
+    collapsed_: bool = fitted(False)  # whether the result is no answer: a likelihood grew without bound, for instance
+    flaw_: str = fitted("")  # why clusters are not groups, for methods that look at that
     barely_better = 0.0  # difference of BIC up to which more clusters are preferred
 
     _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")
@@ -195,7 +221,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         }
         with running(self, X, y, given):
             data = read_data(self, X, use_rep, **given)
-            with write_checkpoint(data.checkpoint):
+            with data.checkpoint or nullcontext():
                 masses = self._fit(data)
             self._store(data, masses)
         return self
@@ -274,6 +300,13 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         -------
         CredalPartition
             Or a :class:`~evidentia.partition.LazyPartition` of rows that are not in memory.
+
+        Warns
+        -----
+        StrangeRows
+            If rows in memory lie far outside the range of the fitted table (by more than half of it), or have
+            categories that were not there. A method with an empty set makes outliers of rows that are far from all
+            clusters; others are as certain of the nearest cluster as of any.
         """
         check_is_fitted(self)
         X = self._new_table(X)
@@ -282,6 +315,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
                 found = self._make_lazy(self._check_source(lazy, reset=False))
                 return found.compute() if isinstance(lazy, SparseRows) else found
             new = self._read_new(X)
+            self._warn_of_strange(new)
             return self._partition_of(self._masses(new), row_names(new) or row_names(X))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -291,6 +325,60 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Pignistic probability of each cluster for each new row, shape (n_samples, n_clusters)."""
         return self._as_precise(X, self._predict_in_memory(X).pignistic)
+
+    def sets(self, X: Any, *, coverage: float = 0.9, sample_weight: Any = None, random_state: Any = 0) -> np.ndarray:
+        """Return clusters for each fitted object that hold the right one for a stated share of the objects.
+
+        Labels are drawn from the fit and the method is fitted anew, six times, to resampled rows; what the refits say
+        of the drawn labels gives the least probability of a cluster in a set (:mod:`evidentia.coverage`). The sets of
+        other levels of the same fit then cost nothing.
+
+        The share is one over all objects, not for each of them, and it is about clusters: it holds for classes only as
+        far as the clusters are the classes. Groups of a shape that the method does not know, bent ones for instance,
+        are covered less often than stated.
+
+        Parameters
+        ----------
+        X : array-like
+            What the method was fitted to, in memory and in the same order.
+        coverage : float
+            Share of the objects whose set holds the right cluster, between 0 and 1.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the fit.
+        random_state : int, RandomState or None
+            Of the rows and labels that are drawn.
+
+        Returns
+        -------
+        sets : ndarray of bool, shape (n_samples, n_clusters)
+            Each holds at least the likeliest cluster.
+
+        Warns
+        -----
+        CoverageWarning
+            If clusters are small, or refits do not find the same clusters.
+
+        See Also
+        --------
+        CredalPartition.sets : sets by the masses alone, without refits.
+
+        Examples
+        --------
+        >>> from evidentia import EGMM
+        >>> from evidentia.datasets import load
+        >>> X = load("iris").data
+        >>> model = EGMM(3, random_state=0).fit(X)
+        >>> [float(model.sets(X, coverage=level).sum(axis=1).mean().round(2)) for level in (0.9, 0.99)]
+        [1.08, 1.58]
+        """
+        check_is_fitted(self)
+        level = check_coverage(coverage)
+        self._coverage = self._coverage or calibrate_coverage(self, X, sample_weight, random_state)
+        return sets_of_calibration(self._coverage, level)
+
+    def _method_without_sets(self) -> Any:
+        """Return the method, not fitted, whose probabilities the sets of a stated coverage rest on."""
+        return plain_method(self)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the masses of each new row, shape (n_samples, n_focal); ``set_output`` makes a table of them.
@@ -386,6 +474,12 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         if self._keeps_single and is_single(X):
             return check_table(self, X, reset=False, dtype=np.float32)
         return self._check_table(X, reset=False)
+
+    def _warn_of_strange(self, new: Any) -> None:
+        """Warn if new rows have categories that were not there; numbers are looked at where they are checked."""
+
+    def _column_names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)
 
     def _masses(self, rows: Any) -> np.ndarray:
         """Return the masses of objects as ``_read_rows`` or ``_read_new`` gives them, over the fitted clusters."""

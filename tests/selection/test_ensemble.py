@@ -40,7 +40,7 @@ def planned():
                 warnings.warn(InterruptedFit(str(self.cut)), stacklevel=2)
             self.collapsed_ = self.cut == -1
             self.focal_sets_ = FocalSets(2, "singletons", empty=False)
-            self._publish(X, self._masses(self._check_table(X, reset=True)))
+            self._publish(self._masses(self._check_table(X, reset=True)), None)
             return self
 
         def _masses(self, X):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Integer, Number, Predicate, param
+from evidentia._parameters import Choice, Integer, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, bic
@@ -235,11 +235,16 @@ class LatentProfileMixture(MixtureClusterer):
     _collapse = "a cluster vanished"
     _cure = "Ask for fewer clusters; weights, if given, count as copies of objects."
 
+    _coding: Coding = fitted()
+    _steps: np.ndarray = fitted()
+    _profiles: Profiles = fitted()
+
     def _fit(self, data: Data[Any]) -> np.ndarray:
         table = data.table
         weight = np.ones(len(table)) if data.weight is None else data.weight
-        names = getattr(self, "feature_names_in_", None)
+        names = self._fitted_columns()
         coding, codes = read_coding(table, self.numbers, weight, names, type(self).__name__)
+        self._ranges = coding.ranges(table, type(self).__name__)
         problem = self._pose(coding, codes, coding.numbers(table, type(self).__name__), weight, data.rng)
         trials = self._search(self._numbers(len(table)), self._fit_numbers(problem, data.rng))
         posterior = self._store_solution(self._choose(trials), problem)
@@ -392,6 +397,9 @@ class LatentProfileMixture(MixtureClusterer):
         for column, known in zip(np.flatnonzero(~coding.numeric), coding.categories):
             self.categories_[column] = known
         return posterior
+
+    def _warn_of_strange(self, new: np.ndarray) -> None:
+        self._coding.warn_of_strange(new, self._ranges, self._column_names(), type(self).__name__)
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         coding = self._coding

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
 from evidentia._data import Data
-from evidentia._parameters import NOTHING, Choice, Integer, Number, Predicate, param, random_numbers
+from evidentia._parameters import NOTHING, Choice, Integer, Number, Predicate, fitted, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
@@ -252,6 +252,10 @@ class ParsimoniousGaussianMixture(ClassMixture):
     attributes = {"model_": "str\nThe covariance model."}
 
     _cure = "Ask for fewer clusters or a simpler model such as 'EEI', or give more objects."
+
+    _candidates: list[Candidate] = fitted()
+    _parameters: MixtureParameters = fitted()
+    _varying: np.ndarray = fitted()
 
     def _fit(self, data: Data[Any]) -> None:
         table = self._scan(data.rows)

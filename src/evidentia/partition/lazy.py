@@ -123,7 +123,7 @@ class LazyPartition:
     def to_parquet(self, folder: str | os.PathLike[str], *, masses: str | None = None) -> Path:
         """Write a Parquet file for each part of the source, in its order.
 
-        Columns are the cluster, the set of largest mass, plausibility of the cluster, and nonspecificity. Files are
+        Columns are the cluster, the set, plausibility of the cluster, and nonspecificity. Files are
         written where the rows are read, on a Dask cluster by the workers, beside the folder; they are in it once all of
         them are whole, and until then, or after a failure, those of an earlier call are.
 
@@ -208,7 +208,7 @@ class LazyPartition:
         labels = partition.labels()
         values = (
             labels.astype(np.int32),
-            partition.hard_masks,
+            partition.set_masks,
             partition.contour[np.arange(len(labels)), labels].astype(np.float32),
             partition.nonspecificity.astype(np.float32),
         )
@@ -263,7 +263,6 @@ def _write_part(
     import pyarrow.parquet as pq
 
     names = [f"m{name}" for name in partition.focal_sets.names(partition.cluster_names)]
-    sets = {mask: format_mask(mask, partition.cluster_names) for mask in partition.focal_sets.masks.tolist()}
     chunks = iter(rows.read(handle))
     first = next(chunks, None)
     if first is None:
@@ -275,6 +274,7 @@ def _write_part(
             found = partition._partition(chunk)
             columns: dict[str, Any] = partition._columns(found, masses)
             numbers = columns.pop("masses", np.empty((0, 0)))
+            sets = {mask: format_mask(mask, partition.cluster_names) for mask in found.set_counts}
             columns["set"] = pa.array([sets[mask] for mask in columns["set"].tolist()]).dictionary_encode()
             table = pa.table({**columns, **dict(zip(names, numbers.T))})
             writer = pq.ParquetWriter(file, table.schema) if writer is None else writer

@@ -20,7 +20,7 @@ from scipy.spatial.distance import squareform
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Number, Predicate, param
+from evidentia._parameters import Choice, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, new_blocks
 from evidentia.partition import CredalPartition
@@ -113,7 +113,7 @@ class MedoidClusterer(RelationalClusterer):
         "Sets of clusters that may hold mass. The named families hold the empty set.",
         default="pairs",
     )
-    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer are ambiguous.", default=1.0)
     beta: float = param(
         _base.BETA, "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=2.0
     )
@@ -142,6 +142,10 @@ class MedoidClusterer(RelationalClusterer):
     }
 
     # -- what a subclass gives ----------------------------------------------------------------------------------------
+
+    _least_cost: float = fitted()
+    _representatives: Any = fitted()
+    _criterion: Any = fitted()
 
     def _represent(self, medoids: np.ndarray, dissimilarity: Compared, focal_sets: FocalSets) -> Any:
         """Return representatives of clusters and sets when these objects are the medoids."""

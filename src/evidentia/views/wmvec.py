@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, Choice, Number, Predicate, param
+from evidentia._parameters import BOOLEAN, Choice, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
@@ -18,9 +18,8 @@ from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST, Slices, valu
 from evidentia.prototypes._kernel import Criterion, block_masses, renumber_sets
 from evidentia.prototypes._medoid_base import check_given_objects
 from evidentia.prototypes.ecm import ECM, first_sets, overlapping_sets
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales
-from evidentia.solvers.descent import Run
+from evidentia.solvers.descent import Run, Vectors
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES
 from evidentia.views import _kernel
@@ -177,6 +176,9 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         "spread of each view.",
         "lambda_": r"float" "\n" r":math:`\lambda`.",
     }
+
+    _scales: list[ColumnScales] = fitted()
+    _found: ViewCenters = fitted()
 
     def _fit(self, data: Data[Views]) -> np.ndarray:
         views, n = data.rows, len(data.rows)
