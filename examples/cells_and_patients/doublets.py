@@ -24,8 +24,8 @@ X = np.vstack([cells, doublets])
 
 sets = FocalSets(3, [{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}])
 model = EGMM(3, focal_sets=sets, model="EEE", random_state=0).fit(X)
-torn = model.partition_.sets().sum(axis=1) > 1
-print(f"torn: {torn[450:].sum()} of 30 doublets, {torn[:450].sum()} of 450 cells")
+ambiguous = model.partition_.sets().sum(axis=1) > 1
+print(f"ambiguous: {ambiguous[450:].sum()} of 30 doublets, {ambiguous[:450].sum()} of 450 cells")
 
 fig, ax = plt.subplots(figsize=(7, 5), layout="constrained")
 plot_partition(model.partition_, X, hulls=None, ax=ax, s=16)

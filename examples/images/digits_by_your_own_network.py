@@ -60,9 +60,9 @@ print(f"ARI with the digits: {adjusted_rand_score(digits[::2], model.labels_):.3
 print(f"{adjusted_rand_score(digits[1::2], found.labels()):.3f} for {len(found)} new images")
 
 # %%
-# The sure ones look like their cluster; the doubtful ones are badly written.
+# The assigned ones look like their cluster; the doubtful ones are badly written.
 
-rows = {f"surely in cluster {k}": found.lower(k) for k in range(3)}
+rows = {f"assigned to cluster {k}": found.lower(k) for k in range(3)}
 rows["most in doubt"] = found.most_doubtful(10)
 fig, axes = plt.subplots(len(rows), 10, figsize=(9, 4.2), layout="constrained")
 for line, (name, members) in zip(axes, rows.items()):

@@ -2,10 +2,10 @@
 Groups that overlap
 ===================
 
-Four groups overlap. Which objects are sure of theirs, and which could be in either of two?
+Four groups overlap. Which objects are assigned to theirs, and which could be in either of two?
 
 :class:`~evidentia.EGMM` chooses the number of clusters, their shapes, and which clusters share objects. Solid lines
-surround the objects that are surely in a cluster, broken lines those that are possibly in it.
+surround the objects that are assigned to a cluster, broken lines those that are possibly in it.
 """
 
 import matplotlib.pyplot as plt

@@ -4,7 +4,7 @@ Is this grouping real?
 
 Two tables, cut into two clusters each: one has two groups, the other is a single cloud.
 
-A Gaussian mixture is sure of itself in both. :class:`~evidentia.BootGMM` asks how much the answer would change with
+A Gaussian mixture is certain of itself in both. :class:`~evidentia.BootGMM` asks how much the answer would change with
 other data: for the cloud it leaves open which objects belong together.
 """
 

@@ -2,7 +2,7 @@
 Why is this flower doubtful?
 ============================
 
-The partition says *that* a flower is torn between two clusters; the table says why.
+The partition says *that* a flower is ambiguous between two clusters; the table says why.
 
 :meth:`~evidentia.CredalPartition.explain` compares its columns with what is usual in each cluster. One column speaks
 for one cluster, another column for the other.

@@ -29,8 +29,8 @@ days += 0.08 * rng.normal(size=days.shape)
 
 partition = EVCLUS(2, metric="correlation", random_state=0).fit(days).partition_
 print(partition)
-kinds = {"sure of 0": partition.lower(0), "sure of 1": partition.lower(1)}
-kinds["torn"] = np.flatnonzero(partition.sets().sum(axis=1) > 1)
+kinds = {"assigned to 0": partition.lower(0), "assigned to 1": partition.lower(1)}
+kinds["ambiguous"] = np.flatnonzero(partition.sets().sum(axis=1) > 1)
 
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained", sharey=True)
 for ax, color, (name, members) in zip(axes, ("C0", "C1", "C2"), kinds.items()):

@@ -70,11 +70,11 @@ print(f"{adjusted_rand_score(kinds, model.labels_):.3f} by the network and dissi
 print(f"{adjusted_rand_score(new_kinds, found.labels()):.3f} for {len(new)} new series")
 
 # %%
-# Six new series of each cluster, of those that are sure:
+# Six new series of each cluster, of those that are assigned:
 
 fig, axes = plt.subplots(1, 3, figsize=(12, 3.4), layout="constrained", sharey=True)
 for k, ax in enumerate(axes):
     members = found.lower(k)
     ax.plot(new[members[:6]].T + 2.2 * np.arange(min(6, len(members))), color=f"C{k}", lw=1.2)
-    ax.set(title=f"surely in cluster {k}: {len(members)} new series", xlabel="time", yticks=[])
+    ax.set(title=f"assigned to cluster {k}: {len(members)} new series", xlabel="time", yticks=[])
 plt.show()

@@ -5,7 +5,7 @@ Between two circles of friends
 Who of eleven people belongs to which circle, and who to both? All that is known is who knows whom.
 
 The dissimilarity is the number of steps from one to the other. :class:`~evidentia.SECMdd` picks a person who stands
-for each circle (squares); person 5, whom one friend on either side connects, is torn.
+for each circle (squares); person 5, whom one friend on either side connects, is ambiguous.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,8 @@ Who is between two communities?
 
 Six leagues whose teams play each other, and four teams that play in two of them.
 
-A method that knows no sets must put each of them into one community or the other. Here two of the four are torn, drawn
-as diamonds, and nobody else is.
+A method that knows no sets must put each of them into one community or the other. Here two of the four are ambiguous,
+drawn as diamonds, and nobody else is.
 """
 
 import matplotlib.pyplot as plt
@@ -35,5 +35,5 @@ def games(rng: np.random.Generator) -> nx.Graph:
 graph = games(np.random.default_rng(1))
 found = communities(graph, random_state=0)
 ax = found.plot()
-ax.set_title(f"{found.partition.n_clusters} communities, torn: {', '.join(found.torn)}", fontsize="medium")
+ax.set_title(f"{found.partition.n_clusters} communities, ambiguous: {', '.join(found.ambiguous)}", fontsize="medium")
 plt.show()

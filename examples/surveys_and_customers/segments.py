@@ -4,7 +4,7 @@ Customers: whom does the campaign reach?
 
 Three segments by orders and spending, on logarithmic scales. Some customers are between two of them.
 
-A campaign for the good customers costs money for each letter. Letters to those *surely* in the segment waste none;
+A campaign for the good customers costs money for each letter. Letters to those *assigned* to the segment waste none;
 letters to all that are *possibly* in it miss none. The credal partition gives both numbers.
 """
 
@@ -22,9 +22,9 @@ customers = pd.DataFrame(logs, columns=["log orders", "log spending"])
 
 partition = EGMM(3, random_state=0).fit(customers).partition_
 best = int(np.argmax([customers["log spending"][partition.lower(k)].mean() for k in range(3)]))
-surely, possibly = len(partition.lower(best)), len(partition.upper(best))
+assigned, possibly = len(partition.lower(best)), len(partition.upper(best))
 
 fig, ax = plt.subplots(figsize=(7.5, 5), layout="constrained")
 plot_partition(partition, customers, ax=ax, s=12)
-ax.set_title(f"Good customers: {surely} surely, {possibly} possibly (truth: {sizes[2]})")
+ax.set_title(f"Good customers: {assigned} assigned, {possibly} possibly (truth: {sizes[2]})")
 plt.show()

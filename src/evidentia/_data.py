@@ -93,7 +93,8 @@ def read_data(
     )  # fmt: skip
     X = estimator._as_table(X, use_rep)
     estimator._use_rep = use_rep
-    vars(estimator).pop("_stream", None)  # fit begins anew
+    for name in ("_stream", "_coverage"):  # fit begins anew
+        vars(estimator).pop(name, None)
     rows, weight, links, kept = estimator._read_rows(X), None, no_links(), None
     if sample_weight is not None:
         rows, weight = weigh_rows(estimator, rows, sample_weight, X)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evidentia.belief import FocalSets, decide, decide_sets, top_focal_set
+from evidentia.belief import FocalSets, believed_sets, decide, decide_sets, top_focal_set
 from strategies import as_dicts, mass_functions, random_mass_functions
 
 RULES = ["plausibility", "belief", "pignistic", "mass"]
@@ -90,14 +90,14 @@ def test_an_object_with_nothing_but_the_empty_set():
     for rule in RULES:
         assert decide(outlier, family, rule).tolist() == [-1 if rule == "mass" else 0]
         assert decide(outlier, family, rule, reject=0).tolist() == [-1]
-    for rule in ("mass", "interval-dominance", "cautious"):
+    for rule in ("belief", "mass", "interval-dominance", "cautious"):
         assert not decide_sets(outlier, family, rule).any()
 
 
 def test_an_impossible_cluster_is_in_no_set():
     # Nothing is believed, so cluster 2 is not strictly beaten; but nothing speaks for it either.
     torn = np.array([[1.0]])
-    for rule in ("mass", "interval-dominance", "cautious"):
+    for rule in ("belief", "mass", "interval-dominance", "cautious"):
         assert decide_sets(torn, FocalSets(3, [{0, 1}]), rule, 1.0).tolist() == [[True, True, False]]
 
 
@@ -117,6 +117,38 @@ def test_top_set_does_not_depend_on_the_order_of_the_columns():
     for order in ([0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]):
         family = FocalSets(2, [sets[i] for i in order])
         assert family.masks[top_focal_set(masses[None, order], family)].tolist() == [1]
+
+
+@given(mass_functions(), st.floats(0, 1))
+def test_a_set_by_belief_follows_its_definition(m, level):
+    """Sets are united in plain loops, the largest mass first, until together they hold the level."""
+    whole = set(range(m.n_clusters))
+    found = decide_sets(m.masses, m.focal_sets, "belief", level=level)
+    for row, top, got in zip(as_dicts(m), decide_sets(m.masses, m.focal_sets), found, strict=True):
+        expected = set(np.flatnonzero(top).tolist())
+        held = [(mass, members) for members, mass in row.items()]
+        if len(expected) == 1 and max(mass for mass, _ in held) < level - 1e-10:
+            order = sorted(held, key=lambda one: (-round(one[0], 10), len(one[1]), sum(1 << k for k in one[1])))
+            total, expected = 0.0, set()
+            for mass, members in order:
+                total, expected = total + mass, expected | (set(members) or whole)
+                if total >= level - 1e-10:
+                    break
+        assert set(np.flatnonzero(got).tolist()) == expected
+
+
+@given(mass_functions())
+def test_an_object_is_assigned_exactly_if_its_belief_reaches_the_level(m):
+    if m.n_clusters > 1:
+        single = decide_sets(m.masses, m.focal_sets, "belief", level=0.6).sum(axis=1) == 1
+        believed = m.singleton_belief.max(axis=1)
+        assert np.array_equal(single[np.abs(believed - 0.6) > 1e-9], (believed > 0.6)[np.abs(believed - 0.6) > 1e-9])
+
+
+def test_the_empty_set_counts_as_all_clusters_unless_it_is_the_largest():
+    family = FocalSets(3, [set(), {0}, {1}, {0, 1}])
+    masses = np.array([[0.42, 0.58, 0, 0], [0.1, 0.5, 0.3, 0.1], [0.25, 0.35, 0.1, 0.3], [0.52, 0.48, 0, 0]])
+    assert believed_sets(masses, family, 0.6).tolist() == [0b111, 0b11, 0b11, 0]
 
 
 @given(mass_functions(), st.lists(st.floats(0, 1), min_size=2, max_size=5))
@@ -151,7 +183,8 @@ def test_decisions_agree_with_an_independent_program(extracted):
         (lambda *m: decide(*m, "median"), r"plausibility, belief, pignistic, mass\. Got 'median'"),
         (lambda *m: decide(*m, reject=1.5), r"lie between 0 and 1\. Got 1\.5"),
         (lambda *m: decide(*m, reject=np.nan), "lie between 0 and 1"),
-        (lambda *m: decide_sets(*m, "belief"), r"mass, interval-dominance, cautious\. Got 'belief'"),
+        (lambda *m: decide_sets(*m, "pignistic"), r"belief, mass, interval-dominance, cautious\. Got 'pignistic'"),
+        (lambda *m: decide_sets(*m, "belief", level=1.5), r"'level' must lie between 0 and 1\. Got 1\.5"),
         (lambda *m: decide_sets(*m, "cautious", -0.1), r"'cautiousness' must lie between 0 and 1\. Got -0\.1"),
         (lambda *m: decide_sets(*m, "cautious", 1.1), r"'cautiousness' must lie between 0 and 1\. Got 1\.1"),
     ],

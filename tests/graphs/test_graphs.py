@@ -183,10 +183,10 @@ def test_planted_groups_are_found_and_so_is_their_number(found):
 
 def test_torn_nodes_are_those_that_were_planted(found):
     result, member = found
-    assert set(result.torn) <= {"72", "73", "74", "75"}
-    assert len(result.torn) >= 2
+    assert set(result.ambiguous) <= {"72", "73", "74", "75"}
+    assert len(result.ambiguous) >= 2
     groups = {k: member[result.model.medoid_indices_[k]].argmax() for k in range(6)}
-    for name, clusters in result.torn.items():
+    for name, clusters in result.ambiguous.items():
         assert {int(groups[k]) for k in clusters} == set(np.flatnonzero(member[int(name)]).tolist())
 
 
@@ -242,7 +242,7 @@ def test_the_numbers_of_the_picture(torn):
     places = {"c": (2, 0), "a": (0, 0), "b": (1, 1)}
     data = graph_plot_data(partition, graph, layout=places)
     assert data.xy.tolist() == [[0, 0], [1, 1], [2, 0]]
-    assert (data.edges.tolist(), data.torn.tolist(), data.masks.tolist()) == ([[0, 1], [1, 2]], [1], [1, 3, 2])
+    assert (data.edges.tolist(), data.ambiguous.tolist(), data.masks.tolist()) == ([[0, 1], [1, 2]], [1], [1, 3, 2])
     np.testing.assert_array_equal(*(graph_plot_data(partition, graph, random_state=1).xy for _ in range(2)))
     for options, message in (
         ({"layout": [[0, 0]]}, r"two numbers for each of 3 nodes. Got shape \(1, 2\)"),
@@ -256,12 +256,12 @@ def test_the_picture_names_torn_nodes(torn):
     import matplotlib.pyplot as plt
 
     partition, graph = torn
-    for names, shown in (("torn", ["b"]), ("all", ["a", "b", "c"]), (None, [])):
+    for names, shown in (("ambiguous", ["b"]), ("all", ["a", "b", "c"]), (None, [])):
         ax = plot_graph(partition, graph, names=names)
         assert [text.get_text() for text in ax.texts] == shown
         assert [text.get_text() for text in ax.get_legend().get_texts()] == ["{0}  1", "{1}  1", "{0,1}  1"]
         plt.close(ax.figure)
-    with pytest.raises(ValueError, match="'names' must be one of 'torn', 'all', None"):
+    with pytest.raises(ValueError, match="'names' must be one of 'ambiguous', 'all', None"):
         plot_graph(partition, graph, names="some")
 
 

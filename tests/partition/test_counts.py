@@ -9,20 +9,47 @@ from evidentia.partition.counts import Counts
 
 def test_one_object_in_one_cluster():
     text = CredalPartition([[1.0]], FocalSets(1, [{0}])).summary().splitlines()
-    assert text[:2] == ["1 object in 1 cluster", "  1 (100 %) sure of one cluster       {0}: 1"]
-    assert text[-1].endswith("1: nothing known).")
+    assert text[:2] == ["1 object in 1 cluster", "  1 (100 %) assigned to one cluster      {0}: 1"]
+    assert text[-1].endswith("Mean nonspecificity 0.00, mean uncertainty 0.00 (0: certain, 1: nothing known).")
+
+
+def test_a_coin_toss_is_not_assigned_and_its_uncertainty_is_half_of_the_largest():
+    """Nonspecificity does not see it: all of its mass is on single clusters."""
+    toss = CredalPartition([[0.5, 0.5]], FocalSets(2, [{0}, {1}]))
+    text = toss.summary().splitlines()
+    assert text[1:3] == [
+        "  0 (  0 %) assigned to one cluster    ",
+        "  1 (100 %) ambiguous between clusters   {0,1}: 1",
+    ]
+    assert "Mean nonspecificity 0.00, mean uncertainty 0.50" in text[3]
+    unknown = CredalPartition([[0.0, 0.0, 1.0]], FocalSets(2, [{0}, {1}, {0, 1}]))
+    assert "Mean nonspecificity 1.00, mean uncertainty 1.00" in unknown.summary()
+
+
+@pytest.mark.parametrize(("belief", "count"), [(0.59, 0), (0.6, 1)])
+def test_an_object_is_assigned_from_the_level_on(belief, count):
+    partition = CredalPartition([[belief, 0.3, 0.7 - belief]], FocalSets(2, [{0}, {1}, {0, 1}]))
+    assert partition.kind_counts == {"assigned": count, "ambiguous": 1 - count, "outlier": 0}
+
+
+def test_all_of_the_objects_are_called_all_only_if_they_are():
+    nearly = CredalPartition([[1.0, 0.0]] * 999 + [[0.5, 0.5]], FocalSets(2, [{0}, {1}])).summary().splitlines()
+    assert nearly[1:3] == [
+        "   999 (>99 %) assigned to one cluster      {0}: 999",
+        "     1 ( <1 %) ambiguous between clusters   {0,1}: 1",
+    ]
 
 
 def test_only_objects_with_some_doubt_are_named_doubtful():
     masses = [[1.0, 0.0, 0.0], [0.6, 0.3, 0.1], [0.0, 1.0, 0.0]]
     text = CredalPartition(masses, FocalSets(2, [{0}, {1}, {0, 1}])).summary()
-    assert text.endswith("Most doubtful: 1.")
+    assert text.endswith("\nMost doubtful: 1.")
 
 
 def test_nobody_at_all():
     nobody = CredalPartition(np.empty((0, 2)), FocalSets(2, [{0}, {1}]))
-    assert nobody.counts == Counts(0, {}, 0, 0.0, ())
-    assert "0 (  0 %) sure of one cluster" in nobody.summary()
+    assert nobody.counts == Counts(0, {}, 0.0, 0.0, ())
+    assert "  0 (  0 %) assigned to one cluster" in nobody.summary()
 
 
 def test_clusters_that_no_object_may_be_in_are_counted():
@@ -36,23 +63,24 @@ def test_clusters_that_no_object_may_be_in_are_counted():
 def test_eight_sets_are_listed(n):
     family = FocalSets(10, [{k, k + 1} for k in range(n)])
     torn = CredalPartition(np.eye(n), family, cluster_names="abcdefghij").summary().splitlines()[2]
-    assert torn.startswith(f"  {n} (100 %) torn between clusters     {{a,b}}: 1, ")
+    assert torn.startswith(f"  {n} (100 %) ambiguous between clusters   {{a,b}}: 1, ")
     assert torn.endswith("{h,i}: 1" + (", ..." if n == 9 else ""))
 
 
 def test_parts_add_up():
-    one = Counts(7, {1: 3, 6: 4}, 2, 1.25, ((0.9, "a"), (0.4, "b"), (0.3, "c")))
-    two = Counts(5, {0: 1, 2: 2, 6: 2}, 1, 0.5, ((0.8, "d"), (0.4, "e")))
+    one = Counts(7, {1: 3, 6: 4}, 1.25, 2.5, ((0.9, "a"), (0.4, "b"), (0.3, "c")))
+    two = Counts(5, {0: 1, 2: 2, 6: 2}, 0.5, 1.0, ((0.8, "d"), (0.4, "e")))
     both = one + two
-    assert both == Counts(12, {0: 1, 1: 3, 2: 2, 6: 6}, 3, 1.75, ((0.9, "a"), (0.8, "d"), (0.4, "b")))
+    assert both == Counts(12, {0: 1, 1: 3, 2: 2, 6: 6}, 1.75, 3.5, ((0.9, "a"), (0.8, "d"), (0.4, "b")))
     assert list(both.sets) == [0, 1, 2, 6]
     assert both.to_text(3, ["x, y", "z", "w"], empty=True).splitlines() == [
         "12 objects in 3 clusters",
-        "   5 ( 42 %) sure of one cluster       {x, y}: 3, {z}: 2",
-        "     but 3 of them with less than half of their mass on it",
-        "   6 ( 50 %) torn between clusters     {z,w}: 6",
+        "   5 ( 42 %) assigned to one cluster      {x, y}: 3, {z}: 2",
+        "   6 ( 50 %) ambiguous between clusters   {z,w}: 6",
         "   1 (  8 %) outliers, in none of them",
-        "Nonspecificity 0.15 on average (0: every object sure, 1: nothing known). Most doubtful: a, d, b.",
+        "Assigned: belief of 0.6 or more. Mean nonspecificity 0.15, mean uncertainty 0.29 "
+        "(0: certain, 1: nothing known).",
+        "Most doubtful: a, d, b.",
     ]
     assert "outliers" not in both.to_text(3, None, empty=False)
     commas = both._replace(worst=((0.9, "a, b"), (0.1, "c")))

@@ -67,15 +67,18 @@ def test_largest_masses_come_first(partition):
 def test_print_is_for_a_person(partition):
     assert str(partition) == (
         "5 objects in 3 clusters\n"
-        "  2 ( 40 %) sure of one cluster       {red}: 1, {blue}: 1\n"
-        "  2 ( 40 %) torn between clusters     {green,blue}: 1, {red,green,blue}: 1\n"
+        "  2 ( 40 %) assigned to one cluster      {red}: 1, {blue}: 1\n"
+        "  2 ( 40 %) ambiguous between clusters   {green,blue}: 1, {red,green,blue}: 1\n"
         "  1 ( 20 %) outliers, in none of them\n"
-        "Nonspecificity 0.51 on average (0: every object sure, 1: nothing known). Most doubtful: e, c, b."
+        "Assigned: belief of 0.6 or more. Mean nonspecificity 0.51, mean uncertainty 0.59 "
+        "(0: certain, 1: nothing known).\n"
+        "Most doubtful: e, c, b."
     )
     # log2|A| / log2(3), the empty set counted as 3: rows 0.1, 0.6 + 0.1 log2 3, 0.2 + 0.7 log2 3, 0.3, log2 3
     expected = (0.1 + 0.6 + 0.2 + 0.3) / np.log2(3) + 0.1 + 0.7 + 1
     assert partition.normalized_nonspecificity == pytest.approx(expected / 5)
-    assert repr(partition) == "CredalPartition(5 objects, 3 clusters, 8 focal sets: 2 sure, 2 torn, 1 outliers)"
+    kinds = "2 assigned, 2 ambiguous, 1 outliers"
+    assert repr(partition) == f"CredalPartition(5 objects, 3 clusters, 8 focal sets: {kinds})"
 
 
 def test_table_has_a_row_per_object(partition):
@@ -215,21 +218,30 @@ def test_names_may_be_an_index(partition):
     assert CredalPartition(MASSES, FOCAL).name(2) == "2"
 
 
-def test_sure_with_little_mass_is_said_to_be_so():
-    partition = CredalPartition([[0.4, 0.3, 0.3], [0.9, 0.1, 0.0], [0.4, 0.2, 0.4]], FocalSets(2, [{0}, {1}, {0, 1}]))
-    assert partition.n_weakly_sure == 2
-    assert "3 (100 %) sure of one cluster       {0}: 3\n     but 2 of them with less than half" in str(partition)
-    assert partition.sets().sum(axis=1).tolist() == [1, 1, 1]  # the tie of the last object goes to the smaller set
-
-
-def test_half_of_the_mass_is_not_faint():
-    assert CredalPartition([[0.5, 0.3, 0.2]], FocalSets(2, [{0}, {1}, {0, 1}])).n_weakly_sure == 0
+def test_an_object_with_little_belief_is_ambiguous_wherever_it_is_shown(tmp_path):
+    family = FocalSets(3, [{0}, {1}, {2}, {0, 1}])
+    partition = CredalPartition([[0.5, 0.0, 0.3, 0.2], [0.9, 0.1, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]], family)
+    assert partition.hard_masks.tolist() == [0b1, 0b1, 0b1]  # by the largest mass alone
+    assert partition.set_masks.tolist() == [0b101, 0b1, 0b111]  # the two or three largest hold 0.8, 0.9 and 0.75
+    assert partition.sets().tolist() == [[True, False, True], [True, False, False], [True, True, True]]
+    assert partition.sets("mass").sum(axis=1).tolist() == [1, 1, 1]
+    assert partition.sets(level=0.5).sum(axis=1).tolist() == [1, 1, 2]
+    assert partition.set_counts == {0b1: 1, 0b101: 1, 0b111: 1}
+    assert partition.lower(0).tolist() == [1]
+    assert partition.lower(0, rule="mass").tolist() == [0, 1, 2]
+    assert partition.upper(2).tolist() == [0, 2]
+    table = partition.to_pandas()
+    assert table["set"].tolist() == ["{0,2}", "{0}", "{0,1,2}"]
+    assert table["kind"].tolist() == ["ambiguous", "assigned", "ambiguous"]
+    assert partition.explain(0).kind == "ambiguous"
+    assert "1 assigned, 2 ambiguous, 0 outliers" in repr(partition)
+    assert "assigned to one cluster      {0}: 1\n" in str(partition)
 
 
 def test_a_tie_is_broken_alike_everywhere():
     partition = CredalPartition([[0.4, 0.2, 0.4]], FocalSets(2, [{0, 1}, {0}, {1}]))
-    assert partition.set_counts == {2: 1}
-    assert partition.lower(1).tolist() == [0]
+    assert partition.hard_masks.tolist() == [2]
+    assert partition.lower(1, rule="mass").tolist() == [0]
 
 
 def test_labels_follow_one_rule_wherever_they_are_shown(tmp_path):
@@ -246,7 +258,7 @@ def test_labels_follow_one_rule_wherever_they_are_shown(tmp_path):
     assert partition.relabel([2, 1, 0]).labels().tolist() == [2, 1]
 
 
-def test_what_is_no_answer_calls_nobody_sure(tmp_path):
+def test_what_is_no_answer_calls_nobody_assigned(tmp_path):
     why = "EGMM collapsed. Ask for fewer clusters."
     partition = CredalPartition(np.eye(2)[[0, 0, 1]], FocalSets(2, [{0}, {1}]), no_answer=why)
     for one in (
@@ -256,7 +268,7 @@ def test_what_is_no_answer_calls_nobody_sure(tmp_path):
         CredalPartition.load(partition.save(tmp_path / "p")),
     ):
         assert one.no_answer == why
-        assert one.summary() == f"{len(one)} objects: no answer\n  {why}\n  Nobody is sure of a cluster."
+        assert one.summary() == f"{len(one)} objects: no answer\n  {why}\n  No object is assigned to a cluster."
         assert repr(one) == f"CredalPartition({len(one)} objects, 2 clusters: no answer)"
     sound = CredalPartition(np.eye(2)[[0, 0, 1]], FocalSets(2, [{0}, {1}]))
     assert sound.no_answer is None

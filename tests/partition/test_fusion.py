@@ -71,7 +71,7 @@ def test_ignorance_is_neutral_for_dempsters_rule(empty):
     family = FocalSets(3, "pairs", empty=empty)
     some = CredalPartition(rng.dirichlet(np.full(len(family), 0.3), size=12), family).sort_clusters()
     nothing = CredalPartition(np.ones((12, 1)), FocalSets(3, [{0, 1, 2}]))
-    found = fuse([some, nothing, nothing], frame=np.repeat(np.arange(3)[:, None], 3, axis=1))
+    found = fuse([some, nothing, nothing], rule="dempster", frame=np.repeat(np.arange(3)[:, None], 3, axis=1))
     np.testing.assert_allclose(found.partition.recast(family).masses, some.masses, atol=1e-12)
     assert found.conflict.max() < 1e-12
     assert empty == (found.partition.empty.max() > 0.1)
@@ -133,11 +133,31 @@ def test_a_cluster_that_is_nobodys_first_choice_has_its_place():
     assert found.table[found.table[:, 0] == 2, 1].tolist() == [1]
 
 
+def test_partitions_with_the_same_clusters_are_averaged_so_that_no_doubt_vanishes():
+    one = CredalPartition([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.5, 0.5, 0.0]], FocalSets(2, [{0}, {1}, {0, 1}]))
+    again = fuse([one, one, one], frame="match")
+    assert again.rule == "average"
+    np.testing.assert_allclose(again.partition.recast(one.focal_sets).masses, one.relabel([1, 0]).masses[:, [0, 1, 2]])
+    surer = fuse([one, one, one], frame="match", rule="dempster").partition
+    assert surer.masses.max(axis=1)[0] > 0.8
+
+
+def test_partitions_that_tell_other_clusters_apart_are_combined_by_dempsters_rule():
+    sides, ends = np.repeat([0, 1], 20), np.tile([0, 1], 20)
+    found = fuse([sides, ends], frame="refine")
+    assert (found.rule, found.partition.n_clusters) == ("dempster", 4)
+    assert found.partition.kind_counts["assigned"] == 40
+    coarse = fuse([np.repeat([0, 1, 1], 10), np.repeat([0, 1, 2], 10)], frame=[[0, 0], [1, 1], [1, 2]])
+    assert coarse.rule == "average"  # one of the two tells all clusters apart
+    assert fuse([sides, ends], frame=[[0, 0], [0, 1], [1, 0], [1, 1]]).rule == "dempster"
+
+
 def test_outliers_of_all_stay_outliers_and_of_one_are_conflict():
     labels = np.array([0, 0, 0, 1, 1, -1, -1])
     other = np.array([1, 1, 1, 0, 0, -1, 0])
-    found = fuse([labels, other])
+    found = fuse([labels, other], rule="dempster")
     assert found.partition.outliers().tolist() == [5]
+    assert fuse([labels, other]).partition.empty.tolist() == [0, 0, 0, 0, 0, 1, 0.5]
     assert found.conflict.tolist() == [0, 0, 0, 0, 0, 0, 1]
     assert fuse([labels, other], rule="hedge").partition.empty.tolist() == [0, 0, 0, 0, 0, 1, 0.5]
     assert fuse([labels, other], rule="conjunctive").partition.empty.tolist() == [0, 0, 0, 0, 0, 1, 1]
@@ -156,7 +176,7 @@ def test_labels_without_an_answer_are_ignorance():
 
 def test_a_discount_weakens_the_partition_it_is_for():
     a, b = np.array([0, 0, 1]), np.array([0, 1, 1])
-    found = fuse([a, b], discount=[0.0, 0.4], frame=[[0, 0], [1, 1]]).partition
+    found = fuse([a, b], rule="dempster", discount=[0.0, 0.4], frame=[[0, 0], [1, 1]]).partition
     # Object 1: conflict .6, {0} 1 * .4, over .4
     assert found.singleton_belief[1].tolist() == [1, 0]
     np.testing.assert_allclose(fuse([a, b], discount=[0.0, 0.4], frame=[[0, 0], [1, 1]]).conflict, [0, 0.6, 0])
@@ -166,7 +186,7 @@ def test_what_is_printed():
     found = fuse({"one": TRUTH, "two": (TRUTH + 1) % 3, "three": np.roll(TRUTH, 1)})
     assert repr(found) == "Fusion(3 partitions of 19 objects, 3 clusters, mean conflict 0.105)"
     first, *rest = str(found).splitlines()
-    assert first == "3 partitions of 19 objects fused by Dempster's rule; clusters that share most objects are one."
+    assert first == "3 partitions of 19 objects fused by averaging; clusters that share most objects are one."
     assert [line.split() for line in rest[:3]] == [["cluster", "one", "two", "three"], list("0010"), list("1121")]
     assert (
         "Conflict 0.11 on average, above 0.5 for 3. Most contested: 0, 9, 15. Furthest from the others: three"

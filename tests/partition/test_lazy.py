@@ -103,7 +103,7 @@ def test_a_zarr_group_holds_the_same(both, tmp_path):
     assert lazy.to_zarr(tmp_path / "z", masses="float32") == tmp_path / "z"
     group = zarr.open_group(tmp_path / "z", mode="r")
     assert group["focal_sets"][:].tolist() == FAMILY.masks.tolist()
-    assert group["set"][:].tolist() == plain.hard_masks.tolist()
+    assert group["set"][:].tolist() == plain.set_masks.tolist()
     np.testing.assert_array_equal(group["cluster"][:], plain.labels())
     np.testing.assert_array_equal(group["masses"][:], MASSES.astype(np.float32))
     np.testing.assert_allclose(group["plausibility"][:], plain.contour[np.arange(29), plain.labels()], atol=1e-7)
@@ -137,5 +137,5 @@ def test_labels_are_found_when_they_are_asked_for(both):
 
 def test_no_answer_is_told():
     lazy = LazyPartition(OddRows(MASSES), lambda table: table, FAMILY, no_answer="All rows are equal.")
-    assert lazy.summary() == "29 objects: no answer\n  All rows are equal.\n  Nobody is sure of a cluster."
+    assert lazy.summary() == "29 objects: no answer\n  All rows are equal.\n  No object is assigned to a cluster."
     assert lazy.compute().no_answer == "All rows are equal."

@@ -10,11 +10,11 @@ from evidentia import CredalPartition, FocalSets
 from evidentia.partition.profiles import (
     Columns,
     Profiles,
+    assigned_weights,
     column_separations,
     possible_weights,
     profile,
     read_columns,
-    sure_weights,
 )
 
 PAIR = FocalSets(2, [set(), {0}, {1}, {0, 1}])
@@ -86,8 +86,8 @@ def test_who_counts_for_means_and_spreads():
     betp = partition.pignistic
     np.testing.assert_allclose(possible_weights(partition)[:, 0], [0.9, 0.8, 0, betp[3, 0], 0])
     np.testing.assert_allclose(possible_weights(partition)[:, 1], [0, 0, 0.8, betp[3, 1], 0])
-    np.testing.assert_allclose(sure_weights(partition)[:, 0], [0.9, 0.6, 0, 0, 0])
-    np.testing.assert_allclose(sure_weights(partition)[:, 1], [0, 0, 0.8, betp[3, 1], 0])  # as for the spread
+    np.testing.assert_allclose(assigned_weights(partition)[:, 0], [0.9, 0.6, 0, 0, 0])
+    np.testing.assert_allclose(assigned_weights(partition)[:, 1], [0, 0, 0.8, betp[3, 1], 0])  # as for the spread
     alone = CredalPartition(masses[:3] + masses[4:], PAIR)  # of cluster 1 there is one: everybody but the outlier
     np.testing.assert_allclose(possible_weights(alone)[:, 1], [0.1, 0.2, 0.8, 0])
 

@@ -39,11 +39,11 @@ def test_inside_a_cluster_objects_go_by_set_and_then_by_doubt():
     masses = [
         [0.40, 0.0, 0.0, 0.00, 0.60],
         [0.30, 0.0, 0.0, 0.70, 0.00],
-        [0.35, 0.2, 0.2, 0.25, 0.00],  # in more doubt than the next two, but its set is {0}
+        [0.35, 0.2, 0.2, 0.25, 0.00],  # ambiguous: {0} and {0,1} together hold 0.6
         [0.48, 0.0, 0.0, 0.00, 0.52],
         [0.45, 0.0, 0.0, 0.55, 0.00],
     ]
-    np.testing.assert_array_equal(mass_plot_data(CredalPartition(masses, focal_sets)).objects, [2, 4, 1, 3, 0])
+    np.testing.assert_array_equal(mass_plot_data(CredalPartition(masses, focal_sets)).objects, [4, 2, 1, 3, 0])
 
 
 def test_objects_by_doubt_alone(partition):

@@ -90,7 +90,7 @@ def test_rows_and_objects_must_agree(partition):
 def test_legend_counts_every_set_and_explains_the_lines(partition):
     ax = plot_partition(partition, X)
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["{0}  4", "{1}  1", "{0,1}  1", "∅ (outlier)  1", "surely in", "possibly in"]
+    assert words == ["{0}  4", "{1}  1", "{0,1}  1", "∅ (outlier)  1", "assigned to", "possibly in"]
 
 
 def test_cluster_names_reach_the_legend():
@@ -216,7 +216,7 @@ def test_25_sets_are_two_columns_with_the_single_clusters_in_the_first():
     half = len(words) // 2
     assert words[:15] == [f"{{{k}}}  4" for k in range(15)]
     assert all("," in text for text in words[half : half + 10])
-    assert words[half + 10 : half + 12] == ["surely in", "possibly in"]
+    assert words[half + 10 : half + 12] == ["assigned to", "possibly in"]
     assert set(words[half + 12 :]) <= {""}
 
 

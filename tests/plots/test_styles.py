@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from evidentia import CredalPartition, FocalSets
+from evidentia.partition.counts import KINDS
 from evidentia.plots.palette import set_style
 from evidentia.plots.styles import (
     DRAWN,
-    KINDS,
     MISSING,
     choose_drawn,
     column_shades,
@@ -33,7 +33,14 @@ def test_a_code_is_the_place_of_the_set_in_the_legend(partition):
     assert found.codes.dtype == np.uint8
     assert found.codes.tolist() == [1, 2, 4, 0, 3, 1]
     assert found.counts.tolist() == [1, 2, 1, 1, 1]
-    assert [KINDS[kind] for kind in found.kinds] == ["sure", "torn", "outlier", "sure", "torn", "sure"]
+    assert [KINDS[kind] for kind in found.kinds] == [
+        "assigned",
+        "ambiguous",
+        "outlier",
+        "assigned",
+        "ambiguous",
+        "assigned",
+    ]
     assert found.marks == ("circle", "circle", "diamond", "square", "x")
 
 
@@ -84,7 +91,7 @@ def test_torn_and_named_objects_are_drawn_before_a_sample():
     assert set(np.flatnonzero(kinds)) | {3, 5, 49_999} <= set(drawn.objects.tolist())
     assert (np.diff(drawn.objects) > 0).all()
     assert drawn.words == (
-        "Drawn are 20,000 of 50,000 objects: all 550 torn or outlying, 3 linked, moved or selected, and a sample "
+        "Drawn are 20,000 of 50,000 objects: all 550 ambiguous or outlying, 3 linked, moved or selected, and a sample "
         "of the others."
     )
     assert choose_drawn(kinds * 0).words == "Drawn are 20,000 of 50,000 objects: a sample."
@@ -103,7 +110,7 @@ def test_too_many_doubtful_objects_are_sampled_after_the_named_ones():
     drawn = choose_drawn(kinds, always=[29_999], most=1000)
     assert len(drawn.objects) == 1000
     assert drawn.objects[-1] == 29_999
-    assert drawn.words.startswith("Drawn are 1,000 of 30,000 objects: 1,000 of 30,000 torn or outlying, 1 linked")
+    assert drawn.words.startswith("Drawn are 1,000 of 30,000 objects: 1,000 of 30,000 ambiguous or outlying, 1 linked")
 
 
 def test_a_column_of_numbers_goes_from_dark_to_light():

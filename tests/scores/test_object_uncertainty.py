@@ -24,7 +24,7 @@ def table():
 def test_columns_by_hand(table):
     assert table.index.tolist() == list("abcde")
     assert table["cluster"].tolist() == [0, 1, 0, 1, 0]
-    assert table["set"].tolist() == ["{0}", "{1,2}", "{0}", "{}", "{0}"]
+    assert table["set"].tolist() == ["{0}", "{1,2}", "{0,2}", "{}", "{0,1,2}"]
     np.testing.assert_allclose(table["belief"], [1, 0, 0.5, 0.5, 0.5])
     np.testing.assert_allclose(table["plausibility"], [1, 1, 0.5, 0.5, 1])
     np.testing.assert_allclose(table["outlier"], [0, 0, 0, 0.5, 0])

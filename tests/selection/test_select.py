@@ -324,7 +324,7 @@ def test_fits_that_all_collapsed_are_no_answer():
     for partition in (model.partition_, model.predict_partition(X)):
         assert partition.no_answer.startswith("ParsimoniousGaussianMixture collapsed: a cluster shrank onto a few")
         assert "Ask for fewer clusters" in partition.no_answer
-        assert "sure of one cluster" not in partition.summary()
+        assert "assigned to one cluster" not in partition.summary()
     said = str(Selection.of_model(model))
     assert "None of them is an answer" in said
     assert "Best" not in said

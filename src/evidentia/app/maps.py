@@ -58,7 +58,7 @@ def mark_letters(styles: ObjectStyles, objects: np.ndarray) -> list[str]:
 
 
 def hull_columns(lower: Sequence[np.ndarray], upper: Sequence[np.ndarray]) -> dict[str, list[Any]]:
-    """Return corners and colors of hulls: filled around the sure objects of a cluster, dashed around the possible ones.
+    """Return corners and colors of hulls: filled around the assigned objects of a cluster, dashed around possible ones.
 
     Examples
     --------

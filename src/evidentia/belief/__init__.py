@@ -11,7 +11,7 @@ from evidentia.belief.combination import (
     refine,
     yager,
 )
-from evidentia.belief.decision import decide, decide_sets, top_focal_set
+from evidentia.belief.decision import ASSIGNED, believed_sets, decide, decide_sets, top_focal_set
 from evidentia.belief.focal import FocalSets, format_mask, resolve_focal_sets
 from evidentia.belief.mass import MassFunctions
 from evidentia.belief.pooling import average, combine_many, hedge, mean_conflict
@@ -41,8 +41,9 @@ from evidentia.belief.uncertainty import (
 )
 
 __all__ = [
-    "FocalSets", "MassFunctions", "average", "belief", "belief_distance", "cautious", "coarsen", "combine_many",
-    "commonality", "condition", "conflict", "confusion", "conjunctive", "contour", "decide", "decide_sets", "dempster",
+    "ASSIGNED", "FocalSets", "MassFunctions", "average", "belief", "belief_distance", "believed_sets",
+    "cautious", "coarsen", "combine_many", "commonality", "condition",
+    "conflict", "confusion", "conjunctive", "contour", "decide", "decide_sets", "dempster",
     "discount", "disjunctive", "dissonance", "format_mask", "from_contour", "from_pignistic", "hedge",
     "jirousek_shenoy_entropy", "jousselme_distance", "mean_conflict", "nonspecificity", "normalize",
     "normalized_nonspecificity", "pairwise_conflict", "pignistic", "pignistic_entropy", "plausibility", "recast",

@@ -150,6 +150,12 @@ class MassFunctions:
         """Entropy of the pignistic probability in bits, shape (n_samples,)."""
         return uncertainty.pignistic_entropy(self.masses, self.focal_sets)
 
+    @_derived_array
+    def uncertainty(self) -> np.ndarray:
+        """Total uncertainty in bits, shape (n_samples,): conflict and nonspecificity, see
+        :func:`~evidentia.belief.jirousek_shenoy_entropy`."""
+        return uncertainty.jirousek_shenoy_entropy(self.masses, self.focal_sets)
+
     def recast(self, focal_sets: FocalSets) -> MassFunctions:
         """The same mass functions with the columns of another family, see :func:`evidentia.belief.recast`."""
         return MassFunctions(transforms.recast(self.masses, self.focal_sets, focal_sets), focal_sets, copy=False)

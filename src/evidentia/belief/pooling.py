@@ -52,7 +52,7 @@ def hedge(many: Sequence[MassFunctions], aside: int = 0) -> MassFunctions:
 
     What moves to unions, :math:`\sum s_{AB}` over pairs of disjoint sets, is the mean conflict of two of them
     (:func:`mean_conflict`). Opinions that do not contradict each other are averaged; those that are sure of different
-    clusters leave an object torn between these, where the average would have it half in one and half in the other.
+    clusters leave an object ambiguous between these, where the average would have it half in one and half in the other.
 
     Parameters
     ----------

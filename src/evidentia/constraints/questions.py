@@ -63,7 +63,7 @@ def surest_objects(model: Any, X: Any) -> np.ndarray:
 
 
 def boundary_pairs(model: Any, X: Any) -> Iterator[Pair]:
-    """The rule of Antoine et al. (2012): a torn object, and the object nearest to a center of one of its clusters.
+    """The rule of Antoine et al. (2012): an ambiguous object, and the object nearest to a center of its clusters.
 
     First objects come in the order of their largest mass on a set of two clusters. Of the two, the cluster that the
     object is more likely to be in comes first: "same" then settles it.

@@ -11,7 +11,7 @@ from evidentia.prototypes._credal_means import FAMILIES, CredalMeans, SetWeights
 
 
 class BCM(CredalMeans):
-    r"""Belief c-means [1]_: torn between clusters that are nearer to each other than to the object.
+    r"""Belief c-means [1]_: ambiguous between clusters that are nearer to each other than to the object.
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} m_i(A)^{\beta} D_{iA}^2
@@ -26,13 +26,13 @@ class BCM(CredalMeans):
     Notes
     -----
     *From a source* (the abstract; no program was found): the cost of a set mixes distances to its centers with
-    distances between them, and has no barycenter; an object far from clusters that are near to each other is torn, one
-    in the middle is not.
+    distances between them, and has no barycenter; an object far from clusters that are near to each other is ambiguous,
+    one in the middle is not.
 
     *Derived* from the criterion: masses and centers, each at their optimum for given others.
 
     *Our reading*, from memory: the divisor :math:`|A| + \gamma |A| (|A| - 1) / 2`, no penalty :math:`|A|^\alpha` (with
-    alpha 1 far objects would be torn for gamma above 2 only), and centers that feel the distances between them.
+    alpha 1 far objects would be ambiguous for gamma above 2 only), and centers that feel the distances between them.
 
     References
     ----------
@@ -54,7 +54,7 @@ class BCM(CredalMeans):
         papers=("Liu et al., *Pattern Recognition Letters* 33, 2012",), guide="density",
         takes=("weights", "rows beyond memory"),
         families=FAMILIES, empty_set=True, grows="*n p f*", memory="*n f*", doubt="sets, outliers",
-        limit="halfway between two is not torn", sources="its abstract and memory",
+        limit="halfway between two is not ambiguous", sources="its abstract and memory",
     )  # fmt: skip
 
     gamma: float = param(

@@ -29,9 +29,8 @@ from evidentia.hierarchy._places import Places, group_means, group_rows, joussel
 from evidentia.hierarchy._tree import BeliefTree
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition, LazyPartition
-from evidentia.rows.values import LARGEST
-from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.rows.scan import LARGEST
+from evidentia.solvers.memory import refuse_beyond_memory, row_blocks
 
 RELIABILITY = 0.95
 FEW = 10  # numbers of clusters that are tried in small tables too
@@ -205,7 +204,7 @@ class BeliefHierarchical(_base.EvidentialClusterer):
         chosen_for=("trees",),
         criterion=None, power=2, grows='*{n}* in all (`"product"`: *n³*)', memory="*{n}*",
         doubt="sets of the tree, outliers",
-        limit="no way back from a merge; many columns leave most objects torn",
+        limit="no way back from a merge; many columns leave most objects ambiguous",
         as_in_paper='BeliefHierarchical(c, linkage="average", alpha=0.95, gamma=gamma)',
         differs='That is its first way; the link may be another one, and `linkage="product"` is its second way. The '
         "paper leaves alpha and gamma open. Its masses may sum to more than one; here the masses of each cluster are "

@@ -23,6 +23,7 @@ from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, fitted, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
+from evidentia.coverage import plain_method
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE
 from evidentia.mixtures._covariances import MODELS
@@ -219,7 +220,6 @@ class BootGMM(_base.IterativeClusterer):
         "The masses begin at the posteriors of the mixture, where the paper draws them at random: the criterion is the "
         "same, its minimum may be another. The paper's EM of a replicate (mclust) ends when the log-likelihood rises "
         "by less than 1e-5 of itself; for n objects of log-likelihood L that is `boot_tol=1e-5*abs(L)/n`.",
-        exceptions={"check_transformer_n_iter": "its masses may render the intervals before any iteration"},
     )  # fmt: skip
 
     n_clusters: Any = param(
@@ -301,6 +301,9 @@ class BootGMM(_base.IterativeClusterer):
     _train: np.ndarray = fitted()
     _known: np.ndarray = fitted()
     _known_masses: np.ndarray = fitted()
+
+    def _method_without_sets(self) -> Any:
+        return plain_method(self.mixture_)
 
     def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.n_sampled_: int | None = None
@@ -414,6 +417,10 @@ class BootGMM(_base.IterativeClusterer):
         known = np.random.RandomState(0).permutation(len(table))[:PARTNERS]  # new rows are placed by pairs with these
         self._train, self._known, self._known_masses = table, table[known], run.state[known].copy()
         return run.state
+
+    def _clouds(self) -> _base.EvidentialClusterer:
+        mixture = self.mixture_
+        return mixture._clouds() if isinstance(mixture, _base.EvidentialClusterer) else super()._clouds()
 
     def _warn_of_collapses(self, replicates: Bootstrap) -> None:
         lost, drawn = replicates.n_degenerate, replicates.n_drawn

@@ -43,6 +43,7 @@ from evidentia.solvers.coordinates import ALL_EQUAL
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
 from evidentia.solvers.starts import Rows, kmeans_starts, representatives, sorted_rows
+from evidentia.verdict.fitted import Gaussians
 
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
 COVERED = 0.9  # a component's inside is where it has this share of its objects
@@ -467,6 +468,10 @@ class ParsimoniousGaussianMixture(ClassMixture):
         found = np.zeros((len(within), d, d))
         found[:, columns[:, None], columns] = within
         return found
+
+    def _gaussians(self, rows: np.ndarray) -> Gaussians:
+        columns = self._varying
+        return Gaussians(rows[:, columns], self.means_[:, columns], self._parameters.matrices[0])
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         posterior, log_density = evaluate(table[:, self._varying], self._parameters)

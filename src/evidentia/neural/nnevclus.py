@@ -33,8 +33,7 @@ from evidentia.neural.knowledge import Knowledge, read_labels, sure_labels
 from evidentia.neural.network import Architecture, compute_masses
 from evidentia.neural.objective import Penalties, loss_on
 from evidentia.neural.problem import Problem, check_matrix, choose_optimizer, label_peaks, measure_pairs, split_objects
-from evidentia.neural.search import Search
-from evidentia.neural.starts import StartMasses, solve_without_network
+from evidentia.neural.search import Search, StartMasses, solve_without_network
 from evidentia.neural.streaming import Stream
 from evidentia.neural.training import Schedule
 from evidentia.partition import CredalPartition

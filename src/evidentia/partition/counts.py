@@ -7,12 +7,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evidentia.belief.decision import ASSIGNED
 from evidentia.belief.focal import format_mask
 from evidentia.safe_text import printable
 
-__all__ = ["describe_clusters"]
+__all__ = ["KINDS", "count_kinds", "describe_clusters", "kind_of", "percent"]
 
 WORST = 3  # objects that are named
+KINDS = ("assigned", "ambiguous", "outlier")  # of objects, by their set: one cluster, several, none
+
+
+def kind_of(mask: int) -> str:
+    """Return the kind of an object by the mask of its set.
+
+    Examples
+    --------
+    >>> kind_of(0b100), kind_of(0b101), kind_of(0)
+    ('assigned', 'ambiguous', 'outlier')
+    """
+    return "outlier" if mask == 0 else "assigned" if mask.bit_count() == 1 else "ambiguous"
+
+
+def count_kinds(sets: Mapping[int, int]) -> dict[str, int]:
+    """Return how many objects are of each kind; ``sets`` has how many have each set."""
+    found = dict.fromkeys(KINDS, 0)
+    for mask, count in sets.items():
+        found[kind_of(mask)] += count
+    return found
 
 
 class Certainty(NamedTuple):
@@ -34,12 +55,12 @@ class Certainty(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many objects have each set as the set of their largest mass, and how sure they are."""
+    """How many objects have each set, and how uncertain they are."""
 
     n: int
     sets: Mapping[int, int]  # small sets first
-    n_weakly_sure: int  # single clusters with less than half of the mass
     nonspecificity: float  # sum over the objects, each between 0 and 1
+    uncertainty: float  # in total, likewise
     worst: tuple[tuple[float, str], ...]  # doubt and name of the most doubtful objects
 
     def __add__(self, other: Counts) -> Counts:  # type: ignore[override]
@@ -47,50 +68,56 @@ class Counts(NamedTuple):
         return Counts(
             self.n + other.n,
             dict(sorted(together.items(), key=lambda item: (item[0].bit_count(), item[0]))),
-            self.n_weakly_sure + other.n_weakly_sure,
             self.nonspecificity + other.nonspecificity,
+            self.uncertainty + other.uncertainty,
             tuple(sorted([*self.worst, *other.worst], key=lambda one: -one[0])[:WORST]),
         )
 
     def to_text(self, n_clusters: int, cluster_names: Sequence[str] | None, *, empty: bool) -> str:
         """A few lines for a person; ``empty``: whether objects could be outliers."""
-        n = max(self.n, 1)
-        groups: dict[str, list[str]] = {"sure": [], "torn": [], "out": []}
-        totals = dict.fromkeys(groups, 0)
+        groups: dict[str, list[str]] = {kind: [] for kind in KINDS}
         for mask, count in self.sets.items():
-            kind = "out" if mask == 0 else "sure" if mask.bit_count() == 1 else "torn"
-            totals[kind] += count
-            groups[kind].append(f"{printable(format_mask(mask, cluster_names))}: {count}")
+            groups[kind_of(mask)].append(f"{printable(format_mask(mask, cluster_names))}: {count}")
+        totals = count_kinds(self.sets)
 
         def line(kind: str, words: str, detail: bool = True) -> str:
             listed = groups[kind][:8] + (["..."] if len(groups[kind]) > 8 else [])
-            tail = f"     {', '.join(listed)}" if detail and listed else ""
-            return f"  {totals[kind]:>{len(str(n))}} ({totals[kind] / n:4.0%}) {words}{tail}".replace("%", " %")
+            tail = f"  {', '.join(listed)}" if detail and listed else ""
+            return f"  {totals[kind]:>{len(str(self.n))}} ({percent(totals[kind], self.n):>5}) {words}{tail}"
 
         lines = [
             f"{self.n} object{'s' * (self.n != 1)} in {describe_clusters(n_clusters, self.sets)}",
-            line("sure", "sure of one cluster  "),
-            *(
-                [f"     but {self.n_weakly_sure} of them with less than half of their mass on it"]
-                if self.n_weakly_sure
-                else []
-            ),
-            line("torn", "torn between clusters"),
+            line("assigned", "assigned to one cluster    "),
+            line("ambiguous", "ambiguous between clusters "),
         ]
         if empty:
-            lines.append(line("out", "outliers, in none of them", detail=False))
+            lines.append(line("outlier", "outliers, in none of them", detail=False))
+        n = max(self.n, 1)
         lines.append(
-            f"Nonspecificity {self.nonspecificity / n:.2f} on average (0: every object sure, 1: nothing known)."
+            f"Assigned: belief of {ASSIGNED:g} or more. Mean nonspecificity {self.nonspecificity / n:.2f}, mean "
+            f"uncertainty {self.uncertainty / n:.2f} (0: certain, 1: nothing known)."
         )
         if names := [printable(name) for doubt, name in self.worst if doubt > 0]:
-            lines[-1] += f" Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}."
+            lines.append(f"Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}.")
         return "\n".join(lines)
 
 
-def describe_clusters(n_clusters: int, sets: Mapping[int, int]) -> str:
-    """Return how many clusters there are, and how many of them no object is surely or possibly in.
+def percent(count: int, n: int) -> str:
+    """Return a share in whole percents, but 0 and 100 only for nobody and everybody.
 
-    ``sets`` has how many objects have each set as the set of their largest mass.
+    Examples
+    --------
+    >>> percent(1, 1000), percent(999, 1000), percent(5, 5), percent(0, 0)
+    ('<1 %', '>99 %', '100 %', '0 %')
+    """
+    share = 100 * count / max(n, 1)
+    return "<1 %" if 0 < share < 0.5 else ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
+
+
+def describe_clusters(n_clusters: int, sets: Mapping[int, int]) -> str:
+    """Return how many clusters there are, and how many of them no object is assigned to or possibly in.
+
+    ``sets`` has how many objects have each set.
 
     Examples
     --------
@@ -103,4 +130,4 @@ def describe_clusters(n_clusters: int, sets: Mapping[int, int]) -> str:
 
 
 def no_answer_in_words(n: int, why: str) -> str:
-    return f"{n} objects: no answer\n  {why}\n  Nobody is sure of a cluster."
+    return f"{n} objects: no answer\n  {why}\n  No object is assigned to a cluster."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evidentia._objects import align_objects, match_names
+from evidentia._warnings import warn_user
 from evidentia.archive import name_file_in_errors
 from evidentia.belief import combination, decision
+from evidentia.belief.coverage import check_coverage, covering_sets, own_threshold
 from evidentia.belief.focal import FocalSets, format_mask
 from evidentia.belief.mass import MassFunctions
 from evidentia.partition import storage
-from evidentia.partition.counts import WORST, Certainty, Counts, no_answer_in_words
+from evidentia.partition.counts import WORST, Certainty, Counts, count_kinds, kind_of, no_answer_in_words
 from evidentia.partition.explanation import Explainer, Explanation
 from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_blocks
 from evidentia.partition.sparse import SparsePartition
 from evidentia.safe_text import printable_table
+from evidentia.verdict.result import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +40,11 @@ class CredalPartition(MassFunctions):
     view            how to get it
     ==============  ==================================================================================
     hard            ``labels()``: one cluster each, by plausibility, belief, pignistic probability or mass
-    set-valued      ``sets()``: the clusters that remain possible, more of them the more cautious you are
+    set-valued      ``sets()``: the one cluster an object is assigned to, or those between which it is ambiguous;
+                    ``sets(coverage=0.9)``: clusters that hold the right one for a stated share of the objects
     fuzzy           ``pignistic``: a probability for each cluster
     possibilistic   ``contour``: the plausibility of each cluster
-    rough           ``lower(k)``, ``upper(k)``: who is surely, and who is possibly, in cluster k
+    rough           ``lower(k)``, ``upper(k)``: who is assigned to cluster k, and who is possibly in it
     outliers        ``outliers()``, ``empty``: who fits none of the clusters
     pairs           ``relational()``: belief and plausibility that two objects share a cluster
     reasons         ``explain(i, X)``: which clusters compete for an object, and which columns speak for which
@@ -56,10 +60,13 @@ class CredalPartition(MassFunctions):
         against no names are refused, see :meth:`name_objects`.
     no_answer : str, optional
         Why the masses are no answer and what to try, of a fit that collapsed for instance: the summary says this and
-        calls nobody sure.
+        calls nobody assigned.
     label_rule : {"plausibility", "belief", "pignistic", "mass"}
         Rule of ``labels()``, and so of every table and picture, unless another is asked for. Methods give their own, so
         that ``partition_.labels()`` is ``labels_``.
+    verdict : Verdict or callable, optional
+        Whether the clusters are groups, see :attr:`verdict`; or a function of the partition, which is called when the
+        verdict is first asked for.
     copy : bool
         ``False`` takes the array over and freezes it.
 
@@ -69,10 +76,11 @@ class CredalPartition(MassFunctions):
     >>> partition = CredalPartition(masses, FocalSets(2), object_names=["a", "b", "c", "d"])
     >>> print(partition)
     4 objects in 2 clusters
-      2 ( 50 %) sure of one cluster       {0}: 1, {1}: 1
-      1 ( 25 %) torn between clusters     {0,1}: 1
+      2 ( 50 %) assigned to one cluster      {0}: 1, {1}: 1
+      1 ( 25 %) ambiguous between clusters   {0,1}: 1
       1 ( 25 %) outliers, in none of them
-    Nonspecificity 0.40 on average (0: every object sure, 1: nothing known). Most doubtful: d, b, a.
+    Assigned: belief of 0.6 or more. Mean nonspecificity 0.40, mean uncertainty 0.40 (0: certain, 1: nothing known).
+    Most doubtful: d, b, a.
     >>> partition.lower(0), partition.upper(0), partition.outliers()
     (array([0]), array([0, 1]), array([3]))
     """
@@ -81,6 +89,7 @@ class CredalPartition(MassFunctions):
     cluster_names: tuple[str, ...] | None
     no_answer: str | None
     label_rule: str
+    _verdict: Any
 
     def __init__(
         self,
@@ -91,6 +100,7 @@ class CredalPartition(MassFunctions):
         cluster_names: Sequence[str] | None = None,
         no_answer: str | None = None,
         label_rule: str = "plausibility",
+        verdict: Verdict | Callable[[CredalPartition], Verdict] | None = None,
         copy: bool = True,
     ):
         super().__init__(masses, focal_sets, copy=copy)
@@ -101,7 +111,7 @@ class CredalPartition(MassFunctions):
             if names is not None and len(names) != count:
                 raise ValueError(f"'{what}' must hold {count} names. Got {len(names)}.")
             self.__dict__[what] = None if names is None else _check_names(names, what)
-        self.__dict__.update(no_answer=no_answer, label_rule=label_rule)
+        self.__dict__.update(no_answer=no_answer, label_rule=label_rule, _verdict=verdict)
 
     def _like(self, masses: np.ndarray, focal_sets: FocalSets, **changed: Any) -> CredalPartition:
         kept = {name: getattr(self, name) for name in KEPT}
@@ -121,28 +131,51 @@ class CredalPartition(MassFunctions):
         """
         return decision.decide(self.masses, self.focal_sets, rule=rule or self.label_rule, reject=reject)
 
-    def sets(self, rule: str = "mass", *, cautiousness: float = 0.5) -> np.ndarray:
-        """The clusters that remain possible for each object, shape (n_samples, n_clusters) of bool.
+    def sets(
+        self,
+        rule: str = "belief",
+        *,
+        coverage: float | None = None,
+        cautiousness: float = 0.5,
+        level: float = decision.ASSIGNED,
+    ) -> np.ndarray:
+        """Return the clusters that remain possible for each object, shape (n_samples, n_clusters) of bool.
 
         A row without any True is an outlier.
 
         Parameters
         ----------
-        rule : {"mass", "interval-dominance", "cautious"}
-            The set of largest mass (the hard credal partition), all clusters that no other one dominates, or
-            something between one cluster and interval dominance, as ``cautiousness`` goes from 0 to 1.
+        rule : {"belief", "mass", "interval-dominance", "cautious"}
+            ``"belief"``: the one cluster that an object is assigned to, as the belief in it reaches ``level``, or the
+            clusters between which it is ambiguous (:func:`~evidentia.belief.believed_sets`); the summary, the report
+            and all pictures use it. ``"mass"``: the set of largest mass (the hard credal partition of the literature).
+            ``"interval-dominance"``: all clusters that no other one dominates. ``"cautious"``: something between one
+            cluster and interval dominance, as ``cautiousness`` goes from 0 to 1.
+        coverage : float, optional
+            In place of a rule: the likeliest cluster, and all whose pignistic probability reaches a threshold,
+            such that the sets hold this share of the probability on average. It takes the partition's own masses at
+            their word; ``model.sets(X, coverage=0.9)`` has refits calibrate them.
         cautiousness : float in [0, 1]
             Used by ``rule="cautious"`` only.
+        level : float in [0, 1]
+            Used by ``rule="belief"`` only.
         """
-        return decision.decide_sets(self.masses, self.focal_sets, rule=rule, cautiousness=cautiousness)
+        if coverage is not None:
+            warn_user(
+                "These sets rest on the partition's own masses, as nothing else is known of it: "
+                f"model.sets(X, coverage={coverage:g}) calibrates them by refits.",
+                UserWarning,
+            )
+            return covering_sets(self.pignistic, own_threshold(self.pignistic, check_coverage(coverage)))
+        return decision.decide_sets(self.masses, self.focal_sets, rule=rule, cautiousness=cautiousness, level=level)
 
-    def lower(self, k: int, *, rule: str = "mass") -> np.ndarray:
-        """Objects surely in cluster ``k``: those whose set is ``{k}`` (indices)."""
+    def lower(self, k: int, *, rule: str = "belief") -> np.ndarray:
+        """Return the objects assigned to cluster ``k``, those whose set is ``{k}`` (indices)."""
         sets = self.sets(rule)
         return np.flatnonzero(sets[:, self._cluster(k)] & (sets.sum(axis=1) == 1))
 
-    def upper(self, k: int, *, rule: str = "mass") -> np.ndarray:
-        """Objects possibly in cluster ``k``: those whose set contains it (indices)."""
+    def upper(self, k: int, *, rule: str = "belief") -> np.ndarray:
+        """Return the objects possibly in cluster ``k``, those whose set contains it (indices)."""
         return np.flatnonzero(self.sets(rule)[:, self._cluster(k)])
 
     def outliers(self) -> np.ndarray:
@@ -238,7 +271,7 @@ class CredalPartition(MassFunctions):
         >>> partition.object_names, partition.name_objects(None).object_names
         (('Ann', 'Bo'), None)
         """
-        return self._like(self.masses, self.focal_sets, object_names=names)
+        return self._like(self.masses, self.focal_sets, object_names=names, verdict=self._verdict)
 
     def align(self, other: CredalPartition) -> CredalPartition:
         """Renumber the clusters so that they agree as well as they can with those of ``other``.
@@ -261,6 +294,28 @@ class CredalPartition(MassFunctions):
         """The same knowledge over finer clusters: cluster ``k`` becomes the set ``refining[k]`` of fine clusters."""
         fine = combination.refine(self, refining)
         return self._like(fine.masses, fine.focal_sets, cluster_names=cluster_names)
+
+    def coarsen(
+        self, groups: Sequence[Collection[int]], *, cluster_names: Sequence[str] | None = None
+    ) -> CredalPartition:
+        """Join clusters: cluster ``k`` of the result stands for the clusters ``groups[k]``, and masses are summed.
+
+        Parameters
+        ----------
+        groups : sequence of collections of int
+            Every cluster is in exactly one of them.
+        cluster_names : sequence of str, optional
+            Names of the new clusters.
+
+        Examples
+        --------
+        >>> partition = CredalPartition([[0.5, 0.2, 0.3]], FocalSets(3, [{0}, {0, 2}, {1, 2}]))
+        >>> joined = partition.coarsen([{0, 2}, {1}])
+        >>> dict(zip(joined.focal_sets.names(), joined.masses[0].tolist()))
+        {'{0}': 0.7, '{0,1}': 0.3}
+        """
+        coarse = combination.coarsen(self, groups)
+        return self._like(coarse.masses, coarse.focal_sets, cluster_names=cluster_names)
 
     def normalize(self, rule: str = "dempster") -> CredalPartition:
         """Without outliers: the mass of the empty set moved elsewhere, see :func:`evidentia.belief.normalize`."""
@@ -307,6 +362,21 @@ class CredalPartition(MassFunctions):
         names = None if self.object_names is None else [self.object_names[i] for i in chosen]
         return self._like(self.masses[chosen], self.focal_sets, object_names=names)
 
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the clusters are groups, of a partition that a fit returned; None where that is not known.
+
+        It is computed when it is first asked for. Partitions that are made from this one (of some of the objects, with
+        other clusters, combined with another) have none.
+        """
+        if callable(self._verdict):
+            self.__dict__["_verdict"] = self._verdict(self)
+        return self._verdict
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle or a copy holds the verdict, not the table that it is computed from."""
+        return {**self.__dict__, "_verdict": self.verdict}
+
     # -- reading and keeping ------------------------------------------------------------------------------------------
 
     @cached_property
@@ -315,17 +385,21 @@ class CredalPartition(MassFunctions):
         return self.focal_sets.masks[decision.top_focal_set(self.masses, self.focal_sets)]
 
     @cached_property
+    def set_masks(self) -> np.ndarray:
+        """Mask of the set of each object by :meth:`sets`, shape (n_samples,): one bit if it is assigned."""
+        return decision.believed_sets(self.masses, self.focal_sets)
+
+    @cached_property
     def set_counts(self) -> dict[int, int]:
-        """How many objects have each set as the set of their largest mass: ``{mask: count}``, small sets first."""
-        masks, counts = np.unique(self.hard_masks, return_counts=True)
+        """How many objects have each set: ``{mask: count}``, small sets first."""
+        masks, counts = np.unique(self.set_masks, return_counts=True)
         found = dict(zip(masks.tolist(), counts.tolist()))
         return dict(sorted(found.items(), key=lambda item: (item[0].bit_count(), item[0])))
 
-    @cached_property
-    def n_weakly_sure(self) -> int:
-        """How many of the objects counted as sure have less than half of their mass on their single cluster."""
-        single = np.isin(self.hard_masks, 1 << np.arange(self.n_clusters))
-        return int((self.masses.max(axis=1)[single] < 0.5).sum())
+    @property
+    def kind_counts(self) -> dict[str, int]:
+        """How many objects are of each kind: ``{"assigned": ..., "ambiguous": ..., "outlier": ...}``."""
+        return count_kinds(self.set_counts)
 
     def name(self, i: int) -> str:
         """Name of object ``i``, its number when it has none."""
@@ -360,7 +434,8 @@ class CredalPartition(MassFunctions):
         doubt = self.doubt
         worst = tuple((float(doubt[i]), self.name(i)) for i in self.most_doubtful(WORST).tolist())
         specific = len(self) * self.normalized_nonspecificity if len(self) else 0.0
-        return Counts(len(self), self.set_counts, self.n_weakly_sure, specific, worst)
+        uncertain = self.uncertainty.sum() / (2 * np.log2(self.n_clusters)) if self.n_clusters > 1 else 0.0
+        return Counts(len(self), self.set_counts, specific, float(uncertain), worst)
 
     @property
     def certainty(self) -> Certainty:
@@ -378,9 +453,9 @@ class CredalPartition(MassFunctions):
         """Why object ``i`` is doubtful: which clusters compete, which columns speak for which, what would settle it.
 
         The clusters are described column by column from the partition alone, so this works for the result of every
-        method: by the mean of the objects surely in them and the spread around it of all that may be, or by the shares
-        of categories. A column speaks for the cluster in which the object's value is likeliest; what shows only in how
-        columns vary together is not seen.
+        method: by the mean of the objects assigned to them and the spread around it of all that may be, or by the
+        shares of categories. A column speaks for the cluster in which the object's value is likeliest; what shows only
+        in how columns vary together is not seen.
 
         Parameters
         ----------
@@ -393,7 +468,7 @@ class CredalPartition(MassFunctions):
         feature_names : sequence of str, optional
             Names of the columns of X.
         dissimilarities : array-like of shape (n_samples, n_samples), optional
-            Instead of X, for objects without columns: says which sure objects are nearest.
+            Instead of X, for objects without columns: says which assigned objects are nearest.
 
         Returns
         -------
@@ -410,9 +485,9 @@ class CredalPartition(MassFunctions):
         >>> partition = CredalPartition(masses, FocalSets(2, [{0}, {1}, {0, 1}]))
         >>> X = [[1, 20], [2, 22], [3, 21], [7, 20], [8, 21], [9, 22], [5.5, 23]]
         >>> print(partition.explain(6, X, feature_names=["age", "size"]))
-        6: torn between clusters 1 and 0, 0.50 of its mass is on {0,1}.
+        6: ambiguous between clusters 1 and 0, 0.50 of its mass is on {0,1}.
         <BLANKLINE>
-          cluster  mass  plausibility  nearest sure objects
+          cluster  mass  plausibility  nearest assigned objects
           1        0.30          0.80  4 (2.6), 5 (2.7), 3 (3)
           0        0.20          0.70  2 (2.6), 1 (2.7), 0 (4.3)
         <BLANKLINE>
@@ -421,7 +496,7 @@ class CredalPartition(MassFunctions):
           size     23.0  -             21.0 ± 1.1  21.0 ± 1.1
         <BLANKLINE>
         What would settle it: age, which tells 1 and 0 apart best, at least 6.8 (for 1) or at most 4.2 (for 0); it is...
-        Or an answer: does 6 belong with 4 (surely in 1) or with 2 (surely in 0)?
+        Or an answer: does 6 belong with 4 (assigned to 1) or with 2 (assigned to 0)?
         """
         return Explainer(self, X, feature_names=feature_names, dissimilarities=dissimilarities).explain(i)
 
@@ -453,7 +528,7 @@ class CredalPartition(MassFunctions):
         return Explainer(self, X, feature_names=feature_names, dissimilarities=dissimilarities).reasons(objects)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row per object: its cluster, its set, belief and plausibility of that cluster, doubt, and all masses."""
+        """One row per object: cluster, set and kind, belief and plausibility of the cluster, doubt, and all masses."""
         import pandas as pd
 
         labels = self.labels()
@@ -462,7 +537,8 @@ class CredalPartition(MassFunctions):
         cluster = labels if self.cluster_names is None else np.array(self.cluster_names)[labels]
         described = {
             "cluster": cluster,
-            "set": [set_names[mask] for mask in self.hard_masks.tolist()],
+            "set": [set_names[mask] for mask in self.set_masks.tolist()],
+            "kind": [kind_of(mask) for mask in self.set_masks.tolist()],
             "belief": self.singleton_belief[rows, labels],
             "plausibility": self.contour[rows, labels],
             "nonspecificity": self.nonspecificity,
@@ -505,7 +581,7 @@ class CredalPartition(MassFunctions):
         if (at := match_names(names, self.object_names, called)) is not None:
             return self[at].to_anndata(adata, key=key)
         table = self.to_pandas()
-        for column in ("cluster", "set"):
+        for column in ("cluster", "set", "kind"):
             adata.obs[f"{key}_{column}"] = table[column].astype(str).astype("category").to_numpy()
         for column in ("belief", "plausibility", "nonspecificity"):
             adata.obs[f"{key}_{column}"] = table[column].to_numpy()
@@ -519,7 +595,7 @@ class CredalPartition(MassFunctions):
 
     def to_fields(self) -> dict[str, Any]:
         """What the file of a model holds of it, see :mod:`evidentia.storage`."""
-        return {name: getattr(self, name) for name in ("masses", "focal_sets", *KEPT)}
+        return {name: getattr(self, name) for name in ("masses", "focal_sets", *KEPT, "verdict")}
 
     @classmethod
     def from_fields(cls, **fields: Any) -> CredalPartition:
@@ -558,11 +634,10 @@ class CredalPartition(MassFunctions):
     def __repr__(self) -> str:
         if self.no_answer is not None:
             return f"CredalPartition({len(self)} objects, {self.n_clusters} clusters: no answer)"
-        sure = sum(count for mask, count in self.set_counts.items() if mask.bit_count() == 1)
-        out = self.set_counts.get(0, 0)
+        assigned, ambiguous, outliers = self.kind_counts.values()
         return (
             f"CredalPartition({len(self)} objects, {self.n_clusters} clusters, {len(self.focal_sets)} focal sets: "
-            f"{sure} sure, {len(self) - sure - out} torn, {out} outliers)"
+            f"{assigned} assigned, {ambiguous} ambiguous, {outliers} outliers)"
         )
 
 

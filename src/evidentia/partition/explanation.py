@@ -12,9 +12,10 @@ import numpy as np
 
 from evidentia._objects import align_objects
 from evidentia.belief.focal import format_mask
+from evidentia.partition.counts import kind_of
 from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns
 from evidentia.safe_text import printable
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Explainer", "Explanation", "join_words"]
 
 COMPETES = 1 / 3  # plausibility of a cluster that competes, as a share of the largest one
-NEAREST = 3  # sure objects named for each cluster
+NEAREST = 3  # assigned objects named for each cluster
 SPEAKS = 2.0  # a value speaks for a cluster where it is at least so many times as likely as in the next
 SETTLED = 10.0  # one cluster so many times as plausible as the other
 FAR = 3.0  # spreads beyond which a value is unusual in a cluster
@@ -32,7 +33,7 @@ SHOWN_COLUMNS, SHOWN_CLUSTERS = 8, 4
 
 
 class Competitor(NamedTuple):
-    """A cluster that may be the one of the object; ``nearest`` are sure objects of it, ``distances`` how far away."""
+    """A cluster that may be the one of the object; ``nearest`` are assigned to it, ``distances`` how far away."""
 
     cluster: int
     name: str
@@ -51,7 +52,7 @@ class ColumnEvidence(NamedTuple):
     value : float, str or None
         Of the object; None where it is missing.
     usual : tuple
-        For each competing cluster the mean over its sure objects, or the most common category.
+        For each competing cluster the mean over its assigned objects, or the most common category.
     spreads : tuple of float
         Root mean squared distances from these means, of all that may be in the cluster; NaN for categories.
     log_densities : tuple of float
@@ -91,12 +92,12 @@ class Explanation:
     object : str
         Name of the object, its number when it has none.
     index : int
-    kind : {"sure", "torn", "outlier"}
-        What the set of its largest mass is: a single cluster, several, or the empty set.
+    kind : {"assigned", "ambiguous", "outlier"}
+        Whether its set is a single cluster, several, or the empty set, see :func:`~evidentia.belief.believed_sets`.
     set : str
         That set.
     mass : float
-        What it holds.
+        What the set holds; 0 of a union of sets, of which none holds enough.
     clusters : tuple of Competitor
         Clusters that compete, the most plausible first: those of the set, and all that are at least a third as
         plausible as the best. Of an outlier the nearest cluster; alone when nothing is in doubt.
@@ -106,7 +107,7 @@ class Explanation:
         The column, and its values, that would make one of the first two clusters ten times as plausible as the other.
         Of an outlier: the values of its farthest column that are usual in the nearest cluster.
     question : tuple of (str, str)
-        A sure object to compare with, and its cluster, for each of the first two clusters: must-link or cannot-link?
+        An assigned object to compare with, and its cluster, for each of the first two: must-link or cannot-link?
     note : str
         What else to know, a sentence or nothing.
     """
@@ -234,8 +235,8 @@ class Explainer:
         """Why one object is where it is."""
         i = self.find(which)
         partition = self.partition
-        mask = int(partition.hard_masks[i])
-        kind = "outlier" if mask == 0 else "sure" if mask.bit_count() == 1 else "torn"
+        mask = int(partition.set_masks[i])
+        kind = kind_of(mask)
         chosen = (
             [int(self.nearest_cluster(np.array([i]))[0])]
             if mask == 0
@@ -245,7 +246,7 @@ class Explainer:
         about: dict[str, Any] = {"note": partition.no_answer or ""}
         if self.columns is not None and (kind == "outlier" or len(chosen) > 1):
             about |= self._compare(i, chosen) if kind != "outlier" else self._too_far(i, chosen[0])
-        if len(chosen) > 1 and all(len(self._sure(k)) for k in chosen[:2]):
+        if len(chosen) > 1 and all(len(self.partition.lower(k)) for k in chosen[:2]):
             about["question"] = tuple((self._witness(one), one.name) for one in clusters[:2])
         held = float(partition.masses[i][partition.focal_sets.masks == mask].sum())
         words = format_mask(mask, partition.cluster_names)
@@ -257,28 +258,24 @@ class Explainer:
         if self.columns is not None:
             far = [self.profiles.distances(objects, np.full(len(objects), k)) for k in clusters]
             return np.argmin([(part**2).sum(axis=1) for part in far], axis=0)
-        if self.distances is not None and any(len(self._sure(k)) for k in clusters):
-            near = [self.distances[np.ix_(objects, self._sure(k))].min(axis=1, initial=np.inf) for k in clusters]
+        if self.distances is not None and any(len(self.partition.lower(k)) for k in clusters):
+            near = [
+                self.distances[np.ix_(objects, self.partition.lower(k))].min(axis=1, initial=np.inf) for k in clusters
+            ]
             return np.argmin(near, axis=0)
         return self.partition.contour[objects].argmax(axis=1)
 
     # -- parts of an explanation --------------------------------------------------------------------------------------
 
-    def _sure(self, k: int) -> np.ndarray:
-        """Objects surely in a cluster, those with at least half of their mass on it if there are any."""
-        lower = self.partition.lower(k)
-        firm = lower[self.partition.singleton_belief[lower, k] >= 0.5]
-        return firm if len(firm) else lower
-
     def _competitor(self, i: int, k: int) -> Competitor:
         partition = self.partition
         at = partition.focal_sets.singleton_index[k]
-        sure = self._sure(k)
-        sure = sure[sure != i]
+        assigned = self.partition.lower(k)
+        assigned = assigned[assigned != i]
         if self.columns is not None:
-            far = self.profiles.neighbor_distances(i, sure)
+            far = self.profiles.neighbor_distances(i, assigned)
         elif self.distances is not None:
-            far = self.distances[i, sure]
+            far = self.distances[i, assigned]
         else:
             far = np.empty(0)
         near = [j for j in np.argsort(far, kind="stable")[:NEAREST].tolist() if np.isfinite(far[j])]
@@ -287,16 +284,16 @@ class Explainer:
             name=partition.cluster_name(k),
             mass=float(partition.masses[i, at]) if at >= 0 else 0.0,
             plausibility=float(partition.contour[i, k]),
-            nearest=tuple(self.name(int(sure[j])) for j in near),
+            nearest=tuple(self.name(int(assigned[j])) for j in near),
             distances=tuple(float(far[j]) for j in near),
         )
 
     def _witness(self, competitor: Competitor) -> str:
-        """A sure object to compare with: the nearest, or the surest where nothing is known of distances."""
+        """An assigned object to compare with: the nearest, or the most certain where nothing is known of distances."""
         if competitor.nearest:
             return competitor.nearest[0]
-        sure = self._sure(competitor.cluster)
-        return self.name(int(sure[self.partition.singleton_belief[sure, competitor.cluster].argmax()]))
+        assigned = self.partition.lower(competitor.cluster)
+        return self.name(int(assigned[self.partition.singleton_belief[assigned, competitor.cluster].argmax()]))
 
     def _compare(self, i: int, chosen: list[int]) -> dict[str, Any]:
         """Columns, what would settle it, and a note when the columns one by one contradict the partition."""
@@ -396,16 +393,16 @@ class Explainer:
         partition = self.partition
         rows = np.arange(len(partition)) if objects is None else np.array([self.find(i) for i in objects], dtype=int)
         rivals = competing_clusters(partition, rows)
-        out = partition.hard_masks[rows] == 0
+        out = partition.set_masks[rows] == 0
         found = [f"Nothing is in doubt: cluster {partition.cluster_name(some[0])}." if some else "" for some in rivals]
-        torn = [at for at, some in enumerate(rivals) if len(some) > 1 and not out[at]]
-        for at, sentence in zip(torn, self._torn_reasons(rows[torn], [rivals[at] for at in torn])):
+        several = [at for at, some in enumerate(rivals) if len(some) > 1 and not out[at]]
+        for at, sentence in zip(several, self._ambiguous_reasons(rows[several], [rivals[at] for at in several])):
             found[at] = sentence
         for at, sentence in zip(np.flatnonzero(out).tolist(), self._outlier_reasons(rows[out])):
             found[at] = sentence
         return found
 
-    def _torn_reasons(self, rows: np.ndarray, rivals: list[list[int]]) -> list[str]:
+    def _ambiguous_reasons(self, rows: np.ndarray, rivals: list[list[int]]) -> list[str]:
         named = [_list_names([self.partition.cluster_name(k) for k in some]) for some in rivals]
         if self.columns is None or not len(rows):
             return [f"Between {who}." for who in named]
@@ -450,10 +447,10 @@ class Explainer:
 def competing_clusters(partition: CredalPartition, rows: np.ndarray) -> list[list[int]]:
     """Clusters that compete for each of some objects, the most plausible first.
 
-    Those of the set of largest mass, and those at least a third as plausible as the best.
+    Those of its set, and those at least a third as plausible as the best.
     """
     contour, likely = np.round(partition.contour[rows], 9), partition.pignistic[rows]
-    inside = partition.hard_masks[rows, None] >> np.arange(partition.n_clusters) & 1 == 1
+    inside = partition.set_masks[rows, None] >> np.arange(partition.n_clusters) & 1 == 1
     there = inside | (contour >= COMPETES * contour.max(axis=1, keepdims=True)) & (contour > 0)
     order = np.lexsort([-np.round(likely, 9), -contour, ~there], axis=1)
     return [some[:count] for some, count in zip(order.tolist(), there.sum(axis=1).tolist())]
@@ -534,10 +531,11 @@ def _lines(explanation: Explanation) -> list[str]:
         first = f"{who}: nothing is in doubt, {held} cluster {names[0]}."
     elif explanation.kind == "outlier":
         first = f"{who}: an outlier, {held} the empty set. The nearest cluster is {names[0]}."
-    elif explanation.kind == "sure":
+    elif explanation.kind == "assigned":
         first = f"{who}: {held} cluster {names[0]}, but {join_words(names[1:])} cannot be ruled out."
     else:
-        first = f"{who}: torn between clusters {_list_names(names)}, {held} {explanation.set}."
+        share = f"{held} {explanation.set}" if explanation.mass else "no set of clusters holds enough of its mass"
+        first = f"{who}: ambiguous between clusters {_list_names(names)}, {share}."
     lines = [first, "", *_cluster_lines(explanation.clusters)]
     if explanation.columns:
         lines += ["", *_column_lines(explanation)]
@@ -550,7 +548,7 @@ def _list_names(names: Sequence[str], most: int = 6) -> str:
 
 
 def _cluster_lines(clusters: Sequence[Competitor]) -> list[str]:
-    rows = [["cluster", "mass", "plausibility", "nearest sure objects"]]
+    rows = [["cluster", "mass", "plausibility", "nearest assigned objects"]]
     for one in clusters[: 2 * SHOWN_CLUSTERS]:
         near = ", ".join(f"{name} ({far:.2g})" for name, far in zip(one.nearest, one.distances))
         rows.append([one.name, f"{one.mass:.2f}", f"{one.plausibility:.2f}", near or "-"])
@@ -612,7 +610,8 @@ def _question_words(explanation: Explanation) -> str:
         return ""
     (a, first), (b, second) = explanation.question
     opening = "Or an answer" if _decisive_words(explanation) else "What would settle it"
-    return f"{opening}: does {explanation.object} belong with {a} (surely in {first}) or with {b} (surely in {second})?"
+    who = explanation.object
+    return f"{opening}: does {who} belong with {a} (assigned to {first}) or with {b} (assigned to {second})?"
 
 
 def _speakers(names: Sequence[str], clusters: Sequence[str], best: np.ndarray, lead: np.ndarray) -> str:

@@ -19,6 +19,7 @@ from evidentia.partition.counts import Certainty, Counts, no_answer_in_words
 from evidentia.partition.credal import CredalPartition
 from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.source import Chunk, RowSource
+from evidentia.verdict.result import Verdict
 
 NUMBERS = ("float32", "float64")
 COLUMNS = ("cluster", "set", "plausibility", "nonspecificity")  # of what is written of each object
@@ -36,7 +37,7 @@ class LazyPartition:
     place : callable
         Masses, shape (n, n_focal), of rows, shape (n, n_features).
     focal_sets : FocalSets
-    cluster_names, no_answer, label_rule
+    cluster_names, no_answer, label_rule, verdict
         As of :class:`CredalPartition`.
     """
 
@@ -51,16 +52,25 @@ class LazyPartition:
         label_rule: str = "plausibility",
         cluster_names: Sequence[str] | None = None,
         no_answer: str | None = None,
+        verdict: Callable[[LazyPartition], Verdict] | None = None,
     ):
         self.rows, self.focal_sets, self.label_rule, self.no_answer = rows, focal_sets, label_rule, no_answer
         self.cluster_names = None if cluster_names is None else tuple(cluster_names)
         self._place = place
+        self._verdict: Verdict | Callable[[LazyPartition], Verdict] | None = verdict
         self._counts: Counts | None = None
         self._sums: Certainty | None = None
 
     @property
     def n_clusters(self) -> int:
         return self.focal_sets.n_clusters
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the clusters are groups; it takes a pass over the rows when it is first asked for."""
+        if callable(self._verdict):
+            self._verdict = self._verdict(self)
+        return self._verdict
 
     @property
     def counts(self) -> Counts:
@@ -106,13 +116,14 @@ class LazyPartition:
             cluster_names=self.cluster_names,
             no_answer=self.no_answer,
             label_rule=self.label_rule,
+            verdict=lambda _: self.verdict,
             copy=False,
         )
 
     def to_parquet(self, folder: str | os.PathLike[str], *, masses: str | None = None) -> Path:
         """Write a Parquet file for each part of the source, in its order.
 
-        Columns are the cluster, the set of largest mass, plausibility of the cluster, and nonspecificity. Files are
+        Columns are the cluster, the set, plausibility of the cluster, and nonspecificity. Files are
         written where the rows are read, on a Dask cluster by the workers, beside the folder; they are in it once all of
         them are whole, and until then, or after a failure, those of an earlier call are.
 
@@ -172,7 +183,7 @@ class LazyPartition:
     def _bare(self) -> LazyPartition:
         """What places rows, without a list of them: what is sent to others who read them."""
         other = copy(self)
-        other.rows = self.rows.without_handles()
+        other.rows, other._verdict = self.rows.without_handles(), None
         return other
 
     def _check_numbers(self, masses: str | None) -> None:
@@ -197,7 +208,7 @@ class LazyPartition:
         labels = partition.labels()
         values = (
             labels.astype(np.int32),
-            partition.hard_masks,
+            partition.set_masks,
             partition.contour[np.arange(len(labels)), labels].astype(np.float32),
             partition.nonspecificity.astype(np.float32),
         )
@@ -252,7 +263,6 @@ def _write_part(
     import pyarrow.parquet as pq
 
     names = [f"m{name}" for name in partition.focal_sets.names(partition.cluster_names)]
-    sets = {mask: format_mask(mask, partition.cluster_names) for mask in partition.focal_sets.masks.tolist()}
     chunks = iter(rows.read(handle))
     first = next(chunks, None)
     if first is None:
@@ -264,6 +274,7 @@ def _write_part(
             found = partition._partition(chunk)
             columns: dict[str, Any] = partition._columns(found, masses)
             numbers = columns.pop("masses", np.empty((0, 0)))
+            sets = {mask: format_mask(mask, partition.cluster_names) for mask in found.set_counts}
             columns["set"] = pa.array([sets[mask] for mask in columns["set"].tolist()]).dictionary_encode()
             table = pa.table({**columns, **dict(zip(names, numbers.T))})
             writer = pq.ParquetWriter(file, table.schema) if writer is None else writer

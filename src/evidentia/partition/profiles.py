@@ -1,11 +1,11 @@
 r"""What is usual in each cluster, column by column, seen from the partition alone.
 
-A column of numbers has in each cluster the mean :math:`\mu_{kj}` of the objects surely in it, and the spread
-:math:`\sigma_{kj}` around it of all that may be in it: sure objects alone lie closer together than the cluster does,
-and would make every doubtful value look decided. A column of categories has the share of each of them. How well a value
-suits a cluster is the logarithm of its density there, so that evidence of columns in any units, and of both kinds, can
-be compared and added. The density of numbers is Student's t with four degrees of freedom: with the thin tails of a
-normal one, a column that happens to be narrow would outvote all others.
+A column of numbers has in each cluster the mean :math:`\mu_{kj}` of the objects assigned to it, and the spread
+:math:`\sigma_{kj}` around it of all that may be in it: assigned objects alone lie closer together than the cluster
+does, and would make every doubtful value look decided. A column of categories has the share of each of them. How well a
+value suits a cluster is the logarithm of its density there, so that evidence of columns in any units, and of both
+kinds, can be compared and added. The density of numbers is Student's t with four degrees of freedom: with the thin
+tails of a normal one, a column that happens to be narrow would outvote all others.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "Profiles", "column_separations", "profile", "read_columns"]
 
-FEW = 2  # a cluster with fewer sure objects than this is described by everybody who may be in it
+FEW = 2  # a cluster with fewer assigned objects than this is described by everybody who may be in it
 PRIOR = 2.0  # objects that the common spread counts for in the spread of each cluster
 TAIL = 4.0  # degrees of freedom of Student's t
 NARROWEST = 1e-3  # smallest spread, as a share of the spread of the whole column
@@ -213,15 +213,15 @@ def log_density(values: Any, means: Any, spreads: Any, scale: Any = 1.0) -> np.n
     return -0.5 * (TAIL + 1) * np.log1p(squares / TAIL) - np.log(spreads / scale)
 
 
-def sure_weights(partition: CredalPartition) -> np.ndarray:
+def assigned_weights(partition: CredalPartition) -> np.ndarray:
     """How much each object counts for the mean of each cluster, shape (n_samples, n_clusters).
 
-    Its mass on the cluster if it is surely in it, else nothing; in a cluster with hardly any sure objects, as much as
+    Its mass on the cluster if it is assigned to it, else nothing; in a cluster with hardly any of these, as much as
     for the spread.
     """
-    sure = partition.hard_masks[:, None] == 1 << np.arange(partition.n_clusters)
-    few = sure.sum(axis=0) < FEW
-    return np.where(few, possible_weights(partition), np.where(sure, partition.singleton_belief, 0.0))
+    assigned = partition.set_masks[:, None] == 1 << np.arange(partition.n_clusters)
+    few = assigned.sum(axis=0) < FEW
+    return np.where(few, possible_weights(partition), np.where(assigned, partition.singleton_belief, 0.0))
 
 
 def possible_weights(partition: CredalPartition) -> np.ndarray:
@@ -230,9 +230,9 @@ def possible_weights(partition: CredalPartition) -> np.ndarray:
     That is if its set contains the cluster: the crumbs of mass of a crowd far away would make any cluster wide. In a
     cluster with hardly any of these, everybody counts who is no outlier.
     """
-    inside = partition.hard_masks[:, None] >> np.arange(partition.n_clusters) & 1 == 1
+    inside = partition.set_masks[:, None] >> np.arange(partition.n_clusters) & 1 == 1
     few = inside.sum(axis=0) < FEW
-    return np.where(inside | few & (partition.hard_masks[:, None] != 0), partition.pignistic, 0.0)
+    return np.where(inside | few & (partition.set_masks[:, None] != 0), partition.pignistic, 0.0)
 
 
 def profile(partition: CredalPartition, columns: Columns) -> Profiles:
@@ -254,7 +254,7 @@ def profile(partition: CredalPartition, columns: Columns) -> Profiles:
         return mean, held
 
     possible = possible_weights(partition)
-    means, _ = average(sure_weights(partition), unit, 0.0)
+    means, _ = average(assigned_weights(partition), unit, 0.0)
     first, held = average(possible, unit, 0.0)
     second, _ = average(possible, unit**2, 1.0)
     variances = np.maximum(second - 2 * means * first + means**2, 0.0)

@@ -16,7 +16,7 @@ from evidentia.plots.partition import draw_points
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAMES = ("torn", "all", None)
+NAMES = ("ambiguous", "all", None)
 
 
 class GraphPlotData(NamedTuple):
@@ -28,15 +28,15 @@ class GraphPlotData(NamedTuple):
     edges : ndarray of shape (n_edges, 2)
         Numbers of the nodes at both ends.
     masks : ndarray of shape (n_nodes,)
-        The set of largest mass of each node.
-    torn : ndarray
+        The set of each node.
+    ambiguous : ndarray
         Numbers of the nodes that belong to several communities.
     """
 
     xy: np.ndarray
     edges: np.ndarray
     masks: np.ndarray
-    torn: np.ndarray
+    ambiguous: np.ndarray
 
 
 def graph_plot_data(
@@ -50,7 +50,7 @@ def graph_plot_data(
     >>> partition = CredalPartition([[1, 0, 0], [0.2, 0.1, 0.7], [0, 1, 0]], FocalSets(2, [{0}, {1}, {0, 1}]))
     >>> path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
     >>> data = graph_plot_data(partition, path, layout=[[0, 0], [1, 1], [2, 0]])
-    >>> data.edges.tolist(), data.torn.tolist()
+    >>> data.edges.tolist(), data.ambiguous.tolist()
     ([[0, 1], [1, 2]], [1])
     """
     check_value(SEED, random_state, "random_state", "plot_graph")
@@ -65,8 +65,8 @@ def graph_plot_data(
     xy = np.asarray(layout, dtype=float)
     if xy.shape != (len(found), 2):
         raise ValueError(f"'layout' must hold two numbers for each of {len(found)} nodes. Got shape {xy.shape}.")
-    torn = np.flatnonzero(partition.sets().sum(axis=1) > 1)
-    return GraphPlotData(xy, found.edges, partition.hard_masks, torn)
+    ambiguous = np.flatnonzero(partition.sets().sum(axis=1) > 1)
+    return GraphPlotData(xy, found.edges, partition.set_masks, ambiguous)
 
 
 def _spring(graph: Graph, seed: int) -> list[Any]:
@@ -87,13 +87,13 @@ def plot_graph(
     graph: Any,
     *,
     layout: Any = None,
-    names: str | None = "torn",
+    names: str | None = "ambiguous",
     weight: str = "weight",
     random_state: int = 0,
     ax: Axes | None = None,
     **scatter: Any,
 ) -> Axes:
-    """Draw a graph, its nodes by their set of largest mass; those that belong to several communities are named.
+    """Draw a graph, its nodes by their sets; those that belong to several communities are named.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def plot_graph(
     graph : graph of NetworkX, or symmetric matrix of weights
     layout : dict or array-like of shape (n_nodes, 2), optional
         Places of the nodes; without, NetworkX lets springs pull them together.
-    names : {"torn", "all"} or None
+    names : {"ambiguous", "all"} or None
         Which nodes have their names beside them.
     weight : str
         Of NetworkX: the attribute of the edges that is their weight.
@@ -121,7 +121,7 @@ def plot_graph(
     lines = LineCollection(list(data.xy[data.edges]), colors="#8a8a8a", linewidths=0.7, alpha=faint, zorder=1)
     ax.add_collection(lines)
     draw_points(ax, data.xy, data.masks, list(shown), partition.n_clusters, **scatter)
-    for i in {"torn": data.torn.tolist(), "all": range(len(partition)), None: ()}[names]:
+    for i in {"ambiguous": data.ambiguous.tolist(), "all": range(len(partition)), None: ()}[names]:
         ax.annotate(
             partition.name(i), data.xy[i], xytext=(5, 4), textcoords="offset points", fontsize="small", zorder=3,
             parse_math=False,

@@ -62,13 +62,13 @@ def mass_plot_data(
     order = order or ("cluster" if objects is None else "given")
     if order not in ORDERS:
         raise ValueError(f"'order' must be one of {', '.join(map(repr, ORDERS))}. Got {order!r}.")
-    masks = partition.hard_masks[chosen]
+    masks = partition.set_masks[chosen]
     groups = np.where(masks == 0, -1, partition.labels()[chosen])
     # Rounded, so that ties keep the order of the table instead of the order of their last bits.
     doubt = np.round(1 - partition.singleton_belief.max(axis=1)[chosen], 9)
     if order != "given":
-        torn = masks & (masks - 1) != 0  # more than one bit
-        keys = [doubt] if order == "doubt" else [doubt, masks, torn, groups, groups < 0]
+        several = masks & (masks - 1) != 0  # more than one bit
+        keys = [doubt] if order == "doubt" else [doubt, masks, several, groups, groups < 0]
         moved = np.lexsort(keys)
         chosen, groups = chosen[moved], groups[moved]
     focal_sets = partition.focal_sets
@@ -90,7 +90,7 @@ def plot_masses(
     """Draw the mass function of each object as a stacked bar, focal sets colored as in :func:`plot_partition`.
 
     Few objects get a named bar each. Many become one area, grouped by most plausible cluster, outliers last; inside
-    a cluster the sure objects come first, then those of each larger set, and the less doubtful before the more
+    a cluster the assigned objects come first, then those of each larger set, and the less doubtful before the more
     doubtful. The legend says how much of all the mass drawn each set holds.
 
     Parameters

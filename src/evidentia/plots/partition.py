@@ -1,4 +1,4 @@
-"""The picture of a credal partition: every object by its set of clusters, and hulls of sure and of possible members."""
+"""The picture of a credal partition: every object by its set, and hulls of assigned and of possible members."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from evidentia._objects import align_objects
 from evidentia.partition import CredalPartition
-from evidentia.plots.hull import convex_hull
 from evidentia.plots.mpl import count, drawing, legend_columns, name_axes, new_axes, set_legend
 from evidentia.plots.palette import set_style
 from evidentia.plots.styles import point_area
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DENSE", "PartitionPlotData", "density_plot_data", "partition_plot_data", "plot_partition"]
 
-SURE, POSSIBLE = "-", (0, (4, 2))
+ASSIGNED, POSSIBLE = "-", (0, (4, 2))
 HULL_LINES: dict[str | None, dict[str, Any]] = {
-    "both": {"surely in": SURE, "possibly in": POSSIBLE},
-    "lower": {"surely in": SURE},
+    "both": {"assigned to": ASSIGNED, "possibly in": POSSIBLE},
+    "lower": {"assigned to": ASSIGNED},
     "upper": {"possibly in": POSSIBLE},
     None: {},
 }
@@ -41,10 +40,10 @@ class PartitionPlotData(NamedTuple):
     ----------
     xy : ndarray of shape (n_samples, 2)
     masks : ndarray of shape (n_samples,)
-        Set of largest mass of each object.
+        Set of each object, see :meth:`~evidentia.partition.CredalPartition.sets`.
     lower, upper : list of n_clusters ndarrays of shape (n_corners, 2)
-        Corners of the hulls of the objects surely and possibly in each cluster; two corners are a segment, one is a
-        point, none an empty approximation.
+        Corners of the hulls of the objects assigned to and possibly in each cluster; two corners are a segment, one is
+        a point, none an empty approximation.
     centers : ndarray of shape (n_clusters, 2) or None
     axis_names : tuple of two str
     """
@@ -91,7 +90,7 @@ def partition_plot_data(
     if columns == "pca":
         table = fill_missing(table)
     plane = choose_plane(table, names, columns)
-    xy, masks = plane.project(table), partition.hard_masks
+    xy, masks = plane.project(table), partition.set_masks
     clusters = range(partition.n_clusters)
     return PartitionPlotData(
         xy=xy,
@@ -164,9 +163,9 @@ def plot_partition(
     ax: Axes | None = None,
     **scatter: Any,
 ) -> Axes:
-    """Draw the objects by their set of largest mass, with hulls of the sure and of the possible members.
+    """Draw the objects by their sets, with hulls of the assigned and of the possible members.
 
-    A filled hull with a solid outline holds the lower approximation of a cluster (who is surely in it), a dashed one
+    A filled hull with a solid outline holds the lower approximation of a cluster (who is assigned to it), a dashed one
     the upper approximation (who may be in it). The legend counts the objects of each set.
 
     Parameters
@@ -205,9 +204,9 @@ def plot_partition(
     ax = new_axes(ax, figsize=(5.8 + 0.9 * legend_columns(len(shown)), 4.8))
     for k in range(partition.n_clusters):
         if hulls in ("both", "upper"):
-            _draw_hull(ax, data.upper[k], set_style(1 << k, partition.n_clusters).color, sure=False)
+            _draw_hull(ax, data.upper[k], set_style(1 << k, partition.n_clusters).color, assigned=False)
         if hulls in ("both", "lower"):
-            _draw_hull(ax, data.lower[k], set_style(1 << k, partition.n_clusters).color, sure=True)
+            _draw_hull(ax, data.lower[k], set_style(1 << k, partition.n_clusters).color, assigned=True)
     shades = None
     if _wants_density(density, len(partition), scatter):
         shades = _draw_density(ax, data, partition.n_clusters, **scatter)
@@ -279,15 +278,15 @@ def draw_points(
         ax.scatter(*xy[masks == mask].T, **{**look, **scatter})
 
 
-def _draw_hull(ax: Axes, corners: np.ndarray, color: str, *, sure: bool) -> None:
+def _draw_hull(ax: Axes, corners: np.ndarray, color: str, *, assigned: bool) -> None:
     from matplotlib.patches import Polygon
 
-    line: dict[str, Any] = {"lw": 1.3, "ls": SURE, "zorder": 1.6}
-    if not sure:
+    line: dict[str, Any] = {"lw": 1.3, "ls": ASSIGNED, "zorder": 1.6}
+    if not assigned:
         line = {"lw": 1.1, "ls": POSSIBLE, "alpha": 0.8, "zorder": 1.5}
     if len(corners) >= 3:
         ax.add_patch(Polygon(corners, closed=True, fill=False, ec=color, **line))
-        if sure:
+        if assigned:
             ax.add_patch(Polygon(corners, closed=True, fc=color, alpha=0.12, lw=0, zorder=1.4))
     elif len(corners) == 2:
         ax.plot(*corners.T, color=color, **line)
@@ -300,3 +299,54 @@ def _draw_centers(ax: Axes, centers: np.ndarray) -> None:
     for k, at in enumerate(centers):
         ring = {"boxstyle": "circle,pad=0.2", "fc": "white", "ec": set_style(1 << k, len(centers)).color, "lw": 1.8}
         ax.annotate(str(k), at, ha="center", va="center", fontsize="small", weight="bold", bbox=ring, zorder=3)
+
+
+FLAT = 1e-9  # a cloud thinner than this share of its length is a line: rounding, not width
+MANY = 1000  # points from which those well inside are left out first
+
+
+def convex_hull(xy: np.ndarray) -> np.ndarray:
+    """Corners of the convex hull in counter-clockwise order, shape (n_corners, 2).
+
+    No corner without points, one for a single place, the two ends when all points lie on a line. Rows with NaN are left
+    out.
+
+    Examples
+    --------
+    >>> convex_hull(np.array([[0, 0], [2, 0], [1, 0.5], [2, 2], [0, 2]])).shape
+    (4, 2)
+    >>> convex_hull(np.array([[0.0, 0.0], [3.0, 3.0], [1.0, 1.0]]))
+    array([[0., 0.],
+           [3., 3.]])
+    """
+    from scipy.spatial import ConvexHull
+
+    xy = np.unique(_outer(xy[~np.isnan(xy).any(axis=1)]), axis=0)
+    if len(xy) <= 2:
+        return xy
+    # A hull does not depend on units, but the test for a line does: both columns to the same length first.
+    span = np.ptp(xy, axis=0)
+    unit = (xy - xy.mean(axis=0)) / np.where(span > 0, span, 1)
+    _, length, direction = np.linalg.svd(unit, full_matrices=False)
+    if length[1] <= FLAT * length[0]:
+        along = unit @ direction[0]
+        ends = np.sort([along.argmin(), along.argmax()])
+        return xy[ends]
+    return xy[ConvexHull(unit).vertices]
+
+
+def _outer(xy: np.ndarray) -> np.ndarray:
+    """The points that may be corners: those not inside the octagon of the points farthest in eight directions."""
+    if len(xy) <= MANY:
+        return xy
+    span = np.ptp(xy, axis=0)
+    unit = (xy / np.where(span > 0, span, 1)).T
+    angle = np.arange(8) * np.pi / 4
+    corners = np.unique((np.column_stack([np.cos(angle), np.sin(angle)]) @ unit).argmax(axis=1))
+    around = unit[:, corners] - unit[:, corners].mean(axis=1, keepdims=True)
+    start = unit[:, corners[np.argsort(np.arctan2(around[1], around[0]))]]
+    edges = np.roll(start, -1, axis=1) - start
+    inside = np.ones(len(xy), dtype=bool)
+    for (x, y), (dx, dy) in zip(start.T, edges.T):
+        inside &= dx * (unit[1] - y) - dy * (unit[0] - x) > 0
+    return xy[~inside]

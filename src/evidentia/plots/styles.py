@@ -28,12 +28,11 @@ __all__ = [
 ]
 
 DRAWN = 20_000  # objects beyond which some are left out
-SURE, TORN, OUTLIER = range(3)
-KINDS = ("sure", "torn", "outlier")
+ASSIGNED, AMBIGUOUS, OUTLIER = range(3)  # positions in the words for them, ``KINDS``
 BOKEH_MARKS = {"o": "circle", "D": "diamond", "^": "triangle", "P": "cross", "s": "square", "x": "x"}
 MISSING = "#d9d9d9"
 SHADES = 255  # of a column of numbers
-GROWTH = 0.9  # how much larger the most doubtful object is than a sure one
+GROWTH = 0.9  # how much larger the most doubtful object is than a certain one
 
 
 class ObjectStyles(NamedTuple):
@@ -51,7 +50,7 @@ class ObjectStyles(NamedTuple):
     codes : ndarray of shape (n_samples,), uint8 or uint16
         The set of each object, as a position in ``masks``.
     kinds : ndarray of shape (n_samples,), uint8
-        Position in ``KINDS``: sure of one cluster, torn between several, outlier.
+        Position in ``KINDS``: of :mod:`evidentia.partition.counts`: assigned, ambiguous, outlier.
     sizes : ndarray of shape (n_samples,), float32
         Diameter in pixels, larger the more doubtful the object.
     """
@@ -75,7 +74,7 @@ class ObjectStyles(NamedTuple):
 def object_styles(
     partition: CredalPartition, *, sets: np.ndarray | None = None, cluster_names: Sequence[str] | None = None
 ) -> ObjectStyles:
-    """Return the styles of objects by their sets of largest mass, or by other sets that were decided for them.
+    """Return the styles of objects by their sets, or by other sets that were decided for them.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ def object_styles(
     ['0072b2ff', 'd55e00ff', 'bdbdbdff', '111111ff']
     """
     n, c = len(partition), partition.n_clusters
-    own = partition.hard_masks if sets is None else sets @ (1 << np.arange(c, dtype=np.int64))
+    own = partition.set_masks if sets is None else sets @ (1 << np.arange(c, dtype=np.int64))
     masks, codes, counts = np.unique(own, return_inverse=True, return_counts=True)
     cards = np.array([mask.bit_count() for mask in masks.tolist()], dtype=np.int64)
     order = np.lexsort([masks, np.where(cards == 0, c + 1, cards)])
@@ -104,7 +103,7 @@ def object_styles(
     masks, counts, cards = masks[order], counts[order], cards[order]
     styles = [set_style(mask, c) for mask in masks.tolist()]
     codes = place[codes].astype(np.uint8 if len(masks) <= 256 else np.uint16)
-    kind = np.select([cards == 0, cards == 1], [OUTLIER, SURE], TORN).astype(np.uint8)
+    kind = np.select([cards == 0, cards == 1], [OUTLIER, ASSIGNED], AMBIGUOUS).astype(np.uint8)
     return ObjectStyles(
         masks=masks,
         labels=tuple(legend_labels(masks.tolist(), c, cluster_names or partition.cluster_names)),
@@ -124,7 +123,7 @@ def point_area(n: int) -> float:
 
 
 def diameter(n: int) -> float:
-    """Diameter in pixels of a sure object among ``n`` that are drawn."""
+    """Diameter in pixels of a certain object among ``n`` that are drawn."""
     return point_area(min(n, DRAWN)) ** 0.5 * 96 / 72
 
 
@@ -147,7 +146,7 @@ class DrawnObjects(NamedTuple):
 
 
 def choose_drawn(kinds: np.ndarray, *, always: Any = (), most: int = DRAWN) -> DrawnObjects:
-    """At most ``most`` objects to draw: those named, those that are not sure, and a sample of the others.
+    """At most ``most`` objects to draw: those named, those that are not assigned, and a sample of the others.
 
     Whatever there are too many of is sampled. The sample depends on the number of objects alone, so that a point that
     is drawn stays when the partition changes.
@@ -165,18 +164,18 @@ def choose_drawn(kinds: np.ndarray, *, always: Any = (), most: int = DRAWN) -> D
     >>> choose_drawn(np.array([0, 0, 1, 0, 0, 2]), always=[4], most=4).objects
     array([1, 2, 4, 5])
     >>> choose_drawn(np.array([0, 0, 1, 0, 0, 2]), always=[4], most=4).words
-    'Drawn are 4 of 6 objects: all 2 torn or outlying, 1 linked, moved or selected, and a sample of the others.'
+    'Drawn are 4 of 6 objects: all 2 ambiguous or outlying, 1 linked, moved or selected, and a sample of the others.'
     """
     n, named = len(kinds), np.unique(np.asarray(always, dtype=np.int64))
     if n <= most:
         return DrawnObjects(np.arange(n), "")
-    tier = np.where(kinds == SURE, 2, 1)
+    tier = np.where(kinds == ASSIGNED, 2, 1)
     tier[named] = 0
     order = np.lexsort([np.random.default_rng(0).permutation(n), tier])
     objects = np.sort(order[:most])
-    doubtful, drawn = int((kinds != SURE).sum()), int((kinds[objects] != SURE).sum())
+    doubtful, drawn = int((kinds != ASSIGNED).sum()), int((kinds[objects] != ASSIGNED).sum())
     which = f"all {doubtful:,}" if drawn == doubtful else f"{drawn:,} of {doubtful:,}"
-    parts = [f"{which} torn or outlying"] if doubtful else []
+    parts = [f"{which} ambiguous or outlying"] if doubtful else []
     parts += [f"{min(len(named), most):,} linked, moved or selected"] if len(named) else []
     rest = "and a sample of the others" if parts else "a sample"
     return DrawnObjects(objects, f"Drawn are {most:,} of {n:,} objects: {', '.join([*parts, rest])}.")

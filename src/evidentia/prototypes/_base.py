@@ -13,6 +13,7 @@ import numpy as np
 from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._parameters import Choice, Predicate, fitted, param
+from evidentia._streaming import RunningMean
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.constraints import PairwiseConstraints
@@ -34,12 +35,10 @@ from evidentia.prototypes._kernel import (
 from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.scan import Table, scan
 from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_bounds, chunk_rows
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
-from evidentia.solvers.descent import Run, descend
+from evidentia.solvers.descent import Run, Vectors, descend
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES, kmeans_starts
-from evidentia.solvers.stepwise import RunningMean
 from evidentia.solvers.threads import one_blas_thread
 
 RHO_FACTOR = 3.0

@@ -113,7 +113,7 @@ class MedoidClusterer(RelationalClusterer):
         "Sets of clusters that may hold mass. The named families hold the empty set.",
         default="pairs",
     )
-    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer are ambiguous.", default=1.0)
     beta: float = param(
         _base.BETA, "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=2.0
     )

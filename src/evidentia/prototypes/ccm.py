@@ -9,7 +9,7 @@ from evidentia.prototypes._credal_means import FAMILIES, CredalMeans, SetWeights
 
 
 class CCM(CredalMeans):
-    r"""Credal c-means [1]_: an object is torn between clusters only when it is near to *all* of their centers.
+    r"""Credal c-means [1]_: an object is ambiguous between clusters only when it is near to *all* of their centers.
 
     .. math::
         J = \sum_i \Big[ \sum_{A \neq \varnothing} m_i(A)^{\beta} D_{iA}^2
@@ -57,7 +57,7 @@ class CCM(CredalMeans):
     """
 
     method = Method(
-        name="ccm", title="credal c-means: an object is torn when it is near to all centers of a set",
+        name="ccm", title="credal c-means: an object is ambiguous when it is near to all centers of a set",
         papers=("Liu et al., *Knowledge-Based Systems* 74, 2015",), guide="density",
         takes=("weights", "rows beyond memory"),
         families=FAMILIES, empty_set=True, grows="*n p f*", memory="*n f*", doubt="sets, outliers",
@@ -65,9 +65,7 @@ class CCM(CredalMeans):
         sources="its abstract and a program by others",
     )  # fmt: skip
 
-    gamma: float = param(
-        Number(above=0), "Weight of the barycenter: the larger, the more objects are torn.", default=1.0
-    )
+    gamma: float = param(Number(above=0), "Weight of the barycenter: the larger, the more are ambiguous.", default=1.0)
 
     def _set_weights(self, focal_sets: FocalSets) -> SetWeights:
         mixing = mix_with_centers(focal_sets, self.gamma, focal_sets.card + self.gamma)

@@ -151,7 +151,7 @@ class CECM(PrototypeClusterer):
         default="full",
     )
     xi: float = param(Number(low=0, below=1), "Weight of the links against the geometry of the data.", default=0.5)
-    alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=1.0)
+    alpha: float = param(ALPHA, "Penalty of larger sets: the larger, the fewer are ambiguous.", default=1.0)
     rho: Any = param(
         RHO,
         """Distance of every object to the empty set, in the units of X. ``"auto"`` is ten times the largest distance of

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from evidentia import _streaming
 from evidentia._data import Data
-from evidentia._streaming import StreamingMixin
 from evidentia.methods import Method
 from evidentia.prototypes._base import PrototypeClusterer, Solution, single_clusters
 from evidentia.prototypes._kernel import descent_step
 from evidentia.rows.source import RowSource
 
 
-class FCM(StreamingMixin, PrototypeClusterer):
+class FCM(PrototypeClusterer):
     r"""Fuzzy c-means [1]_: every object belongs to each cluster by a degree.
 
     .. math::
         J = \sum_i \sum_k u_{ik}^{\beta} \|x_i - v_k\|^2, \qquad \sum_k u_{ik} = 1
 
     The degrees are masses on single clusters, so ``partition_.pignistic`` is the fuzzy partition :math:`U`.
-    No object is an outlier (see :class:`NoiseClustering`) and no object is torn between clusters (see
+    No object is an outlier (see :class:`NoiseClustering`) and no object is ambiguous between clusters (see
     :class:`ECM`).
 
     Notes
@@ -45,8 +45,11 @@ class FCM(StreamingMixin, PrototypeClusterer):
         name="fcm", title="fuzzy c-means", papers=("Bezdek, 1981",), guide="ecm",
         takes=("weights", "rows beyond memory"),
         grows="as ECM, *f = c*", memory="*n c*", doubt="memberships",
-        limit="far objects look torn, none is an outlier",
+        limit="far objects look ambiguous, none is an outlier",
     )  # fmt: skip
+
+    partial_fit = _streaming.partial_fit
+    _keeps_single = True
 
     def _fit(self, data: Data[RowSource]) -> None:
         objects = self._read_objects(data.rows)

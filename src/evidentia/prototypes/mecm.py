@@ -13,7 +13,7 @@ from evidentia.methods import Method
 from evidentia.prototypes._kernel import LEAST_COST
 from evidentia.prototypes._medoid_base import FAMILIES, MedoidClusterer, Position
 from evidentia.solvers.barycentric import sums_over_pairs
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
 
 class SpacedMedoids(NamedTuple):
@@ -171,7 +171,7 @@ class MECM(MedoidClusterer):
         "Weight of the mean dissimilarity to the clusters of a set against their unevenness.",
         default=1.0,
     )
-    eta: float = param(Number(above=0), "Tolerance of unevenness: the larger, the more objects are torn.", default=1.0)
+    eta: float = param(Number(above=0), "Tolerance of unevenness: the larger, the more are ambiguous.", default=1.0)
 
     def _represent(self, medoids: np.ndarray, dissimilarity: np.ndarray, focal_sets: FocalSets) -> SpacedMedoids:
         return SpacedMedoids(medoids, sums_over_pairs(dissimilarity[np.ix_(medoids, medoids)], focal_sets))

@@ -103,7 +103,7 @@ class SECMdd(MedoidClusterer):
         sources="its abstract and programs by others",
     )  # fmt: skip
 
-    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=0.5)
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer are ambiguous.", default=0.5)
     eta: float = param(
         Number(low=0),
         "How much nearness counts against evenness when an object is chosen to represent a set.",

@@ -21,9 +21,8 @@ from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST
 from evidentia.prototypes._free_prototypes import Members, Points, Space, WarpedSeries
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, renumber_sets, update_masses
 from evidentia.prototypes._medoid_base import COPIES, CURE, FAMILIES, RHO_QUANTILE, check_given_objects
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ALL_EQUAL
-from evidentia.solvers.descent import Run
+from evidentia.solvers.descent import Run, Vectors
 from evidentia.solvers.starts import kmeans_starts, mixed_starts, spread_starts
 
 
@@ -174,7 +173,7 @@ class SoftECM(RelationalClusterer):
         set.""",
         default="pairs",
     )
-    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer objects are torn.", default=2.0)
+    alpha: float = param(_base.ALPHA, "Penalty of larger sets: the larger, the fewer are ambiguous.", default=2.0)
     beta: float = param(
         _base.BETA, "Fuzzifier: near 1 each object has its mass on one set, large values spread it.", default=1.5
     )

@@ -18,10 +18,9 @@ from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, 
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
-from evidentia.rows.values import SMALLEST
-from evidentia.solvers.acceleration import Vectors
+from evidentia.rows.scan import SMALLEST
 from evidentia.solvers.barycentric import averaging, solve_centers
-from evidentia.solvers.descent import Run, Watch, all_runs, best_of, descend
+from evidentia.solvers.descent import Run, Vectors, Watch, all_runs, best_of, descend
 from evidentia.solvers.starts import spread_starts
 
 ROUNDING = 1e-9  # of the largest eigenvalue or dissimilarity: below it, a negative number is a zero

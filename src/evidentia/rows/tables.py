@@ -50,6 +50,15 @@ def as_table(X: Any, use_rep: str | None = None) -> Any:
     return _from_xarray(X) if home == "xarray" else _from_frame(X)
 
 
+def take_objects(table: Any, rows: np.ndarray, square: bool = False) -> Any:
+    """Return some of the objects of a table or list; ``square``: of dissimilarities, those between them."""
+    if hasattr(table, "iloc"):
+        return table.iloc[rows, rows] if square else table.iloc[rows]
+    if square:
+        return np.asarray(table)[np.ix_(rows, rows)]
+    return table[rows] if hasattr(table, "shape") else [table[i] for i in rows.tolist()]
+
+
 # -- packages ---------------------------------------------------------------------------------------------------------
 
 

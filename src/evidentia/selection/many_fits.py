@@ -19,9 +19,8 @@ from evidentia._parameters import JOBS, check_value, random_numbers, unknown_nam
 from evidentia._warnings import warn_user
 from evidentia.partition import CredalPartition, Fusion, fuse
 from evidentia.rows import as_rows
-from evidentia.rows.tables import as_table
-from evidentia.selection.catching import CAUGHT, separate_warnings
-from evidentia.selection.search import as_estimator
+from evidentia.rows.tables import as_table, take_objects
+from evidentia.selection.search import CAUGHT, as_estimator, separate_warnings
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import thread_pool
 
@@ -103,7 +102,7 @@ def ensemble(
     rule, frame
         As in :func:`evidentia.partition.fuse`. The default averages the fits, and where two of them contradict each
         other, puts that share of the mass on the union of what they say: objects whose cluster depends on the fit are
-        torn.
+        ambiguous.
     random_state : int, RandomState or None
         An integer makes all of it repeatable.
     n_jobs : int, optional
@@ -205,7 +204,7 @@ def _fit(table: Any, estimator: Any, given: dict[str, Any], rows: np.ndarray) ->
     row: dict[str, Any] = {**given, "n_clusters": given.get("n_clusters"), "criterion": np.nan, "used": False}
     model, found, problems = clone(estimator).set_params(**given), None, []
     try:
-        model.fit(_take_objects(table, rows, is_precomputed(model)))
+        model.fit(take_objects(table, rows, is_precomputed(model)))
         found = _predict(model, table, rows) if len(rows) < _length(table) else model.partition_
         row |= {"n_clusters": model.n_clusters_, "criterion": getattr(model, "criterion_", np.nan)}
         if found.no_answer is not None:
@@ -219,15 +218,6 @@ def _fit(table: Any, estimator: Any, given: dict[str, Any], rows: np.ndarray) ->
 
 def _length(table: Any) -> int:
     return table.shape[0] if hasattr(table, "shape") else len(table)
-
-
-def _take_objects(table: Any, rows: np.ndarray, square: bool) -> Any:
-    """Some of the objects; of dissimilarities, between these."""
-    if hasattr(table, "iloc"):
-        return table.iloc[rows, rows] if square else table.iloc[rows]
-    if square:
-        return np.asarray(table)[np.ix_(rows, rows)]
-    return table[rows] if hasattr(table, "shape") else [table[i] for i in rows.tolist()]
 
 
 def _predict(model: Any, table: Any, rows: np.ndarray) -> CredalPartition:

@@ -20,7 +20,7 @@ def conflict_between_views(partitions: Sequence[CredalPartition]) -> np.ndarray:
     cluster is the most plausible one to every view, or as plausible as any: a view that does not tell two clusters
     apart contradicts neither, and one that lacks the object contradicts nobody. It is near one when what is
     plausible to one view is out of the question for another. (The mass that Dempster's rule would put on the empty set
-    is no such measure: it is large between a view and itself, when that is torn.)
+    is no such measure: it is large between a view and itself, when that is ambiguous.)
 
     Parameters
     ----------

@@ -18,9 +18,8 @@ from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST, Slices, valu
 from evidentia.prototypes._kernel import Criterion, block_masses, renumber_sets
 from evidentia.prototypes._medoid_base import check_given_objects
 from evidentia.prototypes.ecm import ECM, first_sets, overlapping_sets
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales
-from evidentia.solvers.descent import Run
+from evidentia.solvers.descent import Run, Vectors
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES
 from evidentia.views import _kernel

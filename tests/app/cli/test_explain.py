@@ -43,7 +43,7 @@ def test_objects_without_names_go_by_number(run, results, tmp_path):
     write_results(tmp_path / "plain", partition=partition, X=results[2].to_numpy()[:, :1].astype(float))
     code, said = run("explain", tmp_path / "plain", 6)
     assert code == 0
-    assert said.startswith("6: torn between clusters 0 and 1")
+    assert said.startswith("6: ambiguous between clusters 0 and 1")
     assert "column 0" in said
 
 

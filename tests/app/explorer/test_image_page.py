@@ -103,6 +103,6 @@ def test_slices_and_channels_of_a_stack(new_page, tmp_path):
         driver.wait()
         driver.drag("segments", [(12, 3), (12, 20)])
         driver.click("Segment again")
-        assert re.match("2 strokes: .* voxels are sure", driver.status)
+        assert re.match("2 strokes: .* voxels are assigned", driver.status)
     again = ImageExploration(read_image(tmp_path / "stack.tif"), folder=tmp_path / "stack-explorer")
     assert [(one.pen, one.plane) for one in again.step.strokes] == [(0, 2), (1, 2)]

@@ -109,7 +109,7 @@ def test_the_summary_counts_pixels_not_values():
     found = segment(image, EGMM(2, random_state=0))
     lines = found.summary().splitlines()
     assert lines[0] == "18 pixels in 2 clusters"
-    assert lines[1].split()[:4] == ["18", "(100", "%)", "sure"]
+    assert lines[1].split()[:4] == ["18", "(100", "%)", "assigned"]
     assert lines[1].endswith("{0}: 11, {1}: 7")
     assert [float(line.split()[1]) for line in lines[-2:]] == pytest.approx([120 / 11, 633 / 7], rel=1e-3)
     assert repr(found) == "Segmentation(1 × 18 pixels, 2 clusters, 4 feature vectors)"

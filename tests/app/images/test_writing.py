@@ -76,7 +76,7 @@ def test_the_overview_shows_image_segments_sets_and_doubt(brain):
     figure = plot_segmentation(found)
     titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
     assert titles == [
-        "channel 0", "channel 1", "most plausible cluster", "set of largest mass", "nonspecificity (bits)", "mass on ∅",
+        "channel 0", "channel 1", "most plausible cluster", "set", "nonspecificity (bits)", "mass on ∅",
     ]  # fmt: skip
     words = [text.get_text() for text in figure.axes[3].get_legend().get_texts()]
     assert words[:4] == ["{0}", "{1}", "{2}", "{0,1}"] or words[0] == "∅ (outlier)"

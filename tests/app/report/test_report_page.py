@@ -84,7 +84,7 @@ def test_a_full_report_is_self_contained_and_escapes_everything(fitted, tmp_path
     for image in reader.images:
         assert image["src"].startswith("data:image/png;base64,iVBOR")
         assert len(image["alt"]) > 20
-    assert "30 of 30 objects (100 %) are surely in one cluster: 15 in cluster 0, 15 in cluster 1." in text
+    assert "30 of 30 objects (100 %) are assigned to one cluster: 15 to cluster 0, 15 to cluster 1." in text
     assert "from evidentia import EGMM" in text
     assert "prefers-color-scheme: dark" in text
 
@@ -102,19 +102,20 @@ def cells(section):
 
 
 def test_the_table_of_clusters_by_hand():
-    masses = np.eye(4)[[1, 1, 2, 3, 0]]  # two surely in 0, one surely in 1, one torn, one outlier
+    masses = np.eye(4)[[1, 1, 2, 3, 0]]  # two assigned to 0, one to 1, one ambiguous, one outlier
     partition = CredalPartition(masses, FocalSets(2), cluster_names=["low", "high"])
     X = np.array([[1.0, 100], [2, np.nan], [9, 300], [5, 200], [33, 150]])
-    # Torn and outlying objects count half in each. Around 187.5, v is -87.5, -, 112.5, 12.5, -37.5: the clusters' sums
-    # are -100 and 100 over sizes 3 and 2, so 10000/3 + 10000/2 of 21875 is between. Around 10, u: 64/3 + 64/2 of 700.
+    # Ambiguous and outlying objects count half in each. Around 187.5, v is -87.5, -, 112.5, 12.5, -37.5: the clusters'
+    # sums are -100 and 100 over sizes 3 and 2, so 10000/3 + 10000/2 of 21875 is between. Around 10, u: 64/3 + 64/2 of
+    # 700.
     assert cells(clusters_section(partition, read_columns(X, ["u", "v"]))) == [
         *["", "tells apart", "all", "low", "high"],
-        *["surely in it", "", "3", "2", "1"],
+        *["assigned to it", "", "3", "2", "1"],
         *["possibly in it", "", "", "3", "2"],
         *["v", "38 %", "188", "100", "300"],  # (100+300+200+150)/4, the missing value apart
         *["u", "8 %", "10.0", "1.5", "9.0"],  # (1+2+9+5+33)/5, (1+2)/2
     ]
-    assert cells(clusters_section(partition, None))[:8] == ["", "all", "low", "high", "surely in it", "3", "2", "1"]
+    assert cells(clusters_section(partition, None))[:8] == ["", "all", "low", "high", "assigned to it", "3", "2", "1"]
 
 
 def test_empty_clusters_are_said_to_be_so(tmp_path):
@@ -124,9 +125,9 @@ def test_empty_clusters_are_said_to_be_so(tmp_path):
 
 
 def test_a_set_beside_another_best_single_cluster_is_explained():
-    """The largest mass is on {1}, but {0} and {0,1} together make 0 the most plausible."""
-    odd = CredalPartition([[0, 0.3, 0.36, 0.04, 0, 0.3, 0, 0]], FocalSets(3))
-    assert int(odd.focal_sets.masks[odd.masses[0].argmax()]) == 1 << 1
+    """The largest mass is on {1,2}, but {0}, {0,1} and {0,2} together make 0 the most plausible."""
+    odd = CredalPartition([[0.34, 0.36, 0.15, 0.15]], FocalSets(3, [{0}, {1, 2}, {0, 1}, {0, 2}]))
+    assert odd.set_masks.tolist() == [0b110]
     assert odd.labels().tolist() == [0]
     said = "the best single cluster is the one of largest plausibility"
     assert said in doubtful_section(odd, Explainer(odd))
@@ -136,12 +137,12 @@ def test_a_set_beside_another_best_single_cluster_is_explained():
 
 def test_the_most_doubtful_come_first_with_their_masses():
     masses = [[0, 0.9, 0, 0.1], [0, 0.25, 0.15, 0.6], [0.7, 0, 0.3, 0]]
-    partition = CredalPartition(masses, FocalSets(2), object_names=["sure", "torn", "out"])
+    partition = CredalPartition(masses, FocalSets(2), object_names=["clear", "mixed", "out"])
     section = doubtful_section(partition, Explainer(partition))
     assert cells(section)[4:] == [
-        *["torn", "{0,1}", "0", "{0,1} 0.60, {0} 0.25, {1} 0.15"],
+        *["mixed", "{0,1}", "0", "{0,1} 0.60, {0} 0.25, {1} 0.15"],
         *["out", "none of them", "1", "none of them 0.70, {1} 0.30"],
-        *["sure", "{0}", "0", "{0} 0.90, {0,1} 0.10"],
+        *["clear", "{0}", "0", "{0} 0.90, {0,1} 0.10"],
     ]
     X = np.array([[0.0], [1.0], [2.0]])
     why = doubtful_section(partition, Explainer(partition, X, feature_names=["<age>"]))
@@ -431,7 +432,7 @@ def test_a_collapsed_model_is_no_answer(tmp_path):
     text, reader = read(path)
     assert "There is no answer" in text
     assert "It collapsed &amp; fell. Try 2." in text
-    assert "surely in" not in text
+    assert "assigned to one cluster" not in text
     assert "clusters, " not in text.split("<main>")[0]
     assert [image["alt"] for image in reader.images] == ["Criterion over 2 iterations."]
     assert "Covariance collapsed in every start: 2 and 3 clusters." in text

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evidentia import FCM, CredalPartition, FocalSets
+from evidentia import CredalPartition, FocalSets
 from evidentia.app.report.page import version_of
 from evidentia.app.report.words import doubt, rejected_starts, shares, start_outcomes, starts
-from evidentia.methods import clusterers, find
 
 
 def crisp(masks, n_clusters, **names):
@@ -20,54 +19,49 @@ def crisp(masks, n_clusters, **names):
     )
 
 
-def test_sure_torn_and_outlying_objects_are_counted_and_named():
+def test_assigned_ambiguous_and_outlying_objects_are_counted_and_named():
     partition = crisp([1, 1, 1, 2, 3, 3, 5, 7, 0, 0], 3, cluster_names=["low", "mid", "high"])
-    sure, torn, out = shares(partition)
-    assert sure.sentence == "4 of 10 objects (40 %) are surely in one cluster: 3 in cluster low, 1 in cluster mid."
-    assert torn.sentence == (
-        "4 (40 %) lie between clusters: 2 between low and mid, 1 between low and high, 1 could be in any."
+    assigned, ambiguous, out = shares(partition)
+    assert assigned.sentence == (
+        "4 of 10 objects (40 %) are assigned to one cluster: 3 to cluster low, 1 to cluster mid."
+    )
+    assert ambiguous.sentence == (
+        "4 (40 %) are ambiguous: 2 between low and mid, 1 between low and high, 1 could be in any."
     )
     assert out.sentence == "2 (20 %) are outliers, far from every cluster."
-    assert [share.size for share in (sure, torn, out)] == [4, 4, 2]
+    assert [share.size for share in (assigned, ambiguous, out)] == [4, 4, 2]
 
 
-def test_nobody_torn_nobody_out():
-    _, torn, out = shares(crisp([1, 2], 2))
-    assert torn.sentence == "No object lies between clusters."
+def test_no_object_is_ambiguous_or_out():
+    _, ambiguous, out = shares(crisp([1, 2], 2))
+    assert ambiguous.sentence == "No object is ambiguous."
     assert out.sentence == "No object is an outlier."
 
 
-def test_nobody_sure():
-    sure, torn, _ = shares(crisp([3, 3], 2))
-    assert sure.sentence == "0 of 2 objects (0 %) are surely in one cluster."
-    assert torn.sentence == "2 (100 %) lie between clusters: 2 between 0 and 1."
+def test_no_object_is_assigned():
+    assigned, ambiguous, _ = shares(crisp([3, 3], 2))
+    assert assigned.sentence == "0 of 2 objects (0 %) are assigned to one cluster."
+    assert ambiguous.sentence == "2 (100 %) are ambiguous: 2 between 0 and 1."
 
 
 def test_percents_never_hide_a_single_object():
-    sure, torn, _ = shares(crisp([1] * 299 + [3], 2))
-    assert "(over 99 %)" in sure.sentence
-    assert torn.sentence.startswith("1 (under 1 %) lies")
+    assigned, ambiguous, _ = shares(crisp([1] * 299 + [3], 2))
+    assert "(>99 %)" in assigned.sentence
+    assert ambiguous.sentence.startswith("1 (<1 %) is ambiguous")
 
 
-def test_a_method_is_not_praised_for_what_it_cannot_say():
-    fuzzy = CredalPartition([[0.6, 0.4]], FocalSets(2, "singletons", empty=False, omega=False))
-    _, torn, out = shares(fuzzy, FCM())
-    assert torn.sentence == "This partition has no sets of several clusters."
-    assert out.sentence == "This method does not look for outliers."
-
-
-@pytest.mark.parametrize("name", [n for n, cls in clusterers().items() if "auto" in cls.method.families])
-def test_a_method_that_may_find_sets_is_not_said_to_name_one_cluster_always(name):
-    """Its sets are of clusters that overlap, and here none do."""
-    crisply = CredalPartition(np.eye(2), FocalSets(2, "singletons", empty=False, omega=False))
-    assert shares(crisply, find(name)(focal_sets="auto"))[1].sentence == "No object lies between clusters."
-    if "singletons" in find(name).method.families:
-        assert "no sets of several" in shares(crisply, find(name)(focal_sets="singletons"))[1].sentence
+def test_a_fuzzy_partition_has_ambiguous_objects_without_any_set():
+    fuzzy = CredalPartition([[0.5, 0.5], [0.9, 0.1]], FocalSets(2, "singletons", empty=False, omega=False))
+    assigned, ambiguous, outliers = shares(fuzzy)
+    assert assigned.sentence == "1 of 2 objects (50 %) is assigned to one cluster: 1 to cluster 0."
+    assert assigned.meaning == "Their belief in that cluster is 0.6 or more."
+    assert ambiguous.sentence == "1 (50 %) is ambiguous: 1 between 0 and 1."
+    assert outliers.sentence == "This method does not look for outliers."
 
 
 def test_many_sets_are_cut_short():
     partition = crisp([1 << k for k in range(9)], 9)
-    assert shares(partition)[0].sentence.endswith("1 in cluster 5 and 3 other groups.")
+    assert shares(partition)[0].sentence.endswith("1 to cluster 5 and 3 other groups.")
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def fit(
     ensemble: Fits = None,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster the rows of a table and say how sure each one is; many rows stay in their files."""
+    """Cluster the rows of a table and say how certain each one is; many rows stay in their files."""
     if views or len(files) > 1:
         one_table = {"--links": links, "--keep": keep, "--missing": missing, "--checkpoint": checkpoint,
                      "--scheduler": scheduler, "--ensemble": ensemble}  # fmt: skip
@@ -369,7 +369,7 @@ def segment(
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the maps there.")] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster the pixels of an image, and map how sure each one is."""
+    """Cluster the pixels of an image, and map how certain each one is."""
     from evidentia.app.cli import segmenting
 
     check_out(out)
@@ -404,7 +404,7 @@ def predict(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Place new rows in the clusters of a model, and say how sure each one is."""
+    """Place new rows in the clusters of a model, and say how certain each one is."""
     model = find_result(model, "model.npz")
     if not is_large(file):
         check_file(file)
@@ -432,8 +432,10 @@ def fuse(
     ],
     rule: Annotated[
         FusionRule,
-        typer.Option(help="dempster: all are right; disjunctive: at least one; average, hedge: none counts more."),
-    ] = FusionRule.dempster,
+        typer.Option(
+            help="auto: average if clusters are the same, else dempster (all are right); hedge: doubt by conflict."
+        ),
+    ] = FusionRule.auto,
     frame: Annotated[
         Frame, typer.Option(help="Which clusters are the same: by name, by who is in them, or all combinations.")
     ] = Frame.auto,

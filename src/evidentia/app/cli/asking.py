@@ -155,10 +155,9 @@ class Conversation:
         partition, finished = self._wait_for(lambda: session.partition)
         if finished and wish != "unknown":
             moved = int(session.history.moved.iloc[-1])
-            torn = int((partition.sets().sum(axis=1) > 1).sum())
             terminal.echo(
                 f"  Saved. {moved or 'No'} object{'s' * (moved != 1)} changed cluster; "
-                f"{torn} of {len(partition)} are torn between clusters."
+                f"{partition.kind_counts['ambiguous']} of {len(partition)} are ambiguous between clusters."
             )
         elif finished:
             terminal.echo("  Saved.")

@@ -37,6 +37,7 @@ class SegmentScale(StrEnum):
 
 
 class FusionRule(StrEnum):
+    auto = "auto"
     dempster = "dempster"
     conjunctive = "conjunctive"
     yager = "yager"

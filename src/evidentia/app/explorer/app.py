@@ -130,12 +130,12 @@ class TablePage(Page):
     def describe_step(self) -> str:
         exploration, step = self.exploration, self.exploration.step
         partition = exploration.partition_
-        kinds = partition.sets().sum(axis=1)
+        assigned, ambiguous, outliers = partition.kind_counts.values()
         said = [f"{step.words}."]
         if exploration.at:
             said.append(f"{len(step.moved) or 'No'} object{'s' * (len(step.moved) != 1)} moved.")
-        said.append(f"{int((kinds == 1).sum()):,} sure, {int((kinds > 1).sum()):,} torn, {int((kinds == 0).sum()):,} "
-                    f"outliers in {describe_clusters(partition.n_clusters, partition.set_counts)}.")  # fmt: skip
+        said.append(f"{assigned:,} assigned, {ambiguous:,} ambiguous, {outliers:,} outliers in "
+                    f"{describe_clusters(partition.n_clusters, partition.set_counts)}.")  # fmt: skip
         broken, chains = exploration.broken_links(), exploration.contradictions()
         if len(broken):
             first = broken.iloc[0]

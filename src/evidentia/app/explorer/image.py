@@ -40,7 +40,7 @@ from evidentia.safe_text import escape
 # Not the colors of clusters: a pen says that something is one segment, not which.
 INKS = ("#ffe119", "#f032e6", "#42d4f4")
 INK_NAMES = ("yellow", "pink", "light blue")
-SEGMENTS, SETS, DOUBT, OUTLIERS = "most plausible cluster", "set of largest mass", "nonspecificity", "mass on ∅"
+SEGMENTS, SETS, DOUBT, OUTLIERS = "most plausible cluster", "set", "nonspecificity", "mass on ∅"
 SIDE = 480  # pixels of a figure, the longer way
 EMPTY: dict[str, list[Any]] = {"xs": [], "ys": [], "pen": []}
 
@@ -201,7 +201,7 @@ class ImagePage(Page):
                 self.slice.value = question.plane
         self.redraw()
         if question is None:
-            return "No question is left: every region is sure."
+            return "No question is left: every region is assigned."
         return f"{question.words} They are outlined in {INK_NAMES[0]} and {INK_NAMES[1]}."
 
     def opening_text(self) -> str:
@@ -209,10 +209,9 @@ class ImagePage(Page):
 
     def describe_step(self) -> str:
         step, found = self.exploration.step, self.exploration.segmentation_
-        size = np.array([mask.bit_count() for mask in found.partition.hard_masks.tolist()])
-        sure, torn, out = (int(found.counts[kind].sum()) for kind in (size == 1, size > 1, size == 0))
-        said = f"{step.words}. {sure:,} {found.image.points} are sure, {torn:,} torn, {out:,} outliers in "
-        said += f"{found.n_clusters} segments."
+        assigned, ambiguous, outliers = found.kind_counts.values()
+        said = f"{step.words}. {assigned:,} {found.image.points} are assigned, {ambiguous:,} ambiguous, {outliers:,} "
+        said += f"outliers in {found.n_clusters} segments."
         return " ".join(
             [said, *([f"{found.rounding}."] if found.rounding else []), *(f"Note: {n}" for n in step.notes)]
         )

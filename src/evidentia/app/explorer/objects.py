@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 HOVERED, BARS, SHOWN_COLUMNS = 8, 20, 12
 FIRST, SECOND, BY_SET = "PC 1", "PC 2", "set of clusters"
-LARGEST, CAUTIOUS = "largest mass", "cautious choice"
+SETS, CAUTIOUS = "sets", "cautious choice"
 RULES = {
-    LARGEST: "Drawn: the set of largest mass of each object.",
+    SETS: "Drawn: the set of each object, one cluster if it is assigned.",
     CAUTIOUS: "Drawn: the clusters that remain possible at caution {:.2f}, from one cluster (0) to all that no other "
     "one dominates (1).",
 }
@@ -59,7 +59,7 @@ class ObjectMap(Points):
         self.color = pn.widgets.Select(label="color by", options=options([BY_SET, *table.columns]), width=280)
         self.rule = choices("which sets are drawn", list(RULES), width=280)
         self.caution = Range(label="how cautious the choice is", value=0.5, width=280, disabled=True)
-        self.words = text(RULES[LARGEST], width=WIDTH)
+        self.words = text(RULES[SETS], width=WIDTH)
         self.legend = pn.widgets.CheckBoxGroup(label="sets shown", width=200, margin=0, stylesheets=[LINES])
         self.swatches = Html("", width=30, margin=(0, 0, 0, 10))
         self.hulls = ColumnDataSource(hull_columns([], []))
@@ -151,7 +151,7 @@ class ObjectMap(Points):
 
     def _styles(self) -> ObjectStyles:
         partition = self.page.exploration.partition_
-        if self.rule.value == LARGEST:
+        if self.rule.value == SETS:
             return object_styles(partition)
         return object_styles(partition, sets=partition.sets("cautious", cautiousness=self.caution.value))
 
@@ -206,7 +206,7 @@ class ObjectMap(Points):
         """A control of the map was used: nothing is fitted."""
         if self.page.ignores_events or self.page.exploration.at < 0:
             return
-        self.caution.disabled = self.rule.value == LARGEST
+        self.caution.disabled = self.rule.value == SETS
         if event.obj in (self.x, self.y):
             self.page.batch_changes(self.redraw)
         else:
@@ -317,7 +317,7 @@ class ObjectTable:
         exploration = self.page.exploration
         partition = exploration.partition_
         names = {mask: printable(format_mask(mask, partition.cluster_names)) for mask in partition.set_counts}
-        sets = [names[mask] for mask in partition.hard_masks.tolist()]
+        sets = [names[mask] for mask in partition.set_masks.tolist()]
         moved = np.isin(np.arange(len(partition)), exploration.step.moved)
         with self.page.ignore_events():
             self.widget.value = self._rows(sets, partition.doubt.round(3), np.where(moved, "moved", ""))

@@ -46,7 +46,7 @@ def single_sets(labels: np.ndarray) -> np.ndarray:
 
 
 def plot_segmentation(segmentation: Segmentation) -> Figure:
-    """Draw the image, the most plausible cluster, the set of largest mass, and the nonspecificity of each pixel.
+    """Draw the image, the most plausible cluster, the set, and the nonspecificity of each pixel.
 
     Volumes show their middle slice. The mass on the empty set is drawn when the method has one.
 
@@ -72,7 +72,7 @@ def plot_segmentation(segmentation: Segmentation) -> Figure:
     singles = single_sets(plane(segmentation, segmentation.labels()))
     for ax, masks, title in (
         (next(panels), singles, "most plausible cluster"),
-        (next(panels), plane(segmentation, segmentation.sets()), "set of largest mass"),
+        (next(panels), plane(segmentation, segmentation.sets()), "set"),
     ):
         _show(ax, color_sets(masks, segmentation.n_clusters), title)
         _name_colors(ax, masks, segmentation)

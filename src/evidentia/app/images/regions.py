@@ -46,18 +46,18 @@ def find_open_pair(
 ) -> tuple[Region, Region] | None:
     """The pair of regions whose answer would settle most pixels; None when none is left.
 
-    A doubtful region is compared with the largest sure one of each cluster that it may belong to: what counts is how
-    many of its pixels are in doubt, and how open it is, by the mean masses of both, whether they are parts of one
+    A doubtful region is compared with the largest assigned one of each cluster that it may belong to: what counts is
+    how many of its pixels are in doubt, and how open it is, by the mean masses of both, whether they are parts of one
     segment. Pairs of pixels that are ``known`` are not asked about again.
     """
     regions, known = find_regions(found.sets()), list(known)
     doubt, index = found.map(found.partition.doubt, 0.0).ravel(), found.index.ravel()
-    torn = sorted((one for one in regions if one.mask.bit_count() > 1), key=lambda one: -doubt[one.pixels].sum())
-    sure: dict[int, Region] = {}
+    ambiguous = sorted((one for one in regions if one.mask.bit_count() > 1), key=lambda one: -doubt[one.pixels].sum())
+    assigned: dict[int, Region] = {}
     for one in regions:  # the largest come first
         if one.mask.bit_count() == 1:
-            sure.setdefault(one.mask, one)
-    pairs = [(a, b) for a in torn[:MOST] for b in sure.values() if a.mask & b.mask]
+            assigned.setdefault(one.mask, one)
+    pairs = [(a, b) for a in ambiguous[:MOST] for b in assigned.values() if a.mask & b.mask]
     pairs = [pair for pair in pairs if not any(_is_same(pair, one) for one in known)]
     if not pairs:
         return None

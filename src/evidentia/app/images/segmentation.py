@@ -18,6 +18,7 @@ from evidentia.belief import format_mask
 from evidentia.constraints import PairwiseConstraints
 from evidentia.methods import best_for, find, record
 from evidentia.partition import CredalPartition
+from evidentia.partition.counts import count_kinds, kind_of, percent
 
 SCALES = ("standard", "none")
 N_LINKS = 500
@@ -66,6 +67,16 @@ class Segmentation:
         """Pixels that were segmented."""
         return int(self.counts.sum())
 
+    @property
+    def kind_counts(self) -> dict[str, int]:
+        """How many pixels are of each kind: ``{"assigned": ..., "ambiguous": ..., "outlier": ...}``."""
+        return count_kinds(self._set_sizes())
+
+    def _set_sizes(self) -> dict[int, int]:
+        """Return how many pixels have each set."""
+        masks, at = np.unique(self.partition.set_masks, return_inverse=True)
+        return dict(zip(masks.tolist(), np.bincount(at, weights=self.counts).astype(int).tolist()))
+
     @cached_property
     def cluster_names(self) -> tuple[str, ...]:
         """Names of the clusters, their numbers when they have none."""
@@ -88,7 +99,7 @@ class Segmentation:
         return self.map(self.partition.labels(rule).astype(np.int16), -1)
 
     def lower(self, k: int) -> np.ndarray:
-        """Pixels surely in cluster ``k``, as an image of bool."""
+        """Pixels assigned to cluster ``k``, as an image of bool."""
         return self.map(np.isin(np.arange(len(self.counts)), self.partition.lower(k)), False)
 
     def upper(self, k: int) -> np.ndarray:
@@ -96,8 +107,8 @@ class Segmentation:
         return self.map(np.isin(np.arange(len(self.counts)), self.partition.upper(k)), False)
 
     def sets(self) -> np.ndarray:
-        """Mask (bit k for cluster k) of the set of largest mass of each pixel, -1 outside."""
-        return self.map(self.partition.hard_masks, -1)
+        """Mask (bit k for cluster k) of the set of each pixel, -1 outside."""
+        return self.map(self.partition.set_masks, -1)
 
     def nonspecificity(self) -> np.ndarray:
         """Nonspecificity of each pixel in bits, NaN outside."""
@@ -111,24 +122,22 @@ class Segmentation:
 
     def summary(self) -> str:
         """What was found, in a few lines for a person."""
-        masks, names = self.partition.hard_masks, self.partition.cluster_names
-        size = np.array([mask.bit_count() for mask in masks.tolist()])
+        sizes, names, kinds = self._set_sizes(), self.partition.cluster_names, self.kind_counts
 
-        def line(kind: np.ndarray, words: str) -> str:
-            found = {mask: int(self.counts[masks == mask].sum()) for mask in np.unique(masks[kind]).tolist()}
-            listed = [f"{format_mask(mask, names)}: {n}" for mask, n in sorted(found.items(), key=lambda it: -it[1])]
-            number = int(self.counts[kind].sum())
-            tail = "" if not listed or not kind.any() or not masks[kind].any() else f"     {', '.join(listed[:8])}"
-            share = f"{number / self.n_pixels:4.0%}".replace("%", " %")
-            return f"  {number:>{len(str(self.n_pixels))}} ({share}) {words}{tail}"
+        def line(kind: str, words: str) -> str:
+            largest = sorted(((mask, n) for mask, n in sizes.items() if kind_of(mask) == kind), key=lambda it: -it[1])
+            tail = f"  {', '.join(f'{format_mask(mask, names)}: {n}' for mask, n in largest[:8])}"
+            listed = tail if largest and kind != "outlier" else ""
+            share = percent(kinds[kind], self.n_pixels)
+            return f"  {kinds[kind]:>{len(str(self.n_pixels))}} ({share:>5}) {words}{listed}"
 
         lines = [
             f"{self.n_pixels} {self.image.points} in {self.n_clusters} clusters",
-            line(size == 1, "sure of one cluster  "),
-            line(size > 1, "torn between clusters"),
+            line("assigned", "assigned to one cluster    "),
+            line("ambiguous", "ambiguous between clusters "),
         ]
         if self.partition.focal_sets.empty_index is not None:
-            lines.append(line(size == 0, "outliers, in none of them"))
+            lines.append(line("outlier", "outliers, in none of them"))
         width = max(len(name) for name in ("cluster", *self.cluster_names))
         columns = [max(len(name), 10) for name in self.image.names]
         lines.append("  ".join([f"{'cluster':<{width}}", *(f"{n:>{w}}" for n, w in zip(self.image.names, columns))]))

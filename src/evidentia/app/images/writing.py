@@ -26,8 +26,8 @@ def write_segmentation(segmentation: Segmentation, out: str | os.PathLike[str]) 
     ======================  ================================================================================
     overview.png            all of it at a glance
     labels                  most plausible cluster: 0 outside, 1 + k for cluster k (a palette gives PNG colors)
-    sets                    color of the set of largest mass (pictures and stacks)
-    lower_k, upper_k        where cluster k surely is, and where it may be
+    sets                    color of the set (pictures and stacks)
+    lower_k, upper_k        what is assigned to cluster k, and where it may be
     nonspecificity          doubt; in bits (NIfTI), or from black (none) to white (any cluster)
     empty                   mass on the empty set, if the method has one; 0 to 1, or black to white
     partition.npz           masses of the feature vectors

@@ -59,8 +59,8 @@ def write_interactive(
     """Write a page in which a credal partition can be looked at: one file, no network.
 
     Point at an object to see its masses, draw around some to list them and their masses, show some sets of clusters or
-    the doubtful objects only, find objects by name, color by a column. Of more than 20,000 objects, all that are torn
-    or outliers and a sample of the others are drawn, which the page says.
+    the doubtful objects only, find objects by name, color by a column. Of more than 20,000 objects, all that are
+    ambiguous or outliers and a sample of the others are drawn, which the page says.
 
     Parameters
     ----------

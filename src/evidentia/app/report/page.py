@@ -43,8 +43,8 @@ OUTCOMES = {
     "failed": "no number",
 }
 BEST_SINGLE = (
-    "The set is the one of largest mass; the best single cluster is the one of largest {}, to which the mass of larger "
-    "sets counts too. So the two can differ."
+    "The set is the cluster to which an object is assigned, or those between which it is ambiguous; the best single "
+    "cluster is the one of largest {}, to which the mass of larger sets counts too. So the two can differ."
 )
 RULES = {"plausibility": "plausibility", "pignistic": "pignistic probability", "belief": "belief", "mass": "mass"}
 WHY = (
@@ -104,7 +104,7 @@ def write_report(
     >>> partition = CredalPartition([[0, 0.9, 0.1, 0], [0, 0.2, 0.1, 0.7]], FocalSets(2), object_names=["Ann", "Bo"])
     >>> with TemporaryDirectory() as directory:
     ...     page = write_report(f"{directory}/report.html", partition=partition).read_text()
-    >>> "1 of 2 objects (50 %) is surely in one cluster" in page
+    >>> "1 of 2 objects (50 %) is assigned to one cluster" in page
     True
     """
     X = align_objects(partition, X, ("the partition", "'X'"))
@@ -160,7 +160,7 @@ def render(
         title=escape(title),
         facts=escape(" · ".join(facts)),
         notes="".join(f'<p class="note">{escape(note)}</p>' for note in notes),
-        summary=summary_section(partition, [words.doubt(partition), remark], model)
+        summary=summary_section(partition, [words.doubt(partition), remark])
         if answer
         else no_answer_section(partition),
         sections="".join(
@@ -173,9 +173,9 @@ def render(
 # -- sections ---------------------------------------------------------------------------------------------------------
 
 
-def summary_section(partition: CredalPartition, sentences: Iterable[str | None], model: Any = None) -> str:
-    """The bar of sure, torn and outlying objects, and what each of the three means."""
-    shares = words.shares(partition, model)
+def summary_section(partition: CredalPartition, sentences: Iterable[str | None]) -> str:
+    """The bar of assigned, ambiguous and outlying objects, and what each of the three means."""
+    shares = words.shares(partition)
     bar = "".join(
         f'<span class="{share.kind}" style="flex-grow:{share.size}">{share.size:,}</span>'
         for share in shares
@@ -194,8 +194,8 @@ def no_answer_section(partition: CredalPartition) -> str:
     """In place of the summary: that there is no answer, why, and what to try."""
     return (
         f'<div class="no-answer"><h2>There is no answer</h2><p>{escape(partition.no_answer or "")}</p>'
-        f"<p>None of the {len(partition):,} objects is sure of a cluster. The masses that the fit ended with are in "
-        "the files, but they tell how it failed, not how the objects are grouped.</p></div>"
+        f"<p>None of the {len(partition):,} objects is assigned to a cluster. The masses that the fit ended with are "
+        "in the files, but they tell how it failed, not how the objects are grouped.</p></div>"
     )
 
 
@@ -207,7 +207,7 @@ def clusters_section(partition: CredalPartition, columns: Columns | None) -> str
     head = ["all", *head] if columns is None else ["tells apart", "all", *head]
     blank = [] if columns is None else [""]
     sizes = [
-        ("surely in it", [*blank, f"{sum(map(len, lower)):,}", *(f"{len(objects):,}" for objects in lower)]),
+        ("assigned to it", [*blank, f"{sum(map(len, lower)):,}", *(f"{len(objects):,}" for objects in lower)]),
         ("possibly in it", [*blank, "", *(f"{len(partition.upper(k)):,}" for k in clusters)]),
     ]
     if columns is None:
@@ -220,8 +220,8 @@ def clusters_section(partition: CredalPartition, columns: Columns | None) -> str
     ]
     words = (
         "Below the sizes: the mean of each column (of a column of categories the most common one), over all objects "
-        "and over those surely in the cluster. Columns are ranked by how well they tell the clusters apart: the share "
-        "of their scatter that lies between clusters."
+        "and over those assigned to the cluster. Columns are ranked by how well they tell the clusters apart: the "
+        "share of their scatter that lies between clusters."
     )
     found = f"{_cluster_table(head, [*sizes, *rows[:TOP]])}<p class=small>{words}</p>"
     if len(rows) > TOP:
@@ -242,7 +242,7 @@ def _cluster_table(head: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]
 
 
 def usual_cells(columns: Columns, j: int, lower: Sequence[np.ndarray]) -> list[str]:
-    """What is usual in a column, over all objects and over those surely in each cluster."""
+    """What is usual in a column, over all objects and over those assigned to each cluster."""
     groups = [columns.values[:, j], *(columns.values[objects, j] for objects in lower)]
     known = [values[~np.isnan(values)] for values in groups]
     if j not in columns.levels:
@@ -273,11 +273,11 @@ def doubtful_section(partition: CredalPartition, explainer: Explainer) -> str:
         shared = [(int(masks[j]), m) for j, m in zip(sets, shares) if m >= 0.005]
         listed = ", ".join(f"{set_name(partition, mask)} {m:.2f}" for mask, m in shared[:NAMED_SETS])
         listed += ", …" * (len(shared) > NAMED_SETS)
-        first = int(masks[sets[0]])
-        differ |= first.bit_count() == 1 and first != 1 << label
+        own = int(few.set_masks[at])
+        differ |= own != 0 and not own >> label & 1
         rows.append(
             f'<tr><th scope="row">{escape(explainer.name(i))}</th>'
-            f'<td class="left">{escape(set_name(partition, first))}</td>'
+            f'<td class="left">{escape(set_name(partition, own))}</td>'
             f"<td>{escape(partition.cluster_name(label))}</td>"
             f'<td class="mix left">{swatch(shared, partition.n_clusters, wide=True)}<br>{escape(listed)}</td>'
             + (f'<td class="why">{escape(why[at])}</td>' if why else "")

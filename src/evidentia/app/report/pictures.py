@@ -91,7 +91,7 @@ def _scatter_pictures(partition: CredalPartition, table_model: TableModel, colum
     what = "Each object has the color of the set that holds most of its mass."
     if n > DENSE:
         what = "Each cell has the color of the set that most of its objects have, darker where there are more of them."
-    around = "A solid outline surrounds the objects surely in a cluster, a dashed one those possibly in it."
+    around = "A solid outline surrounds the objects assigned to a cluster, a dashed one those possibly in it."
     kind = f"Shaded plot of {n:,}" if n > DENSE else f"Scatter plot of {n:,}"
     found = [
         _picture(
@@ -204,7 +204,7 @@ class ScatterView:
         Their numbers; None for principal components, and for a single column.
     plane : Plane or None
     middle : ndarray of shape (n_clusters, n_features)
-        Means of the objects surely in each cluster.
+        Means of the objects assigned to each cluster.
     """
 
     xy: np.ndarray
@@ -215,7 +215,7 @@ class ScatterView:
     middle: np.ndarray
 
     def centers(self, found: Any) -> np.ndarray:
-        """Return where the numbers of the clusters stand: the model's centers, or the means of the sure objects."""
+        """Return where the numbers of the clusters stand: the model's centers, or the means of the assigned objects."""
         if isinstance(found, Mapping):  # of several views, whose columns lie side by side
             found = np.hstack(list(found.values()))
         centers = self.middle if found is None else np.asarray(found, dtype=float)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evidentia.belief import ASSIGNED
 from evidentia.partition import CredalPartition
+from evidentia.partition.counts import percent
 from evidentia.partition.explanation import join_words
 from evidentia.selection.search import FIRST_LOOK
-from evidentia.solvers.overlap import is_automatic
 
 LISTED = 6  # sets of clusters that a sentence names one by one
 
@@ -24,10 +25,8 @@ class Share(NamedTuple):
     meaning: str
 
 
-def shares(partition: CredalPartition, model: Any = None) -> list[Share]:
-    """Return how many objects are sure, torn, or outliers: the three always add up to all objects.
-
-    Without the fitted ``model`` nothing is said of what its method could have found.
+def shares(partition: CredalPartition) -> list[Share]:
+    """Return how many objects are assigned, ambiguous, or outliers: the three always add up to all objects.
 
     Examples
     --------
@@ -35,43 +34,34 @@ def shares(partition: CredalPartition, model: Any = None) -> list[Share]:
     >>> masses = [[0, 0.9, 0, 0.1], [0, 0.2, 0.1, 0.7], [0, 0, 1, 0], [0.8, 0.1, 0.1, 0]]
     >>> for share in shares(CredalPartition(masses, FocalSets(2))):
     ...     print(share.sentence)
-    2 of 4 objects (50 %) are surely in one cluster: 1 in cluster 0, 1 in cluster 1.
-    1 (25 %) lies between clusters: 1 between 0 and 1.
+    2 of 4 objects (50 %) are assigned to one cluster: 1 to cluster 0, 1 to cluster 1.
+    1 (25 %) is ambiguous: 1 between 0 and 1.
     1 (25 %) is an outlier, far from every cluster.
     """
-    return [_sure_share(partition), _torn_share(partition, model), _outlier_share(partition)]
+    return [_assigned_share(partition), _ambiguous_share(partition), _outlier_share(partition)]
 
 
-def _sure_share(partition: CredalPartition) -> Share:
-    sure = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() == 1}
-    size, n = sum(sure.values()), len(partition)
-    each = _list_parts(f"{count} in cluster {_members(partition, mask)}" for mask, count in sure.items())
-    said = f"{size} of {n} objects ({_percent(size, n)}) {_verb(size, 'is', 'are')} surely in one cluster"
-    meaning = "No set of several clusters holds more of their mass than their own cluster does."
-    if partition.n_weakly_sure:
-        meaning += f" But {partition.n_weakly_sure} of them have less than half of their mass on it."
-    return Share("sure", size, f"{said}: {each}." if size else f"{said}.", meaning)
+def _assigned_share(partition: CredalPartition) -> Share:
+    assigned = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() == 1}
+    size, n = sum(assigned.values()), len(partition)
+    each = _list_parts(f"{count} to cluster {_members(partition, mask)}" for mask, count in assigned.items())
+    said = f"{size} of {n} objects ({percent(size, n)}) {_verb(size, 'is', 'are')} assigned to one cluster"
+    meaning = f"Their belief in that cluster is {ASSIGNED:g} or more."
+    return Share("assigned", size, f"{said}: {each}." if size else f"{said}.", meaning)
 
 
-def _torn_share(partition: CredalPartition, model: Any) -> Share:
-    if not (partition.focal_sets.card > 1).any() and not keeps_sets(model):
-        meaning = "It cannot say that an object lies between clusters."
-        return Share("none", 0, "This partition has no sets of several clusters.", meaning)
-    torn = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() > 1}
-    size, n = sum(torn.values()), len(partition)
+def _ambiguous_share(partition: CredalPartition) -> Share:
+    ambiguous = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() > 1}
+    size, n = sum(ambiguous.values()), len(partition)
     if not size:
-        return Share("torn", 0, "No object lies between clusters.", "The data place every object that is no outlier.")
-    ranked = sorted(torn.items(), key=lambda item: -item[1])
+        return Share(
+            "ambiguous", 0, "No object is ambiguous.", "Every object is assigned to a cluster or is an outlier."
+        )
+    ranked = sorted(ambiguous.items(), key=lambda item: -item[1])
     between = _list_parts(f"{count} {_between_text(partition, mask)}" for mask, count in ranked)
-    said = f"{size} ({_percent(size, n)}) {_verb(size, 'lies', 'lie')} between clusters: {between}."
-    return Share(
-        "torn", size, said, "The data do not say which of these clusters it is; choosing one would be a guess."
-    )
-
-
-def keeps_sets(model: Any) -> bool:
-    """Return whether a fit could have found sets of several clusters, though it may have found none."""
-    return "focal_sets" in model.parameters and is_automatic(model.focal_sets)
+    said = f"{size} ({percent(size, n)}) {_verb(size, 'is', 'are')} ambiguous: {between}."
+    meaning = f"Their belief in any one of these clusters is below {ASSIGNED:g}; choosing one would be a guess."
+    return Share("ambiguous", size, said, meaning)
 
 
 def _outlier_share(partition: CredalPartition) -> Share:
@@ -81,18 +71,22 @@ def _outlier_share(partition: CredalPartition) -> Share:
     size, n = partition.set_counts.get(0, 0), len(partition)
     meaning = "Most of the mass of an outlier is on the empty set: none of the clusters fits it."
     if not size:
-        return Share("out", 0, "No object is an outlier.", meaning)
+        return Share("outlier", 0, "No object is an outlier.", meaning)
     what = _verb(size, "is an outlier", "are outliers")
-    return Share("out", size, f"{size} ({_percent(size, n)}) {what}, far from every cluster.", meaning)
+    return Share("outlier", size, f"{size} ({percent(size, n)}) {what}, far from every cluster.", meaning)
 
 
 def doubt(partition: CredalPartition) -> str:
     """How much is left open, in one sentence."""
     value = partition.normalized_nonspecificity
-    much = (
-        "hardly anything" if value < 0.05 else "a little" if value < 0.2 else "a good part" if value < 0.5 else "most"
+    total = partition.counts.uncertainty / max(len(partition), 1)
+    limits = ((0.05, "hardly anything"), (0.2, "a little"), (0.5, "a good part"))
+    much = next((words for limit, words in limits if total < limit), "most")
+    return (
+        f"On average {much} is left open: nonspecificity {value:.2f}, total uncertainty {total:.2f} (0: certain, 1: "
+        "nothing known). Nonspecificity counts mass on sets of several clusters only, the total also mass that is "
+        "divided between single clusters."
     )
-    return f"On average {much} is left open: nonspecificity {value:.2f} (0: every object sure, 1: nothing known)."
 
 
 class Start(NamedTuple):
@@ -196,12 +190,6 @@ def _list_parts(parts: Iterable[str]) -> str:
     parts = list(parts)
     more = f" and {len(parts) - LISTED} other groups" if len(parts) > LISTED else ""
     return ", ".join(parts[:LISTED]) + more
-
-
-def _percent(count: int, n: int) -> str:
-    """Whole percents, but 0 and 100 only for nobody and everybody."""
-    share = 100 * count / n
-    return "under 1 %" if 0 < share < 0.5 else "over 99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
 
 def _verb(count: int, one: str, many: str) -> str:
