@@ -105,7 +105,7 @@ def fit_views(
         terminal.print_note(text)
     if not quiet:
         terminal.echo("" if selection is None else f"\n{selection}\n")
-    print_summary(model.partition_)
+    print_summary(model.partition_.summary())
     said = model.view_summary()
     terminal.echo(f"\n{said}")
     if out is not None:
