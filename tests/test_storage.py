@@ -256,7 +256,7 @@ def test_a_learner_of_others_has_to_be_given_again(tmp_path):
 @pytest.mark.parametrize("name", ["EGMM", "BPEC", "CECM", "EVCLUS"])
 def test_no_attribute_of_a_class_but_a_default_can_be_replaced_by_a_file(tmp_path, name):
     cls, given = EXPORTED[name], fit(build(name), X).save(tmp_path / "m.npz").read_bytes()
-    set_by_fit = {"collapsed_", "flaw_", "_largest", "_use_rep", "_stream", "_coverage"}  # their class has a default
+    set_by_fit = {"collapsed_", "flaw_", "_largest", "_use_rep", "_stream", "_coverage", "_ranges"}  # with a default
     assert set_by_fit <= cls.left_by_fit
     refused = [one for one in dir(cls) if one not in set_by_fit]
     smuggled = ["method", "parameters", "left_by_fit", "_keeps_single", "_cure", "_masses"]

@@ -81,6 +81,7 @@ class MethodBase(CallbackSupportMixin, BaseEstimator):
     given_again: ClassVar[tuple[str, ...]] = ()
     _least_share = LEAST_SHARE
     _largest: float | None = fitted(None)  # absolute value in a table in memory
+    _ranges: Any = fitted(None)  # of the columns of a table in memory
     _use_rep: str | None = fitted(None)  # which part of an AnnData or MuData object was fitted
     _stream: Any = fitted(None)  # what ``partial_fit`` goes on from
     _sklearn_output_config: dict[str, Any] = fitted()  # what ``set_output`` asked for
@@ -299,6 +300,13 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         -------
         CredalPartition
             Or a :class:`~evidentia.partition.LazyPartition` of rows that are not in memory.
+
+        Warns
+        -----
+        StrangeRows
+            If rows in memory lie far outside the range of the fitted table (by more than half of it), or have
+            categories that were not there. A method with an empty set makes outliers of rows that are far from all
+            clusters; others are as certain of the nearest cluster as of any.
         """
         check_is_fitted(self)
         X = self._new_table(X)
@@ -307,6 +315,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
                 found = self._make_lazy(self._check_source(lazy, reset=False))
                 return found.compute() if isinstance(lazy, SparseRows) else found
             new = self._read_new(X)
+            self._warn_of_strange(new)
             return self._partition_of(self._masses(new), row_names(new) or row_names(X))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -465,6 +474,12 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         if self._keeps_single and is_single(X):
             return check_table(self, X, reset=False, dtype=np.float32)
         return self._check_table(X, reset=False)
+
+    def _warn_of_strange(self, new: Any) -> None:
+        """Warn if new rows have categories that were not there; numbers are looked at where they are checked."""
+
+    def _column_names(self) -> Any:
+        return getattr(self, "feature_names_in_", None)
 
     def _masses(self, rows: Any) -> np.ndarray:
         """Return the masses of objects as ``_read_rows`` or ``_read_new`` gives them, over the fitted clusters."""

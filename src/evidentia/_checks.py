@@ -18,6 +18,7 @@ from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.rows.scan import LARGEST, check_magnitude, check_precision, ranges_of
 from evidentia.rows.source import RowSource, is_collection
+from evidentia.rows.strange import warn_of_outside
 from evidentia.solvers.memory import refuse_beyond_memory
 
 RHO_RANGE = 1e-70, 1e70  # of the distances in a table: squares, and products of these, are carried
@@ -137,6 +138,9 @@ def check_values(estimator: Any, table: np.ndarray, columns: Any = None, *, rese
     if reset:
         check_precision(ranges, table, estimator_name, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
+        estimator._ranges = ranges
+    elif not is_precomputed(estimator):
+        warn_of_outside(table, estimator._ranges, columns, estimator_name, ranges)
 
 
 def refuse_rows(estimator: Any, X: Any) -> None:

@@ -11,6 +11,7 @@ from evidentia.belief import FocalSets
 from evidentia.mixtures.latent_profile import resolution
 from evidentia.mixtures.profile_model import ProfilePrior, Profiles, Rows, log_joint, profiles_of
 from evidentia.rows.categories import Coding
+from evidentia.rows.strange import StrangeRows
 from evidentia.solvers.overlap import spread_over_sets
 
 
@@ -184,7 +185,8 @@ def test_what_is_missing_or_new_is_left_out():
     assert np.isfinite(model.partition_.masses).all()
     row = X.iloc[[0]]
     without = row.assign(word=None)
-    np.testing.assert_allclose(model.predict_proba(row.assign(word="new")), model.predict_proba(without))
+    with pytest.warns(StrangeRows, match="column 'word': 'new'"):
+        np.testing.assert_allclose(model.predict_proba(row.assign(word="new")), model.predict_proba(without))
     nothing = pd.DataFrame([[np.nan, np.nan, None, None]], columns=X.columns)
     np.testing.assert_allclose(model.predict_proba(nothing)[0], model.weights_, atol=1e-12)
 

@@ -219,6 +219,7 @@ def test_what_the_methods_keep_for_themselves_is_what_prediction_needs(blobs, ki
         "_solution",
         "_coordinates",
         "_largest",
+        "_ranges",
         "_use_rep",
     }
 
@@ -563,7 +564,7 @@ def test_no_iris_may_be_setosa_or_another_kind(adaptive):
     model = ECM(3, adaptive=adaptive, random_state=0).fit(X)
     setosa = np.bincount(model.labels_[y == 0]).argmax()
     assert len(model.pairs_) == 1
-    assert not model.partition_.sets()[y != 0, setosa].any()
+    assert not model.partition_.sets("mass")[y != 0, setosa].any()
     assert adjusted_rand_score(y, model.labels_) > 0.75  # 0.52 with all sets, of which one takes the place of a kind
 
 

@@ -32,6 +32,7 @@ from evidentia.mixtures.class_rows import AllCodes, Encoder, find_categories, su
 from evidentia.mixtures.finalists import as_first_look, finish_best
 from evidentia.rows.categories import UNKNOWN, Columns, categories_of, encode
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
+from evidentia.rows.strange import warn_of_unknown
 from evidentia.solvers.descent import Run
 from evidentia.solvers.starts import kmeans_starts, random_starts, representatives
 
@@ -244,6 +245,10 @@ class LatentClassMixture(ClassMixture):
     def _column_name(self, column: int) -> str:
         names = self._fitted_columns()
         return str(column) if names is None else repr(str(names[column]))
+
+    def _warn_of_strange(self, new: np.ndarray) -> None:
+        if self.handle_unknown == "missing":
+            warn_of_unknown(encode(new, self.categories_) == UNKNOWN, new, self._column_names(), type(self).__name__)
 
     def _encode(self, table: np.ndarray) -> np.ndarray:
         """Codes of checked rows; what becomes of unknown categories is decided here."""

@@ -244,6 +244,7 @@ class LatentProfileMixture(MixtureClusterer):
         weight = np.ones(len(table)) if data.weight is None else data.weight
         names = self._fitted_columns()
         coding, codes = read_coding(table, self.numbers, weight, names, type(self).__name__)
+        self._ranges = coding.ranges(table, type(self).__name__)
         problem = self._pose(coding, codes, coding.numbers(table, type(self).__name__), weight, data.rng)
         trials = self._search(self._numbers(len(table)), self._fit_numbers(problem, data.rng))
         posterior = self._store_solution(self._choose(trials), problem)
@@ -396,6 +397,9 @@ class LatentProfileMixture(MixtureClusterer):
         for column, known in zip(np.flatnonzero(~coding.numeric), coding.categories):
             self.categories_[column] = known
         return posterior
+
+    def _warn_of_strange(self, new: np.ndarray) -> None:
+        self._coding.warn_of_strange(new, self._ranges, self._column_names(), type(self).__name__)
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         coding = self._coding

@@ -347,6 +347,7 @@ class CatECM(_base.IterativeClusterer):
         table, weight = data.rows, np.ones(len(data.rows)) if data.weight is None else data.weight
         _checks.check_enough_rows(self, len(table), self.n_clusters)
         coding, codes = self._read(table, weight)
+        self._ranges = coding.ranges(table, type(self).__name__)
         shares = category_shares(codes, coding.columns, weight)
         coding = coding._replace(number_weight=self._weigh_numbers(coding, shares))
         problem = self._state_problem(coding, shares)
@@ -464,6 +465,9 @@ class CatECM(_base.IterativeClusterer):
         for column, known, weights in zip(np.flatnonzero(~coding.numeric), coding.categories, split):
             self.categories_[column] = known
             self.prototypes_[:, column] = known[weights.argmax(axis=1)]
+
+    def _warn_of_strange(self, new: np.ndarray) -> None:
+        self._problem.coding.warn_of_strange(new, self._ranges, self._column_names(), type(self).__name__)
 
     def _masses(self, X: np.ndarray) -> np.ndarray:
         coding = self._problem.coding

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from evidentia.rows.scan import LARGEST, LEAST_SHARE, ROUNDING, check_magnitude, check_precision, ranges_of
+from evidentia.rows.scan import LARGEST, LEAST_SHARE, ROUNDING, Ranges, check_magnitude, check_precision, ranges_of
+from evidentia.rows.strange import warn_of_outside, warn_of_unknown
 from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.starts import START_RULES, representative_rows
 
@@ -175,6 +176,18 @@ class Coding(NamedTuple):
         """Return numbers z without units, (n, columns of numbers), whose squares count as a mismatch does."""
         found = as_numbers(table, self.numeric, who, largest=LARGEST * min(1.0, float(self.scale.min(initial=1.0))))
         return (found - self.mean) / self.scale * np.sqrt(self.number_weight)
+
+    def ranges(self, table: np.ndarray, who: str) -> Ranges:
+        """Return the ranges of the columns of numbers, in the units of the table."""
+        return ranges_of(as_numbers(table, self.numeric, who, LARGEST))
+
+    def warn_of_strange(self, table: np.ndarray, ranges: Ranges | None, names: Any, who: str) -> None:
+        """Warn of new rows with unknown categories, or with numbers far outside the ranges of the fit."""
+        names = np.arange(len(self.numeric)) if names is None else np.asarray(names)
+        unknown = np.zeros(table.shape, dtype=bool)
+        unknown[:, ~self.numeric] = self.codes(table) == UNKNOWN
+        warn_of_unknown(unknown, table, names, who)
+        warn_of_outside(as_numbers(table, self.numeric, who, LARGEST), ranges, names[self.numeric], who)
 
     def in_units(self, numbers: np.ndarray) -> np.ndarray:
         """Return numbers without units in the units of the table."""

@@ -26,6 +26,8 @@ __all__ = ["column_scales"]
 _scans: ContextVar[dict[Any, tuple[RowSource, Any]] | None] = ContextVar("scans", default=None)
 SKETCH_ROWS = 50_000
 EVERYTHING = np.uint64(2**64 - 1)
+MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
+
 LARGEST = 1e140  # of an absolute value: its square times the number of cells is finite
 SMALLEST = 1e-140  # of the range of a column, if it has one
 CARRIED = 1e-13  # range of a column over its largest absolute value: below it fewer than a thousand levels are left
@@ -35,7 +37,6 @@ TYPICAL = 0.1, 0.9  # quantiles between which most values of a column lie
 LEAST_SHARE = 1e-12  # of the range of a column: what most values may be apart
 LOOKED_AT = 1_000  # rows that these are taken from
 SIDE_BY_SIDE = 64  # rows that are compared as one: a table of few columns has long rows then
-MARGIN = 1.5  # times as many rows as wanted are expected below the hash that the first pass looks for
 
 
 class Scan(NamedTuple):

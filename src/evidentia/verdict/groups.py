@@ -241,7 +241,9 @@ def splits_between(pairs: Sequence[tuple[Group, Group]], clusters: Clusters) -> 
     lines: dict[int, PairLine] = {}
     for at, (a, b) in enumerate(pairs):
         line = line_of(a, b, clusters)
-        if line.gap > FAR_APART and not line.is_tiny:
+        if line.missing > MISSING_LIMIT:
+            found[at] = Split(a, b, UNDECIDED, gap=line.gap)
+        elif line.gap > FAR_APART and not line.is_tiny:
             found[at] = Split(a, b, FAR, basis="valley", gap=line.gap, p=0.001)
         elif is_degenerate(line) or min(line.share, 1 - line.share) * line.total < FEWEST_MEMBERS:
             found[at] = Split(a, b, NOTHING, gap=line.gap)
@@ -269,8 +271,6 @@ def _split(
     by_shape = gain if distance >= LEAST_DISTANCE and not line.is_tiny else NOTHING
     by_valley = peaks - hump_limit(n)
     evidence = max(by_shape, by_valley)
-    if line.missing > MISSING_LIMIT:
-        evidence = UNDECIDED
     return Split(
         a,
         b,

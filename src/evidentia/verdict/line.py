@@ -16,6 +16,7 @@ from scipy.special import betaln, digamma, polygamma
 CONDENSED = 150  # points of a line after neighbors were averaged
 STEPS, TOLERANCE = 200, 1e-4  # of EM, per line
 NEWTON_STEPS = 60
+MOST_DAMPING = 10.0  # beyond which no Newton step gains
 LEAST_SIDE = 3.0  # objects left of a normal density: with fewer EM ends
 SKEW_STARTS = (0.0, 0.8, -0.8)
 SHAPE_PENALTY = 0.01
@@ -220,7 +221,7 @@ def fit_sinh_arcsinh(lines: Lines) -> Fits:
         gained = np.where(better, reached - best[active], np.inf)
         now[active[better]], best[active[better]] = tried[better], reached[better]
         damping[active] *= np.where(better, 0.1, 10.0)
-        active = active[(gained > TOLERANCE) & (damping[active] < 1e4)]
+        active = active[(gained > TOLERANCE) & (damping[active] < MOST_DAMPING)]
         if not len(active):
             break
     chosen = best.reshape(-1, starts).argmax(axis=1) + starts * np.arange(len(lines.points))

@@ -34,8 +34,8 @@ class Split:
         Whether ``hump`` alone supports the split, or ``gain`` is needed.
     gap : float
         Distance of the means in standard deviations within the clusters.
-    gain : float
-        EBIC of two normal clouds on the line less that of the best single shape.
+    gain : float or None
+        EBIC of two normal clouds on the line less that of the best single shape; None where they were not compared.
     shape : str
         The best single shape.
     hump : float
@@ -51,7 +51,7 @@ class Split:
     evidence: float
     basis: str = "shape"
     gap: float = 0.0
-    gain: float = float("nan")
+    gain: float | None = None
     shape: str = ""
     hump: float = 0.0
     p: float = 1.0
@@ -218,7 +218,7 @@ class Verdict:
                 "cluster a": [_set(split.a) for split in self.splits],
                 "cluster b": [_set(split.b) for split in self.splits],
                 "evidence": [split.evidence for split in self.splits],
-                "gain": [split.gain for split in self.splits],
+                "gain": np.array([split.gain for split in self.splits], dtype=float),
                 "best single shape": [split.shape for split in self.splits],
                 "hump": [split.hump for split in self.splits],
                 "p": [split.p for split in self.splits],
