@@ -124,7 +124,7 @@ def test_nobody_at_all():
 def test_clusters_that_no_object_may_be_in_are_counted():
     masses = [[0.9, 0.1, 0, 0, 0], [0, 0.2, 0, 0.8, 0], [0, 0, 0.1, 0, 0.9]]
     partition = CredalPartition(masses, FocalSets(5, [{0}, {1}, {4}, {1, 2}, set()]))
-    assert partition.summary().startswith("3 objects in 4 clusters (and 1 empty one)\n")
+    assert partition.summary().startswith("3 objects in 3 clusters (and 2 empty ones)\n")
     assert CredalPartition(np.eye(2), FocalSets(2, [{0}, {1}])).summary().startswith("2 objects in 2 clusters\n")
 
 

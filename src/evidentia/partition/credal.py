@@ -244,7 +244,8 @@ class CredalPartition(MassFunctions):
         columns = np.lexsort([moved.masks, moved.card])  # the order of the named families
         names = None if self.cluster_names is None else [self.cluster_names[k] for k in order]
         focal_sets = FocalSets(self.n_clusters, moved.masks[columns].tolist())
-        return self._like(self.masses[:, columns], focal_sets, cluster_names=names)
+        judged = None if self._verdict is None else lambda _: self.verdict.relabel(order)  # type: ignore[union-attr]
+        return self._like(self.masses[:, columns], focal_sets, cluster_names=names, verdict=judged)
 
     def sort_clusters(self) -> CredalPartition:
         """Clusters renumbered from the largest to the smallest (by pignistic probability; ties by first object)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,6 +185,21 @@ class Verdict:
         first = (self.paths >= valley).argmax(axis=1)  # paths are an ultrametric: those near one are near each other
         groups = tuple(tuple(np.flatnonzero(first == k).tolist()) for k in np.unique(first))
         return groups if len(groups) > 1 else tuple((k,) for k in range(count))
+
+    def relabel(self, order: np.ndarray) -> Verdict:
+        """Renumber the clusters: old cluster ``order[k]`` becomes cluster ``k``."""
+        new = np.argsort(order)
+
+        def side(group: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(sorted(new[list(group)].tolist()))
+
+        return replace(
+            self,
+            splits=tuple(replace(split, a=side(split.a), b=side(split.b)) for split in self.splits),
+            groups=tuple(sorted(map(side, self.groups))),
+            paths=self.paths[np.ix_(order, order)] if len(self.paths) else self.paths,
+            line=None if self.line is None else replace(self.line, a=side(self.line.a), b=side(self.line.b)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as numbers, text and lists, as JSON holds them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evidentia.verdict.result import NO_GROUPS, Verdict
 
 VALLEY = 0.3  # share of the lower peak at which a summary looks for bent groups
+OFFERED = ("groups", "cannot tell")  # verdicts after which merging is worth a sentence
 
 
 def is_one_cloud(verdict: Verdict | None) -> bool:
@@ -25,24 +26,22 @@ def describe_verdict(verdict: Verdict | None, n_clusters: int) -> list[str]:
 def offer_merging(verdict: Verdict) -> str | None:
     """Return what is left if splits without support are undone, where that changes the answer."""
     groups = verdict.groups
-    if not _may_join(verdict, groups):
+    if verdict.answer not in OFFERED or not 1 < len(groups) < verdict.n_clusters:
         return None
     return f"Not every split is supported: model.merged() joins {_joined(groups)} and leaves {len(groups)} groups."
 
 
 def offer_valley(verdict: Verdict) -> str | None:
     """Return what is left if clusters without a valley between them are joined, where that changes the answer."""
+    if verdict.answer not in OFFERED or not len(verdict.paths):
+        return None
     groups = verdict.connected(VALLEY)
-    if not _may_join(verdict, groups):
+    if len(groups) == verdict.n_clusters:
         return None
     return (
         f"If groups may be bent: model.merged(valley={VALLEY:g}) joins {_joined(groups)}, between which the density "
         f"does not fall below {VALLEY:g} of the lower peak, and leaves {len(groups)} groups."
     )
-
-
-def _may_join(verdict: Verdict, groups: tuple[tuple[int, ...], ...]) -> bool:
-    return verdict.answer in ("groups", "cannot tell") and 1 < len(groups) < verdict.n_clusters
 
 
 def _joined(groups: tuple[tuple[int, ...], ...]) -> str:

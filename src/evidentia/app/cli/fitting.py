@@ -218,12 +218,12 @@ def run(
         terminal.print_note(text)
     if not quiet:
         terminal.echo()
-        if fitted.selection is not None:
-            itself = numbers_to_try(estimator, clusters) is None  # a long search; the report has its table
-            terminal.echo(f"{fitted.selection.choice if itself else fitted.selection}\n")
     terminal.print_summary(partition.summary())
     if doubtful := few_starts(fitted.table_model.model):
         terminal.echo(doubtful)
+    if not quiet and fitted.selection is not None:
+        itself = numbers_to_try(estimator, clusters) is None  # a long search; the report has its table
+        terminal.echo(f"\n{fitted.selection.choice if itself else fitted.selection}")
     sentence = None if remark is None else remark(partition)
     if sentence is not None:
         terminal.echo(f"\n{sentence}")
