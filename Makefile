@@ -92,7 +92,7 @@ CORE := belief rows partition solvers prototypes mixtures relational hierarchy s
 OLDEST_PYTHON ?= python3.11
 .venv-oldest/.installed: pyproject.toml ci/oldest.txt
 	$(OLDEST_PYTHON) -m venv --clear .venv-oldest
-	.venv-oldest/bin/python $(PIP) --constraint ci/oldest.txt --editable ".[recommended,zarr,dask,anndata,series,fcs]" pytest pytest-xdist hypothesis
+	.venv-oldest/bin/python $(PIP) --constraint ci/oldest.txt --editable ".[recommended,zarr,dask,anndata,series]" pytest pytest-xdist hypothesis
 	@touch $@
 
 test-oldest: .venv-oldest/.installed   ## core tests with the oldest versions allowed; any warning is an error

@@ -30,7 +30,7 @@ from evidentia import (
     scores,
     select,
 )
-from evidentia._parameters import ParameterBase
+from evidentia._base import MethodBase
 from evidentia.app import images
 from evidentia.prototypes import belief_peaks
 from exported import exported, public_methods
@@ -92,7 +92,7 @@ def takes(function):
 def functions():
     """Functions, classes and methods of classes that the packages export, by name; no estimators."""
     for _, name, thing in exported():
-        if not (inspect.isclass(thing) and issubclass(thing, ParameterBase)):
+        if not (inspect.isclass(thing) and issubclass(thing, MethodBase)):
             yield name, thing
         for method, function in public_methods(thing):
             yield f"{name}.{method}", function

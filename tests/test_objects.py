@@ -295,7 +295,7 @@ CASES = {
     },
     **{f"{cls.__name__}(init)": (X, P, started(cls)) for cls in (EVCLUS, CEVCLUS, RECM, NNEVCLUS)},
     "evidentia.belief.discount": (P, WEIGHT / (N + 1), lambda p, rate: belief.discount(p, rate).masses),
-    "evidentia.graphs.modularity": (P, GRAPH, lambda p, graph: graphs.modularity(graph, p)),
+    "evidentia.graphs.finding": (P, GRAPH, lambda p, graph: graphs.modularity(graph, p)),
     "evidentia.plots.graph_plot_data": (
         P,
         GRAPH,
@@ -309,7 +309,7 @@ CASES = {
 }
 ALWAYS_NAMED = {
     "CredalPartition.to_anndata",
-    "evidentia.graphs.modularity",
+    "evidentia.graphs.finding",
     "evidentia.plots.graph_plot_data",
     "evidentia.plots.plot_graph",
 }
@@ -465,7 +465,7 @@ def test_other_names_are_refused(name):
     new = ["new", *NAMES[1:]]
     if isinstance(second, nx.Graph):
         second = nx.relabel_nodes(second, {"r0": "new"})
-        run = run if name == "evidentia.graphs.modularity" else lambda p, graph: plots.graph_plot_data(p, graph)
+        run = run if name == "evidentia.graphs.finding" else lambda p, graph: plots.graph_plot_data(p, graph)
     else:
         second = second.name_objects(new) if isinstance(second, CredalPartition) else second.set_axis(new)
     with pytest.raises(

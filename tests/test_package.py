@@ -24,6 +24,7 @@ LAYERS = [
     {"archive"},
     {"belief", "solvers"},
     {"rows"},
+    {"verdict"},
     {"partition"},
     {"storage"},
     {"constraints"},

@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from sklearn.base import clone
 
 from evidentia import ECM, EGMM, FCM, GustafsonKessel, NoiseClustering, load_model
-from evidentia.solvers.stepwise import RunningMean
+from evidentia._streaming import RunningMean
 
 CENTERS = np.array([[0.0, 0.0, 0.0], [6.0, 0.0, 1.0], [0.0, 7.0, -2.0]])
 MODELS = {

@@ -62,7 +62,6 @@ def test_the_oldest_versions_in_ci_are_those_that_the_package_allows(project):
         *extras["dask"],
         *extras["anndata"],
         *extras["series"],
-        *extras["fcs"],
         *extras["test"],
     ]
     floors = dict(

@@ -256,23 +256,41 @@ def test_a_learner_of_others_has_to_be_given_again(tmp_path):
 @pytest.mark.parametrize("name", ["EGMM", "BPEC", "CECM", "EVCLUS"])
 def test_no_attribute_of_a_class_but_a_default_can_be_replaced_by_a_file(tmp_path, name):
     cls, given = EXPORTED[name], fit(build(name), X).save(tmp_path / "m.npz").read_bytes()
-    set_by_fit = {
-        "collapsed_",
-        "flaw_",
-        "_largest",
-        "_coverage",
-        "_ranges",
-        "_use_rep",
-        "_stream",
-        "_estimator_type",
-    }  # their class has a default
+    set_by_fit = {"collapsed_", "flaw_", "_largest", "_use_rep", "_stream", "_coverage", "_ranges"}  # with a default
+    assert set_by_fit <= cls.left_by_fit
     refused = [one for one in dir(cls) if one not in set_by_fit]
-    assert {"method", "parameters", "attributes", "_keeps_single", "_cure", "fit", "_masses"} <= set(refused)
-    for one in [*refused[:: max(1, len(refused) // 25)], "method", "parameters", "_keeps_single", "_cure"]:
+    smuggled = ["method", "parameters", "left_by_fit", "_keeps_single", "_cure", "_masses"]
+    assert set(smuggled) <= set(refused)
+    new = [
+        "_estimator_type",
+        "_skl_callbacks",
+        "_metadata_request",
+        "_repr_html_inner",
+        "_sneaked",
+        "_sneaked_",
+        "__sneaked_",
+        "sneaked",
+    ]
+    for one in [*refused[:: max(1, len(refused) // 25)], *smuggled, *new]:
         (tmp_path / "m.npz").write_bytes(given)
         change(tmp_path / "m.npz", lambda said, one=one: said["fitted"].update({one: 3}))
         with pytest.raises(ValueError, match=rf"m\.npz is damaged .*{one}' is nothing that a fit leaves behind"):
             load_model(tmp_path / "m.npz")
+
+
+@pytest.mark.parametrize("name", ["n_jobs", "random_state", "verbose"])
+def test_a_default_of_a_parameter_that_a_method_lacks_cannot_be_replaced_by_a_file(tmp_path, name):
+    assert name not in PCCA.parameters
+    path = fit(PCCA(), X, constraints=LINKS).save(tmp_path / "m.npz")
+    change(path, lambda said: said["fitted"].update({name: 3}))
+    with pytest.raises(ValueError, match=rf"'{name}' is nothing that a fit leaves behind"):
+        load_model(path)
+
+
+def test_what_set_output_asked_for_is_kept(tmp_path):
+    model = fit(ECM(2, random_state=0), X).set_output(transform="pandas")
+    again = load_model(model.save(tmp_path / "m.npz"))
+    pd.testing.assert_frame_equal(again.transform(NEW), model.transform(NEW))
 
 
 # -- files that are not what they should be ---------------------------------------------------------------------------

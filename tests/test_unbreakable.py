@@ -17,7 +17,7 @@ from evidentia.mixtures._covariances import MODELS
 from evidentia.prototypes import BPEC, CCM, CatECM, COPKMeans, GustafsonKessel, SECMdd, SoftECM
 from evidentia.prototypes._kernel import adapted_metric
 from evidentia.relational import CEVCLUS, EkNNclus
-from evidentia.rows.values import ranges_of
+from evidentia.rows.scan import ranges_of
 from evidentia.solvers.descent import descend
 from evidentia.views import WMVEC, WMVECFP, MECMdd
 

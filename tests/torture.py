@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia import CredalPartition, FocalSets, PairwiseConstraints
-from evidentia.constraints.answers import Answer, read_answers, write_answers
+from evidentia.constraints.files import Answer, read_answers, write_answers
 from evidentia.rows.checkpoint import Checkpoint
 from evidentia.solvers.coordinates import moments_of
 from reproduction.exhibit import Unit

@@ -91,7 +91,8 @@ _SUBMODULES = (
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"evidentia.{_HOMES[name]}"), name)
+        globals()[name] = found = getattr(import_module(f"evidentia.{_HOMES[name]}"), name)
+        return found
     if name in _SUBMODULES:
         return import_module(f"evidentia.{name}")
     raise AttributeError(f"module 'evidentia' has no attribute {name!r}")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from copy import copy
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,8 +35,10 @@ from evidentia._parameters import (
     Choice,
     Integer,
     Number,
-    ParameterBase,
+    Parameter,
     Predicate,
+    check_value,
+    declare,
     fitted,
     param,
 )
@@ -46,17 +50,16 @@ from evidentia.coverage import calibrate_coverage, plain_method, sets_of_calibra
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.lazy import LazyLabels
 from evidentia.rows import as_rows
-from evidentia.rows.checkpoint import write_checkpoint
 from evidentia.rows.passes import show_progress
-from evidentia.rows.scan import SKETCH_ROWS
+from evidentia.rows.scan import LEAST_SHARE, SKETCH_ROWS
 from evidentia.rows.source import ArrayRows, RowSource, SparseRows, is_sparse
 from evidentia.rows.tables import as_table, is_annotated
-from evidentia.rows.values import LEAST_SHARE
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.callbacks import CallbackSupportMixin, fit_task
-from evidentia.solvers.descent import Run, Step, best_descent
+from evidentia.solvers.descent import Run, Step, Vectors, best_descent
 from evidentia.solvers.threads import limit_threads
 from evidentia.storage import save_model
+from evidentia.verdict.fitted import Gaussians, judge_gaussians, judge_moments, take_rows
+from evidentia.verdict.result import Verdict, not_judged
 
 FIRST_LOOK = "first look"  # the note of a fit that was ended early, as others promised more
 BARELY_BETTER = "barely better, with fewer clusters"  # and passed over, since sets say that clusters may be one
@@ -64,21 +67,31 @@ COLLAPSED = "collapsed: a cluster shrank onto a few objects, so that its masses 
 RULE, WAY = "the rule of its record", "minimized or maximized"  # in docstrings, until the record says which
 
 
-class MethodBase(CallbackSupportMixin, ParameterBase):
-    """Base of everything that has a record: a class whose body holds ``method`` is known by its short name."""
+@dataclass_transform(kw_only_default=True, field_specifiers=(param, fitted))
+class MethodBase(CallbackSupportMixin, BaseEstimator):
+    """Base of everything whose parameters are declared by :func:`~evidentia._parameters.param`.
+
+    A class whose body holds a record, ``method``, is known by its short name. ``given_again`` names parameters that may
+    be objects no file can hold: :func:`~evidentia.load_model` is given them.
+    """
 
     method: ClassVar[methods.Method]
+    parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
+    attributes: ClassVar[Mapping[str, str]] = MappingProxyType({})  # see _parameters.declare
+    given_again: ClassVar[tuple[str, ...]] = ()
     _least_share = LEAST_SHARE
     _largest: float | None = fitted(None)  # absolute value in a table in memory
     _ranges: Any = fitted(None)  # of the columns of a table in memory
     _use_rep: str | None = fitted(None)  # which part of an AnnData or MuData object was fitted
     _stream: Any = fitted(None)  # what ``partial_fit`` goes on from
+    _sklearn_output_config: dict[str, Any] = fitted()  # what ``set_output`` asked for
     _coverage: Any = fitted(None)  # the calibration of ``sets``
-    n_jobs: Any = fitted(None)  # of a method that has no such parameter
-    random_state: Any = fitted(None)
-    verbose: Any = fitted(0)
+    n_jobs = None  # of a method that has no such parameter
+    random_state = None
+    verbose = 0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
+        declare(cls)
         if "method" in vars(cls):  # pipelines route to a method only what it accepts
             accepted = {name: None if needed in cls.method.takes else UNUSED for name, (needed, _) in NEEDED.items()}
             named = inspect.signature(cls.fit).parameters
@@ -89,6 +102,11 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
             said = (cls.__doc__ or "").replace(RULE, f'``"{cls.method.labels}"``')
             cls.__doc__ = cls.method.complete(said.replace(WAY, cls.method.criterion or WAY))
 
+    def check_parameters(self) -> None:
+        """Refuse a value that its declaration does not allow."""
+        for name, parameter in self.parameters.items():
+            check_value(parameter.check, getattr(self, name), name, type(self).__name__)
+
     def _as_table(self, X: Any, use_rep: str | None) -> Any:
         """Return X in a table of this library; of AnnData and MuData, the part that ``use_rep`` names."""
         return as_table(X, use_rep)
@@ -96,6 +114,10 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
     def _new_table(self, X: Any) -> Any:
         """Return new rows in a table of this library: of AnnData and MuData, the part that was fitted."""
         return self._as_table(X, self._use_rep if is_annotated(X) else None)
+
+    def _fitted_columns(self) -> Any:
+        """Return the names of the columns that were fitted, or None if they had none."""
+        return vars(self).get("feature_names_in_")
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to one ``.npz`` file, which :func:`evidentia.load_model` reads; no pickle.
@@ -112,6 +134,9 @@ class MethodBase(CallbackSupportMixin, ParameterBase):
         return save_model(self, path)
 
 
+declare(MethodBase)
+
+
 class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
     """Base of the estimators whose result is ``partition_``.
 
@@ -125,8 +150,8 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
     focal_sets_: FocalSets = fitted()
     n_clusters_: int = fitted()
     constraints_: PairwiseConstraints = fitted()
-    collapsed_ = False  # whether the result is no answer: a likelihood that grew without bound, for instance
-    flaw_ = ""  # why clusters are not groups, for methods that look at that
+    collapsed_: bool = fitted(False)  # whether the result is no answer: a likelihood grew without bound, for instance
+    flaw_: str = fitted("")  # why clusters are not groups, for methods that look at that
     barely_better = 0.0  # difference of BIC up to which more clusters are preferred
 
     _not_for_placing: ClassVar[tuple[str, ...]] = ("partition_", "labels_")
@@ -146,6 +171,8 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         "those of another rule.",
         "focal_sets_": "FocalSets",
         "n_clusters_": "int",
+        "verdict_": "Verdict\nWhether the clusters are groups, and on what that rests. It is computed when it is "
+        "first asked for.",
     }
 
     def fit(
@@ -194,7 +221,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         }
         with running(self, X, y, given):
             data = read_data(self, X, use_rep, **given)
-            with write_checkpoint(data.checkpoint):
+            with data.checkpoint or nullcontext():
                 masses = self._fit(data)
             self._store(data, masses)
         return self
@@ -228,6 +255,39 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
             self._publish(masses, data.names)
         else:
             self._publish_lazy(self._make_lazy(data.rows) if masses is None else masses, data.rows)
+        self.partition_.__dict__["_verdict"] = partial(judge_fit, self._clouds(), *self._judged_rows(data))
+
+    @property
+    def verdict_(self) -> Verdict:
+        check_is_fitted(self)
+        found = self.partition_.verdict
+        return not_judged("the rows of the fit were not kept", self.n_clusters_) if found is None else found
+
+    def merged(self, valley: float | None = None) -> CredalPartition:
+        """Return the partition of the groups that the verdict leaves: masses of joined clusters are summed.
+
+        Parameters
+        ----------
+        valley : float in (0, 1], optional
+            For bent groups: instead of the rule of the verdict, clusters are joined if a way between them exists on
+            which the density does not fall below this share of the lower peak, such as 0.3. If all clusters would be
+            joined, all of them are kept.
+
+        Examples
+        --------
+        >>> from evidentia import EGMM
+        >>> X = np.random.default_rng(0).random((300, 2))
+        >>> model = EGMM(random_state=0).fit(X)
+        >>> model.n_clusters_ > 1, model.merged().n_clusters
+        (True, 1)
+        """
+        verdict = self.verdict_
+        if verdict.answer == "not judged":
+            raise ValueError(f"{type(self).__name__}.merged() needs a verdict, and there is none: {verdict.reason}.")
+        if valley is not None and not 0 < valley <= 1:
+            raise ValueError(f"'valley' must lie above 0 and not above 1. Got {valley!r}.")
+        partition = self.partition_.compute() if isinstance(self.partition_, LazyPartition) else self.partition_
+        return partition.coarsen(verdict.groups if valley is None else verdict.connected(valley))
 
     def predict_partition(self, X: Any) -> Any:
         """Credal partition of new rows, over the clusters found by ``fit``.
@@ -370,12 +430,43 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         if isinstance(rows, ArrayRows):
             refuse_masses(self, len(rows.table), focal_sets)
 
-    def _make_lazy(self, rows: RowSource) -> LazyPartition:
-        alone = copy(self)  # what places rows needs no partition, and must not hold one that needs it
+    def _without_partition(self) -> Self:
+        """Return what places rows, which needs no partition, and must not hold one that needs it."""
+        alone = copy(self)
         for name in self._not_for_placing:
             alone.__dict__.pop(name, None)
+        return alone
+
+    def _judged_rows(self, data: Data[Any]) -> tuple[Any, np.ndarray | None]:
+        """Return the rows of numbers that clusters are judged by, and their weights; or why there are none."""
+        if isinstance(data.rows, ArrayRows):
+            numbers = "table" in self.method.reads and data.rows.table.dtype.kind in "biuf"
+            return (data.rows, data.rows.weight) if numbers else ("the columns are categories", None)
+        if isinstance(data.rows, RowSource):
+            return data.rows, None
+        metric = getattr(self, "metric", None)
+        if not (metric is None or (isinstance(metric, str) and metric in PLAIN_METRICS)):
+            return "objects are known by their dissimilarities only", None
+        table = np.asarray(data.given) if isinstance(data.given, np.ndarray) or hasattr(data.given, "columns") else None
+        if table is None or table.ndim != 2 or table.dtype.kind not in "biuf":
+            return "the objects are no rows of numbers", None
+        return ArrayRows(table.astype(float)), data.weight
+
+    def _clouds(self) -> EvidentialClusterer:
+        """Return the fitted method whose :meth:`_gaussians` are the clusters; it holds no partition."""
+        return self._without_partition()
+
+    def _gaussians(self, rows: np.ndarray) -> Gaussians | None:
+        """Return rows and clusters as normal clouds, of a method that has such clusters."""
+        return None
+
+    def _make_lazy(self, rows: RowSource) -> LazyPartition:
         return LazyPartition(
-            rows, alone._masses, self.focal_sets_, label_rule=self.method.labels, no_answer=self._no_answer()
+            rows,
+            self._without_partition()._masses,
+            self.focal_sets_,
+            label_rule=self.method.labels,
+            no_answer=self._no_answer(),
         )
 
     def _read_new(self, X: Any) -> Any:
@@ -422,6 +513,45 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         if self._keeps_single:
             tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+# -- the verdict -------------------------------------------------------------------------------------------------------
+
+PLAIN_METRICS = ("euclidean", "sqeuclidean", "cityblock", "manhattan", "chebyshev", "minkowski", "mahalanobis")
+
+
+def judge_fit(
+    estimator: EvidentialClusterer,
+    rows: RowSource | str,
+    weight: np.ndarray | None,
+    partition: CredalPartition | LazyPartition,
+) -> Verdict:
+    """Judge whether the clusters of a fit are groups: by its normal clouds, or by the moments of its clusters."""
+    if isinstance(rows, str):
+        return not_judged(rows, partition.n_clusters, len(partition))
+    if not isinstance(rows, ArrayRows) and is_sparse(rows):
+        return not_judged("rows of a sparse matrix are not judged", partition.n_clusters, len(partition))
+    some = take_rows(len(partition))
+    if isinstance(partition, LazyPartition):
+        table, shares, weight = sample_of(partition, some.step)
+    else:
+        table, shares = rows.table[some], (partition.pignistic * (1 - partition.empty[:, None]))[some]
+        weight = None if weight is None else weight[some]
+    table = np.asarray(table, dtype=float)
+    clusters = estimator._gaussians(table)
+    return judge_moments(table, shares, weight) if clusters is None else judge_gaussians(clusters, weight)
+
+
+def sample_of(partition: LazyPartition, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return rows at even distances in each chunk, what of them is in each cluster, and their weights."""
+    tables, shares, weights = [], [], []
+    for handle in partition.rows.handles:
+        for chunk in partition.rows.read(handle):
+            part = partition._partition(chunk)[::step]
+            tables.append(chunk.table[::step])
+            shares.append(part.pignistic * (1 - part.empty[:, None]))
+            weights.append(np.ones(len(part)) if chunk.weight is None else chunk.weight[::step])
+    return np.concatenate(tables), np.concatenate(shares), np.concatenate(weights)
 
 
 # -- what fit is given -------------------------------------------------------------------------------------------------

@@ -16,9 +16,9 @@ from evidentia import methods
 from evidentia._objects import align_objects
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
+from evidentia.rows.scan import LARGEST, check_magnitude, check_precision, ranges_of
 from evidentia.rows.source import RowSource, is_collection
 from evidentia.rows.strange import warn_of_outside
-from evidentia.rows.values import LARGEST, check_magnitude, check_precision, ranges_of
 from evidentia.solvers.memory import refuse_beyond_memory
 
 RHO_RANGE = 1e-70, 1e70  # of the distances in a table: squares, and products of these, are carried
@@ -121,10 +121,13 @@ def fill_masked(values: Any, estimator_name: str, name: str, *, missing: bool = 
     )
 
 
-def check_values(estimator: Any, table: np.ndarray, columns: Any = None, *, reset: bool = True) -> None:
+def check_values(
+    estimator: Any, table: np.ndarray, columns: Any = None, *, reset: bool = True, view: str | None = None
+) -> None:
     """Refuse numbers that are not finite, or that doubles cannot carry through squares.
 
-    New rows (not ``reset``) may lie as far out, measured in the largest value that was fitted.
+    New rows (not ``reset``) may lie as far out, measured in the largest value that was fitted. ``view`` names the
+    table, for a method that reads several.
     """
     estimator_name, ranges = type(estimator).__name__, ranges_of(table)
     if not ranges.finite:
@@ -138,9 +141,16 @@ def check_values(estimator: Any, table: np.ndarray, columns: Any = None, *, rese
     if reset:
         check_precision(ranges, table, estimator_name, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
+<<<<<<< HEAD
         estimator._ranges = ranges
     elif "table" in estimator.method.reads and not is_precomputed(estimator):
         warn_of_outside(table, estimator._ranges, columns, estimator_name, ranges)
+=======
+        estimator._ranges = ranges if view is None else {**(estimator._ranges or {}), view: ranges}
+    elif not is_precomputed(estimator):
+        before = estimator._ranges if view is None else (estimator._ranges or {}).get(view)
+        warn_of_outside(table, before, columns, estimator_name, ranges)
+>>>>>>> origin/main
 
 
 def refuse_rows(estimator: Any, X: Any) -> None:

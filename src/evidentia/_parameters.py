@@ -1,9 +1,10 @@
 """Parameters of estimators, each declared once: its default, the values it may have, and what it means.
 
-A class that derives from :class:`ParameterBase` lists its parameters in its body. Its constructor, the check of its
-values and the ``Parameters`` part of its docstring are made from that list, and a subclass inherits it:
+A class that derives from :class:`~evidentia._base.MethodBase` lists its parameters in its body. Its constructor, the
+check of its values and the ``Parameters`` part of its docstring are made from that list, and a subclass inherits it:
 
->>> class Toy(ParameterBase):
+>>> from evidentia._base import MethodBase
+>>> class Toy(MethodBase):
 ...     '''A toy [1]_.
 ...
 ...     Notes
@@ -44,10 +45,9 @@ from dataclasses import dataclass
 from math import isfinite
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, dataclass_transform
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from evidentia._docstrings import entry, join_sections, section, split_sections
@@ -243,52 +243,54 @@ class Parameter:
 
 
 def param(check: Check, doc: str = "", *, default: Any, kw_only: bool = True) -> Any:
-    """Declare a parameter in the body of a :class:`ParameterBase` class."""
+    """Declare a parameter in the body of a class of estimators."""
     return Parameter(check, doc, default, kw_only)
 
 
 UNSET = object()  # a class has no value for an attribute that only a fit sets
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """Mark an attribute that a fit leaves behind, with the value of a class for it."""
+
+    default: Any
+
+
 def fitted(default: Any = UNSET, *, init: Literal[False] = False) -> Any:
-    """Declare an attribute that a fit leaves behind in the body of a :class:`ParameterBase` class; no parameter."""
-    return default
+    """Declare an attribute that a fit leaves behind in the body of a class of estimators; no parameter.
 
-
-@dataclass_transform(kw_only_default=True, field_specifiers=(param, fitted))
-class ParameterBase(BaseEstimator):
-    """Base of everything whose parameters are declared by :func:`param`.
-
-    ``parameters`` maps the names to the declarations, a class's own before those it inherits. ``attributes`` of a class
-    maps what ``fit`` leaves behind to a line (type) and an explanation; docstrings of subclasses show them.
-    ``given_again`` names parameters that may be objects no file can hold: :func:`~evidentia.load_model` is given them.
+    A private one has to be declared: a model that is loaded from a file may have no others.
     """
+    return Fitted(default)
 
-    parameters: ClassVar[Mapping[str, Parameter]] = MappingProxyType({})
-    attributes: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    given_again: ClassVar[tuple[str, ...]] = ()
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
-        above, shown = _inherit(cls, "parameters"), dict(vars(cls).get("attributes", {}))
-        hidden = {name for name in above if name in vars(cls) and name not in own}  # fixed by this class
-        inherited = {name: value for name, value in above.items() if name not in {*own, *hidden}}
-        cls.parameters = MappingProxyType({**own, **inherited})
-        cls.attributes = MappingProxyType({**shown, **_inherit(cls, "attributes"), **shown})
-        for name, parameter in own.items():
-            setattr(cls, name, parameter.default)
-        for name in [name for name, value in vars(cls).items() if value is UNSET]:
+def declare(cls: Any) -> None:
+    """Make the constructor and the docstring of a class from the parameters and attributes in its body.
+
+    ``cls.parameters`` then maps names to declarations, the class's own before those it inherits, and ``cls.attributes``
+    maps what ``fit`` leaves behind to a line (type) and an explanation. ``cls.left_by_fit`` names what is declared by
+    :func:`fitted`.
+    """
+    own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+    above, shown = _inherit(cls, "parameters"), dict(vars(cls).get("attributes", {}))
+    hidden = {name for name in above if name in vars(cls) and name not in own}  # fixed by this class
+    inherited = {name: value for name, value in above.items() if name not in {*own, *hidden}}
+    cls.parameters = MappingProxyType({**own, **inherited})
+    cls.attributes = MappingProxyType({**shown, **_inherit(cls, "attributes"), **shown})
+    for name, parameter in own.items():
+        setattr(cls, name, parameter.default)
+    left = {name: value.default for name, value in vars(cls).items() if isinstance(value, Fitted)}
+    cls.left_by_fit = frozenset(left).union(*(getattr(base, "left_by_fit", ()) for base in cls.__bases__))
+    for name, default in left.items():
+        if default is UNSET:
             delattr(cls, name)
-        if cls.parameters != super(cls, cls).parameters and "__init__" not in vars(cls):
-            cls.__init__ = _constructor(cls.parameters)  # type: ignore[method-assign]
-        if "__doc__" in vars(cls) and cls.__doc__:
-            cls.__doc__ = _document(cls)
-        super().__init_subclass__(**kwargs)
-
-    def check_parameters(self) -> None:
-        """Refuse a value that its declaration does not allow."""
-        for name, parameter in self.parameters.items():
-            check_value(parameter.check, getattr(self, name), name, type(self).__name__)
+        else:
+            setattr(cls, name, default)
+    if cls.parameters != getattr(super(cls, cls), "parameters", {}) and "__init__" not in vars(cls):
+        cls.__init__ = _constructor(cls.parameters)
+    if "__doc__" in vars(cls) and cls.__doc__:
+        cls.__doc__ = _document(cls)
 
 
 def _inherit(cls: type, name: str) -> dict[str, Any]:
@@ -341,7 +343,7 @@ def _misfit(
     )
 
 
-def _document(cls: type[ParameterBase]) -> str:
+def _document(cls: Any) -> str:
     """The docstring with the parts ``Parameters`` and ``Attributes`` made from the declarations."""
     head, sections = split_sections(cls.__doc__)
     if "Parameters" not in sections and cls.parameters:

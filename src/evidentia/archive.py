@@ -148,6 +148,7 @@ MOVED = {
     "evidentia.views._kernel:Layout": "evidentia.views._kernel:ViewLayout",
     "evidentia.views._kernel:ViewProblem": "evidentia.views._kernel:ViewCriterion",
     "evidentia.prototypes._mixed_rows:Coding": "evidentia.rows.categories:Coding",
+    "evidentia.solvers.stepwise:RunningMean": "evidentia._streaming:RunningMean",
     "evidentia.rows.mixed:Coding": "evidentia.rows.categories:Coding",
 }
 

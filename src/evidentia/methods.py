@@ -19,6 +19,7 @@ import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from textwrap import fill
 from types import MappingProxyType
@@ -130,7 +131,7 @@ class Method:
     quick: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     exceptions: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
-    @property
+    @cached_property
     def reads_sparse(self) -> bool:
         """Whether X may be a sparse matrix."""
         return "rows beyond memory" in self.takes and "table" in self.reads

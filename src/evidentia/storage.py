@@ -49,7 +49,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from evidentia import __version__
-from evidentia._parameters import ParameterBase
 from evidentia.archive import Format, name_file_in_errors, own_class, read_archive, write_archive
 from evidentia.partition.lazy import LazyLabels, LazyPartition
 
@@ -210,7 +209,7 @@ class _Writer:
             return self._number(value, place)
         if isinstance(value, np.ndarray):
             return self._array(value, place)
-        if isinstance(value, ParameterBase):
+        if hasattr(value, "given_again"):  # an estimator of evidentia, or one made of it
             return self._estimator(value, place)
         if (fields := _fields(value)) is not None:
             return {"object": _class_name(value), "fields": self._map(fields, place)}
@@ -258,12 +257,10 @@ class _Writer:
         raise NotStorable(place, value)
 
 
-def _left_by_fit(cls: type, name: str) -> bool:
-    """Return whether a fit may set an attribute: one that its class has only if it is a default, such as collapsed_."""
-    there = inspect.getattr_static(cls, name, NOWHERE)
-    is_default = name.endswith("_") and not callable(there) and not hasattr(there, "__get__")
-    is_state = name.startswith("_") and there is None and not hasattr(BaseEstimator, name)
-    return not name.startswith("__") and (there is NOWHERE or is_default or is_state)
+def _left_by_fit(cls: Any, name: str) -> bool:
+    """Return whether a fit may set an attribute: one that its class declares, or a new public one ending in ``_``."""
+    is_new = inspect.getattr_static(cls, name, NOWHERE) is NOWHERE
+    return name in cls.left_by_fit or (is_new and name.endswith("_") and not name.startswith("_"))
 
 
 class _Reader:
@@ -293,7 +290,7 @@ class _Reader:
 
     def _estimator(self, estimator: str, parameters: Mapping[str, Any], fitted: Mapping[str, Any]) -> Any:
         cls = own_class(estimator)
-        if not issubclass(cls, ParameterBase):
+        if not issubclass(cls, BaseEstimator):
             raise ValueError(f"{estimator!r} is no estimator")
         model = cls(**self._map(parameters))
         for name, value in self._map(fitted).items():

@@ -127,7 +127,7 @@ def test_blocks_of_rows_add_up(monkeypatch):
     start = random_start(columns, 2, seed=0, m=3)
     weight = np.random.default_rng(0).uniform(0, 2, size=(3, 100))
     whole, whole_posterior = e_step(columns, X, weight, start), evaluate(columns, X, start)
-    monkeypatch.setattr("evidentia.solvers.blocks.BLOCK_BYTES", 1)  # 16 rows, the least
+    monkeypatch.setattr("evidentia.solvers.memory.BLOCK_BYTES", 1)  # 16 rows, the least
     for one, other in zip(
         (*whole, *whole_posterior), (*e_step(columns, X, weight, start), *evaluate(columns, X, start))
     ):

@@ -87,7 +87,7 @@ def test_a_pair_that_never_changes_is_one_narrow_bar(value):
             return 2
 
     sure = SimpleNamespace(
-        intervals_=None,
+        intervals_=(),
         confidence=0.9,
         pair_draws=lambda i, j: np.full(30, value),
         partition_=Two(relational=lambda pairs: SimpleNamespace(same=both, plausibility_same=both)),

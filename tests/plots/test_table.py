@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.spatial import ConvexHull
 
-from evidentia.plots.hull import convex_hull
+from evidentia.plots.partition import convex_hull
 from evidentia.plots.table import choose_plane, column_names, column_numbers, fill_missing, to_table
 
 TABLE = np.array([[1.0, 10.0, 100.0], [2.0, 30.0, 500.0], [4.0, 20.0, 300.0]])

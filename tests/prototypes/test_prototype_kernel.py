@@ -152,7 +152,7 @@ def test_a_cost_that_is_no_number_is_not_taken_for_the_least():
 def test_blocks_of_rows_do_not_change_the_sums(monkeypatch):
     X, weight, prototypes, criterion = random_problem(False, n=1000)
     whole = weighted_sums(X.T, weight, prototypes, criterion)
-    monkeypatch.setattr("evidentia.solvers.blocks.BLOCK_BYTES", 1)
+    monkeypatch.setattr("evidentia.solvers.memory.BLOCK_BYTES", 1)
     assert len(list(block_masses(X.T, DistanceCosts(prototypes, criterion)))) > 3
     chunks = weighted_sums(X.T, weight, prototypes, criterion)
     assert chunks[0] == pytest.approx(whole[0], rel=1e-12)

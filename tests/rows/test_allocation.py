@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from evidentia.rows import allocation
-from evidentia.rows.allocation import MMAP_THRESHOLD, TRIM_THRESHOLD, memory_is_kept
+from evidentia.rows import cluster
+from evidentia.rows.cluster import MMAP_THRESHOLD, TRIM_THRESHOLD, memory_is_kept
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def calls(monkeypatch):
     library = SimpleNamespace(
         mallopt=lambda what, value: seen.append((what, value)), malloc_trim=lambda rest: seen.append(("trim", rest))
     )
-    monkeypatch.setattr(allocation.ctypes, "CDLL", lambda name: library)
+    monkeypatch.setattr(cluster.ctypes, "CDLL", lambda name: library)
     monkeypatch.delenv("MALLOC_MMAP_THRESHOLD_", raising=False)
     return seen
 
@@ -46,6 +46,6 @@ def test_an_allocator_that_was_told_nothing_is_left_alone(calls, monkeypatch):
 
 def test_another_c_library_is_left_alone(monkeypatch):
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
-    monkeypatch.setattr(allocation.ctypes, "CDLL", lambda name: SimpleNamespace())
+    monkeypatch.setattr(cluster.ctypes, "CDLL", lambda name: SimpleNamespace())
     with memory_is_kept():
-        assert allocation._tasks == 0
+        assert cluster._tasks == 0

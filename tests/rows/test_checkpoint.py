@@ -14,7 +14,7 @@ import pytest
 from evidentia import EGMM
 from evidentia.archive import write_archive
 from evidentia.rows import checkpoint
-from evidentia.rows.checkpoint import Checkpoint, write_checkpoint
+from evidentia.rows.checkpoint import Checkpoint
 from evidentia.rows.numbered import NumberedRows
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import TransformedRows
@@ -130,7 +130,7 @@ def test_a_full_disk_is_told_once_and_the_fit_goes_on(tmp_path, monkeypatch):
     rows = OddRows(table(500))
     with (
         pytest.warns(UserWarning, match=r"could not be written .*No space left.*run\.npz") as told,
-        write_checkpoint(kept),
+        kept,
     ):
         found = [reduce_rows(some_moments, rows, mixing) for mixing in (True, False)]
     assert len(told) == 1
@@ -145,7 +145,7 @@ def some_moments(chunk, mixing):
 
 def test_a_pass_is_kept_for_the_same_function_and_arguments_only(tmp_path):
     rows, kept = OddRows(table(500)), Checkpoint(tmp_path / "run.npz", "rows", "settings")
-    with write_checkpoint(kept):
+    with kept:
         a, b = reduce_rows(some_moments, rows, True), reduce_rows(some_moments, rows, True)
         assert kept.n_found == 1
         reduce_rows(some_moments, rows, False)
@@ -169,7 +169,7 @@ def test_a_pass_over_changed_rows_is_another_one(tmp_path):
         counted.without(np.array([4])),
         TransformedRows(plain, Doubled()),
     ]
-    with write_checkpoint(Checkpoint(tmp_path / "run.npz", "rows", "settings")):
+    with Checkpoint(tmp_path / "run.npz", "rows", "settings"):
         found = [reduce_rows(some_moments, rows, True) for rows in [plain, *others]]
     for rows, kept in zip(others, found[1:], strict=True):
         np.testing.assert_array_equal(kept.mean, reduce_rows(some_moments, rows, True).mean)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evidentia.rows.values import LEAST_SHARE, LOOKED_AT, TYPICAL, check_precision, ranges_of
+from evidentia.rows.scan import LEAST_SHARE, LOOKED_AT, TYPICAL, check_precision, ranges_of
 
 
 def clumped(rng, n, share_of_clump, width):

@@ -8,8 +8,7 @@ from evidentia import ECM, EGMM
 from evidentia.mixtures import _em
 from evidentia.mixtures._covariances import Floor
 from evidentia.mixtures._em import Parameters, engine
-from evidentia.solvers.acceleration import Guesses, Vectors, _steady, exponentials, extrapolate, logarithms
-from evidentia.solvers.descent import descend
+from evidentia.solvers.descent import Guesses, Vectors, _steady, descend, exponentials, extrapolate, logarithms
 
 PLAIN = Vectors(lambda state: state, lambda vector, like: vector, np.inf)
 SLOW = np.array([0.97, 0.9, 0.3])  # what a step leaves of the error in each direction

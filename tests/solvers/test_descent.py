@@ -95,11 +95,6 @@ def test_the_best_of_several_starts_is_kept():
     np.testing.assert_allclose([run.objective for run in runs], [1, 0, 1], atol=1e-9)
 
 
-def test_another_rank_may_choose():
-    best, runs = best_descent(to_valley, [-4.0, 13.0], name="Walk", max_iter=100, tol=1e-12, rank=lambda run: run.state)
-    assert best is runs[0]
-
-
 def test_a_best_run_that_did_not_converge_is_said_aloud():
     with pytest.warns(ConvergenceWarning, match="Walk reached max_iter=2 before tol=1e-12; raise max_iter or tol"):
         best_descent(to_valley, [12.0], name="Walk", max_iter=2, tol=1e-12)

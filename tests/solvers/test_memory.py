@@ -114,3 +114,23 @@ def test_so_are_those_of_methods_that_read_no_rows_beyond_memory(kind, monkeypat
     refused = rf"^{kind.__name__} with 32 focal sets for each of 3,000 rows .*'pairs'\)\.$"
     with pytest.raises(MemoryError, match=refused):
         kind(5, focal_sets="full").fit([X, X] if kind is WMVEC else X)
+
+
+# -- blocks of rows cover a table once, and are as large as their memory allows ---------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "width", "n_bytes", "sizes"),
+    [
+        (300_000, 1, None, [131_072, 131_072, 37_856]),
+        (140_000, 0, None, [131_072, 8_928]),
+        (40, 10**9, None, [16, 16, 8]),
+        (10, 2, 512, [10]),
+        (70, 2, 512, [32, 32, 6]),
+        (0, 3, None, []),
+    ],
+)
+def test_blocks_by_hand(n_rows, width, n_bytes, sizes):
+    blocks = list(memory.row_blocks(n_rows, width, n_bytes))
+    assert [block.stop - block.start for block in blocks] == sizes
+    assert [i for block in blocks for i in (block.start, block.stop)][1:-1:2] == [block.start for block in blocks][1:]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from evidentia.solvers.simplex_qp import minimize_on_simplex
+from evidentia.solvers.irqp import minimize_on_simplex
 
 
 def exact_minimum(Q, u):

@@ -16,9 +16,9 @@ from evidentia import methods
 from evidentia._objects import align_objects
 from evidentia._parameters import random_numbers
 from evidentia.constraints import questions
-from evidentia.constraints.answers import Answer, parse_answer, read_answers, write_answers
 from evidentia.constraints.building import known_labels
 from evidentia.constraints.chains import ContradictoryLinks
+from evidentia.constraints.files import Answer, parse_answer, read_answers, write_answers
 from evidentia.constraints.pairwise import PairwiseConstraints
 from evidentia.partition import CredalPartition
 

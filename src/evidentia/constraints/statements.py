@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise, product
 from typing import Any
 
-from evidentia.constraints.answers import Answer
 from evidentia.constraints.chains import Contradiction, ContradictoryLinks
+from evidentia.constraints.files import Answer
 
 __all__ = ["Statement", "as_answers", "check_objects"]
 

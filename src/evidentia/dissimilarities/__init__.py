@@ -20,13 +20,12 @@ learned metric), ``make_source(rows, metric, params, who="NNEVCLUS")`` reads wit
 check_dissimilarities(D, "NNEVCLUS"))`` takes numbers, and ``Subset(source, objects)`` is a part of a source.
 """
 
-from evidentia.dissimilarities.clusterer import RelationalClusterer
 from evidentia.dissimilarities.conflict import default_quantile, delta_star
 from evidentia.dissimilarities.gower import MixedTable, gower_distances
-from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.reading import (
     METRIC,
     METRIC_PARAMS,
+    RelationalClusterer,
     make_source,
     read_matrix,
     read_new,
@@ -41,6 +40,7 @@ from evidentia.dissimilarities.sources import (
     Source,
     Subset,
     Table,
+    check_dissimilarities,
     full_matrix,
     nearest_objects,
     new_blocks,

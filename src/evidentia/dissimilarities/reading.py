@@ -1,4 +1,7 @@
-"""From what the user gives, X and ``metric``, to a source of dissimilarities; and the new objects of ``predict``."""
+"""From what the user gives, X and ``metric``, to a source of dissimilarities; and the new objects of ``predict``.
+
+:class:`RelationalClusterer` is the base of the methods that see objects through these alone.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from evidentia import _checks
-from evidentia._parameters import NOTHING, Choice, Predicate, param
+from evidentia import _base, _checks
+from evidentia._parameters import NOTHING, Choice, Predicate, fitted, param
 from evidentia.dissimilarities.gower import MixedTable
-from evidentia.dissimilarities.matrix import check_dissimilarities
 from evidentia.dissimilarities.series import METRICS, Series, as_series
-from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table
-from evidentia.rows.values import SMALLEST, check_magnitude, ranges_of
+from evidentia.dissimilarities.sources import Matrix, Objects, Source, Table, check_dissimilarities
+from evidentia.partition import CredalPartition
+from evidentia.rows.scan import SMALLEST, check_magnitude, ranges_of
 from evidentia.solvers.coordinates import deviations
 
 METRIC = param(
@@ -194,3 +197,32 @@ def _items(X: Any) -> Any:
         return list(X)
     shaped = np.asarray(X)
     return shaped if shaped.ndim == 2 and shaped.dtype.kind in "biuf" else list(shaped)
+
+
+class RelationalClusterer(_base.IterativeClusterer):
+    """Base of the methods that see objects only through their dissimilarities.
+
+    A subclass gives ``_fit(data)``, where ``data.rows`` is a :class:`~evidentia.dissimilarities.Source`, and which
+    leaves in ``_source`` what new objects need of it; and ``_masses(new)`` for new objects as ``from_new`` of the
+    source takes them.
+    """
+
+    metric: Any = METRIC
+    metric_params: Any = METRIC_PARAMS
+    _source: Source = fitted()
+
+    def _read_rows(self, X: Any) -> Any:
+        return read_source(self, X)
+
+    def predict_partition(self, X: Any) -> CredalPartition:
+        """Credal partition of new objects, over the clusters found by ``fit``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), or what the metric takes
+            With ``metric="precomputed"``: dissimilarities to the fitted objects, shape (n_new, n_samples).
+        """
+        return super().predict_partition(X)
+
+    def _read_new(self, X: Any) -> Any:
+        return read_new(self, self._source, X)

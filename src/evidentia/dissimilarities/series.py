@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia.rows.values import LARGEST
+from evidentia.rows.scan import LARGEST
 from evidentia.solvers import soft_warping
 
 NEEDED = "DTW needs dtaidistance: pip install 'evidentia[series]'."

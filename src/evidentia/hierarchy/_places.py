@@ -13,7 +13,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from evidentia.belief import FocalSets
 from evidentia.dissimilarities import Source, Table
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.neighbors import near_zero
 
 SAMPLE = 1_000_000  # distances that a quantile is taken from

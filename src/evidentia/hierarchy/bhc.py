@@ -20,8 +20,8 @@ from tqdm.auto import tqdm
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._objects import align_objects
-from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, param
+from evidentia._objects import Names, align_objects
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets, MassFunctions
 from evidentia.belief.focal import MAX_CLUSTERS, canonical_order
 from evidentia.dissimilarities import METRIC, METRIC_PARAMS, Source, Table, read_new, read_source
@@ -29,9 +29,8 @@ from evidentia.hierarchy._places import Places, group_means, group_rows, joussel
 from evidentia.hierarchy._tree import BeliefTree
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition, LazyPartition
-from evidentia.rows.values import LARGEST
-from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.rows.scan import LARGEST
+from evidentia.solvers.memory import refuse_beyond_memory, row_blocks
 
 RELIABILITY = 0.95
 FEW = 10  # numbers of clusters that are tried in small tables too
@@ -264,6 +263,11 @@ class BeliefHierarchical(_base.EvidentialClusterer):
     )
     random_state: Any = param(SEED, "Seed of k-means.", default=None)
     verbose: int = param(Integer(low=0) | BOOLEAN, "1 says how much memory is needed.", default=0)
+
+    _objects: Places = fitted()
+    _names: Names | None = fitted()
+    _leaves: Places = fitted()
+    _tree: BeliefTree = fitted()
 
     def _read_rows(self, X: Any) -> Source:
         return read_source(self, self._coordinates(X), contrast=False)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from evidentia._base import MethodBase, running
 from evidentia._checks import check_table
 from evidentia._data import Data, read_data
-from evidentia._parameters import NOTHING, Integer
+from evidentia._parameters import NOTHING, Integer, fitted
 from evidentia.rows.source import ArrayRows
 from evidentia.solvers.coordinates import unit_free
 
@@ -24,6 +24,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MethodBas
     A learner enters a space with :meth:`_enter`, finds a map of that space, and leaves with :meth:`_publish_map`. Here
     the space holds the columns, scaled by their deviation and so that the total variance is one.
     """
+
+    _n_features_out: int = fitted()
 
     def fit(self, X: Any, y: Any = None, *, constraints: Any = None, use_rep: str | None = None) -> Self:
         """Learn the metric.

@@ -21,8 +21,7 @@ from sklearn.preprocessing import normalize
 
 from evidentia._parameters import NOTHING, Choice, Number, Predicate, param
 from evidentia.metric_learning._base import MetricLearner
-from evidentia.solvers.blocks import row_blocks
-from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.solvers.memory import refuse_beyond_memory, row_blocks
 
 NOT_NEGATIVE = ("additive_chi2", "chi2")
 FALLING = {"rbf": "sqeuclidean", "laplacian": "cityblock"}  # kernels exp(-gamma d), and d

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evidentia._parameters import BOOLEAN, Integer, Number, param
-from evidentia.metric_learning._links import learner_from_links, quasi_newton
-from evidentia.metric_learning._mahalanobis import MahalanobisLearner
+from evidentia.metric_learning._links import MahalanobisLearner, learner_from_links, quasi_newton
 
 
 def objective(

@@ -24,7 +24,8 @@ __all__ = ["EGMM", "BootGMM", "LatentClassMixture", "LatentProfileMixture", "Par
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"evidentia.mixtures.{_HOMES[name]}"), name)
+        globals()[name] = found = getattr(import_module(f"evidentia.mixtures.{_HOMES[name]}"), name)
+        return found
     raise AttributeError(f"module 'evidentia.mixtures' has no attribute {name!r}")
 
 

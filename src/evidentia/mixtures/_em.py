@@ -26,11 +26,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from evidentia.mixtures._covariances import Bound, Floor, Prior, bound
 from evidentia.rows.passes import reduce_rows
 from evidentia.rows.source import MappedRows
-from evidentia.solvers.acceleration import LARGEST_LOG, Guesses, Vectors, exponentials, logarithms
 from evidentia.solvers.barycentric import solve_centers, solve_semidefinite
 from evidentia.solvers.compiling import compiled
 from evidentia.solvers.coordinates import ColumnScales, Coordinates
-from evidentia.solvers.descent import RISE, Run, Watch
+from evidentia.solvers.descent import LARGEST_LOG, RISE, Guesses, Run, Vectors, Watch, exponentials, logarithms
 from evidentia.solvers.posterior_sums import BLOCK, NEVER, in_blocks, posteriors, statistics
 from evidentia.solvers.small_matrices import invert
 
@@ -242,7 +241,7 @@ def em(
     - E-step: the masses :math:`m_i(A)` of the rows (23), of which the sums over the rows are kept;
     - M-step: mixing probabilities, means and covariances from these sums, (25) to (29).
 
-    Late steps of single clusters are also tried farther ahead (:mod:`evidentia.solvers.acceleration`); with larger sets
+    Late steps of single clusters are also tried farther ahead (:mod:`evidentia.solvers.descent`); with larger sets
     a likelihood has many maxima near each other, and a longer step may lead to another one. A step by which rounding
     makes the criterion fall is taken back and is the last. An interrupt keeps the last complete state.
 

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, param
+from evidentia._parameters import BOOLEAN, NOTHING, SEED, Choice, Integer, Number, Predicate, fitted, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.coverage import plain_method
@@ -220,7 +220,6 @@ class BootGMM(_base.IterativeClusterer):
         "The masses begin at the posteriors of the mixture, where the paper draws them at random: the criterion is the "
         "same, its minimum may be another. The paper's EM of a replicate (mclust) ends when the log-likelihood rises "
         "by less than 1e-5 of itself; for n objects of log-likelihood L that is `boot_tol=1e-5*abs(L)/n`.",
-        exceptions={"check_transformer_n_iter": "its masses may render the intervals before any iteration"},
     )  # fmt: skip
 
     n_clusters: Any = param(
@@ -296,6 +295,12 @@ class BootGMM(_base.IterativeClusterer):
     )
 
     _not_for_placing = ("partition_", "labels_", "intervals_", "mixture_", "selection_", "_train", "_origin")
+
+    _origin: dict[str, Any] | None = fitted(None)
+    _own: np.ndarray = fitted()
+    _train: np.ndarray = fitted()
+    _known: np.ndarray = fitted()
+    _known_masses: np.ndarray = fitted()
 
     def _method_without_sets(self) -> Any:
         return plain_method(self.mixture_)
@@ -413,6 +418,10 @@ class BootGMM(_base.IterativeClusterer):
         self._train, self._known, self._known_masses = table, table[known], run.state[known].copy()
         return run.state
 
+    def _clouds(self) -> _base.EvidentialClusterer:
+        mixture = self.mixture_
+        return mixture._clouds() if isinstance(mixture, _base.EvidentialClusterer) else super()._clouds()
+
     def _warn_of_collapses(self, replicates: Bootstrap) -> None:
         lost, drawn = replicates.n_degenerate, replicates.n_drawn
         if lost > MANY_COLLAPSES * drawn:
@@ -469,7 +478,7 @@ class BootGMM(_base.IterativeClusterer):
 
     def _earlier(self, origin: dict[str, Any]) -> tuple[Any, Bootstrap] | None:
         """Mixture and replicates to go on from; None, with a warning when asked for, if they are of another making."""
-        if not (self.warm_start and hasattr(self, "_origin")):
+        if self._origin is None or not self.warm_start:
             return None
         changed = [name for name, value in origin.items() if value != self._origin[name]]
         changed += ["n_boot (it fell)"] * (self.bootstrap_.n_drawn > self.n_boot)

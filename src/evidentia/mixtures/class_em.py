@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia.rows.categories import Columns
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
 SMALLEST_SIZE = 0.5  # objects: a class that holds less has vanished
 NOTHING = 1e-200  # stands for a pseudo-count of zero, so that every logarithm is finite

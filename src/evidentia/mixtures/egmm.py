@@ -16,9 +16,9 @@ import numpy as np
 from scipy.stats import chi2
 from sklearn.utils.validation import check_is_fitted
 
-from evidentia import _base, _checks
+from evidentia import _base, _checks, _streaming
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, param, random_numbers
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, fitted, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints.knowledge import read_knowledge
@@ -26,7 +26,7 @@ from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer
 from evidentia.mixtures._covariances import MODELS, feasible_models
 from evidentia.mixtures._em import Parameters, PartialLabels, engine, patterns_of
-from evidentia.mixtures.egmm_streaming import StreamingMixture
+from evidentia.mixtures.egmm_streaming import Stream, begin_stream, follow_stream
 from evidentia.mixtures.parsimonious import MODEL_LIST
 from evidentia.mixtures.search import (
     BARELY,
@@ -42,15 +42,14 @@ from evidentia.mixtures.search import (
 )
 from evidentia.partition import CredalPartition
 from evidentia.rows.passes import reduce_rows
-from evidentia.rows.scan import Table, chunk_moments, scan
+from evidentia.rows.scan import Table, chunk_moments, ranges_of, scan
 from evidentia.rows.source import ArrayRows, RowSource, TransformedRows
-from evidentia.rows.values import ranges_of
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, scales_of
+from evidentia.solvers.coordinates import RANK_TOLERANCE, ColumnScales, Coordinates, scales_of, units_differ
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.principal import WIDE, Independent, Principal, independent_columns, is_wide, principal_components
 from evidentia.solvers.starts import START_RULES, Rows
-from evidentia.solvers.units import units_differ
+from evidentia.verdict.fitted import Gaussians
 
 CHUNK = 65_536  # rows transformed at a time when masses are computed
 MANY_ROWS = 50  # from which on few values in a column are no chance
@@ -60,7 +59,7 @@ IMPOSSIBLE = 1e-3  # an object is not possibly in a cluster if so few of its mem
 BEYOND = 1e-10  # of a variance that is given: a column that varies less was meant in other units, and would be lost
 
 
-class EGMM(StreamingMixture, MixtureClusterer):
+class EGMM(MixtureClusterer):
     r"""Evidential Gaussian mixture model [1]_, with fourteen covariance models.
 
     .. math::
@@ -257,8 +256,13 @@ class EGMM(StreamingMixture, MixtureClusterer):
 
     attributes = {"model_": "str\nThe covariance model."}
 
+    partial_fit = _streaming.partial_fit
+    _keeps_single = True
     _collapse = COLLAPSE
     _cure = "Ask for fewer clusters or model='EEI', keep prior='data', or give more objects."
+
+    _coordinates: Any = fitted()
+    _parameters: Parameters = fitted()
 
     def _fit(self, data: Data[Any]) -> np.ndarray | None:
         self.__dict__.pop("_stream", None)
@@ -270,6 +274,12 @@ class EGMM(StreamingMixture, MixtureClusterer):
             return None
         self._refuse_masses(data.rows, self.focal_sets_)
         return self._evaluate(data.table, partial_labels_of(partition))[0]
+
+    def _begin_stream(self, rows: ArrayRows, rng: np.random.RandomState) -> Stream:
+        return begin_stream(self, rows, rng)
+
+    def _follow_stream(self, rows: ArrayRows, kappa: float) -> Stream:
+        return follow_stream(self, rows, kappa)
 
     def _read_partial_labels(self, data: Data[Any]) -> CredalPartition | None:
         """Return what is known of the clusters of the objects, as a mass function for each; None if nothing is."""
@@ -346,6 +356,8 @@ class EGMM(StreamingMixture, MixtureClusterer):
         return SearchSettings(
             numbers=numbers,
             models=models,
+            criterion=self.select_by,
+            barely_better=self.barely_better,
             focal_sets=self.focal_sets,
             init=init,
             n_init=self.n_init,
@@ -536,6 +548,10 @@ class EGMM(StreamingMixture, MixtureClusterer):
             within = within[:, :, None] * np.eye(within.shape[1])
         within = self._coordinates.covariance_back(within)
         return np.repeat(within, self.focal_sets_.n_clusters, axis=0) if len(within) == 1 else within
+
+    def _gaussians(self, rows: np.ndarray) -> Gaussians:
+        centers = self._coordinates.inverse_transform(self._parameters.centers)
+        return Gaussians(self._reduce(rows), centers, self._covariances_of_columns())
 
     # -- masses ----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Integer, Number, param, random_numbers
+from evidentia._parameters import Choice, Integer, Number, fitted, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
@@ -179,6 +179,9 @@ class LatentClassMixture(ClassMixture):
     _collapse = "a class vanished"
     _cure = "Ask for fewer classes; weights, if given, count as copies of objects."
 
+    _columns: Columns = fitted()
+    _parameters: ClassParameters = fitted()
+
     def _fit(self, data: Data[Any]) -> np.ndarray | None:
         rows, name = data.rows, type(self).__name__
         if isinstance(rows, ArrayRows):
@@ -240,7 +243,7 @@ class LatentClassMixture(ClassMixture):
         return _checks.check_categories(self, X, reset=reset)
 
     def _column_name(self, column: int) -> str:
-        names = getattr(self, "feature_names_in_", None)
+        names = self._fitted_columns()
         return str(column) if names is None else repr(str(names[column]))
 
     def _warn_of_strange(self, new: np.ndarray) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Integer, Number, Predicate, param
+from evidentia._parameters import Choice, Integer, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.mixtures._base import CLUSTER_RANGE, Candidate, MixtureClusterer, bic
@@ -235,10 +235,14 @@ class LatentProfileMixture(MixtureClusterer):
     _collapse = "a cluster vanished"
     _cure = "Ask for fewer clusters; weights, if given, count as copies of objects."
 
+    _coding: Coding = fitted()
+    _steps: np.ndarray = fitted()
+    _profiles: Profiles = fitted()
+
     def _fit(self, data: Data[Any]) -> np.ndarray:
         table = data.table
         weight = np.ones(len(table)) if data.weight is None else data.weight
-        names = getattr(self, "feature_names_in_", None)
+        names = self._fitted_columns()
         coding, codes = read_coding(table, self.numbers, weight, names, type(self).__name__)
         self._ranges = coding.ranges(table, type(self).__name__)
         problem = self._pose(coding, codes, coding.numbers(table, type(self).__name__), weight, data.rng)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evidentia import _base
 from evidentia._data import Data
-from evidentia._parameters import NOTHING, Choice, Integer, Number, Predicate, param, random_numbers
+from evidentia._parameters import NOTHING, Choice, Integer, Number, Predicate, fitted, param, random_numbers
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
@@ -43,6 +43,7 @@ from evidentia.solvers.coordinates import ALL_EQUAL
 from evidentia.solvers.descent import Run
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
 from evidentia.solvers.starts import Rows, kmeans_starts, representatives, sorted_rows
+from evidentia.verdict.fitted import Gaussians
 
 START_ROWS = 2_000  # starts need no more, and an agglomeration takes the square of this in memory
 COVERED = 0.9  # a component's inside is where it has this share of its objects
@@ -251,6 +252,10 @@ class ParsimoniousGaussianMixture(ClassMixture):
     attributes = {"model_": "str\nThe covariance model."}
 
     _cure = "Ask for fewer clusters or a simpler model such as 'EEI', or give more objects."
+
+    _candidates: list[Candidate] = fitted()
+    _parameters: MixtureParameters = fitted()
+    _varying: np.ndarray = fitted()
 
     def _fit(self, data: Data[Any]) -> None:
         table = self._scan(data.rows)
@@ -463,6 +468,10 @@ class ParsimoniousGaussianMixture(ClassMixture):
         found = np.zeros((len(within), d, d))
         found[:, columns[:, None], columns] = within
         return found
+
+    def _gaussians(self, rows: np.ndarray) -> Gaussians:
+        columns = self._varying
+        return Gaussians(rows[:, columns], self.means_[:, columns], self._parameters.matrices[0])
 
     def _evaluate(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         posterior, log_density = evaluate(table[:, self._varying], self._parameters)

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from evidentia.mixtures._em import COPIES, LATE
 from evidentia.mixtures.profile_numbers import PatternedNumbers, expected_scatter, log_gaussians
 from evidentia.rows.categories import Coding, Columns
-from evidentia.solvers.acceleration import Vectors, exponentials, logarithms
+from evidentia.solvers.descent import Vectors, exponentials, logarithms
 from evidentia.solvers.small_matrices import diagonal_of, invert
 
 FREEDOM = 3.0  # of the prior of a variance: the dimension, one, and two (Fraley & Raftery)

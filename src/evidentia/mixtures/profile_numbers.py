@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia.mixtures._em import LOG_2PI, missing_patterns
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.small_matrices import diagonal_of, invert
 
 DIGITS = 9  # of whitened numbers: the others depend on the order of the rows

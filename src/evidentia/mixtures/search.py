@@ -45,10 +45,10 @@ from evidentia.partition import CredalPartition
 from evidentia.rows.scan import Table
 from evidentia.rows.source import ArrayRows, Chunk
 from evidentia.solvers.barycentric import averaging
-from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, coordinates_of, moments_of, scales_of
 from evidentia.solvers.descent import INTERRUPTED_EARLY, InterruptedFit, Run, all_runs, descend
 from evidentia.solvers.gaussian_agglomeration import MergeTree, start_trees
+from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.overlap import is_automatic, least_committed, shared_sets
 from evidentia.solvers.starts import START_RULES, Rows, representative_rows, sorted_rows
 
@@ -79,6 +79,8 @@ class SearchSettings:
 
     numbers: list[int]
     models: list[str]
+    criterion: str  # which chooses, "bic" or "ebic"
+    barely_better: float  # difference of it up to which more clusters are preferred
     focal_sets: Any
     init: Any
     n_init: int
@@ -95,16 +97,6 @@ class SearchSettings:
     def automatic_sets(self) -> bool:
         """Whether sets are added to a mixture of single clusters."""
         return is_automatic(self.focal_sets)
-
-    @property
-    def criterion(self) -> str:
-        """What chooses: BIC of mixtures of single clusters, or EBIC (33) with the sets that are given."""
-        return "bic" if self.automatic_sets else "ebic"
-
-    @property
-    def barely_better(self) -> float:
-        """Difference of BIC up to which more clusters are preferred: sets can say that two may be one."""
-        return BARELY if self.automatic_sets else 0.0
 
     @property
     def fits_all(self) -> bool:

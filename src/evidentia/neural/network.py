@@ -13,7 +13,7 @@ import numpy as np
 from evidentia.belief import FocalSets
 from evidentia.neural._torch import load_torch
 from evidentia.neural.outliers import START, coefficients, discount
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 from evidentia.storage import GivenParameter
 
 if TYPE_CHECKING:

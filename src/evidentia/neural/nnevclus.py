@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from evidentia import _base, _checks
 from evidentia._data import Data
 from evidentia._objects import align_objects
-from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, param
+from evidentia._parameters import BOOLEAN, NOTHING, Choice, Integer, Number, Predicate, fitted, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.constraints import PairwiseConstraints
@@ -33,8 +33,7 @@ from evidentia.neural.knowledge import Knowledge, read_labels, sure_labels
 from evidentia.neural.network import Architecture, compute_masses
 from evidentia.neural.objective import Penalties, loss_on
 from evidentia.neural.problem import Problem, check_matrix, choose_optimizer, label_peaks, measure_pairs, split_objects
-from evidentia.neural.search import Search
-from evidentia.neural.starts import StartMasses, solve_without_network
+from evidentia.neural.search import Search, StartMasses, solve_without_network
 from evidentia.neural.streaming import Stream
 from evidentia.neural.training import Schedule
 from evidentia.partition import CredalPartition
@@ -279,6 +278,10 @@ class NNEVCLUS(_base.IterativeClusterer):
     )
 
     _not_for_placing = ("partition_", "labels_", "shepard_")
+
+    _input_shape: tuple[int, ...] = fitted()
+    _inputs: Any = fitted()
+    _columns: np.ndarray = fitted()
 
     def _read_rows(self, X: Any) -> RowSource | np.ndarray:
         """Return rows that are not in memory, or else the objects as an array, of any shape for a module."""

@@ -1,15 +1,18 @@
-"""Several starts of a network toward one problem."""
+"""Several starts of a network toward one problem, and the masses that it learns before the loss itself counts."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from evidentia.belief import FocalSets
+from evidentia.constraints import PairwiseConstraints
 from evidentia.dissimilarities import Table
 from evidentia.dissimilarities.conflict import CERTAIN
 from evidentia.neural._torch import load_torch
@@ -17,14 +20,52 @@ from evidentia.neural.losses import squared_distances, start_penalty
 from evidentia.neural.network import Architecture, MassNetwork, check_width, draw_weights
 from evidentia.neural.objective import Batch, Objective, Penalties, loss_on, loss_on_all
 from evidentia.neural.problem import SAMPLE, Problem
-from evidentia.neural.starts import StartMasses
 from evidentia.neural.streaming import Stream
 from evidentia.neural.training import Schedule, Training, descend_at_once, descend_by_batches
-from evidentia.solvers.descent import Run, Watch, all_runs
+from evidentia.relational.cevclus import CEVCLUS
+from evidentia.solvers.descent import InterruptedFit, Run, Watch, all_runs
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
+
+
+@dataclass(frozen=True)
+class StartMasses:
+    """Masses of some objects, which a network learns first."""
+
+    objects: np.ndarray
+    masses: np.ndarray
+
+
+def solve_without_network(
+    problem: Problem, focal_sets: FocalSets, xi: float, rng: np.random.RandomState
+) -> StartMasses:
+    """The solution of EVCLUS, or of CEVCLUS when there are links, on at most 1,000 objects and on the linked ones.
+
+    Masses that no network binds are easy to find: an object of a link can change its cluster without its neighbors.
+    """
+    objects, links = problem.train, problem.constraints
+    if len(objects) > SAMPLE:
+        linked = np.intersect1d(problem.knowledge.rows, objects)[:SAMPLE]
+        objects = np.union1d(linked, rng.choice(objects, SAMPLE, replace=False))
+    kept = np.isin(links.pairs, objects).all(axis=1)
+    places = np.searchsorted(objects, links.pairs[kept])
+    model = CEVCLUS(
+        focal_sets.n_clusters, focal_sets=focal_sets, xi=xi, metric="precomputed", delta0=None, random_state=rng
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a start need not be at rest
+        warnings.simplefilter("error", InterruptedFit)
+        try:
+            model.fit(
+                problem.target_conflict(objects),
+                constraints=PairwiseConstraints(places, links.must[kept], links.certainty[kept]),
+            )
+        except InterruptedFit as interrupt:
+            raise KeyboardInterrupt from interrupt
+    return StartMasses(objects, model.partition_.masses)
+
 
 START_STEPS = 2000  # toward the masses of a start, before the loss itself counts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,8 @@ from evidentia.partition.explanation import Explainer, Explanation
 from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_blocks
 from evidentia.partition.sparse import SparsePartition
 from evidentia.safe_text import printable_table
+from evidentia.verdict.result import Verdict
+from evidentia.verdict.words import is_one_cloud
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +65,9 @@ class CredalPartition(MassFunctions):
     label_rule : {"plausibility", "belief", "pignistic", "mass"}
         Rule of ``labels()``, and so of every table and picture, unless another is asked for. Methods give their own, so
         that ``partition_.labels()`` is ``labels_``.
+    verdict : Verdict or callable, optional
+        Whether the clusters are groups, see :attr:`verdict`; or a function of the partition, which is called when the
+        verdict is first asked for.
     copy : bool
         ``False`` takes the array over and freezes it.
 
@@ -85,6 +90,7 @@ class CredalPartition(MassFunctions):
     cluster_names: tuple[str, ...] | None
     no_answer: str | None
     label_rule: str
+    _verdict: Any
 
     def __init__(
         self,
@@ -95,6 +101,7 @@ class CredalPartition(MassFunctions):
         cluster_names: Sequence[str] | None = None,
         no_answer: str | None = None,
         label_rule: str = "plausibility",
+        verdict: Verdict | Callable[[CredalPartition], Verdict] | None = None,
         copy: bool = True,
     ):
         super().__init__(masses, focal_sets, copy=copy)
@@ -105,7 +112,7 @@ class CredalPartition(MassFunctions):
             if names is not None and len(names) != count:
                 raise ValueError(f"'{what}' must hold {count} names. Got {len(names)}.")
             self.__dict__[what] = None if names is None else _check_names(names, what)
-        self.__dict__.update(no_answer=no_answer, label_rule=label_rule)
+        self.__dict__.update(no_answer=no_answer, label_rule=label_rule, _verdict=verdict)
 
     def _like(self, masses: np.ndarray, focal_sets: FocalSets, **changed: Any) -> CredalPartition:
         kept = {name: getattr(self, name) for name in KEPT}
@@ -237,7 +244,8 @@ class CredalPartition(MassFunctions):
         columns = np.lexsort([moved.masks, moved.card])  # the order of the named families
         names = None if self.cluster_names is None else [self.cluster_names[k] for k in order]
         focal_sets = FocalSets(self.n_clusters, moved.masks[columns].tolist())
-        return self._like(self.masses[:, columns], focal_sets, cluster_names=names)
+        judged = None if self._verdict is None else lambda _: self.verdict.relabel(order)  # type: ignore[union-attr]
+        return self._like(self.masses[:, columns], focal_sets, cluster_names=names, verdict=judged)
 
     def sort_clusters(self) -> CredalPartition:
         """Clusters renumbered from the largest to the smallest (by pignistic probability; ties by first object)."""
@@ -265,7 +273,7 @@ class CredalPartition(MassFunctions):
         >>> partition.object_names, partition.name_objects(None).object_names
         (('Ann', 'Bo'), None)
         """
-        return self._like(self.masses, self.focal_sets, object_names=names)
+        return self._like(self.masses, self.focal_sets, object_names=names, verdict=self._verdict)
 
     def align(self, other: CredalPartition) -> CredalPartition:
         """Renumber the clusters so that they agree as well as they can with those of ``other``.
@@ -288,6 +296,28 @@ class CredalPartition(MassFunctions):
         """The same knowledge over finer clusters: cluster ``k`` becomes the set ``refining[k]`` of fine clusters."""
         fine = combination.refine(self, refining)
         return self._like(fine.masses, fine.focal_sets, cluster_names=cluster_names)
+
+    def coarsen(
+        self, groups: Sequence[Collection[int]], *, cluster_names: Sequence[str] | None = None
+    ) -> CredalPartition:
+        """Join clusters: cluster ``k`` of the result stands for the clusters ``groups[k]``, and masses are summed.
+
+        Parameters
+        ----------
+        groups : sequence of collections of int
+            Every cluster is in exactly one of them.
+        cluster_names : sequence of str, optional
+            Names of the new clusters.
+
+        Examples
+        --------
+        >>> partition = CredalPartition([[0.5, 0.2, 0.3]], FocalSets(3, [{0}, {0, 2}, {1, 2}]))
+        >>> joined = partition.coarsen([{0, 2}, {1}])
+        >>> dict(zip(joined.focal_sets.names(), joined.masses[0].tolist()))
+        {'{0}': 0.7, '{0,1}': 0.3}
+        """
+        coarse = combination.coarsen(self, groups)
+        return self._like(coarse.masses, coarse.focal_sets, cluster_names=cluster_names)
 
     def normalize(self, rule: str = "dempster") -> CredalPartition:
         """Without outliers: the mass of the empty set moved elsewhere, see :func:`evidentia.belief.normalize`."""
@@ -333,6 +363,21 @@ class CredalPartition(MassFunctions):
         chosen = np.arange(len(self))[rows].reshape(-1)
         names = None if self.object_names is None else [self.object_names[i] for i in chosen]
         return self._like(self.masses[chosen], self.focal_sets, object_names=names)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the clusters are groups, of a partition that a fit returned; None where that is not known.
+
+        It is computed when it is first asked for. Partitions that are made from this one (of some of the objects, with
+        other clusters, combined with another) have none.
+        """
+        if callable(self._verdict):
+            self.__dict__["_verdict"] = self._verdict(self)
+        return self._verdict
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle or a copy holds the verdict, not the table that it is computed from."""
+        return {**self.__dict__, "_verdict": self.verdict}
 
     # -- reading and keeping ------------------------------------------------------------------------------------------
 
@@ -383,7 +428,7 @@ class CredalPartition(MassFunctions):
         if self.no_answer is not None:
             return no_answer_in_words(len(self), self.no_answer)
         empty = self.focal_sets.empty_index is not None
-        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty)
+        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty, verdict=self.verdict)
 
     @property
     def counts(self) -> Counts:
@@ -552,7 +597,7 @@ class CredalPartition(MassFunctions):
 
     def to_fields(self) -> dict[str, Any]:
         """What the file of a model holds of it, see :mod:`evidentia.storage`."""
-        return {name: getattr(self, name) for name in ("masses", "focal_sets", *KEPT)}
+        return {name: getattr(self, name) for name in ("masses", "focal_sets", *KEPT, "verdict")}
 
     @classmethod
     def from_fields(cls, **fields: Any) -> CredalPartition:
@@ -581,8 +626,8 @@ class CredalPartition(MassFunctions):
         """What a notebook shows: the summary, and the most doubtful objects with their masses."""
         from html import escape
 
-        told = f"<pre>{escape(self.summary())}</pre>"
-        if self.no_answer is not None or not len(self):
+        told = f'<pre style="white-space: pre-wrap">{escape(self.summary())}</pre>'
+        if self.no_answer is not None or not len(self) or self.n_clusters == 1 or is_one_cloud(self.verdict):
             return told
         worst = self.most_doubtful(SHOWN)
         table = self[worst].to_pandas().set_axis([self.name(i) for i in worst.tolist()], axis=0)

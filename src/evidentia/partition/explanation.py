@@ -15,7 +15,7 @@ from evidentia.belief.focal import format_mask
 from evidentia.partition.counts import kind_of
 from evidentia.partition.profiles import Columns, Profiles, log_density, profile, read_columns
 from evidentia.safe_text import printable
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
 if TYPE_CHECKING:
     import pandas as pd

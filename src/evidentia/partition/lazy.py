@@ -19,6 +19,7 @@ from evidentia.partition.counts import Certainty, Counts, no_answer_in_words
 from evidentia.partition.credal import CredalPartition
 from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.source import Chunk, RowSource
+from evidentia.verdict.result import Verdict
 
 NUMBERS = ("float32", "float64")
 COLUMNS = ("cluster", "set", "plausibility", "nonspecificity")  # of what is written of each object
@@ -36,7 +37,7 @@ class LazyPartition:
     place : callable
         Masses, shape (n, n_focal), of rows, shape (n, n_features).
     focal_sets : FocalSets
-    cluster_names, no_answer, label_rule
+    cluster_names, no_answer, label_rule, verdict
         As of :class:`CredalPartition`.
     """
 
@@ -51,16 +52,25 @@ class LazyPartition:
         label_rule: str = "plausibility",
         cluster_names: Sequence[str] | None = None,
         no_answer: str | None = None,
+        verdict: Callable[[LazyPartition], Verdict] | None = None,
     ):
         self.rows, self.focal_sets, self.label_rule, self.no_answer = rows, focal_sets, label_rule, no_answer
         self.cluster_names = None if cluster_names is None else tuple(cluster_names)
         self._place = place
+        self._verdict: Verdict | Callable[[LazyPartition], Verdict] | None = verdict
         self._counts: Counts | None = None
         self._sums: Certainty | None = None
 
     @property
     def n_clusters(self) -> int:
         return self.focal_sets.n_clusters
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the clusters are groups; it takes a pass over the rows when it is first asked for."""
+        if callable(self._verdict):
+            self._verdict = self._verdict(self)
+        return self._verdict
 
     @property
     def counts(self) -> Counts:
@@ -106,6 +116,7 @@ class LazyPartition:
             cluster_names=self.cluster_names,
             no_answer=self.no_answer,
             label_rule=self.label_rule,
+            verdict=lambda _: self.verdict,
             copy=False,
         )
 
@@ -161,7 +172,7 @@ class LazyPartition:
         if self.no_answer is not None:
             return no_answer_in_words(len(self), self.no_answer)
         empty = self.focal_sets.empty_index is not None
-        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty)
+        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty, verdict=self.verdict)
 
     def __str__(self) -> str:
         return self.summary()
@@ -172,7 +183,7 @@ class LazyPartition:
     def _bare(self) -> LazyPartition:
         """What places rows, without a list of them: what is sent to others who read them."""
         other = copy(self)
-        other.rows = self.rows.without_handles()
+        other.rows, other._verdict = self.rows.without_handles(), None
         return other
 
     def _check_numbers(self, masses: str | None) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evidentia.belief.focal import FocalSets
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
 TILE = 256  # the half-dozen arrays of a tile of 256 x 256 pairs stay in the processor's cache
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from evidentia.plots.mpl import drawing, legend_beside, new_axes, whole_steps
 from evidentia.plots.palette import HUES
+from evidentia.plots.table import read_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,10 +33,7 @@ def plot_trace(model: Any, *, ax: Axes | None = None, **line: Any) -> Axes:
            [2. , 2.5],
            [3. , 2. ]])
     """
-    trace = getattr(model, "criterion_trace_", None)
-    if trace is None:
-        raise ValueError(f"{type(model).__name__} has no criterion_trace_: fit it first, or it is not iterative.")
-    trace = np.asarray(trace, dtype=float)
+    trace = np.asarray(read_fitted(model, "criterion_trace_", "it is not iterative"), dtype=float)
     ax = new_axes(ax, figsize=(6, 3.6))
     look = {"color": HUES[0], "lw": 1.5, "marker": "o" if len(trace) <= 60 else "", "ms": 3.5}
     ax.plot(np.arange(1, len(trace) + 1), trace, **{**look, **line})

@@ -10,10 +10,12 @@ import pandas as pd
 
 from evidentia.plots.mpl import drawing, legend_beside, new_axes
 from evidentia.plots.palette import HUES
+from evidentia.plots.table import read_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+OTHERWISE = "it is not a BootGMM"  # what a model without intervals may be
 BINS = 40
 NARROWEST = 0.05  # width of a histogram: a pair that is sure in every replicate should look so
 SQUARES = 60  # along each axis: a square as wide as a dot
@@ -52,7 +54,7 @@ def pair_draws_plot_data(model: Any, i: int, j: int) -> PairDraws:
     >>> data.draws.shape, round(data.upper, 3), round(data.plausibility, 3)
     ((50,), 0.0, 0.0)
     """
-    _check_fitted(model, "intervals_")
+    read_fitted(model, "intervals_", OTHERWISE)
     n = len(model.partition_)
     if i == j or not (0 <= i < n and 0 <= j < n):
         raise ValueError(f"i and j must be two different objects from 0 to {n - 1}. Got {i} and {j}.")
@@ -117,7 +119,7 @@ def interval_fit_plot_data(model: Any, bound: str = "lower") -> tuple[np.ndarray
     wanted, said : ndarray of shape (n_pairs,)
         In the order of ``model.intervals_.pairs``.
     """
-    _check_fitted(model, "intervals_")
+    read_fitted(model, "intervals_", OTHERWISE)
     if bound not in BOUNDS:
         raise ValueError(f"'bound' must be 'lower' or 'upper'. Got {bound!r}.")
     relation = model.partition_.relational(model.intervals_.pairs)
@@ -252,8 +254,3 @@ def plot_coverage(tables: pd.DataFrame | Mapping[str, pd.DataFrame], *, ax: Axes
     ax.spines[["top", "right"]].set_visible(False)
     legend_beside(ax, *ax.get_legend_handles_labels())
     return ax
-
-
-def _check_fitted(model: Any, attribute: str) -> None:
-    if not hasattr(model, attribute):
-        raise ValueError(f"{type(model).__name__} has no {attribute}: fit it first, or it is not a BootGMM.")

@@ -10,7 +10,7 @@ from evidentia._objects import align_objects
 from evidentia.plots.mpl import drawing, name_axes
 from evidentia.plots.palette import set_style
 from evidentia.plots.partition import plot_partition
-from evidentia.plots.table import Columns, choose_plane, column_names, to_table
+from evidentia.plots.table import Columns, choose_plane, column_names, read_fitted, to_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,8 +49,7 @@ def medoid_plot_data(model: Any, X: Any, *, columns: Columns = None) -> MedoidPl
     array([[ 2.,  0.],
            [11.,  0.]])
     """
-    if not hasattr(model, "medoid_indices_"):
-        raise ValueError(f"{type(model).__name__} has no medoid_indices_: fit it first, or it has no medoids.")
+    medoids = read_fitted(model, "medoid_indices_", "it has no medoids")
     precomputed = isinstance(model.metric, str) and model.metric == "precomputed"
     square = precomputed and np.shape(X) == (len(model.partition_),) * 2
     table = to_table(align_objects(model.partition_, X, ("the partition", "'X'"), square=square))
@@ -63,7 +62,7 @@ def medoid_plot_data(model: Any, X: Any, *, columns: Columns = None) -> MedoidPl
     plane = choose_plane(table, names, columns)
     weights = getattr(model, "medoid_weights_", None)
     relative = None if weights is None else weights / weights.max(axis=1, keepdims=True)
-    return MedoidPlotData(plane.project(table), model.medoid_indices_, relative, plane.names)
+    return MedoidPlotData(plane.project(table), medoids, relative, plane.names)
 
 
 def principal_coordinates(dissimilarity: np.ndarray) -> np.ndarray:

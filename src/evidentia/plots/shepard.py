@@ -8,6 +8,7 @@ import numpy as np
 
 from evidentia.plots.mpl import drawing, new_axes
 from evidentia.plots.palette import HUES
+from evidentia.plots.table import read_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,9 +41,7 @@ def shepard_plot_data(model: Any) -> dict[str, np.ndarray]:
     >>> data["center"], data["median"].round(2)
     (array([0.025]), array([0.12]))
     """
-    found = getattr(model, "shepard_", None)
-    if found is None:
-        raise ValueError(f"{type(model).__name__} has no shepard_: fit it first, or it does not match conflicts.")
+    found = read_fitted(model, "shepard_", "it does not match conflicts")
     at = np.minimum((found.wanted * BINS).astype(int), BINS - 1)
     full = np.flatnonzero(np.bincount(at, minlength=BINS) >= FEWEST)
     quartiles = np.array([np.quantile(found.conflict[at == k], [0.25, 0.5, 0.75]) for k in full]).reshape(-1, 3)

@@ -32,6 +32,14 @@ class Plane(NamedTuple):
         return found
 
 
+def read_fitted(model: Any, name: str, otherwise: str) -> Any:
+    """Return what a fit left under a name, or refuse a model without it: ``otherwise`` says what kind it may be."""
+    value = getattr(model, name, None)
+    if value is None:
+        raise ValueError(f"{type(model).__name__} has no {name}: fit it first, or {otherwise}.")
+    return value
+
+
 def to_table(X: Any) -> np.ndarray:
     """Rows as doubles, shape (n_samples, n_features)."""
     try:

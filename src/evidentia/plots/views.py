@@ -10,9 +10,13 @@ import numpy as np
 from evidentia.partition import CredalPartition
 from evidentia.plots.mpl import count, drawing, new_axes, set_legend
 from evidentia.plots.palette import HUES, set_style
+from evidentia.plots.table import read_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+ONE_TABLE = "it reads one table only"  # what a model without weights of views may be
 
 
 class ViewWeightPlotData(NamedTuple):
@@ -44,11 +48,6 @@ class ViewConflictPlotData(NamedTuple):
     names: list[str]
 
 
-def _refuse_one_view(model: Any) -> None:
-    if not hasattr(model, "view_weights_"):
-        raise ValueError(f"{type(model).__name__} has no view_weights_: fit it first, or it reads one table only.")
-
-
 def view_weight_plot_data(model: Any, *, columns: bool = False) -> ViewWeightPlotData:
     """Weights of the views, or of the columns of each view, without drawing anything.
 
@@ -59,7 +58,7 @@ def view_weight_plot_data(model: Any, *, columns: bool = False) -> ViewWeightPlo
     >>> view_weight_plot_data(model).names
     ['blood', 'scan']
     """
-    _refuse_one_view(model)
+    read_fitted(model, "view_weights_", ONE_TABLE)
     if not columns:
         return ViewWeightPlotData(model.view_names_, model.view_weights_, np.arange(len(model.view_names_)))
     if not hasattr(model, "feature_weights_"):
@@ -121,7 +120,7 @@ def view_conflict_plot_data(model: Any, *, n_objects: int = 25) -> ViewConflictP
     >>> view_conflict_plot_data(model, n_objects=1).objects
     array([4])
     """
-    _refuse_one_view(model)
+    read_fitted(model, "view_weights_", ONE_TABLE)
     order = np.argsort(-model.view_conflict_, kind="stable")[:n_objects]
     said = [*model.view_partitions_.values(), model.partition_]
     masks = np.column_stack([plausible_masks(partition[order]) for partition in said])

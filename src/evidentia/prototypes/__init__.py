@@ -64,7 +64,8 @@ if not TYPE_CHECKING:  # its file has the same name, and would take its place
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(f"evidentia.prototypes.{_HOMES[name]}"), name)
+        globals()[name] = found = getattr(import_module(f"evidentia.prototypes.{_HOMES[name]}"), name)
+        return found
     raise AttributeError(f"module 'evidentia.prototypes' has no attribute {name!r}")
 
 

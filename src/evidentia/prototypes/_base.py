@@ -12,7 +12,8 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Predicate, param
+from evidentia._parameters import Choice, Predicate, fitted, param
+from evidentia._streaming import RunningMean
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.constraints import PairwiseConstraints
@@ -34,12 +35,10 @@ from evidentia.prototypes._kernel import (
 from evidentia.rows.passes import map_handles, reduce_rows
 from evidentia.rows.scan import Table, scan
 from evidentia.rows.source import ArrayRows, Chunk, MappedRows, RowSource, chunk_bounds, chunk_rows
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales, Coordinates, SpannedScales, coordinates_of
-from evidentia.solvers.descent import Run, descend
+from evidentia.solvers.descent import Run, Vectors, descend
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES, kmeans_starts
-from evidentia.solvers.stepwise import RunningMean
 from evidentia.solvers.threads import one_blas_thread
 
 RHO_FACTOR = 3.0
@@ -252,6 +251,9 @@ class PrototypeClusterer(_base.IterativeClusterer):
     }
 
     # -- parts of a fit -----------------------------------------------------------------------------------------------
+
+    _coordinates: Frame = fitted()
+    _solution: Solution = fitted()
 
     def _read_objects(self, rows: RowSource) -> ScaledObjects:
         """Read the rows, check what of the parameters depends on them, and take the units from them."""

@@ -36,10 +36,10 @@ import numpy as np
 
 from evidentia.belief.focal import FocalSets, canonical_order
 from evidentia.rows.passes import reduce_rows
-from evidentia.solvers.acceleration import exponentials, logarithms
 from evidentia.solvers.barycentric import averaging, solve_centers, solve_semidefinite
-from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.cost_sums import add_cost_sums
+from evidentia.solvers.descent import exponentials, logarithms
+from evidentia.solvers.memory import row_blocks
 
 LEAST_COST = 1e-150  # of an object sitting on a prototype: its inverse and products of the two are finite
 NEAR = 1e-6  # of the cost of the origin: what is below it has lost six digits or more

@@ -20,7 +20,7 @@ from scipy.spatial.distance import squareform
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Number, Predicate, param
+from evidentia._parameters import Choice, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, new_blocks
 from evidentia.partition import CredalPartition
@@ -142,6 +142,10 @@ class MedoidClusterer(RelationalClusterer):
     }
 
     # -- what a subclass gives ----------------------------------------------------------------------------------------
+
+    _least_cost: float = fitted()
+    _representatives: Any = fitted()
+    _criterion: Any = fitted()
 
     def _represent(self, medoids: np.ndarray, dissimilarity: Compared, focal_sets: FocalSets) -> Any:
         """Return representatives of clusters and sets when these objects are the medoids."""

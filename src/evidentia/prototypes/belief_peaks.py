@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.neighbors import default_n_neighbors, distances, nearest
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Number, Predicate, param
+from evidentia._parameters import Choice, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
@@ -340,6 +340,9 @@ class CatECM(_base.IterativeClusterer):
         default="mixed",
     )
 
+    _problem: CategoryProblem = fitted()
+    _prototypes: CategoryPrototypes = fitted()
+
     def _fit(self, data: Data[np.ndarray]) -> np.ndarray:
         table, weight = data.rows, np.ones(len(data.rows)) if data.weight is None else data.weight
         _checks.check_enough_rows(self, len(table), self.n_clusters)
@@ -394,7 +397,7 @@ class CatECM(_base.IterativeClusterer):
 
     def _read(self, table: np.ndarray, weight: np.ndarray) -> tuple[Coding, np.ndarray]:
         """Return how rows are read, and their codes."""
-        who, names = type(self).__name__, getattr(self, "feature_names_in_", None)
+        who, names = type(self).__name__, self._fitted_columns()
         coding, codes = read_coding(table, self.numbers, weight, names, who)
         if self.form == "published" and coding.numeric.any():
             column = int(coding.numeric.argmax())

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
+from evidentia import _streaming
 from evidentia._base import ALPHA, RHO, focal_families
 from evidentia._data import Data
 from evidentia._parameters import BOOLEAN, Integer, param
-from evidentia._streaming import StreamingMixin
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.methods import Method
 from evidentia.prototypes._base import SHAPES, Iteration, PrototypeClusterer, ScaledObjects, Solution, value_at_end
@@ -91,7 +91,7 @@ def pairs_among(focal_sets: FocalSets) -> list[tuple[int, int]]:
     return [(min(subset), max(subset)) for subset in focal_sets if len(subset) == 2]
 
 
-class ECM(StreamingMixin, PrototypeClusterer):
+class ECM(PrototypeClusterer):
     r"""Evidential c-means [1]_: every object has a mass function over sets of clusters.
 
     .. math::
@@ -186,6 +186,9 @@ class ECM(StreamingMixin, PrototypeClusterer):
         "pairs_": "list of (int, int)\nPairs of clusters among the focal sets.",
         **SHAPES,
     }
+
+    partial_fit = _streaming.partial_fit
+    _keeps_single = True
 
     def _fit(self, data: Data[RowSource]) -> None:
         objects = self._read_objects(data.rows)

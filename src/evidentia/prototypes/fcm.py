@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from evidentia import _streaming
 from evidentia._data import Data
-from evidentia._streaming import StreamingMixin
 from evidentia.methods import Method
 from evidentia.prototypes._base import PrototypeClusterer, Solution, single_clusters
 from evidentia.prototypes._kernel import descent_step
 from evidentia.rows.source import RowSource
 
 
-class FCM(StreamingMixin, PrototypeClusterer):
+class FCM(PrototypeClusterer):
     r"""Fuzzy c-means [1]_: every object belongs to each cluster by a degree.
 
     .. math::
@@ -47,6 +47,9 @@ class FCM(StreamingMixin, PrototypeClusterer):
         grows="as ECM, *f = c*", memory="*n c*", doubt="memberships",
         limit="far objects look ambiguous, none is an outlier",
     )  # fmt: skip
+
+    partial_fit = _streaming.partial_fit
+    _keeps_single = True
 
     def _fit(self, data: Data[RowSource]) -> None:
         objects = self._read_objects(data.rows)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from evidentia import _streaming
 from evidentia._data import Data
-from evidentia._streaming import StreamingMixin
 from evidentia.methods import WEIGHT_CHECKS, Method
 from evidentia.prototypes._base import PrototypeClusterer, Solution, single_clusters
 from evidentia.prototypes._kernel import descent_step
 from evidentia.rows.source import RowSource
 
 
-class GustafsonKessel(StreamingMixin, PrototypeClusterer):
+class GustafsonKessel(PrototypeClusterer):
     r"""Fuzzy c-means whose clusters have their own orientation and elongation [1]_.
 
     .. math::
@@ -57,6 +57,9 @@ class GustafsonKessel(StreamingMixin, PrototypeClusterer):
     )  # fmt: skip
 
     adaptive = True
+
+    partial_fit = _streaming.partial_fit
+    _keeps_single = True
 
     def _fit(self, data: Data[RowSource]) -> None:
         objects = self._read_objects(data.rows)

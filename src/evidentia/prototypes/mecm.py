@@ -13,7 +13,7 @@ from evidentia.methods import Method
 from evidentia.prototypes._kernel import LEAST_COST
 from evidentia.prototypes._medoid_base import FAMILIES, MedoidClusterer, Position
 from evidentia.solvers.barycentric import sums_over_pairs
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
 
 class SpacedMedoids(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from evidentia import _streaming
 from evidentia._base import RHO
 from evidentia._data import Data
 from evidentia._parameters import param
-from evidentia._streaming import StreamingMixin
 from evidentia.belief import FocalSets
 from evidentia.methods import Method
 from evidentia.prototypes._base import PrototypeClusterer, Solution
@@ -15,7 +15,7 @@ from evidentia.prototypes._kernel import Criterion, descent_step
 from evidentia.rows.source import RowSource
 
 
-class NoiseClustering(StreamingMixin, PrototypeClusterer):
+class NoiseClustering(PrototypeClusterer):
     r"""Fuzzy c-means that may call an object an outlier [1]_.
 
     .. math::
@@ -56,6 +56,9 @@ class NoiseClustering(StreamingMixin, PrototypeClusterer):
         solution.""",
         default="auto",
     )
+
+    partial_fit = _streaming.partial_fit
+    _keeps_single = True
 
     def _fit(self, data: Data[RowSource]) -> None:
         objects = self._read_objects(data.rows)

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, squareform
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Number, Predicate, param
+from evidentia._parameters import Choice, Number, Predicate, fitted, param
 from evidentia.belief import resolve_focal_sets
 from evidentia.belief.transforms import pignistic
 from evidentia.dissimilarities import RelationalClusterer, Source, Table, full_matrix
@@ -21,9 +21,8 @@ from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST
 from evidentia.prototypes._free_prototypes import Members, Points, Space, WarpedSeries
 from evidentia.prototypes._kernel import LEAST_COST, Criterion, renumber_sets, update_masses
 from evidentia.prototypes._medoid_base import COPIES, CURE, FAMILIES, RHO_QUANTILE, check_given_objects
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ALL_EQUAL
-from evidentia.solvers.descent import Run
+from evidentia.solvers.descent import Run, Vectors
 from evidentia.solvers.starts import kmeans_starts, mixed_starts, spread_starts
 
 
@@ -203,6 +202,11 @@ class SoftECM(RelationalClusterer):
         "A start ends when an iteration improves the criterion by no more than this share of it.",
         default=1e-8,
     )
+
+    _tied: CoupledCriterion = fitted()
+    _prototypes: Any = fitted()
+    _unit: float = fitted()
+    _place: np.ndarray | None = fitted()
 
     def _fit(self, data: Data[Source]) -> np.ndarray:
         source, rng = data.rows, data.rng

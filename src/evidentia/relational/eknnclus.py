@@ -9,7 +9,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Integer, Number, param
+from evidentia._parameters import Choice, Integer, Number, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.belief.focal import MAX_CLUSTERS
 from evidentia.dissimilarities import RelationalClusterer, Source, nearest_objects
@@ -156,6 +156,9 @@ class EkNNclus(RelationalClusterer):
     )
     max_iter: int = param(Integer(low=1), "Most sweeps over the objects in one start.", default=100)
     tol = 0.0  # a start ends when no object moves
+
+    _train_labels: np.ndarray = fitted()
+    _n_neighbors: int = fitted()
 
     def _fit(self, data: Data[Source]) -> np.ndarray:
         n, rng = len(data.rows), data.rng

@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import NOTHING, Choice, Integer, Number, Predicate, param
+from evidentia._parameters import NOTHING, Choice, Integer, Number, Predicate, fitted, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.dissimilarities import (
@@ -192,6 +192,9 @@ class EVCLUS(RelationalClusterer):
     )
 
     _not_for_placing = ("partition_", "labels_", "shepard_")
+
+    _known: np.ndarray = fitted()
+    _known_masses: np.ndarray = fitted()
 
     @property
     def _partners_given(self) -> bool:

@@ -11,17 +11,16 @@ from scipy.linalg import eigvalsh
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, Choice, Integer, Number, Predicate, param
+from evidentia._parameters import BOOLEAN, Choice, Integer, Number, Predicate, fitted, param
 from evidentia._warnings import warn_user
 from evidentia.belief import FocalSets, resolve_focal_sets
 from evidentia.dissimilarities import RelationalClusterer, Source, full_matrix, new_blocks
 from evidentia.methods import Method
 from evidentia.partition import CredalPartition
 from evidentia.relational._base import given_masses
-from evidentia.rows.values import SMALLEST
-from evidentia.solvers.acceleration import Vectors
+from evidentia.rows.scan import SMALLEST
 from evidentia.solvers.barycentric import averaging, solve_centers
-from evidentia.solvers.descent import Run, Watch, all_runs, best_of, descend
+from evidentia.solvers.descent import Run, Vectors, Watch, all_runs, best_of, descend
 from evidentia.solvers.starts import spread_starts
 
 ROUNDING = 1e-9  # of the largest eigenvalue or dissimilarity: below it, a negative number is a zero
@@ -243,6 +242,9 @@ class RECM(RelationalClusterer):
         default="spread",
     )
     max_iter: int = param(Integer(low=1), "Most iterations of one start.", default=1000)
+
+    _criterion: Problem = fitted()
+    _prototypes: Prototypes = fitted()
 
     def _fit(self, data: Data[Source]) -> np.ndarray:
         _checks.check_enough_rows(self, len(data.rows), self.n_clusters)

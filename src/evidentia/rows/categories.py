@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from evidentia.rows.scan import LARGEST, LEAST_SHARE, ROUNDING, Ranges, check_magnitude, check_precision, ranges_of
 from evidentia.rows.strange import warn_of_outside, warn_of_unknown
-from evidentia.rows.values import LARGEST, LEAST_SHARE, ROUNDING, Ranges, check_magnitude, check_precision, ranges_of
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.starts import START_RULES, representative_rows
 
 UNKNOWN = -2  # code of a category that was not there when the categories were found

@@ -12,8 +12,6 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -32,7 +30,10 @@ _active: ContextVar[Checkpoint | None] = ContextVar("checkpoint", default=None)
 
 
 class Checkpoint:
-    """The sums of passes, by digest, in memory and in a file that is replaced whole."""
+    """The sums of passes, by digest, in memory and in a file that is replaced whole.
+
+    As a context it keeps the passes that are made inside.
+    """
 
     def __init__(self, path: str | os.PathLike[str], data: str, settings: str):
         self.path, self.data, self.settings = Path(path), data, settings
@@ -87,6 +88,18 @@ class Checkpoint:
         write_archive(self.path, FORMAT, {"seed": self.seed, **arrays}, names)
         self._written = time.monotonic()
 
+    def __enter__(self) -> None:
+        """Keep the passes made from now on; write the seed at once."""
+        if not self.path.exists():
+            self.write()
+        self._token = _active.set(self)
+
+    def __exit__(self, *error: object) -> None:
+        """Write the file at the end too, however it comes."""
+        _active.reset(self._token)
+        if self.sums:
+            self.write_if_possible()
+
     def write_if_possible(self) -> None:
         """Write the file; if the disk is full, warn once and keep the old file, so that the fit is not lost."""
         try:
@@ -115,20 +128,3 @@ def _difference(kept: str, mine: str) -> str:
 def active() -> Checkpoint | None:
     """Return the checkpoint of the fit that is running."""
     return _active.get()
-
-
-@contextmanager
-def write_checkpoint(checkpoint: Checkpoint | None) -> Iterator[None]:
-    """Keep the passes made inside; write the seed at once, and the file at the end too, however it comes."""
-    if checkpoint is None:  # a fit inside of another one keeps its passes with those of the other
-        yield
-        return
-    if not checkpoint.path.exists():
-        checkpoint.write()
-    token = _active.set(checkpoint)
-    try:
-        yield
-    finally:
-        _active.reset(token)
-        if checkpoint.sums:
-            checkpoint.write_if_possible()

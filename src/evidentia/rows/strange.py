@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evidentia._warnings import warn_user
-from evidentia.rows.values import Ranges, ranges_of
+from evidentia.rows.scan import Ranges, ranges_of
 
 __all__ = ["StrangeRows"]
 

@@ -6,9 +6,8 @@ The intervals of a bootstrapped mixture: :func:`calibrate`. Stated probabilities
 """
 
 from evidentia.scores.calibration import KnownMixture, calibrate, calibration_summary, interval_coverage
-from evidentia.scores.credal import credal_rand_index, credal_scores, pair_nonspecificity
+from evidentia.scores.credal import credal_rand_index, credal_scores, object_uncertainty, pair_nonspecificity
 from evidentia.scores.hard import hard_scores, pair_precision, pair_recall, purity
-from evidentia.scores.objects import object_uncertainty
 from evidentia.scores.reliability import Reliability, reliability
 
 __all__ = [

@@ -22,10 +22,11 @@ import numpy as np
 import pandas as pd
 
 from evidentia._objects import align_objects
+from evidentia.belief import uncertainty
 from evidentia.partition import CredalPartition, LazyPartition
 from evidentia.partition.relational import PairFactors, RelationalMasses, triangle_tiles
 from evidentia.rows.source import same_rows
-from evidentia.scores._labels import check_same_objects, encode
+from evidentia.scores.hard import check_same_objects, encode
 
 
 def pair_nonspecificity(partition: CredalPartition | LazyPartition) -> float:
@@ -288,3 +289,39 @@ def _belief(p: RelationalMasses, q: RelationalMasses) -> np.ndarray:
 
 
 _DISTANCES = {"jousselme": _jousselme, "belief": _belief}
+
+
+def object_uncertainty(partition: CredalPartition) -> pd.DataFrame:
+    """One row per object: where it goes, and how uncertain that is, and why.
+
+    ==================  ===================================================================================
+    ``cluster``         most plausible cluster
+    ``set``             its set: one cluster if it is assigned, several if it is ambiguous
+    ``belief``          belief in that cluster
+    ``plausibility``    plausibility of that cluster
+    ``outlier``         mass of the empty set: fits no cluster
+    ``nonspecificity``  bits; large when the mass lies on sets of several clusters (cannot tell)
+    ``dissonance``      bits; large when the mass lies on sets that exclude each other (contradiction)
+    ``entropy``         bits; of the pignistic probability, large in both cases
+    ==================  ===================================================================================
+
+    Examples
+    --------
+    A certain object, one that nothing is known of, and one that is pulled both ways.
+
+    >>> from evidentia import FocalSets
+    >>> p = CredalPartition([[1, 0, 0], [0, 0, 1], [0.5, 0.5, 0]], FocalSets(2, empty=False))
+    >>> print(object_uncertainty(p).to_string())
+            cluster    set  belief  plausibility  outlier  nonspecificity  dissonance  entropy
+    object
+    0             0    {0}     1.0           1.0      0.0             0.0         0.0      0.0
+    1             0  {0,1}     0.0           1.0      0.0             1.0         0.0      1.0
+    2             0  {0,1}     0.5           0.5      0.0             0.0         1.0      1.0
+    """
+    table = partition.to_pandas()[["cluster", "set", "belief", "plausibility"]]
+    return table.assign(
+        outlier=partition.empty,
+        nonspecificity=partition.nonspecificity,
+        dissonance=uncertainty.dissonance(partition.masses, partition.focal_sets),
+        entropy=uncertainty.pignistic_entropy(partition.masses, partition.focal_sets),
+    )

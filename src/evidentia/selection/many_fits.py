@@ -20,8 +20,7 @@ from evidentia._warnings import warn_user
 from evidentia.partition import CredalPartition, Fusion, fuse
 from evidentia.rows import as_rows
 from evidentia.rows.tables import as_table, take_objects
-from evidentia.selection.catching import CAUGHT, separate_warnings
-from evidentia.selection.search import as_estimator
+from evidentia.selection.search import CAUGHT, as_estimator, separate_warnings
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import thread_pool
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import reprlib
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -25,12 +27,34 @@ from evidentia.rows import RowSource, as_rows
 from evidentia.rows.passes import fit_together
 from evidentia.rows.scan import scan_once
 from evidentia.rows.shared_pass import Failure, seconds_aside
-from evidentia.selection.catching import CAUGHT, separate_warnings
 from evidentia.selection.criteria import CRITERIA, Criterion, find_criterion
 from evidentia.solvers.descent import InterruptedFit
 from evidentia.solvers.threads import threads
 
 __all__ = ["FIRST_LOOK", "Selection", "select"]
+
+CAUGHT: ContextVar[list[tuple[str, type[Warning]]] | None] = ContextVar("CAUGHT", default=None)
+
+
+@contextmanager
+def separate_warnings() -> Iterator[None]:
+    """Warnings go to the fit that gives them, also where several are under way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        elsewhere = warnings.showwarning
+
+        def show_warning(
+            message: Any, category: Any, filename: Any, lineno: Any, file: Any = None, line: Any = None
+        ) -> None:
+            caught = CAUGHT.get()
+            if caught is None:
+                elsewhere(message, category, filename, lineno, file, line)
+            else:
+                caught.append((str(message), category))
+
+        warnings.showwarning = show_warning
+        yield
+
 
 KINDS = {"model": "", "covariance": " covariance"}  # what a row may have been fitted with, and the word behind it
 TOGETHER = 8  # fits over rows that are not in memory whose passes are made together: each holds a sample of the rows

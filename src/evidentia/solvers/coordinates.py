@@ -1,4 +1,4 @@
-"""Coordinates in which the data have no units: centered, and scaled by their own spread."""
+"""Coordinates in which the data have no units: centered, and scaled by their own spread; and whether units differ."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
-__all__ = ["ColumnScales", "scales_of"]
+__all__ = ["SPREADS", "ColumnScales", "on_one_scale", "scales_of", "spread_ratio"]
 
 ALL_EQUAL = "All rows of X are equal, so there are no clusters to find in it. Look for columns that were lost."
+SPREADS = 3.0  # times: columns whose spreads differ by more are brought to one scale
+FEWEST = 4  # columns that can have a scale in common by more than chance
+ENDS = 0.1  # of the common range: columns that come so near to its ends were measured on one scale
 RANK_TOLERANCE = 1e-10  # of the correlation matrix: below it, columns are combinations of each other
 
 
@@ -278,3 +281,31 @@ def coordinates_of(moments: Moments, *, kind: str) -> Coordinates | ColumnScales
     backward[:, scaled.kept] = (vectors * root).T * scaled.scale
     scale = float(np.log(scaled.scale).sum()) if kind == "full" else len(root) * float(np.log(alike[0]))
     return Coordinates(mean, forward, backward, -scale - float(np.log(root).sum()))
+
+
+# -- whether columns want one scale before they are compared with each other -------------------------------------------
+
+
+def spread_ratio(spreads: np.ndarray) -> float:
+    """Largest spread of a column over the smallest; 1 where there are none. Constant columns do not count.
+
+    Examples
+    --------
+    >>> spread_ratio(np.array([0.5, 0.0, 2.0]))
+    4.0
+    """
+    varied = spreads[spreads > 0]
+    return float(varied.max() / varied.min()) if len(varied) else 1.0
+
+
+def on_one_scale(low: np.ndarray, high: np.ndarray) -> bool:
+    """Whether most columns, of some at least, come near to both ends of the range of all, like pixels or marks."""
+    if len(low) < FEWEST:
+        return False
+    near = ENDS * (high.max() - low.min())
+    return bool(((low <= low.min() + near) & (high >= high.max() - near)).mean() > 0.5)
+
+
+def units_differ(spreads: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
+    """Whether columns of these spreads, and with these smallest and largest values, should be standardized."""
+    return spread_ratio(spreads) > SPREADS and not on_one_scale(low, high)

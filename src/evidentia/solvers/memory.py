@@ -1,4 +1,4 @@
-"""Refuse, before the work starts, what would not fit in the memory of this machine."""
+"""Memory: rows in blocks that stay in the processor's cache, and a refusal of what the machine has no room for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,20 @@ import numpy as np
 __all__ = ["refuse_beyond_memory"]
 
 SHARE = 0.8
+BLOCK_BYTES = 1 << 20
 GROUPS, GROUPS_OF_PROCESS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+
+
+def row_blocks(n_rows: int, width: int, n_bytes: int | None = None) -> Iterator[slice]:
+    """Slices of rows such that a block of ``width`` doubles a row fills about ``n_bytes``, a megabyte.
+
+    Examples
+    --------
+    >>> [block.stop - block.start for block in row_blocks(40_000, 8)]
+    [16384, 16384, 7232]
+    """
+    size = max(16, (n_bytes or BLOCK_BYTES) // (8 * max(width, 1)))
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 def _limits_of_groups() -> Iterator[Path]:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from evidentia.solvers.blocks import row_blocks
 from evidentia.solvers.compiling import compiled
+from evidentia.solvers.memory import row_blocks
 from evidentia.solvers.threads import n_threads, thread_pool
 
 ALONE = 1 << 20  # draws in all that one thread goes through before others would be of help

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from evidentia.solvers.blocks import BLOCK_BYTES, row_blocks
 from evidentia.solvers.compiling import at_a_time, compiled, parts, read_ahead
+from evidentia.solvers.memory import BLOCK_BYTES, row_blocks
 
 BLOCK = 128  # rows
 WIDTH = BLOCK + 8  # of a line: at a power of two all lines would compete for the same places of the cache

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from evidentia.solvers.blocks import row_blocks
+from evidentia.solvers.memory import row_blocks
 
 REPRESENTATIVES = 20_000  # enough rows to place centers, whatever the size of the table
 

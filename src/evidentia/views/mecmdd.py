@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import Choice, Number, param
+from evidentia._parameters import Choice, Number, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.dissimilarities import read_matrix, read_new
 from evidentia.methods import Method
@@ -158,6 +158,9 @@ class MECMdd(MultiViewClusterer, SECMdd):
         "row for each focal set, that of the empty set has no meaning.",
         "rho_": "float or None\nDissimilarity to the empty set that was used, in units of the means; None without it.",
     }
+
+    _rho_of_views: np.ndarray = fitted()
+    _scale_of_views: np.ndarray = fitted()
 
     def _fit(self, data: Data[Any]) -> np.ndarray:
         views: Views = data.rows

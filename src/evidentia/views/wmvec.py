@@ -10,7 +10,7 @@ import numpy as np
 
 from evidentia import _base, _checks
 from evidentia._data import Data
-from evidentia._parameters import BOOLEAN, Choice, Number, Predicate, param
+from evidentia._parameters import BOOLEAN, Choice, Number, Predicate, fitted, param
 from evidentia.belief import FocalSets
 from evidentia.belief.transforms import pignistic
 from evidentia.methods import Method
@@ -18,9 +18,8 @@ from evidentia.prototypes._base import LATE, RHO_FACTOR, RHO_LEAST, Slices, valu
 from evidentia.prototypes._kernel import Criterion, block_masses, renumber_sets
 from evidentia.prototypes._medoid_base import check_given_objects
 from evidentia.prototypes.ecm import ECM, first_sets, overlapping_sets
-from evidentia.solvers.acceleration import Vectors
 from evidentia.solvers.coordinates import ColumnScales
-from evidentia.solvers.descent import Run
+from evidentia.solvers.descent import Run, Vectors
 from evidentia.solvers.overlap import is_automatic
 from evidentia.solvers.starts import START_RULES
 from evidentia.views import _kernel
@@ -178,6 +177,9 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
         "lambda_": r"float" "\n" r":math:`\lambda`.",
     }
 
+    _scales: list[ColumnScales] = fitted()
+    _found: ViewCenters = fitted()
+
     def _fit(self, data: Data[Views]) -> np.ndarray:
         views, n = data.rows, len(data.rows)
         given = [self._numbers(*view, reset=True) for view in zip(views.names, views.tables)]
@@ -222,7 +224,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
                     "which means that the object is absent from the view."
                 )
             if len(here := values[~absent]):
-                _checks.check_values(self, here, getattr(table, "columns", None), reset=reset)
+                _checks.check_values(self, here, getattr(table, "columns", None), reset=reset, view=name)
         except (ValueError, TypeError) as error:
             raise type(error)(f"View {name!r}: {error}") from error
         return values

@@ -17,7 +17,7 @@ from evidentia import methods
 from evidentia.app.advisor.columns import CATEGORIES, COUNTS, NUMBERS, TWO, as_frame, take_columns
 from evidentia.app.advisor.n_clusters import Clusters, fit_number
 from evidentia.app.advisor.table import TableProfile, profile_table
-from evidentia.solvers.units import SPREADS
+from evidentia.solvers.coordinates import SPREADS
 
 SCALERS = {"standard": "StandardScaler", "robust": "RobustScaler", "minmax": "MinMaxScaler"}
 ALL_PAIRS = 500  # objects: beyond, each is compared with some others only

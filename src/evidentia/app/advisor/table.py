@@ -21,8 +21,8 @@ from evidentia.app.advisor.columns import (
     is_numeric,
     looks_like_classes,
 )
+from evidentia.solvers.coordinates import on_one_scale, spread_ratio
 from evidentia.solvers.principal import is_wide
-from evidentia.solvers.units import on_one_scale, spread_ratio
 
 SAMPLE = 5_000  # rows that are enough to see which columns depend on others
 MOST_COLUMNS = 500  # beyond, dependence of columns is not looked for

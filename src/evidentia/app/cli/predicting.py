@@ -46,7 +46,7 @@ def place(model: TableModel, file: Path, *, id_column: str | None, missing: str 
     else:
         names = pd.RangeIndex(len(source.frame))
     rows = model.rows(source.frame.drop(columns=[named] if named in source.frame else []).set_axis(names, axis=0))
-    takes = "missing values" in model.model.method.takes or getattr(model.model, "metric", None) == "gower"
+    takes = "missing values" in model.model.method.takes or model.model.get_params().get("metric") == "gower"
     rows, holes = tables.check_values(rows, missing=missing or ("em" if takes else "error"), least=1)
     if holes is not None:
         print_note(holes)

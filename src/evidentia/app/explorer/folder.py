@@ -23,7 +23,7 @@ import numpy as np
 from evidentia.app.explorer.parsing import parse
 from evidentia.archive import Format, name_file_in_errors, read_archive, write_archive
 from evidentia.belief import FocalSets
-from evidentia.constraints.answers import Answer, read_answers, write_answers
+from evidentia.constraints.files import Answer, read_answers, write_answers
 from evidentia.files import whole_file
 from evidentia.partition import CredalPartition
 from evidentia.solvers.memory import refuse_beyond_memory

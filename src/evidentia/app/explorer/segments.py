@@ -24,7 +24,7 @@ from evidentia.app.images import Image, Segmentation, segment
 from evidentia.app.images.reading import size_text
 from evidentia.app.images.regions import find_open_pair
 from evidentia.app.images.strokes import Stroke, pen_masks
-from evidentia.constraints.answers import parse_answer
+from evidentia.constraints.files import parse_answer
 from evidentia.methods import best_for
 from evidentia.partition import CredalPartition
 

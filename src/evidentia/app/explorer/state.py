@@ -25,7 +25,7 @@ from evidentia.app.explorer.history import History
 from evidentia.app.explorer.steps import NOTHING, Origin, Settings, Step
 from evidentia.constraints import ActiveSession, Contradiction, PairwiseConstraints, Question, Statement
 from evidentia.constraints.active import refit, start_from
-from evidentia.constraints.answers import Answer, parse_answer
+from evidentia.constraints.files import Answer, parse_answer
 from evidentia.constraints.statements import as_answers, check_objects
 from evidentia.partition import CredalPartition
 from evidentia.partition.alignment import moved_objects
@@ -436,6 +436,7 @@ class Exploration(History[Step]):
             with self._work() as warned:
                 if model is None and not keep:
                     model, began = self._fit(settings, said)
+                    _ = model.partition_.verdict  # computed here, in the thread of the fit
             notes = (*([note] if note else []), *warned)
             if keep:
                 partition = self.partition_
