@@ -141,16 +141,10 @@ def check_values(
     if reset:
         check_precision(ranges, table, estimator_name, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
-<<<<<<< HEAD
-        estimator._ranges = ranges
-    elif "table" in estimator.method.reads and not is_precomputed(estimator):
-        warn_of_outside(table, estimator._ranges, columns, estimator_name, ranges)
-=======
         estimator._ranges = ranges if view is None else {**(estimator._ranges or {}), view: ranges}
     elif not is_precomputed(estimator):
         before = estimator._ranges if view is None else (estimator._ranges or {}).get(view)
         warn_of_outside(table, before, columns, estimator_name, ranges)
->>>>>>> origin/main
 
 
 def refuse_rows(estimator: Any, X: Any) -> None:

@@ -236,7 +236,7 @@ def splits_section(verdict: Verdict, pictures: Sequence[Picture]) -> str:
 
 
 def split_cells(split: Split) -> list[str]:
-    """Evidence, what it rests on, probability of the second peak if there is one, and whether the split is supported."""
+    """Evidence, what it rests on, probability of the second peak if there is one, whether the split is supported."""
     evidence = "far apart" if split.evidence >= FAR else f"{split.evidence:.1f}"
     peak = "" if split.evidence >= FAR else f"{split.p:.2f}" if split.p >= 0.01 else "&lt; 0.01"
     return [evidence, "" if split.evidence >= FAR else split.basis, peak, "yes" if split.supported else "no"]
@@ -281,11 +281,11 @@ def clusters_section(partition: CredalPartition, columns: Columns | None) -> str
         for j in ranked[:COLUMNS]
     ]
     words = (
-        "Below the sizes: the mean of each column (of a column of categories the most common one), over all objects "
-        "and over those inside each part."
+        "Below the sizes: the mean of each column (of a column of categories the most common one), over all "
+        "objects and over those inside each part."
         if cloud
-        else "Below the sizes: the mean of each column (of a column of categories the most common one), over all objects "
-        "and over those assigned to the cluster. Columns are ranked by how well they tell the clusters apart: the "
+        else "Below the sizes: the mean of each column (of a column of categories the most common one), over all "
+        "objects and over those assigned to the cluster. Columns are ranked by how well they tell the clusters apart: the "
         "share of their scatter that lies between clusters."
     )
     found = f"{_cluster_table(head, [*sizes, *rows[:TOP]])}<p class=small>{words}</p>"
