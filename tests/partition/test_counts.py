@@ -74,8 +74,8 @@ def test_merging_is_offered_where_it_changes_the_answer():
     ]
     bent = replace(found("groups", 4), paths=np.array([[1, 0.5, 0, 0], [0.5, 1, 0, 0], [0, 0, 1, 0.4], [0, 0, 0.4, 1]]))
     assert describe_verdict(bent, 4)[1:] == [
-        "If groups may be bent: model.merged(valley=0.3) joins {0,1} and {2,3}, between which the density does not fall "
-        "below 0.3 of the lower peak, and leaves 2 groups."
+        "If groups may be bent: model.merged(valley=0.3) joins {0,1} and {2,3}, between which the density does not "
+        "fall below 0.3 of the lower peak, and leaves 2 groups."
     ]
     for nothing in (found("groups", 3), found("groups", 3, paths=0.5), replace(bent, answer="no evidence")):
         assert describe_verdict(nothing, nothing.n_clusters) == [nothing.sentence]

@@ -113,8 +113,8 @@ class Counts(NamedTuple):
         if cloud:
             return "\n".join([*lines, f"Inside: belief of {ASSIGNED:g} or more."])
         lines.append(
-            f"Assigned: belief of {ASSIGNED:g} or more. Mean nonspecificity {self.nonspecificity / max(n, 1):.2f}, mean "
-            f"uncertainty {self.uncertainty / max(n, 1):.2f} (0: certain, 1: nothing known)."
+            f"Assigned: belief of {ASSIGNED:g} or more. Mean nonspecificity {self.nonspecificity / max(n, 1):.2f}, "
+            f"mean uncertainty {self.uncertainty / max(n, 1):.2f} (0: certain, 1: nothing known)."
         )
         if names := [printable(name) for doubt, name in self.worst if doubt > 0]:
             lines.append(f"Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}.")

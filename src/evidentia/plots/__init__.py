@@ -38,7 +38,8 @@ __all__ = [
     "mass_plot_data", "medoid_plot_data", "pair_draws_plot_data", "partition_plot_data", "plot_belief_peaks",
     "plot_contours", "plot_coverage", "plot_cut_scores", "plot_dendrogram", "plot_distances", "plot_ellipses",
     "plot_graph", "plot_interval_fit", "plot_learning_curve", "plot_masses", "plot_medoids", "plot_pair_draws",
-    "plot_partition", "plot_selection", "plot_shepard", "plot_split", "plot_trace", "plot_view_conflict", "plot_view_weights",
-    "selection_plot_data", "set_label", "set_style", "shepard_plot_data", "split_plot_data", "view_conflict_plot_data",
+    "plot_partition", "plot_selection", "plot_shepard", "plot_split", "plot_trace", "plot_view_conflict",
+    "plot_view_weights", "selection_plot_data",
+    "set_label", "set_style", "shepard_plot_data", "split_plot_data", "view_conflict_plot_data",
     "view_weight_plot_data",
 ]  # fmt: skip

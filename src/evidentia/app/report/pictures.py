@@ -65,8 +65,8 @@ def draw(
 ) -> list[Picture]:
     """All pictures that what is given allows, in the order a reader wants them.
 
-    Of a result that is no answer, or one cluster, there is nothing to see but how it was found; without matplotlib there
-    are none.
+    Of a result that is no answer, or one cluster, there is nothing to see but how it was found; without matplotlib
+    there are none.
     """
     if not can_draw():
         return []
