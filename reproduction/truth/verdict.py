@@ -34,7 +34,9 @@ TWO = [
 FEW, MANY = 3, 100
 
 
-def measure(shape: str | None, groups: list[float] | None, n: int, d: int, tables: int, seed: int, cell: int) -> Result:
+def measure(
+    shape: str | None, groups: list[float | None] | None, n: int, d: int, tables: int, seed: int, cell: int
+) -> Result:
     """Shares of the answers on that many tables, and the time of the verdict over that of the fit."""
     answers, seconds = dict.fromkeys(ANSWERS, 0), [0.0, 0.0]
     for table in range(tables):
@@ -43,6 +45,8 @@ def measure(shape: str | None, groups: list[float] | None, n: int, d: int, table
             X = one_group(shape, n, d, rng)
         else:
             distance, share, degrees = groups or []
+            assert distance is not None
+            assert share is not None
             X = two_groups(distance, share, n, d, rng, np.inf if degrees is None else degrees)
         begin = process_time()
         with warnings.catch_warnings():
@@ -59,6 +63,7 @@ def measure(shape: str | None, groups: list[float] | None, n: int, d: int, table
 def units(quick: bool, seed: int, tables: int | None = None) -> list[Unit]:
     """One for each cell."""
     count = tables or (FEW if quick else MANY)
+    cells: list[tuple[str, str | None, list[float | None] | None, int, int]]
     cells = [(name, shape, None, n, d) for name, shape, n, d in ONE]
     cells += [(name, None, [distance, share, degrees], n, d) for name, distance, share, n, d, degrees in TWO]
     return [
