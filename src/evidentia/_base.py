@@ -536,7 +536,8 @@ def judge_fit(
     if isinstance(partition, LazyPartition):
         table, shares, weight = sample_of(partition, some.step)
     else:
-        assert isinstance(rows, ArrayRows), "masses are in memory where rows are"
+        if not isinstance(rows, ArrayRows):
+            return not_judged("the rows are not in memory", partition.n_clusters, len(partition))
         table, shares = rows.table[some], (partition.pignistic * (1 - partition.empty[:, None]))[some]
         weight = None if weight is None else weight[some]
     table = np.asarray(table, dtype=float)
