@@ -19,17 +19,17 @@ from reproduction.truth.tables import BENT, DEVELOPMENT, FLAT_TOP, JUDGING, one_
 ANSWERS = ("groups", "cannot tell", "no evidence")
 SIZES = ((300, 2), (300, 1), (1000, 5), (200, 10))
 ONE = [
-    *((f"{shape}, {n} x {d}", shape, n, d) for shape in (*DEVELOPMENT, *JUDGING) for n, d in SIZES),
-    *((f"{shape}, {n} x 2", shape, n, 2) for shape in BENT for n in (300, 1000)),
-    *((f"{shape}, {n} x 1", shape, n, 1) for shape in FLAT_TOP for n in (300, 1000, 3000)),
+    *((f"{shape} {n} x {d}", shape, n, d) for shape in (*DEVELOPMENT, *JUDGING) for n, d in SIZES),
+    *((f"{shape} {n} x 2", shape, n, 2) for shape in BENT for n in (300, 1000)),
+    *((f"{shape} {n} x 1", shape, n, 1) for shape in FLAT_TOP for n in (300, 1000, 3000)),
 ]
 TWO = [
-    *((f"two normals, {distance} apart, {share:.0%}, {n} x {d}", distance, share, n, d, None)
+    *((f"two normals {distance} apart {share:.0%} {n} x {d}", distance, share, n, d, None)
       for distance, share, n, d in (
         (3.0, 0.5, 300, 1), (3.0, 0.5, 300, 2), (3.0, 0.5, 300, 10), (3.0, 0.5, 1000, 5), (3.0, 0.8, 300, 2),
         (3.0, 0.8, 1000, 5), (4.0, 0.5, 300, 2), (4.0, 0.8, 300, 2),
     )),
-    ("two t with 3 d.f., 6 apart, 50%, 300 x 2", 6.0, 0.5, 300, 2, 3.0),
+    ("two t with 3 d.f. 6 apart 50% 300 x 2", 6.0, 0.5, 300, 2, 3.0),
 ]  # fmt: skip
 FEW, MANY = 3, 100
 
