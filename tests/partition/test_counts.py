@@ -1,16 +1,85 @@
 """What a summary says, number by number."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from evidentia import CredalPartition, FocalSets
 from evidentia.partition.counts import Counts
+from evidentia.verdict import Split, Verdict
+from evidentia.verdict.result import not_judged
+from evidentia.verdict.words import describe_verdict
 
 
-def test_one_object_in_one_cluster():
+def found(answer, n_clusters, groups=None, paths=0.0, **more):
+    """A verdict on so many clusters; the density between all of them falls to ``paths`` of the lower peak."""
+    groups = tuple((k,) for k in range(n_clusters)) if groups is None else groups
+    between = np.full((n_clusters, n_clusters), paths)
+    np.fill_diagonal(between, 1.0)
+    split = Split((0,), (1,), 3.0 if answer == "groups" else -3.0, basis="valley", p=0.004)
+    return Verdict(answer, split.evidence, "valley", (split,), groups, 300.0, paths=between, **more)
+
+
+def test_one_cluster_is_no_discovery_and_nothing_is_assigned_to_it():
     text = CredalPartition([[1.0]], FocalSets(1, [{0}])).summary().splitlines()
-    assert text[:2] == ["1 object in 1 cluster", "  1 (100 %) assigned to one cluster      {0}: 1"]
-    assert text[-1].endswith("Mean nonspecificity 0.00, mean uncertainty 0.00 (0: certain, 1: nothing known).")
+    assert text == ["No groups were found: one cluster describes all objects.", "1 object in 1 cluster"]
+    judged = Verdict("no evidence", None, groups=((0,),), n_objects=2.0)
+    said = CredalPartition([[1.0, 0.0], [0.1, 0.9]], FocalSets(1, [{0}, set()]), verdict=judged).summary()
+    assert said.splitlines() == [judged.sentence, "2 objects in 1 cluster, 1 of them outliers"]
+
+
+def test_the_verdict_is_the_first_sentence():
+    masses = np.repeat(np.eye(2), 3, axis=0)
+    partition = CredalPartition(masses, FocalSets(2, [{0}, {1}]), verdict=found("groups", 2))
+    told, head, *rest = partition.summary().splitlines()
+    assert told == partition.verdict.sentence
+    assert "two peaks (p < 0.01)" in told
+    assert head == "6 objects in 2 clusters"
+    assert "6 (100 %) assigned to one cluster" in rest[0]
+
+
+def test_parts_of_one_cloud_are_counted_without_calling_any_object_assigned():
+    masses = [[1.0, 0, 0, 0]] * 4 + [[0, 1.0, 0, 0]] * 3 + [[0.5, 0.5, 0, 0], [0, 0.2, 0.8, 0], [0, 0, 0, 1.0]]
+    family = FocalSets(3, [{0}, {1}, {0, 1}, set()])
+    partition = CredalPartition(masses, family, verdict=found("no evidence", 3, ((0, 1, 2),)))
+    assert partition.summary().splitlines() == [
+        "There is no evidence of groups: the 3 clusters are parts of one cloud. Their labels cut this cloud into "
+        "pieces; they are no discovery.",
+        "10 objects in 2 parts (and 1 empty one) of one cloud; one group describes them as well",
+        "   7 inside one part     {0}: 4, {1}: 3",
+        "   2 between the parts   {0,1}: 2",
+        "   1 outliers, in none of them",
+        "Inside: belief of 0.6 or more.",
+    ]
+    assert "<table" not in partition._repr_html_()
+
+
+def test_a_verdict_of_doubt_is_followed_by_the_counts():
+    partition = CredalPartition(np.eye(2), FocalSets(2, [{0}, {1}]), verdict=found("cannot tell", 2))
+    told, _, assigned = partition.summary().splitlines()[:3]
+    assert told.startswith("It cannot be told whether there are groups")
+    assert assigned == "  2 (100 %) assigned to one cluster      {0}: 1, {1}: 1"
+
+
+def test_clusters_that_were_not_judged_say_why():
+    partition = CredalPartition(np.eye(2), FocalSets(2, [{0}, {1}]), verdict=not_judged("they are texts", 2))
+    assert partition.summary().startswith("The clusters were not judged: they are texts.\n2 objects in 2 clusters\n")
+
+
+def test_merging_is_offered_where_it_changes_the_answer():
+    three = found("groups", 3, ((0, 2), (1,)))
+    assert describe_verdict(three, 3)[1:] == [
+        "Not every split is supported: model.merged() joins {0,2} and leaves 2 groups."
+    ]
+    bent = replace(found("groups", 4), paths=np.array([[1, 0.5, 0, 0], [0.5, 1, 0, 0], [0, 0, 1, 0.4], [0, 0, 0.4, 1]]))
+    assert describe_verdict(bent, 4)[1:] == [
+        "If groups may be bent: model.merged(valley=0.3) joins {0,1} and {2,3}, between which the density does not fall "
+        "below 0.3 of the lower peak, and leaves 2 groups."
+    ]
+    for nothing in (found("groups", 3), found("groups", 3, paths=0.5), replace(bent, answer="no evidence")):
+        assert describe_verdict(nothing, nothing.n_clusters) == [nothing.sentence]
+    assert describe_verdict(None, 3) == []
 
 
 def test_a_coin_toss_is_not_assigned_and_its_uncertainty_is_half_of_the_largest():
@@ -55,7 +124,7 @@ def test_nobody_at_all():
 def test_clusters_that_no_object_may_be_in_are_counted():
     masses = [[0.9, 0.1, 0, 0, 0], [0, 0.2, 0, 0.8, 0], [0, 0, 0.1, 0, 0.9]]
     partition = CredalPartition(masses, FocalSets(5, [{0}, {1}, {4}, {1, 2}, set()]))
-    assert partition.summary().startswith("3 objects in 5 clusters, 2 of them empty\n")
+    assert partition.summary().startswith("3 objects in 3 clusters (and 2 empty ones)\n")
     assert CredalPartition(np.eye(2), FocalSets(2, [{0}, {1}])).summary().startswith("2 objects in 2 clusters\n")
 
 

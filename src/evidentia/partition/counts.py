@@ -10,6 +10,8 @@ import numpy as np
 from evidentia.belief.decision import ASSIGNED
 from evidentia.belief.focal import format_mask
 from evidentia.safe_text import printable
+from evidentia.verdict.result import Verdict
+from evidentia.verdict.words import describe_verdict, is_one_cloud
 
 __all__ = ["KINDS", "count_kinds", "describe_clusters", "kind_of", "percent"]
 
@@ -73,29 +75,46 @@ class Counts(NamedTuple):
             tuple(sorted([*self.worst, *other.worst], key=lambda one: -one[0])[:WORST]),
         )
 
-    def to_text(self, n_clusters: int, cluster_names: Sequence[str] | None, *, empty: bool) -> str:
-        """A few lines for a person; ``empty``: whether objects could be outliers."""
+    def to_text(
+        self, n_clusters: int, cluster_names: Sequence[str] | None, *, empty: bool, verdict: Verdict | None = None
+    ) -> str:
+        """A few lines for a person, the verdict first; ``empty``: whether objects could be outliers."""
+        lines = describe_verdict(verdict, n_clusters)
+        n, totals, cloud = self.n, count_kinds(self.sets), is_one_cloud(verdict)
+        objects = f"{n} object{'s' * (n != 1)}"
+        if n_clusters == 1:
+            outliers = f", {totals['outlier']} of them outliers" if totals["outlier"] else ""
+            return "\n".join([*lines, f"{objects} in 1 cluster{outliers}"])
         groups: dict[str, list[str]] = {kind: [] for kind in KINDS}
         for mask, count in self.sets.items():
             groups[kind_of(mask)].append(f"{printable(format_mask(mask, cluster_names))}: {count}")
-        totals = count_kinds(self.sets)
 
         def line(kind: str, words: str, detail: bool = True) -> str:
+            share = "" if cloud else f" ({percent(totals[kind], n):>5})"
             listed = groups[kind][:8] + (["..."] if len(groups[kind]) > 8 else [])
             tail = f"  {', '.join(listed)}" if detail and listed else ""
-            return f"  {totals[kind]:>{len(str(self.n))}} ({percent(totals[kind], self.n):>5}) {words}{tail}"
+            return f"  {totals[kind]:>{len(str(n))}}{share} {words}{tail}"
 
-        lines = [
-            f"{self.n} object{'s' * (self.n != 1)} in {describe_clusters(n_clusters, self.sets)}",
-            line("assigned", "assigned to one cluster    "),
-            line("ambiguous", "ambiguous between clusters "),
-        ]
+        if cloud:
+            lines += [
+                f"{objects} in {describe_clusters(n_clusters, self.sets, 'part')} of one cloud; one group describes "
+                "them as well",
+                line("assigned", "inside one part   "),
+                line("ambiguous", "between the parts "),
+            ]
+        else:
+            lines += [
+                f"{objects} in {describe_clusters(n_clusters, self.sets)}",
+                line("assigned", "assigned to one cluster    "),
+                line("ambiguous", "ambiguous between clusters "),
+            ]
         if empty:
             lines.append(line("outlier", "outliers, in none of them", detail=False))
-        n = max(self.n, 1)
+        if cloud:
+            return "\n".join([*lines, f"Inside: belief of {ASSIGNED:g} or more."])
         lines.append(
-            f"Assigned: belief of {ASSIGNED:g} or more. Mean nonspecificity {self.nonspecificity / n:.2f}, mean "
-            f"uncertainty {self.uncertainty / n:.2f} (0: certain, 1: nothing known)."
+            f"Assigned: belief of {ASSIGNED:g} or more. Mean nonspecificity {self.nonspecificity / max(n, 1):.2f}, mean "
+            f"uncertainty {self.uncertainty / max(n, 1):.2f} (0: certain, 1: nothing known)."
         )
         if names := [printable(name) for doubt, name in self.worst if doubt > 0]:
             lines.append(f"Most doubtful: {('; ' if ', ' in ' '.join(names) else ', ').join(names)}.")
@@ -114,19 +133,20 @@ def percent(count: int, n: int) -> str:
     return "<1 %" if 0 < share < 0.5 else ">99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
 
-def describe_clusters(n_clusters: int, sets: Mapping[int, int]) -> str:
-    """Return how many clusters there are, and how many of them no object is assigned to or possibly in.
+def describe_clusters(n_clusters: int, sets: Mapping[int, int], what: str = "cluster") -> str:
+    """Return how many clusters there are, and how many more are empty: no object is assigned to or possibly in them.
 
     ``sets`` has how many objects have each set.
 
     Examples
     --------
     >>> describe_clusters(3, {0b001: 8, 0b011: 2}), describe_clusters(2, {0b01: 8, 0b10: 2})
-    ('3 clusters, 1 of them empty', '2 clusters')
+    ('2 clusters (and 1 empty one)', '2 clusters')
     """
-    reached = np.bitwise_or.reduce(np.array(list(sets), dtype=np.int64)) if sets else 0
-    empty = n_clusters - int(reached).bit_count() if sets else 0
-    return f"{n_clusters} cluster{'s' * (n_clusters > 1)}" + (f", {empty} of them empty" if empty else "")
+    reached = int(np.bitwise_or.reduce(np.array(list(sets), dtype=np.int64))).bit_count() if sets else n_clusters
+    empty = n_clusters - reached
+    more = f" (and {empty} empty one{'s' * (empty > 1)})" if empty else ""
+    return f"{reached} {what}{'s' * (reached != 1)}{more}"
 
 
 def no_answer_in_words(n: int, why: str) -> str:

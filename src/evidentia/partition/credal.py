@@ -24,6 +24,7 @@ from evidentia.partition.relational import RelationalMasses, pairwise, pairwise_
 from evidentia.partition.sparse import SparsePartition
 from evidentia.safe_text import printable_table
 from evidentia.verdict.result import Verdict
+from evidentia.verdict.words import is_one_cloud
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -243,7 +244,8 @@ class CredalPartition(MassFunctions):
         columns = np.lexsort([moved.masks, moved.card])  # the order of the named families
         names = None if self.cluster_names is None else [self.cluster_names[k] for k in order]
         focal_sets = FocalSets(self.n_clusters, moved.masks[columns].tolist())
-        return self._like(self.masses[:, columns], focal_sets, cluster_names=names)
+        judged = None if self._verdict is None else lambda _: self.verdict.relabel(order)  # type: ignore[union-attr]
+        return self._like(self.masses[:, columns], focal_sets, cluster_names=names, verdict=judged)
 
     def sort_clusters(self) -> CredalPartition:
         """Clusters renumbered from the largest to the smallest (by pignistic probability; ties by first object)."""
@@ -426,7 +428,7 @@ class CredalPartition(MassFunctions):
         if self.no_answer is not None:
             return no_answer_in_words(len(self), self.no_answer)
         empty = self.focal_sets.empty_index is not None
-        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty)
+        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty, verdict=self.verdict)
 
     @property
     def counts(self) -> Counts:
@@ -624,8 +626,8 @@ class CredalPartition(MassFunctions):
         """What a notebook shows: the summary, and the most doubtful objects with their masses."""
         from html import escape
 
-        told = f"<pre>{escape(self.summary())}</pre>"
-        if self.no_answer is not None or not len(self):
+        told = f'<pre style="white-space: pre-wrap">{escape(self.summary())}</pre>'
+        if self.no_answer is not None or not len(self) or self.n_clusters == 1 or is_one_cloud(self.verdict):
             return told
         worst = self.most_doubtful(SHOWN)
         table = self[worst].to_pandas().set_axis([self.name(i) for i in worst.tolist()], axis=0)

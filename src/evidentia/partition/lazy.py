@@ -172,7 +172,7 @@ class LazyPartition:
         if self.no_answer is not None:
             return no_answer_in_words(len(self), self.no_answer)
         empty = self.focal_sets.empty_index is not None
-        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty)
+        return self.counts.to_text(self.n_clusters, self.cluster_names, empty=empty, verdict=self.verdict)
 
     def __str__(self) -> str:
         return self.summary()

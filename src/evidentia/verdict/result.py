@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ FAR = 900.0  # evidence of clusters so far apart that no test is needed
 ANSWERS = ("groups", "cannot tell", "no evidence", "not judged")
 BENT_PATH = 0.5  # density between two clusters over the lower end from which on they may be parts of one bent group
 SHOWN_VALLEY = 5.4  # objects times divergence from one peak, for a power of 0.95 at a level of 0.05
+NO_GROUPS = "No groups were found: one cluster describes all objects."
 MOST_NEEDED = 1e6  # objects; beyond that no number is named
 
 
@@ -146,7 +147,7 @@ class Verdict:
     Examples
     --------
     >>> print(Verdict("no evidence", None, groups=((0,),), n_objects=200.0))
-    There is no evidence of groups: one cluster describes these 200 objects.
+    No groups were found: one cluster describes all objects.
     """
 
     answer: str
@@ -167,7 +168,11 @@ class Verdict:
 
     @property
     def may_be_bent(self) -> bool:
-        """Whether no valley parts the clusters that are left, so that they may be parts of one bent group."""
+        """Whether the clusters that are left may be parts of one bent group.
+
+        So it is if the density falls by less than half on the best ways between them, through other clusters too. A fit
+        of two clusters has no bend.
+        """
         left = [split for split in self.splits if split.supported]
         return self.n_clusters > 2 and bool(left) and all(self.path(split) >= BENT_PATH for split in left)
 
@@ -184,6 +189,21 @@ class Verdict:
         first = (self.paths >= valley).argmax(axis=1)  # paths are an ultrametric: those near one are near each other
         groups = tuple(tuple(np.flatnonzero(first == k).tolist()) for k in np.unique(first))
         return groups if len(groups) > 1 else tuple((k,) for k in range(count))
+
+    def relabel(self, order: np.ndarray) -> Verdict:
+        """Renumber the clusters: old cluster ``order[k]`` becomes cluster ``k``."""
+        new = np.argsort(order)
+
+        def side(group: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(sorted(new[list(group)].tolist()))
+
+        return replace(
+            self,
+            splits=tuple(replace(split, a=side(split.a), b=side(split.b)) for split in self.splits),
+            groups=tuple(sorted(map(side, self.groups))),
+            paths=self.paths[np.ix_(order, order)] if len(self.paths) else self.paths,
+            line=None if self.line is None else replace(self.line, a=side(self.line.a), b=side(self.line.b)),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as numbers, text and lists, as JSON holds them."""
@@ -233,7 +253,7 @@ class Verdict:
         if self.answer == "cannot tell" and self.reason:
             return f"It cannot be told whether there are groups: {self.reason}."
         if not self.splits:
-            return f"There is no evidence of groups: one cluster describes these {self._objects}."
+            return NO_GROUPS
         if self.answer == "no evidence":
             return (
                 f"There is no evidence of groups: the {self.n_clusters} clusters are parts of one cloud. Their labels "
@@ -259,12 +279,11 @@ class Verdict:
         evidence = "" if self.evidence is None else f", evidence {self.evidence:.1f} by {self.basis}"
         return f"Verdict({self.answer!r}{evidence}, {len(self.groups)} of {self.n_clusters} clusters left)"
 
-    @property
-    def _objects(self) -> str:
-        return f"{self.n_objects:,.0f} object{'s' * (self.n_objects != 1)}"
-
     def _groups(self, split: Split) -> str:
-        bent = " The clusters may also be parts of one bent group: no deep valley parts them." * self.may_be_bent
+        bent = (
+            " The clusters may also be parts of one bent group: on the best ways between them the density falls by "
+            "less than half."
+        ) * self.may_be_bent
         if split.evidence >= FAR:
             return (
                 f"There are groups: {split.names} are {split.gap:.0f} standard deviations apart on the line that parts "

@@ -415,7 +415,7 @@ def predict(
     found = predicting.read_model(model)
     partition = predicting.place(found, file, id_column=id_column, missing=None if missing is None else missing.value)
     if str(out) != "-":
-        print_summary(partition)
+        print_summary(partition.summary())
     if out is not None:
         written = predicting.write(partition, out, id_column or found.id_column or "object")
         if not quiet and str(out) != "-":
@@ -476,7 +476,7 @@ def show(
     from evidentia.partition import CredalPartition
 
     partition = CredalPartition.load(archive)
-    print_summary(partition)
+    print_summary(partition.summary())
     if objects:
         terminal.echo()
         print_doubtful(partition, objects)

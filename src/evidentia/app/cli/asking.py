@@ -69,7 +69,7 @@ def run(job: AskJob) -> bool:
     finished = conversation.run()
     terminal.echo()
     if finished:
-        print_summary(session.partition)
+        print_summary(session.partition.summary())
     terminal.print_labeled("answers", f"{job.answers}  ({count_answers(session)}; the same command goes on from there)")
     if finished and job.out is not None:
         from evidentia.app.report import write_results

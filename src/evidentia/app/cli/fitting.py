@@ -24,6 +24,7 @@ from evidentia.app.advisor.table_model import TableModel, scales_of
 from evidentia.app.cli import terminal
 from evidentia.app.cli.errors import INTERRUPTED, UserError
 from evidentia.app.cli.settings import read_settings
+from evidentia.app.report.words import few_starts
 from evidentia.app.run_folder import whole_run
 from evidentia.partition import CredalPartition
 from evidentia.selection import ensemble
@@ -129,7 +130,10 @@ def with_ensemble(fitted: FitResult, data: pd.DataFrame, n_fits: int, verbose: i
         seed = alike.get_params().get("random_state")
         found = ensemble(table_model.prepare(data), alike, n_fits=n_fits, random_state=seed, verbose=verbose)
     same = found.partition.n_clusters == model.n_clusters_
-    partition = found.partition.align(model.partition_) if same else found.partition
+    partition = found.partition
+    if same:
+        alone = partition.align(model.partition_)
+        partition = CredalPartition.from_fields(**{**alone.to_fields(), "verdict": model.partition_.verdict})
     used, contested = len(found.models), int((found.conflict > 0.5).sum())
     note = (
         f"the masses are those of {used} fits to other rows, from other starts; two of them contradict each other by "
@@ -214,10 +218,12 @@ def run(
         terminal.print_note(text)
     if not quiet:
         terminal.echo()
-        if fitted.selection is not None:
-            itself = numbers_to_try(estimator, clusters) is None  # a long search; the report has its table
-            terminal.echo(f"{fitted.selection.choice if itself else fitted.selection}\n")
-    terminal.print_summary(partition)
+    terminal.print_summary(partition.summary())
+    if doubtful := few_starts(fitted.table_model.model):
+        terminal.echo(doubtful)
+    if not quiet and fitted.selection is not None:
+        itself = numbers_to_try(estimator, clusters) is None  # a long search; the report has its table
+        terminal.echo(f"\n{fitted.selection.choice if itself else fitted.selection}")
     sentence = None if remark is None else remark(partition)
     if sentence is not None:
         terminal.echo(f"\n{sentence}")

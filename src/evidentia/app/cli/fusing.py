@@ -30,9 +30,7 @@ def run(
     if len(paths) < 2:
         raise UserError("evidentia fuse takes two partitions or more: evidentia fuse a.npz b.npz.")
     found = fuse(read_partitions(paths), rule=rule, frame=frame, discount=discount, min_share=min_share)
-    first, *rest = found.summary().splitlines()
-    terminal.print_heading(first)
-    terminal.echo("\n".join(rest))
+    terminal.print_summary(found.summary())
     if out is None:
         terminal.echo("\nNothing was written; --out DIR keeps the report, the masses and the conflict of each object.")
         return

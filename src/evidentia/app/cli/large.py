@@ -18,6 +18,7 @@ from evidentia.app.cli.errors import INTERRUPTED, UserError, listing
 from evidentia.app.cli.tables import split_names
 from evidentia.app.run_folder import list_files, whole_run
 from evidentia.files import write_whole
+from evidentia.partition import CredalPartition
 from evidentia.rows import RowSource, open_rows
 from evidentia.rows.passes import show_progress
 from evidentia.rows.scan import column_scales
@@ -69,9 +70,7 @@ def fit_large(
                 summary = partition.summary()
         for text in noticed.notes:
             terminal.print_note(text)
-        first, *rest = summary.splitlines()
-        terminal.print_heading(first)
-        terminal.echo("\n".join(rest))
+        terminal.print_summary(summary)
         if fresh is not None:
             write_whole(fresh / "summary.txt", f"{summary}\n")
             table_model = TableModel(model.set_params(verbose=0), rows.names, scales=scales)
@@ -123,9 +122,10 @@ def _fill_sample(folder: Path, table_model: TableModel, rows: RowSource, notes: 
     table = sample(rows)
     frame = pd.DataFrame(table, columns=[str(name) for name in rows.names or range(rows.n_features)])
     said = f"The report shows {len(table):,} of {len(table_model.partition_):,} rows; masses/ and summary.txt hold all."
+    shown = table_model.predict_partition(frame).to_fields()
     fill_results(
         folder,
-        partition=table_model.predict_partition(frame),
+        partition=CredalPartition.from_fields(**{**shown, "verdict": table_model.partition_.verdict}),
         model=table_model,
         X=frame,
         notes=[said, *notes],

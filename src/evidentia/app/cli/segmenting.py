@@ -129,9 +129,7 @@ def run(job: SegmentJob, *, clusters: str | None, meanings: Sequence[str], out: 
         terminal.print_note(text)
     if not quiet:
         terminal.echo()
-    first, *rest = found.summary().splitlines()
-    terminal.print_heading(first)
-    terminal.echo("\n".join(rest))
+    terminal.print_summary(found.summary())
     if out is not None:
         written = write_segmentation(found, out)
         if not quiet:

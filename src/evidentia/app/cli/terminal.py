@@ -66,10 +66,12 @@ def _lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def print_summary(partition: CredalPartition) -> None:
-    first, *rest = partition.summary().splitlines()
-    print_heading(first)
-    echo("\n".join(rest))
+def print_summary(summary: str) -> None:
+    """The first line in bold; in a terminal, sentences are wrapped."""
+    width = max(40, shutil.get_terminal_size().columns - 1) if sys.stdout.isatty() else 0
+    for at, line in enumerate(summary.splitlines()):
+        shown = textwrap.fill(line, width, break_on_hyphens=False) if width and not line.startswith(" ") else line
+        echo(style(_lines(shown), bold=True) if at == 0 else shown)
 
 
 def print_doubtful(partition: CredalPartition, count: int) -> None:

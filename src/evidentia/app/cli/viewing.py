@@ -104,8 +104,10 @@ def fit_views(
     for text in notes:
         terminal.print_note(text)
     if not quiet:
-        terminal.echo("" if selection is None else f"\n{selection}\n")
-    print_summary(model.partition_)
+        terminal.echo()
+    print_summary(model.partition_.summary())
+    if not quiet and selection is not None:
+        terminal.echo(f"\n{selection}")
     said = model.view_summary()
     terminal.echo(f"\n{said}")
     if out is not None:

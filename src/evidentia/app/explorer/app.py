@@ -27,6 +27,7 @@ from evidentia.app.explorer.state import Exploration
 from evidentia.app.explorer.tabs import ColumnsTab, LogTab, Tabs, chain_words
 from evidentia.partition.counts import describe_clusters
 from evidentia.safe_text import guard_table
+from evidentia.verdict.words import describe_verdict, is_one_cloud
 
 AUTO = "auto"
 TABS = {"Questions": Questions, "Columns": ColumnsTab, "Numbers": Numbers, "Peaks": Peaks, "Tree": Tree,
@@ -131,11 +132,15 @@ class TablePage(Page):
         exploration, step = self.exploration, self.exploration.step
         partition = exploration.partition_
         assigned, ambiguous, outliers = partition.kind_counts.values()
-        said = [f"{step.words}."]
+        told = describe_verdict(partition.verdict, partition.n_clusters)
+        said = [*told[:1], f"{step.words}."]
         if exploration.at:
             said.append(f"{len(step.moved) or 'No'} object{'s' * (len(step.moved) != 1)} moved.")
-        said.append(f"{assigned:,} assigned, {ambiguous:,} ambiguous, {outliers:,} outliers in "
-                    f"{describe_clusters(partition.n_clusters, partition.set_counts)}.")  # fmt: skip
+        cloud, alone = is_one_cloud(partition.verdict), partition.n_clusters == 1
+        what = describe_clusters(partition.n_clusters, partition.set_counts, "part" if cloud else "cluster")
+        kinds = ("inside one part", "between parts") if cloud else ("assigned", "ambiguous")
+        counts = "" if alone else f"{assigned:,} {kinds[0]}, {ambiguous:,} {kinds[1]}, "
+        said.append(f"{counts}{outliers:,} outliers in {what}{' of one cloud' * cloud}.")
         broken, chains = exploration.broken_links(), exploration.contradictions()
         if len(broken):
             first = broken.iloc[0]

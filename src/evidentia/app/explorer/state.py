@@ -436,6 +436,7 @@ class Exploration(History[Step]):
             with self._work() as warned:
                 if model is None and not keep:
                     model, began = self._fit(settings, said)
+                    _ = model.partition_.verdict  # computed here, in the thread of the fit
             notes = (*([note] if note else []), *warned)
             if keep:
                 partition = self.partition_

@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evidentia.app.report.page import decimals
+from evidentia.app.report.page import decimals, describe_groups
 from evidentia.app.report.pictures import choose_view
 from evidentia.files import write_whole
 from evidentia.partition import CredalPartition
 from evidentia.partition.alignment import align_objects
-from evidentia.partition.counts import describe_clusters
 from evidentia.partition.profiles import Columns, column_separations, read_columns
 from evidentia.plots import partition_plot_data
 from evidentia.plots.mpl import legend_labels
@@ -29,6 +28,7 @@ from evidentia.plots.palette import set_style
 from evidentia.plots.styles import MISSING, ObjectStyles, choose_drawn, column_shades, number_palette, object_styles
 from evidentia.plots.table import principal_plane
 from evidentia.safe_text import escape, printable
+from evidentia.verdict.words import describe_verdict
 
 TOP = 6  # sets of largest mass that are told of an object
 ROWS = 100  # of the table at once
@@ -127,11 +127,13 @@ def render(partition: CredalPartition, columns: Columns | None, names: Sequence[
     source = files("evidentia.app.report")
     code = source.joinpath("interactive.js").read_text(encoding="utf-8")
     document.js_on_event("document_ready", CustomJS(args={**models, "about": about}, code=code))
-    title = title or f"{len(partition):,} objects in {describe_clusters(partition.n_clusters, partition.set_counts)}"
-    facts = [f"{len(partition):,} objects", describe_clusters(partition.n_clusters, partition.set_counts)]
+    grouped = describe_groups(partition)
+    title = title or " in ".join([f"{len(partition):,} objects", *grouped])
+    told = [] if partition.no_answer else describe_verdict(partition.verdict, partition.n_clusters)
+    facts = [f"{len(partition):,} objects", *grouped]
     facts += [] if columns is None else [f"{len(columns.names)} columns"]
     words = {
-        "facts": f"{' · '.join(facts)}. {drawn.words}",
+        "facts": " ".join([*told[:1], f"{' · '.join(facts)}.", drawn.words]),
         "note": f"There is no answer: {partition.no_answer}" if partition.no_answer else "",
         "view": where.words,
         "map_label": f"Map of the objects by {where.names[0]} and {where.names[1]}. The table says the same in words.",

@@ -30,11 +30,20 @@ from evidentia.partition.profiles import Columns, column_separations
 from evidentia.plots.mpl import NEEDED, can_draw
 from evidentia.plots.palette import set_style
 from evidentia.safe_text import escape
+from evidentia.verdict import Split, Verdict
+from evidentia.verdict.result import FAR
+from evidentia.verdict.words import describe_verdict, is_one_cloud
 
 DOUBTFUL = 15  # objects in the table of the most doubtful
 TOP, COLUMNS = 15, 60  # columns in the table of means that are shown at once, and with those folded away
 BAR_SETS, NAMED_SETS = 8, 3  # sets drawn, and sets named, for one doubtful object
 STARTS = 50  # rows of the table of starts
+SPLITS, SENTENCES = 30, 3  # rows of the table of splits, and sentences about splits that are not supported
+EVIDENCE = (
+    "Evidence above zero is for two groups, below zero for one, in natural logarithms. It rests on a valley if the "
+    "density has two peaks on the line that parts both sides best, else on the shape: two normal clouds against one "
+    "cloud of any shape tried. p is the probability of such a second peak if the density has one."
+)
 OUTCOMES = {
     "kept": "kept",
     "same": "the same solution",
@@ -140,17 +149,21 @@ def render(
     model = model.model if isinstance(model, TableModel) else model
     method = None if model is None else type(model).__name__
     answer = partition.no_answer is None
-    grouped = [describe_clusters(partition.n_clusters, partition.set_counts)] if answer else []
+    verdict = partition.verdict if answer else None
+    several, cloud = answer and partition.n_clusters > 1, is_one_cloud(verdict)
+    grouped = describe_groups(partition) if answer else []
     title = title or " in ".join([f"{len(partition)} objects", *grouped])
     facts = [f"{len(partition):,} objects", *grouped, *([method] if method else [])]
     if X is not None:
         facts.insert(1, f"{np.shape(X)[1]} columns")
     explainer = Explainer(partition, X, feature_names=feature_names)
     shown = list(pictures)
+    drawn = "".join(figure(picture, selection) for picture in shown if picture.name != "split")
     sections = [
-        ("The clusters", clusters_section(partition, explainer.columns) if answer else ""),
-        ("Pictures", "".join(figure(picture, selection) for picture in shown) if can_draw() else f"<p>{NEEDED}</p>"),
-        ("The most doubtful objects", doubtful_section(partition, explainer) if answer else ""),
+        ("Are these groups?", splits_section(verdict, shown) if several and verdict is not None else ""),
+        ("The parts" if cloud else "The clusters", clusters_section(partition, explainer.columns) if several else ""),
+        ("Pictures", drawn if can_draw() else f"<p>{NEEDED}</p>"),
+        ("The most doubtful objects", doubtful_section(partition, explainer) if several and not cloud else ""),
         ("How it was found", search_section(model, selection, shown)),
         ("How it was made", f'<div class="settings">{settings_section(model, settings or {})}</div>'),
         ("Do it again", repeat_section(command, code or (None if model is None else default_code(model)))),
@@ -160,7 +173,7 @@ def render(
         title=escape(title),
         facts=escape(" · ".join(facts)),
         notes="".join(f'<p class="note">{escape(note)}</p>' for note in notes),
-        summary=summary_section(partition, [words.doubt(partition), remark])
+        summary=summary_section(partition, [words.few_starts(model), remark])
         if answer
         else no_answer_section(partition),
         sections="".join(
@@ -173,9 +186,26 @@ def render(
 # -- sections ---------------------------------------------------------------------------------------------------------
 
 
+def describe_groups(partition: CredalPartition) -> list[str]:
+    """Return how many clusters there are, or parts of one cloud; nothing if there is one cluster."""
+    if partition.n_clusters == 1:
+        return []
+    if is_one_cloud(partition.verdict):
+        return [f"{describe_clusters(partition.n_clusters, partition.set_counts, 'part')} of one cloud"]
+    return [describe_clusters(partition.n_clusters, partition.set_counts)]
+
+
 def summary_section(partition: CredalPartition, sentences: Iterable[str | None]) -> str:
-    """The bar of assigned, ambiguous and outlying objects, and what each of the three means."""
+    """The verdict, the bar of assigned, ambiguous and outlying objects, and what each of the three means.
+
+    One cluster has no such counts, and parts of one cloud have no bar: it would show certainty.
+    """
+    first, *more = describe_verdict(partition.verdict, partition.n_clusters) or [""]
+    told = f'<p class="verdict"><strong>{escape(first)}</strong></p>' if first else ""
+    cloud, single = is_one_cloud(partition.verdict), partition.n_clusters == 1
     shares = words.shares(partition)
+    if single:
+        shares = [share for share in shares if share.kind == "outlier" and share.size]
     bar = "".join(
         f'<span class="{share.kind}" style="flex-grow:{share.size}">{share.size:,}</span>'
         for share in shares
@@ -186,8 +216,30 @@ def summary_section(partition: CredalPartition, sentences: Iterable[str | None])
         for share in shares
     )
     alt = ", ".join(f"{share.size} {share.kind}" for share in shares)
-    tail = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
-    return f'<div class="bar" role="img" aria-label="{escape(alt)}">{bar}</div><ul class="shares">{lines}</ul>{tail}'
+    bar = "" if cloud or single else f'<div class="bar" role="img" aria-label="{escape(alt)}">{bar}</div>'
+    open_ = None if cloud or single else words.doubt(partition)
+    tail = "".join(f"<p>{escape(sentence)}</p>" for sentence in (*more, open_, *sentences) if sentence)
+    return f'{told}{bar}<ul class="shares">{lines}</ul>{tail}'
+
+
+def splits_section(verdict: Verdict, pictures: Sequence[Picture]) -> str:
+    """The evidence of each split, and the picture of the weakest one."""
+    if not verdict.splits:
+        return ""
+    shown, more = verdict.splits[:SPLITS], len(verdict.splits) - SPLITS
+    rows = [(split.names, split_cells(split)) for split in shown]
+    text = "".join(f"<p>{escape(sentence)}</p>" for sentence in verdict.unsupported()[:SENTENCES])
+    drawn = "".join(figure(picture) for picture in pictures if picture.name == "split")
+    left = f"<p class=small>{more} more splits are not shown.</p>" if more > 0 else ""
+    head = ["evidence", "basis", "p", "supported"]
+    return f"{_cluster_table(head, rows)}<p class=small>{escape(EVIDENCE)}</p>{left}{text}{drawn}"
+
+
+def split_cells(split: Split) -> list[str]:
+    """Evidence, what it rests on, probability of the second peak if there is one, and whether the split is supported."""
+    evidence = "far apart" if split.evidence >= FAR else f"{split.evidence:.1f}"
+    peak = "" if split.evidence >= FAR else f"{split.p:.2f}" if split.p >= 0.01 else "&lt; 0.01"
+    return [evidence, "" if split.evidence >= FAR else split.basis, peak, "yes" if split.supported else "no"]
 
 
 def no_answer_section(partition: CredalPartition) -> str:
@@ -200,14 +252,21 @@ def no_answer_section(partition: CredalPartition) -> str:
 
 
 def clusters_section(partition: CredalPartition, columns: Columns | None) -> str:
-    """Sizes of the clusters, and what is usual in each column, the column that tells them apart best first."""
+    """Sizes of the clusters, and what is usual in each column, the column that tells them apart best first.
+
+    Of parts of one cloud no column is said to tell them apart.
+    """
+    cloud = is_one_cloud(partition.verdict)
     clusters = range(partition.n_clusters)
     lower = [partition.lower(k) for k in clusters]
     head = [f"{swatch([(1 << k, 1.0)], len(clusters))} {escape(partition.cluster_name(k))}" for k in clusters]
-    head = ["all", *head] if columns is None else ["tells apart", "all", *head]
-    blank = [] if columns is None else [""]
+    head = ["all", *head] if columns is None or cloud else ["tells apart", "all", *head]
+    blank = [] if columns is None or cloud else [""]
     sizes = [
-        ("assigned to it", [*blank, f"{sum(map(len, lower)):,}", *(f"{len(objects):,}" for objects in lower)]),
+        (
+            "inside it" if cloud else "assigned to it",
+            [*blank, f"{sum(map(len, lower)):,}", *(f"{len(objects):,}" for objects in lower)],
+        ),
         ("possibly in it", [*blank, "", *(f"{len(partition.upper(k)):,}" for k in clusters)]),
     ]
     if columns is None:
@@ -215,18 +274,24 @@ def clusters_section(partition: CredalPartition, columns: Columns | None) -> str
     separation = column_separations(partition, columns)
     ranked = np.argsort(-np.round(separation, 9), kind="stable").tolist()
     rows = [
-        (columns.names[j], [share_bar(separation[j]), *map(escape, usual_cells(columns, j, lower))])
+        (
+            columns.names[j],
+            [*([] if cloud else [share_bar(separation[j])]), *map(escape, usual_cells(columns, j, lower))],
+        )
         for j in ranked[:COLUMNS]
     ]
     words = (
         "Below the sizes: the mean of each column (of a column of categories the most common one), over all objects "
+        "and over those inside each part."
+        if cloud
+        else "Below the sizes: the mean of each column (of a column of categories the most common one), over all objects "
         "and over those assigned to the cluster. Columns are ranked by how well they tell the clusters apart: the "
         "share of their scatter that lies between clusters."
     )
     found = f"{_cluster_table(head, [*sizes, *rows[:TOP]])}<p class=small>{words}</p>"
     if len(rows) > TOP:
-        left = f" {len(ranked) - COLUMNS} more tell still less." if len(ranked) > COLUMNS else ""
-        folded = f"<summary>{len(rows) - TOP} columns that tell less.{left}</summary>"
+        left = f" {len(ranked) - COLUMNS} more are not shown." if len(ranked) > COLUMNS else ""
+        folded = f"<summary>{len(rows) - TOP} {'more columns' if cloud else 'columns that tell less'}.{left}</summary>"
         found += f"<details>{folded}{_cluster_table(head, rows[TOP:])}</details>"
     return found
 

@@ -15,6 +15,7 @@ from evidentia.partition.profiles import Columns, profile, read_columns
 from evidentia.plots.mpl import can_draw, spell_missing_letters
 from evidentia.plots.partition import DENSE
 from evidentia.plots.table import Plane, choose_plane, fill_missing, principal_plane
+from evidentia.verdict.words import is_one_cloud
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,14 +65,16 @@ def draw(
 ) -> list[Picture]:
     """All pictures that what is given allows, in the order a reader wants them.
 
-    Of a result that is no answer there is nothing to see but how it was found; without matplotlib there are none.
+    Of a result that is no answer, or one cluster, there is nothing to see but how it was found; without matplotlib there
+    are none.
     """
     if not can_draw():
         return []
     table_model = model if isinstance(model, TableModel) else TableModel(model)
     model = table_model.model
     pictures = []
-    if partition.no_answer is None:
+    if partition.no_answer is None and partition.n_clusters > 1:
+        pictures += _split_pictures(partition)
         if X is not None:
             columns = read_columns(X, feature_names)
             if columns.numeric.any():
@@ -80,6 +83,27 @@ def draw(
         if getattr(model, "view_weights_", None) is not None:
             pictures += _view_pictures(model)
     return pictures + _search_pictures(partition, model, selection)
+
+
+def _split_pictures(partition: CredalPartition) -> list[Picture]:
+    """The line of the split that is supported least."""
+    from evidentia import plots
+
+    verdict = partition.verdict
+    if verdict is None or verdict.line is None:
+        return []
+    return [
+        _picture(
+            "split",
+            "The weakest split",
+            "The objects on the line that parts the clusters of the weakest split best, and two densities: two normal "
+            "clouds, and the best single cloud. Where the single cloud follows the bars as well, one group describes "
+            "these objects.",
+            "Bars of the objects on a line between two clusters, and the curves of two clouds and of one cloud.",
+            lambda ax: plots.plot_split(verdict, ax=ax),
+            figsize=(8, 3.4),
+        )
+    ]
 
 
 def _scatter_pictures(partition: CredalPartition, table_model: TableModel, columns: Columns) -> list[Picture]:
@@ -91,14 +115,16 @@ def _scatter_pictures(partition: CredalPartition, table_model: TableModel, colum
     what = "Each object has the color of the set that holds most of its mass."
     if n > DENSE:
         what = "Each cell has the color of the set that most of its objects have, darker where there are more of them."
-    around = "A solid outline surrounds the objects assigned to a cluster, a dashed one those possibly in it."
+    parts = is_one_cloud(partition.verdict)
+    inside = "inside a part" if parts else "assigned to a cluster"
+    around = f"A solid outline surrounds the objects {inside}, a dashed one those possibly in it."
     kind = f"Shaded plot of {n:,}" if n > DENSE else f"Scatter plot of {n:,}"
     found = [
         _picture(
             "partition",
             "The objects and their sets",
             " ".join(part for part in (what, around, view.words) if part),
-            f"{kind} objects colored by set of clusters, with outlines of {c} clusters.",
+            f"{kind} objects colored by set of clusters, with outlines of {c} {'parts' if parts else 'clusters'}.",
             lambda ax: plots.plot_partition(
                 partition, view.xy, feature_names=view.names, centers=view.centers(table_model.centers), ax=ax
             ),
@@ -122,11 +148,15 @@ def _scatter_pictures(partition: CredalPartition, table_model: TableModel, colum
 def _mass_picture(partition: CredalPartition) -> Picture:
     from evidentia import plots
 
+    doubt = (
+        "Columns of one color are objects inside one part of the cloud; colors of sets are objects between parts."
+        if is_one_cloud(partition.verdict)
+        else "A column in the color of one cluster is certainty; the colors of sets of several clusters are doubt."
+    )
     return _picture(
         "masses",
         "Where the mass of each object goes",
-        "One thin column an object: the share of its mass on each set. A column in the color of one cluster is "
-        "certainty; the colors of sets of several clusters are doubt.",
+        f"One thin column an object: the share of its mass on each set. {doubt}",
         f"Stacked mass profile of {len(partition)} objects over {len(partition.focal_sets)} sets of clusters.",
         lambda ax: plots.plot_masses(partition, ax=ax),
         figsize=(8, 3.4),
@@ -231,7 +261,7 @@ def choose_view(partition: CredalPartition, numbers: Columns) -> ScatterView:
     one, which is at most two. Columns are preferred, as a reader knows them; principal components are those of the
     table or of its standardized columns, whichever tells more. A large table is judged by a sample of its rows.
     """
-    whole, names = numbers.values, numbers.names
+    whole, names, parts = numbers.values, numbers.names, is_one_cloud(partition.verdict)
     middle = profile(partition, numbers).means
     if whole.shape[1] == 1:
         return ScatterView(whole, names, "", None, None, middle)
@@ -244,18 +274,22 @@ def choose_view(partition: CredalPartition, numbers: Columns) -> ScatterView:
     filled = fill_missing(table)
     told = plane_separation(partition, plane.project(filled))
     words = f"Of the {len(names)} columns, these two together tell the clusters apart best." if len(names) > 2 else ""
+    if parts and words:
+        words = f"Of the {len(names)} columns, the cloud is cut along these two most."
     if len(names) > 2:
         planes = [principal_plane(filled, standardize=scaled) for scaled in (False, True)]
         found = [plane_separation(partition, one.project(filled)) for one in planes]
         at = int(np.argmax(found))
         if found[at] > CLEARLY * told:
             told, plane, share = found[at], planes[at], planes[at].share or 0.0
+            shown = f"the first two principal components{' of the standardized columns' * at}"
             words = (
-                f"No two of the {len(names)} columns tell the clusters apart as well as the first two principal "
-                f"components{' of the standardized columns' * at}, which are shown: {100 * share:.0f} % of the "
-                "variance."
+                f"No two of the {len(names)} columns tell the clusters apart as well as {shown}, which are shown: "
+                f"{100 * share:.0f} % of the variance."
             )
-    if told < OVERLAPPING * min(2, partition.n_clusters - 1):
+            if parts:
+                words = f"Drawn are {shown}: {100 * share:.0f} % of the variance."
+    if not parts and told < OVERLAPPING * min(2, partition.n_clusters - 1):
         words += " Clusters that overlap here can be apart in the other columns." * (len(names) > 2)
     pair = columns if plane.share is None else None
     xy = plane.project(whole if pair else fill_missing(whole))

@@ -12,8 +12,10 @@ from evidentia.partition import CredalPartition
 from evidentia.partition.counts import percent
 from evidentia.partition.explanation import join_words
 from evidentia.selection.search import FIRST_LOOK
+from evidentia.verdict.words import is_one_cloud
 
 LISTED = 6  # sets of clusters that a sentence names one by one
+FEW = 1 / 3  # share of the starts that agree: at most that much lowers the confidence
 
 
 class Share(NamedTuple):
@@ -44,6 +46,11 @@ def shares(partition: CredalPartition) -> list[Share]:
 def _assigned_share(partition: CredalPartition) -> Share:
     assigned = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() == 1}
     size, n = sum(assigned.values()), len(partition)
+    if is_one_cloud(partition.verdict):
+        each = _list_parts(f"{count} in part {_members(partition, mask)}" for mask, count in assigned.items())
+        said = f"{size} of {n} objects {_verb(size, 'lies', 'lie')} inside one part of the cloud"
+        meaning = f"Their belief in that part is {ASSIGNED:g} or more. One group describes them as well."
+        return Share("assigned", size, f"{said}: {each}." if size else f"{said}.", meaning)
     each = _list_parts(f"{count} to cluster {_members(partition, mask)}" for mask, count in assigned.items())
     said = f"{size} of {n} objects ({percent(size, n)}) {_verb(size, 'is', 'are')} assigned to one cluster"
     meaning = f"Their belief in that cluster is {ASSIGNED:g} or more."
@@ -53,6 +60,9 @@ def _assigned_share(partition: CredalPartition) -> Share:
 def _ambiguous_share(partition: CredalPartition) -> Share:
     ambiguous = {mask: size for mask, size in partition.set_counts.items() if mask.bit_count() > 1}
     size, n = sum(ambiguous.values()), len(partition)
+    if is_one_cloud(partition.verdict):
+        meaning = "Where one part ends and the next begins is a choice of the method."
+        return Share("ambiguous", size, f"{size} {_verb(size, 'lies', 'lie')} between the parts.", meaning)
     if not size:
         return Share(
             "ambiguous", 0, "No object is ambiguous.", "Every object is assigned to a cluster or is an outlier."
@@ -69,11 +79,12 @@ def _outlier_share(partition: CredalPartition) -> Share:
         meaning = "An object far from everything is given a place too."
         return Share("none", 0, "This method does not look for outliers.", meaning)
     size, n = partition.set_counts.get(0, 0), len(partition)
-    meaning = "Most of the mass of an outlier is on the empty set: none of the clusters fits it."
+    what = "parts" if is_one_cloud(partition.verdict) else "clusters"
+    meaning = f"Most of the mass of an outlier is on the empty set: none of the {what} fits it."
     if not size:
         return Share("outlier", 0, "No object is an outlier.", meaning)
-    what = _verb(size, "is an outlier", "are outliers")
-    return Share("outlier", size, f"{size} ({percent(size, n)}) {what}, far from every cluster.", meaning)
+    verb = _verb(size, "is an outlier", "are outliers")
+    return Share("outlier", size, f"{size} ({percent(size, n)}) {verb}, far from every {what[:-1]}.", meaning)
 
 
 def doubt(partition: CredalPartition) -> str:
@@ -154,6 +165,25 @@ def starts(model: Any) -> str | None:
     if count["failed"]:
         said.append(f"{count['failed']} ended in no number")
     return "; ".join(said) + "."
+
+
+def few_starts(model: Any) -> str | None:
+    """Return a sentence that lowers the confidence in a fit, if few of its starts agree.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> print(few_starts(SimpleNamespace(criterion_trace_=[9, 1], start_criteria_=[1, 3, 4], best_start_=0)))
+    Confidence is low: 1 of 3 starts ended in this solution, so more starts (n_init) may find a better one.
+    """
+    found = start_outcomes(model)
+    same = sum(start.outcome in ("kept", "same") for start in found)
+    if len(found) < 2 or same > FEW * len(found) or getattr(model, "collapsed_", False):
+        return None
+    return (
+        f"Confidence is low: {same} of {len(found)} starts ended in this solution, so more starts (n_init) may find a "
+        "better one."
+    )
 
 
 def rejected_starts(model: Any, selection: Any = None) -> list[str]:
