@@ -46,7 +46,7 @@ PAPERS = (
     Paper("bhc", "Belief hierarchical clustering (Maalel, Zhou, Martin & Elouedi, 2014)", 2, 3),
     Paper("nnevclus", "NN-EVCLUS: neural network-based evidential clustering (Denœux, 2021)", 8, 29),
     Paper("comparison", "Every method of this package on every data set"),
-    Paper("truth", "Tables whose number of groups is known: what EGMM's verdict says of them"),
+    Paper("truth", "What the verdict, 'assigned' and a stated coverage promise, on tables whose groups are known"),
     Paper("defaults", "The yardstick: every method by its defaults, and what a user would have had otherwise"),
 )
 

@@ -1,10 +1,11 @@
-"""Tables whose number of groups is known, and what the verdict says of them."""
+"""What the words promise: the verdict, "assigned", and sets with a stated coverage, where the groups are known."""
 
 from collections.abc import Sequence
 
 from reproduction.claims import Claim
-from reproduction.truth.verdict import EXHIBITS
+from reproduction.truth import coverage, verdict
 
 __all__ = ["CLAIMS", "EXHIBITS"]
 
+EXHIBITS = [*verdict.EXHIBITS, *coverage.EXHIBITS]
 CLAIMS: Sequence[Claim] = ()

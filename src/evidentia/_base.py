@@ -115,7 +115,7 @@ class MethodBase(CallbackSupportMixin, BaseEstimator):
         """Return new rows in a table of this library: of AnnData and MuData, the part that was fitted."""
         return self._as_table(X, self._use_rep if is_annotated(X) else None)
 
-    def _fitted_columns(self) -> np.ndarray | None:
+    def _fitted_columns(self) -> Any:
         """Return the names of the columns that were fitted, or None if they had none."""
         return vars(self).get("feature_names_in_")
 

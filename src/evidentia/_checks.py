@@ -121,10 +121,13 @@ def fill_masked(values: Any, estimator_name: str, name: str, *, missing: bool = 
     )
 
 
-def check_values(estimator: Any, table: np.ndarray, columns: Any = None, *, reset: bool = True) -> None:
+def check_values(
+    estimator: Any, table: np.ndarray, columns: Any = None, *, reset: bool = True, view: str | None = None
+) -> None:
     """Refuse numbers that are not finite, or that doubles cannot carry through squares.
 
-    New rows (not ``reset``) may lie as far out, measured in the largest value that was fitted.
+    New rows (not ``reset``) may lie as far out, measured in the largest value that was fitted. ``view`` names the
+    table, for a method that reads several.
     """
     estimator_name, ranges = type(estimator).__name__, ranges_of(table)
     if not ranges.finite:
@@ -138,9 +141,10 @@ def check_values(estimator: Any, table: np.ndarray, columns: Any = None, *, rese
     if reset:
         check_precision(ranges, table, estimator_name, partial(_column, columns), estimator._least_share)
         estimator._largest = float(ranges.largest.max(initial=0)) or 1.0
-        estimator._ranges = ranges
+        estimator._ranges = ranges if view is None else {**(estimator._ranges or {}), view: ranges}
     elif not is_precomputed(estimator):
-        warn_of_outside(table, estimator._ranges, columns, estimator_name, ranges)
+        before = estimator._ranges if view is None else (estimator._ranges or {}).get(view)
+        warn_of_outside(table, before, columns, estimator_name, ranges)
 
 
 def refuse_rows(estimator: Any, X: Any) -> None:

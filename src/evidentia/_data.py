@@ -93,7 +93,7 @@ def read_data(
     )  # fmt: skip
     X = estimator._as_table(X, use_rep)
     estimator._use_rep = use_rep
-    for name in ("_stream", "_coverage"):  # fit begins anew
+    for name in ("_stream", "_coverage", "_ranges"):  # fit begins anew
         vars(estimator).pop(name, None)
     rows, weight, links, kept = estimator._read_rows(X), None, no_links(), None
     if sample_weight is not None:

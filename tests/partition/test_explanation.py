@@ -656,7 +656,7 @@ def test_a_category_tips_from_the_evidence_that_it_has():
 @pytest.mark.parametrize("seed", range(20))
 def test_the_category_that_would_settle_it_for_a_cluster_speaks_for_that_cluster(seed):
     rng = np.random.default_rng(seed)
-    n, c = 240, int(rng.integers(2, 5))
+    n, c = 60, int(rng.integers(2, 5))
     group = rng.integers(c, size=n)
     masses = rng.dirichlet(np.full(2**c, 0.15), size=n)
     masses[np.arange(n), 1 << group] += rng.random(n) * 2

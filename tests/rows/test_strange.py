@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evidentia import ECM, EGMM, CatECM, LatentClassMixture, LatentProfileMixture, load_model
+from evidentia import ECM, EGMM, WMVEC, CatECM, LatentClassMixture, LatentProfileMixture, load_model
 from evidentia.rows.scan import ranges_of
 from evidentia.rows.strange import BEYOND, StrangeRows, outside_by
 
@@ -83,3 +83,12 @@ def test_a_latent_class_mixture_that_leaves_unknown_categories_out_names_them():
     model = LatentClassMixture(2, n_init=2, random_state=0, handle_unknown="missing").fit(table)
     with pytest.warns(StrangeRows, match=r"1 of 1 rows have categories .*column 0: 'z'"):
         model.predict(np.array([["z", "u", "p"]], dtype=object))
+
+
+def test_each_view_has_ranges_of_its_own():
+    rng = np.random.default_rng(0)
+    views = {"a": rng.normal(size=(60, 2)), "b": 100 + rng.normal(size=(60, 3))}
+    model = WMVEC(2, random_state=0).fit(views)
+    model.predict({"a": views["a"][:5], "b": views["b"][:5]})  # a warning would be an error
+    with pytest.warns(StrangeRows, match="2 of 2 rows lie far outside"):
+        model.predict({"a": views["a"][:2], "b": views["b"][:2] - 50})

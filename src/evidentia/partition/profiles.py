@@ -227,12 +227,12 @@ def assigned_weights(partition: CredalPartition) -> np.ndarray:
 def possible_weights(partition: CredalPartition) -> np.ndarray:
     """How much each object counts for the spread of each cluster: its pignistic probability, if it may be in it.
 
-    That is if its set contains the cluster: the crumbs of mass of a crowd far away would make any cluster wide. In a
-    cluster with hardly any of these, everybody counts who is no outlier.
+    That is if its set of largest mass contains the cluster: the crumbs of mass of a crowd far away would make any
+    cluster wide. In a cluster with hardly any of these, everybody counts who is no outlier.
     """
-    inside = partition.set_masks[:, None] >> np.arange(partition.n_clusters) & 1 == 1
+    inside = partition.hard_masks[:, None] >> np.arange(partition.n_clusters) & 1 == 1
     few = inside.sum(axis=0) < FEW
-    return np.where(inside | few & (partition.set_masks[:, None] != 0), partition.pignistic, 0.0)
+    return np.where(inside | few & (partition.hard_masks[:, None] != 0), partition.pignistic, 0.0)
 
 
 def profile(partition: CredalPartition, columns: Columns) -> Profiles:

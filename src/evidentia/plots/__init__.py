@@ -23,6 +23,7 @@ from evidentia.plots.masses import mass_plot_data, plot_masses
 from evidentia.plots.medoids import medoid_plot_data, plot_medoids
 from evidentia.plots.palette import set_label, set_style
 from evidentia.plots.partition import density_plot_data, partition_plot_data, plot_partition
+from evidentia.plots.reliability import plot_reliability, reliability_plot_data
 from evidentia.plots.shepard import plot_shepard, shepard_plot_data
 from evidentia.plots.split import plot_split, split_plot_data
 from evidentia.plots.views import (
@@ -38,8 +39,7 @@ __all__ = [
     "mass_plot_data", "medoid_plot_data", "pair_draws_plot_data", "partition_plot_data", "plot_belief_peaks",
     "plot_contours", "plot_coverage", "plot_cut_scores", "plot_dendrogram", "plot_distances", "plot_ellipses",
     "plot_graph", "plot_interval_fit", "plot_learning_curve", "plot_masses", "plot_medoids", "plot_pair_draws",
-    "plot_partition", "plot_selection", "plot_shepard", "plot_split", "plot_trace", "plot_view_conflict",
-    "plot_view_weights", "selection_plot_data",
-    "set_label", "set_style", "shepard_plot_data", "split_plot_data", "view_conflict_plot_data",
-    "view_weight_plot_data",
+    "plot_partition", "plot_reliability", "plot_selection", "plot_shepard", "plot_split", "plot_trace",
+    "plot_view_conflict", "plot_view_weights", "reliability_plot_data", "selection_plot_data", "set_label", "set_style",
+    "shepard_plot_data", "split_plot_data", "view_conflict_plot_data", "view_weight_plot_data",
 ]  # fmt: skip

@@ -168,7 +168,11 @@ class Verdict:
 
     @property
     def may_be_bent(self) -> bool:
-        """Whether no valley parts the clusters that are left, so that they may be parts of one bent group."""
+        """Whether the clusters that are left may be parts of one bent group.
+
+        So it is if the density falls by less than half on the best ways between them, through other clusters too. A fit
+        of two clusters has no bend.
+        """
         left = [split for split in self.splits if split.supported]
         return self.n_clusters > 2 and bool(left) and all(self.path(split) >= BENT_PATH for split in left)
 
@@ -276,7 +280,10 @@ class Verdict:
         return f"Verdict({self.answer!r}{evidence}, {len(self.groups)} of {self.n_clusters} clusters left)"
 
     def _groups(self, split: Split) -> str:
-        bent = " The clusters may also be parts of one bent group: no deep valley parts them." * self.may_be_bent
+        bent = (
+            " The clusters may also be parts of one bent group: on the best ways between them the density falls by "
+            "less than half."
+        ) * self.may_be_bent
         if split.evidence >= FAR:
             return (
                 f"There are groups: {split.names} are {split.gap:.0f} standard deviations apart on the line that parts "

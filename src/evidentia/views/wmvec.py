@@ -224,7 +224,7 @@ class WMVEC(MultiViewClusterer, _base.IterativeClusterer):
                     "which means that the object is absent from the view."
                 )
             if len(here := values[~absent]):
-                _checks.check_values(self, here, getattr(table, "columns", None), reset=reset)
+                _checks.check_values(self, here, getattr(table, "columns", None), reset=reset, view=name)
         except (ValueError, TypeError) as error:
             raise type(error)(f"View {name!r}: {error}") from error
         return values
