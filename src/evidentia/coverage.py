@@ -31,6 +31,7 @@ from evidentia.rows.tables import take_objects
 __all__ = ["CoverageWarning", "calibrate_coverage", "plain_method", "sets_of_calibration"]
 
 REFITS = 6
+DOUBTFUL = ("no evidence", "cannot tell")  # answers of the verdict
 MOST_ROWS = 5000  # drawn for a refit
 STABLE = 0.6  # share of the objects on which refits and drawn labels agree, below which a clustering is unstable
 SAME = 0.8  # share of the objects that a method without sets puts into the same clusters
@@ -156,9 +157,14 @@ def match_clusters(probabilities: np.ndarray, others: np.ndarray) -> np.ndarray:
     return found
 
 
-def sets_of_calibration(calibration: Calibration, coverage: float) -> np.ndarray:
-    """Return the sets for a level of coverage, and warn where they rest on little."""
+def sets_of_calibration(calibration: Calibration, coverage: float, answer: str = "groups") -> np.ndarray:
+    """Return the sets for a level of coverage, and warn where they rest on little; ``answer`` is the verdict's."""
     n, n_clusters = calibration.probabilities.shape
+    if answer in DOUBTFUL:
+        warn_user(
+            f"Coverage is about clusters that may be no groups: the verdict is {answer!r}.",
+            CoverageWarning,
+        )
     if n < FEW * n_clusters:
         warn_user(
             f"Sets with a stated coverage rest on {n} objects in {n_clusters} clusters, fewer than {FEW} for each: the "

@@ -285,8 +285,8 @@ def clusters_section(partition: CredalPartition, columns: Columns | None) -> str
         "objects and over those inside each part."
         if cloud
         else "Below the sizes: the mean of each column (of a column of categories the most common one), over all "
-        "objects and over those assigned to the cluster. Columns are ranked by how well they tell the clusters apart: the "
-        "share of their scatter that lies between clusters."
+        "objects and over those assigned to the cluster. Columns are ranked by how well they tell the clusters apart: "
+        "the share of their scatter that lies between clusters."
     )
     found = f"{_cluster_table(head, [*sizes, *rows[:TOP]])}<p class=small>{words}</p>"
     if len(rows) > TOP:
