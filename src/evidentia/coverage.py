@@ -76,7 +76,8 @@ def calibrate_coverage(estimator: Any, X: Any, sample_weight: Any = None, random
     """
     rng = random_numbers(random_state, "sets")
     X, n = _read_objects(estimator, X), len(estimator.partition_)
-    weight = np.ones(n) if sample_weight is None else check_weight(estimator, sample_weight, n, X)
+    given = check_weight(estimator, sample_weight, n, X)
+    weight = np.ones(n) if given is None else given
     scorer = estimator._method_without_sets()
     probabilities = _own_probabilities(estimator, scorer, X)
     if probabilities is None:  # without sets the method finds other clusters
