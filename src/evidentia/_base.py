@@ -356,7 +356,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         Warns
         -----
         CoverageWarning
-            If clusters are small, or refits do not find the same clusters.
+            If the verdict does not say that there are groups, clusters are small, or refits find other clusters.
 
         See Also
         --------
@@ -374,7 +374,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         check_is_fitted(self)
         level = check_coverage(coverage)
         self._coverage = self._coverage or calibrate_coverage(self, X, sample_weight, random_state)
-        return sets_of_calibration(self._coverage, level)
+        return sets_of_calibration(self._coverage, level, self.verdict_.answer)
 
     def _method_without_sets(self) -> Any:
         """Return the method, not fitted, whose probabilities the sets of a stated coverage rest on."""
