@@ -35,7 +35,7 @@ def split_plot_data(verdict: Verdict) -> SplitPlotData:
     >>> from evidentia import EGMM
     >>> X = np.random.default_rng(0).normal(size=(200, 1)) + np.repeat([[0], [5]], 100, axis=0)
     >>> data = split_plot_data(EGMM(2, random_state=0).fit(X).verdict_)
-    >>> float((data.heights * np.diff(data.edges)).sum().round(6)), data.one.max() < data.two.max()
+    >>> float((data.heights * np.diff(data.edges)).sum().round(6)), bool(data.one.max() < data.two.max())
     (1.0, True)
     """
     line = verdict.line
