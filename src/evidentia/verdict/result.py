@@ -282,10 +282,7 @@ class Verdict:
         return f"Verdict({self.answer!r}{evidence}, {len(self.groups)} of {self.n_clusters} clusters left)"
 
     def _groups(self, split: Split) -> str:
-        bent = (
-            " The clusters may also be parts of one bent group: on the best ways between them the density falls by "
-            "less than half."
-        ) * self.may_be_bent
+        bent = (" The clusters may also be parts of one bent group: no deep valley parts them.") * self.may_be_bent
         if split.evidence >= FAR:
             return (
                 f"There are groups: {split.names} are {split.gap:.0f} standard deviations apart on the line that parts "
