@@ -532,9 +532,12 @@ def judge_fit(
     if not isinstance(rows, ArrayRows) and is_sparse(rows):
         return not_judged("rows of a sparse matrix are not judged", partition.n_clusters, len(partition))
     some = take_rows(len(partition))
+    table: np.ndarray
     if isinstance(partition, LazyPartition):
         table, shares, weight = sample_of(partition, some.step)
     else:
+        if not isinstance(rows, ArrayRows):
+            return not_judged("the rows are not in memory", partition.n_clusters, len(partition))
         table, shares = rows.table[some], (partition.pignistic * (1 - partition.empty[:, None]))[some]
         weight = None if weight is None else weight[some]
     table = np.asarray(table, dtype=float)

@@ -104,12 +104,20 @@ def test_other_partitions_have_no_verdict(three):
     assert partition.name_objects(range(240)).verdict is verdict
     for other in (
         partition[:50],
-        partition.relabel([1, 0, 2]),
         partition.combine(partition),
         partition.coarsen([{0, 1}, {2}]),
     ):
         assert other.verdict is None
     assert CredalPartition([[1.0, 0.0]], FocalSets(2, [{0}, {1}])).verdict is None
+
+
+def test_renumbered_clusters_keep_their_evidence(three):
+    partition = EGMM(random_state=0).fit(three).partition_
+    before, after, new = partition.verdict, partition.relabel([1, 2, 0]).verdict, {1: 0, 2: 1, 0: 2}
+    assert after.answer == before.answer
+    evidence = {frozenset(map(new.get, (*s.a, *s.b))): s.evidence for s in before.splits}
+    assert {frozenset((*s.a, *s.b)): s.evidence for s in after.splits} == evidence
+    assert after.paths[0, 2] == before.paths[1, 0]
 
 
 def test_rows_in_files_are_judged_as_those_in_memory(three, tmp_path):

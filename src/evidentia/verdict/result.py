@@ -12,6 +12,8 @@ from evidentia.verdict.valley import one_peak_fit
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["ANSWERS", "FAR", "DrawnLine", "Split", "Verdict"]
+
 FAR = 900.0  # evidence of clusters so far apart that no test is needed
 ANSWERS = ("groups", "cannot tell", "no evidence", "not judged")
 BENT_PATH = 0.5  # density between two clusters over the lower end from which on they may be parts of one bent group

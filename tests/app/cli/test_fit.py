@@ -26,6 +26,7 @@ FILES = [
     "partition.npz",
     "partition.png",
     "report.html",
+    "split.png",
     "table.csv",
     "trace.png",
 ]
@@ -149,8 +150,9 @@ def test_parquet_is_refused_before_the_fit_when_it_cannot_be_written(run, table,
 def test_quiet_prints_the_summary_alone(run, table):
     code, said = run("fit", table, "--id", "patient", "--clusters", 2, "--columns", "age,weight", "--quiet")
     assert code == 0
-    assert said.startswith("40 objects in 2 clusters")
-    assert len(said.splitlines()) == 4
+    assert said.splitlines()[1] == "40 objects in 2 clusters"
+    assert said.startswith("It cannot be told whether there are groups: a table of 40 objects is too small.\n")
+    assert len(said.splitlines()) == 6
 
 
 def test_centers_and_covariance_come_back_to_the_units_of_the_file(patients):

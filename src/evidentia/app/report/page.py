@@ -236,7 +236,7 @@ def splits_section(verdict: Verdict, pictures: Sequence[Picture]) -> str:
 
 
 def split_cells(split: Split) -> list[str]:
-    """Evidence, what it rests on, probability of the second peak if there is one, whether the split is supported."""
+    """Evidence, what it rests on, the probability of a second peak, and whether the split is supported."""
     evidence = "far apart" if split.evidence >= FAR else f"{split.evidence:.1f}"
     peak = "" if split.evidence >= FAR else f"{split.p:.2f}" if split.p >= 0.01 else "&lt; 0.01"
     return [evidence, "" if split.evidence >= FAR else split.basis, peak, "yes" if split.supported else "no"]
@@ -290,7 +290,11 @@ def clusters_section(partition: CredalPartition, columns: Columns | None) -> str
     )
     found = f"{_cluster_table(head, [*sizes, *rows[:TOP]])}<p class=small>{words}</p>"
     if len(rows) > TOP:
-        left = f" {len(ranked) - COLUMNS} more are not shown." if len(ranked) > COLUMNS else ""
+        left = (
+            f" {len(ranked) - COLUMNS} more {'are not shown' if cloud else 'tell still less'}."
+            if len(ranked) > COLUMNS
+            else ""
+        )
         folded = f"<summary>{len(rows) - TOP} {'more columns' if cloud else 'columns that tell less'}.{left}</summary>"
         found += f"<details>{folded}{_cluster_table(head, rows[TOP:])}</details>"
     return found

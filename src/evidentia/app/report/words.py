@@ -174,15 +174,15 @@ def few_starts(model: Any) -> str | None:
     --------
     >>> from types import SimpleNamespace
     >>> print(few_starts(SimpleNamespace(criterion_trace_=[9, 1], start_criteria_=[1, 3, 4], best_start_=0)))
-    Confidence is low: 1 of 3 starts ended in this solution, so more starts (n_init) may find a better one.
+    Confidence is low: 1 of 3 starts ended in this solution, so more starts may find a better one.
     """
     found = start_outcomes(model)
     same = sum(start.outcome in ("kept", "same") for start in found)
     if len(found) < 2 or same > FEW * len(found) or getattr(model, "collapsed_", False):
         return None
     return (
-        f"Confidence is low: {same} of {len(found)} starts ended in this solution, so more starts (n_init) may find a "
-        "better one."
+        f"Confidence is low: {same} of {len(found)} starts ended in this solution, so more starts may find a better "
+        "one."
     )
 
 
