@@ -457,7 +457,8 @@ def test_names_of_rows_are_kept():
         BeliefHierarchical(),
         BeliefHierarchical(2, linkage="product"),
         BeliefHierarchical(2, n_groups=3, random_state=0),
-    ]
+    ],
+    expected_failed_checks=lambda model: model.method.failing_checks,
 )
 def test_scikit_learn_contract(estimator, check):
     assert check(estimator) is None
