@@ -32,6 +32,8 @@ from evidentia.coverage import (
     sets_of_calibration,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore:Coverage is about clusters that may be no groups")
+
 
 def overlapping(n=300, apart=3.0, seed=0):
     rng = np.random.default_rng(seed)
@@ -127,6 +129,12 @@ def test_few_objects_and_unstable_clusters_are_warned_about():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sets_of_calibration(Calibration(p[:60], np.linspace(0, 1, 600), 0.6), 0.9)
+
+
+def test_clusters_that_may_be_no_groups_are_warned_about():
+    cloud = np.random.default_rng(3).standard_normal((200, 2))
+    with pytest.warns(CoverageWarning, match="may be no groups: the verdict is 'no evidence'"):
+        EGMM(2, random_state=0).fit(cloud).sets(cloud)
 
 
 def test_what_cannot_be_resampled_is_refused(fitted):

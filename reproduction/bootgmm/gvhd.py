@@ -106,8 +106,8 @@ def member_cells(results: Results) -> list[Cell]:
             row = f"cluster {k}"
             cells += [
                 Cell(row, "weight", weight),
-                Cell(row, "surely in", len(partition.lower(k))),
-                Cell(row, "possibly in", len(partition.upper(k))),
+                Cell(row, "surely in", len(partition.lower(k, rule="mass"))),
+                Cell(row, "possibly in", len(partition.upper(k, rule="mass"))),
             ]
     return cells
 

@@ -208,7 +208,7 @@ def draw_truth(ax: Any, name: str, data: Dataset) -> None:
 
 def draw_hulls(ax: Any, partition: CredalPartition, X: np.ndarray) -> None:
     """Draw the convex hull of the objects of each set of the hard partition."""
-    for mask in partition.set_counts:
+    for mask in np.unique(partition.hard_masks).tolist():
         members = X[partition.hard_masks == mask]
         if len(members) > X.shape[1]:
             corners = members[ConvexHull(members).vertices]
@@ -314,7 +314,7 @@ def partition_cells(name: str, results: Results) -> list[Cell]:
     for method, found in kept.items():
         if isinstance(found, dict) and "masses" in found:
             partition = restored(found, len(DISTRIBUTIONS[name][0]))
-            several = partition.sets().sum(axis=1) > 1
+            several = partition.sets("mass").sum(axis=1) > 1
             cells += [
                 Cell(method, "ARI", float(adjusted_rand_score(data.target, partition.labels("pignistic")))),
                 Cell(method, "on several clusters", float(several.mean())),

@@ -75,7 +75,8 @@ def measure(method: str, table: str, seed: int) -> Result:
 def _measure_rival(X: np.ndarray, groups: np.ndarray, n_clusters: int, seed: int) -> Result:
     """Sort posteriors and add them up to the level: what a user of a plain mixture would do."""
     posterior = GaussianMixture(n_clusters, n_init=5, random_state=seed).fit(X).predict_proba(X)
-    own, order, found = groups_of_clusters(posterior, groups), np.argsort(-posterior, axis=1), {}
+    own, order = groups_of_clusters(posterior, groups), np.argsort(-posterior, axis=1)
+    found: Result = {}
     before = np.cumsum(np.take_along_axis(posterior, order, axis=1), axis=1)[:, :-1]
     for level in LEVELS:
         kept = np.hstack([np.ones((len(X), 1), dtype=bool), before < level])

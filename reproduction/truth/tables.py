@@ -63,7 +63,7 @@ DEVELOPMENT: dict[str, Callable[[Generator, int, int], np.ndarray]] = {
     "cube": lambda rng, n, d: rng.random((n, d)),
     "ball": ball,
     "lognormal": lambda rng, n, d: np.exp(0.7 * rng.normal(size=(n, d))),
-    "t, 3 d.f.": heavy(3),
+    "t 3 d.f.": heavy(3),
     "skew-normal": skew_normal,
     "exponential": lambda rng, n, d: rng.exponential(size=(n, d)),
     "banana": banana,
@@ -72,12 +72,12 @@ JUDGING: dict[str, Callable[[Generator, int, int], np.ndarray]] = {
     "gamma": lambda rng, n, d: rng.gamma(2.0, size=(n, d)),
     "simplex": lambda rng, n, d: rng.dirichlet(np.ones(d + 1), n)[:, :d],
     "Laplace": lambda rng, n, d: rng.laplace(size=(n, d)),
-    "t, 5 d.f.": heavy(5),
-    "beta(2, 5)": lambda rng, n, d: rng.beta(2, 5, (n, d)),
+    "t 5 d.f.": heavy(5),
+    "beta 2-5": lambda rng, n, d: rng.beta(2, 5, (n, d)),
     "scale mixture": lambda rng, n, d: rng.normal(size=(n, d)) * np.where(rng.random((n, 1)) < 0.8, 1.0, 3.0),
 }
 BENT = {"half circle": half_circle}
-FLAT_TOP = {"flat top, normal tails": flat_top}
+FLAT_TOP = {"flat top": flat_top}
 ONE_GROUP = {**DEVELOPMENT, **JUDGING, **BENT, **FLAT_TOP}
 
 

@@ -19,22 +19,24 @@ from reproduction.truth.tables import BENT, DEVELOPMENT, FLAT_TOP, JUDGING, one_
 ANSWERS = ("groups", "cannot tell", "no evidence")
 SIZES = ((300, 2), (300, 1), (1000, 5), (200, 10))
 ONE = [
-    *((f"{shape}, {n} x {d}", shape, n, d) for shape in (*DEVELOPMENT, *JUDGING) for n, d in SIZES),
-    *((f"{shape}, {n} x 2", shape, n, 2) for shape in BENT for n in (300, 1000)),
-    *((f"{shape}, {n} x 1", shape, n, 1) for shape in FLAT_TOP for n in (300, 1000, 3000)),
+    *((f"{shape} {n} x {d}", shape, n, d) for shape in (*DEVELOPMENT, *JUDGING) for n, d in SIZES),
+    *((f"{shape} {n} x 2", shape, n, 2) for shape in BENT for n in (300, 1000)),
+    *((f"{shape} {n} x 1", shape, n, 1) for shape in FLAT_TOP for n in (300, 1000, 3000)),
 ]
 TWO = [
-    *((f"two normals, {distance} apart, {share:.0%}, {n} x {d}", distance, share, n, d, None)
+    *((f"two normals {distance} apart {share:.0%} {n} x {d}", distance, share, n, d, None)
       for distance, share, n, d in (
         (3.0, 0.5, 300, 1), (3.0, 0.5, 300, 2), (3.0, 0.5, 300, 10), (3.0, 0.5, 1000, 5), (3.0, 0.8, 300, 2),
         (3.0, 0.8, 1000, 5), (4.0, 0.5, 300, 2), (4.0, 0.8, 300, 2),
     )),
-    ("two t with 3 d.f., 6 apart, 50%, 300 x 2", 6.0, 0.5, 300, 2, 3.0),
+    ("two t with 3 d.f. 6 apart 50% 300 x 2", 6.0, 0.5, 300, 2, 3.0),
 ]  # fmt: skip
 FEW, MANY = 3, 100
 
 
-def measure(shape: str | None, groups: list[float] | None, n: int, d: int, tables: int, seed: int, cell: int) -> Result:
+def measure(
+    shape: str | None, groups: list[float | None] | None, n: int, d: int, tables: int, seed: int, cell: int
+) -> Result:
     """Shares of the answers on that many tables, and the time of the verdict over that of the fit."""
     answers, seconds = dict.fromkeys(ANSWERS, 0), [0.0, 0.0]
     for table in range(tables):
@@ -43,6 +45,8 @@ def measure(shape: str | None, groups: list[float] | None, n: int, d: int, table
             X = one_group(shape, n, d, rng)
         else:
             distance, share, degrees = groups or []
+            assert distance is not None
+            assert share is not None
             X = two_groups(distance, share, n, d, rng, np.inf if degrees is None else degrees)
         begin = process_time()
         with warnings.catch_warnings():
@@ -59,6 +63,7 @@ def measure(shape: str | None, groups: list[float] | None, n: int, d: int, table
 def units(quick: bool, seed: int, tables: int | None = None) -> list[Unit]:
     """One for each cell."""
     count = tables or (FEW if quick else MANY)
+    cells: list[tuple[str, str | None, list[float | None] | None, int, int]]
     cells = [(name, shape, None, n, d) for name, shape, n, d in ONE]
     cells += [(name, None, [distance, share, degrees], n, d) for name, distance, share, n, d, degrees in TWO]
     return [

@@ -356,7 +356,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         Warns
         -----
         CoverageWarning
-            If clusters are small, or refits do not find the same clusters.
+            If the verdict does not say that there are groups, clusters are small, or refits find other clusters.
 
         See Also
         --------
@@ -374,7 +374,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         check_is_fitted(self)
         level = check_coverage(coverage)
         self._coverage = self._coverage or calibrate_coverage(self, X, sample_weight, random_state)
-        return sets_of_calibration(self._coverage, level)
+        return sets_of_calibration(self._coverage, level, self.verdict_.answer)
 
     def _method_without_sets(self) -> Any:
         """Return the method, not fitted, whose probabilities the sets of a stated coverage rest on."""
@@ -532,9 +532,12 @@ def judge_fit(
     if not isinstance(rows, ArrayRows) and is_sparse(rows):
         return not_judged("rows of a sparse matrix are not judged", partition.n_clusters, len(partition))
     some = take_rows(len(partition))
+    table: np.ndarray
     if isinstance(partition, LazyPartition):
         table, shares, weight = sample_of(partition, some.step)
     else:
+        if not isinstance(rows, ArrayRows):
+            return not_judged("the rows are not in memory", partition.n_clusters, len(partition))
         table, shares = rows.table[some], (partition.pignistic * (1 - partition.empty[:, None]))[some]
         weight = None if weight is None else weight[some]
     table = np.asarray(table, dtype=float)

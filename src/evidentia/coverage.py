@@ -31,6 +31,7 @@ from evidentia.rows.tables import take_objects
 __all__ = ["CoverageWarning", "calibrate_coverage", "plain_method", "sets_of_calibration"]
 
 REFITS = 6
+DOUBTFUL = ("no evidence", "cannot tell")  # answers of the verdict
 MOST_ROWS = 5000  # drawn for a refit
 STABLE = 0.6  # share of the objects on which refits and drawn labels agree, below which a clustering is unstable
 SAME = 0.8  # share of the objects that a method without sets puts into the same clusters
@@ -75,7 +76,8 @@ def calibrate_coverage(estimator: Any, X: Any, sample_weight: Any = None, random
     """
     rng = random_numbers(random_state, "sets")
     X, n = _read_objects(estimator, X), len(estimator.partition_)
-    weight = np.ones(n) if sample_weight is None else check_weight(estimator, sample_weight, n, X)
+    given = check_weight(estimator, sample_weight, n, X)
+    weight = np.ones(n) if given is None else given
     scorer = estimator._method_without_sets()
     probabilities = _own_probabilities(estimator, scorer, X)
     if probabilities is None:  # without sets the method finds other clusters
@@ -156,9 +158,14 @@ def match_clusters(probabilities: np.ndarray, others: np.ndarray) -> np.ndarray:
     return found
 
 
-def sets_of_calibration(calibration: Calibration, coverage: float) -> np.ndarray:
-    """Return the sets for a level of coverage, and warn where they rest on little."""
+def sets_of_calibration(calibration: Calibration, coverage: float, answer: str = "groups") -> np.ndarray:
+    """Return the sets for a level of coverage, and warn where they rest on little; ``answer`` is the verdict's."""
     n, n_clusters = calibration.probabilities.shape
+    if answer in DOUBTFUL:
+        warn_user(
+            f"Coverage is about clusters that may be no groups: the verdict is {answer!r}.",
+            CoverageWarning,
+        )
     if n < FEW * n_clusters:
         warn_user(
             f"Sets with a stated coverage rest on {n} objects in {n_clusters} clusters, fewer than {FEW} for each: the "

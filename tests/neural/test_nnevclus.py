@@ -29,7 +29,6 @@ from evidentia.neural import (
     outliers,
     problem,
     search,
-    starts,
     training,
 )
 from evidentia.neural.search import Search
@@ -215,7 +214,7 @@ def test_a_network_is_no_evclus_and_is_known_by_its_name():
 
 def test_no_function_of_the_family_receives_the_estimator():
     """They take arrays and small frozen settings, so that each can be called alone."""
-    for module in (inputs, knowledge, losses, network, objective, outliers, problem, search, starts, training):
+    for module in (inputs, knowledge, losses, network, objective, outliers, problem, search, training):
         source = inspect.getsource(module)
         assert "NNEVCLUS)" not in source, module.__name__
         assert ": NNEVCLUS" not in source, module.__name__

@@ -13,7 +13,7 @@ from evidentia.dissimilarities import delta_star
 from evidentia.neural import (
     NNEVCLUS,
     nnevclus,
-    starts,
+    search,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:NNEVCLUS reached max_iter")  # most fits here are short on purpose
@@ -64,11 +64,11 @@ def test_a_start_from_evclus(blobs):
 
 def test_a_start_on_many_objects_is_that_of_some_and_of_the_linked_ones(blobs, monkeypatch):
     X, y = blobs
-    monkeypatch.setattr(starts, "SAMPLE", 40)
+    monkeypatch.setattr(search, "SAMPLE", 40)
     links = PairwiseConstraints([[3, 88], [5, 6]], [False, True])
     model = NNEVCLUS(3, n_init=1, max_iter=1, random_state=0)
     solved = []
-    solve = starts.solve_without_network
+    solve = search.solve_without_network
     monkeypatch.setattr(nnevclus, "solve_without_network", lambda *args: (solved.append(solve(*args)), solved[-1])[1])
     model.fit(X, constraints=links)
     (start,) = solved

@@ -89,7 +89,7 @@ def test_credal_c_means_does_not_take_a_middle_cluster_for_an_overlap():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(40, 1)) * 0.4 + at for at in (-8, 0, 8)])
     model = CCM(3, random_state=0).fit(X)
-    assert (model.partition_.sets().sum(axis=1) == 1).all()
+    assert (model.partition_.sets("mass").sum(axis=1) == 1).all()
     assert sorted(model.cluster_centers_.ravel().round()) == [-8, 0, 8]
 
 

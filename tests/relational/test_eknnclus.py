@@ -13,6 +13,7 @@ from evidentia.belief import dempster
 from evidentia.datasets import load
 from evidentia.methods import CHECKS_THAT_WEIGH
 from evidentia.relational import EkNNclus, eknnclus
+from evidentia.rows.strange import StrangeRows
 from evidentia.solvers.label_sweeps import weight_by_label
 from evidentia.solvers.neighbors import nearest
 
@@ -118,7 +119,8 @@ def test_prediction_keeps_the_labels_of_training_rows(blobs):
     model = EkNNclus(n_neighbors=20, random_state=0).fit(blobs[0])
     np.testing.assert_array_equal(model.predict(blobs[0]), model.labels_)
     assert model.predict([[7.2, 0.1], [0.1, 7.9]]).tolist() == [1, 2]
-    far = model.predict_partition([[1000.0, 1000.0]])
+    with pytest.warns(StrangeRows, match="1 of 1 rows"):
+        far = model.predict_partition([[1000.0, 1000.0]])
     assert far.masses[0, far.focal_sets.omega_index] > 0.99  # no neighbor near enough to say anything
 
 

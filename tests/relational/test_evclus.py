@@ -95,8 +95,8 @@ def test_butterfly_as_in_table_1_of_the_paper():
     right = partition.relabel([model.labels_[10], 1 - model.labels_[10]])
     np.testing.assert_allclose(right.masses, table, atol=0.011)
     assert right.outliers().tolist() == [11]
-    assert right.lower(0).tolist() == [6, 7, 8, 9, 10]
-    assert right.upper(1).tolist() == [0, 1, 2, 3, 4, 5]
+    assert right.lower(0, rule="mass").tolist() == [6, 7, 8, 9, 10]
+    assert right.upper(1, rule="mass").tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_four_classes_by_100_partners_as_in_example_3():

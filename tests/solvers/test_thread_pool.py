@@ -66,7 +66,7 @@ def fitted(name, n_jobs):
     told = {"constraints": LINKS} if "links" in model.method.takes else {}
     if name == "evclus, partners":
         rng = np.random.default_rng(0)
-        told["partners"] = (np.arange(len(X))[:, None] + 1 + rng.integers(0, len(X) - 1, (len(X), 5))) % len(X)
+        model.n_pairs = (np.arange(len(X))[:, None] + 1 + rng.integers(0, len(X) - 1, (len(X), 5))) % len(X)
     model.fit(X, **told)
     return model.partition_.masses, model.predict_partition(X[:90] + 0.1).masses
 

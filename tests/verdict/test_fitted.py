@@ -98,18 +98,30 @@ def test_copies_files_and_pickles_keep_the_verdict_and_no_table(three, tmp_path)
     assert again.merged() == model.merged()
 
 
-def test_other_partitions_have_no_verdict(three):
+def test_other_partitions_have_no_verdict_and_renumbered_ones_a_renumbered_one(three):
     partition = EGMM(random_state=0).fit(three).partition_
     verdict = partition.verdict
     assert partition.name_objects(range(240)).verdict is verdict
     for other in (
         partition[:50],
-        partition.relabel([1, 0, 2]),
         partition.combine(partition),
         partition.coarsen([{0, 1}, {2}]),
     ):
         assert other.verdict is None
+    order = [1, 2, 0]  # the split of clusters 1 and 2 is now that of clusters 0 and 1
+    gaps = {frozenset(s.a + s.b): s.gap for s in verdict.splits}
+    for split in partition.relabel(order).verdict.splits:
+        assert split.gap == gaps[frozenset(order[k] for k in split.a + split.b)]
     assert CredalPartition([[1.0, 0.0]], FocalSets(2, [{0}, {1}])).verdict is None
+
+
+def test_renumbered_clusters_keep_their_evidence(three):
+    partition = EGMM(random_state=0).fit(three).partition_
+    before, after, new = partition.verdict, partition.relabel([1, 2, 0]).verdict, {1: 0, 2: 1, 0: 2}
+    assert after.answer == before.answer
+    evidence = {frozenset(map(new.get, (*s.a, *s.b))): s.evidence for s in before.splits}
+    assert {frozenset((*s.a, *s.b)): s.evidence for s in after.splits} == evidence
+    assert after.paths[0, 2] == before.paths[1, 0]
 
 
 def test_rows_in_files_are_judged_as_those_in_memory(three, tmp_path):

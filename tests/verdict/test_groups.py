@@ -253,3 +253,13 @@ def test_clusters_are_connected_by_their_paths():
     assert verdict.connected(0.3) == ((0, 1), (2,))
     assert verdict.connected(0.5) == ((0,), (1,), (2,))
     assert verdict.connected(0.05) == ((0,), (1,), (2,))  # all would join, so that all are kept
+
+
+def test_a_wide_thin_cluster_does_not_bridge_two_dense_ones():
+    rng = np.random.default_rng(7)
+    X = np.r_[rng.normal(size=(200, 2)), rng.normal((6, 0), size=(200, 2)), rng.normal((3, 0), 6, size=(80, 2))]
+    means = np.array([[0.0, 0.0], [6.0, 0.0], [3.0, 0.0]])
+    clusters = groups.prepare(X, means, np.stack([np.eye(2), np.eye(2), 36 * np.eye(2)]), np.ones(480), None, None)
+    found = groups.merge_clusters(clusters)
+    assert found.paths[0, 1] < groups.VETO
+    assert not any({0, 1} <= set(group) for group in found.groups)

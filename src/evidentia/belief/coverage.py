@@ -7,12 +7,14 @@ smaller the threshold :math:`t`, the larger the sets. It comes from probabilitie
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 
 
 def check_coverage(coverage: float) -> float:
     """Return a level of coverage, or refuse it."""
-    if isinstance(coverage, bool) or not np.isscalar(coverage) or not 0 < float(coverage) < 1:  # type: ignore[arg-type]
+    if isinstance(coverage, bool) or not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
         raise ValueError(f"'coverage' must lie between 0 and 1, both excluded. Got {coverage!r}.")
     return float(coverage)
 

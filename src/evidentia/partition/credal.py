@@ -101,7 +101,7 @@ class CredalPartition(MassFunctions):
         cluster_names: Sequence[str] | None = None,
         no_answer: str | None = None,
         label_rule: str = "plausibility",
-        verdict: Verdict | Callable[[CredalPartition], Verdict] | None = None,
+        verdict: Verdict | Callable[[CredalPartition], Verdict | None] | None = None,
         copy: bool = True,
     ):
         super().__init__(masses, focal_sets, copy=copy)

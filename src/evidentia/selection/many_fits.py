@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -19,6 +20,7 @@ from evidentia._parameters import JOBS, check_value, random_numbers, unknown_nam
 from evidentia._warnings import warn_user
 from evidentia.partition import CredalPartition, Fusion, fuse
 from evidentia.rows import as_rows
+from evidentia.rows.strange import StrangeRows
 from evidentia.rows.tables import as_table, take_objects
 from evidentia.selection.search import CAUGHT, as_estimator, separate_warnings
 from evidentia.solvers.descent import InterruptedFit
@@ -224,4 +226,6 @@ def _predict(model: Any, table: Any, rows: np.ndarray) -> CredalPartition:
     """Where a model puts all objects; dissimilarities are those to the rows that it was fitted to."""
     if is_precomputed(model):
         table = table.iloc[:, rows] if hasattr(table, "iloc") else np.asarray(table)[:, rows]
-    return model.predict_partition(table)
+    with warnings.catch_warnings():  # it was fitted to a part of the rows: the range of all is wider
+        warnings.simplefilter("ignore", StrangeRows)
+        return model.predict_partition(table)

@@ -58,7 +58,7 @@ def judge_moments(rows: np.ndarray, shares: np.ndarray, weights: np.ndarray | No
     missing = np.isnan(rows)
     if found := _refuse(rows[~missing]):
         return not_judged(found, count, n)
-    steps = rounding_steps(rows)
+    steps: np.ndarray | None = rounding_steps(rows)
     filled = _fill_by_clusters(rows, missing, shares * weights[:, None]) if missing.any() else rows
     if filled.shape[1] > max(1, n // ROWS_A_COLUMN):
         filled, steps = principal_columns(filled, weights, max(1, n // ROWS_A_COLUMN)), None

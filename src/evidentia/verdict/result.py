@@ -12,6 +12,8 @@ from evidentia.verdict.valley import one_peak_fit
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["ANSWERS", "FAR", "DrawnLine", "Split", "Verdict"]
+
 FAR = 900.0  # evidence of clusters so far apart that no test is needed
 ANSWERS = ("groups", "cannot tell", "no evidence", "not judged")
 BENT_PATH = 0.5  # density between two clusters over the lower end from which on they may be parts of one bent group
@@ -280,10 +282,7 @@ class Verdict:
         return f"Verdict({self.answer!r}{evidence}, {len(self.groups)} of {self.n_clusters} clusters left)"
 
     def _groups(self, split: Split) -> str:
-        bent = (
-            " The clusters may also be parts of one bent group: on the best ways between them the density falls by "
-            "less than half."
-        ) * self.may_be_bent
+        bent = (" The clusters may also be parts of one bent group: no deep valley parts them.") * self.may_be_bent
         if split.evidence >= FAR:
             return (
                 f"There are groups: {split.names} are {split.gap:.0f} standard deviations apart on the line that parts "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from evidentia.verdict.result import NO_GROUPS, Verdict
 
+__all__ = ["describe_verdict", "is_one_cloud"]
+
 VALLEY = 0.3  # share of the lower peak at which a summary looks for bent groups
 OFFERED = ("groups", "cannot tell")  # verdicts after which merging is worth a sentence
 
 
 def is_one_cloud(verdict: Verdict | None) -> bool:
-    """Whether several clusters were found, and nothing speaks for groups."""
+    """Return whether several clusters were found, and nothing speaks for groups."""
     return verdict is not None and verdict.answer == "no evidence" and verdict.n_clusters > 1
 
 

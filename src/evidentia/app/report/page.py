@@ -281,8 +281,8 @@ def clusters_section(partition: CredalPartition, columns: Columns | None) -> str
         for j in ranked[:COLUMNS]
     ]
     words = (
-        "Below the sizes: the mean of each column (of a column of categories the most common one), over all objects "
-        "and over those inside each part."
+        "Below the sizes: the mean of each column (of a column of categories the most common one), over all "
+        "objects and over those inside each part."
         if cloud
         else "Below the sizes: the mean of each column (of a column of categories the most common one), over all "
         "objects and over those assigned to the cluster. Columns are ranked by how well they tell the clusters apart: "
