@@ -62,7 +62,7 @@ def test_mixed_columns_and_one_row(run, table, blobs, tmp_path):
     code, said = run("predict", tmp_path / "out", tmp_path / "new.csv", "--out", "-")
     assert code == 0, said
     lines = said.splitlines()
-    assert lines[0].startswith("object,cluster,set,belief")
+    assert lines[0].startswith("object,cluster,set,kind,belief")
     assert len(lines) == 2
     wanted = model.predict_partition(blobs.iloc[[7]]).masses[0]
     np.testing.assert_allclose(list(map(float, lines[1].split(",")[-len(wanted) :])), wanted, atol=1e-12)
