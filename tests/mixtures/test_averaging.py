@@ -109,7 +109,8 @@ def test_doubt_about_the_number_of_clusters_is_in_the_intervals():
     np.testing.assert_array_equal(found.labels_, once.labels_)
     assert found.partition_.nonspecificity.mean() < 0.01
     said = found.summary()
-    assert said.startswith("150 objects in 2 clusters")
+    assert said.startswith("There are groups:")
+    assert "\n150 objects in 2 clusters" in said
     support = found.number_support_[[2, 3]].round(2)
     assert f"support by exp(BIC / 4) of the best model: 2 ({support[2]}), 3 ({support[3]})." in said
     assert "The partition is over 2, the number with the most support, and follows the replicates that have it" in said

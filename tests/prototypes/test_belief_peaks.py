@@ -232,7 +232,7 @@ def groups_in_many_columns(n, p, seed=5):
     return table
 
 
-@pytest.mark.filterwarnings("ignore:BPEC reached max_iter")
+@pytest.mark.filterwarnings("ignore:BPEC reached max_iter", "ignore:.*rows lie far outside the range")
 @pytest.mark.parametrize(("n", "p"), [(90, 17), (41, 40), (40, 40), (26, 40)])
 @pytest.mark.parametrize("focal_sets", ["full", "near-pairs"])
 def test_many_columns_by_clusters_are_what_products_of_columns_give(monkeypatch, n, p, focal_sets):

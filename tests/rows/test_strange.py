@@ -92,3 +92,8 @@ def test_each_view_has_ranges_of_its_own():
     model.predict({"a": views["a"][:5], "b": views["b"][:5]})  # a warning would be an error
     with pytest.warns(StrangeRows, match="2 of 2 rows lie far outside"):
         model.predict({"a": views["a"][:2], "b": views["b"][:2] - 50})
+
+
+def test_a_table_without_columns_has_no_ranges():
+    found = ranges_of(np.empty((60, 0)))
+    assert (found.low.shape, found.high.shape, found.finite) == ((0,), (0,), True)

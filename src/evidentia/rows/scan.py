@@ -275,7 +275,7 @@ def _reduced(function: np.ufunc, table: np.ndarray, start: float) -> np.ndarray:
     """Return ``function.reduce(table)``, over many columns at once where the table has few."""
     n, d = table.shape
     whole = n - n % SIDE_BY_SIDE
-    if not whole or not table.flags.c_contiguous:
+    if not whole or not d or not table.flags.c_contiguous:
         return function.reduce(table, axis=0, initial=start)
     wide = function.reduce(table[:whole].reshape(-1, SIDE_BY_SIDE * d), axis=0, initial=start)
     return function.reduce(np.concatenate([wide.reshape(-1, d), table[whole:]]), axis=0, initial=start)
