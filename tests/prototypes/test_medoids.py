@@ -113,7 +113,7 @@ def test_clusters_of_mecm_with_one_place_do_not_divide_by_nothing():
 
 def test_mecm_is_torn_between_clusters_and_sure_far_out_on_one_side():
     X = np.array([[0.0], [1], [2], [6], [10], [11], [12], [-30]])
-    sets = MECM(2, alpha=0.0, rho=1e3, random_state=0).fit(X).partition_.sets()
+    sets = MECM(2, alpha=0.0, rho=1e3, random_state=0).fit(X).partition_.sets("mass")
     assert sets[3].all()
     assert sets[7].sum() == 1
 
