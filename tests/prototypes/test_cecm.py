@@ -592,7 +592,7 @@ def test_an_interrupt_before_there_is_anything_to_keep_leaves_nothing_behind(blo
     model = CECM(3, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(blobs[0], constraints=soft_links)
-    assert {name for name in vars(model) if name.startswith("_")} == {"_largest", "_use_rep"}  # of the table
+    assert {name for name in vars(model) if name.startswith("_")} == {"_largest", "_ranges", "_use_rep"}  # of the table
 
 
 def test_a_check_of_the_table_learns_nothing(blobs, soft_links):
