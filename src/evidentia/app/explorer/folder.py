@@ -27,6 +27,7 @@ from evidentia.constraints.files import Answer, read_answers, write_answers
 from evidentia.files import whole_file
 from evidentia.partition import CredalPartition
 from evidentia.solvers.memory import refuse_beyond_memory
+from evidentia.verdict import Verdict
 
 FORMAT = Format("evidentia-step", 1, "a step of an exploration", "It is written by evidentia explore --out.")
 ARCHIVE = re.compile(r"step-[0-9a-f]{12}\.npz")
@@ -180,7 +181,8 @@ class TableFolder(Folder):
         if start is not None and not isinstance(start, CredalPartition):
             arrays = start if isinstance(start, tuple) else (start,)
             content |= dict(zip(("centers", "covariances"), arrays))
-        names = {"no_answer": partition.no_answer, "label_rule": partition.label_rule}
+        judged = None if partition.verdict is None else json.dumps(partition.verdict.to_dict())
+        names = {"no_answer": partition.no_answer, "label_rule": partition.label_rule, "verdict": judged}
         write_archive(self.path / name, FORMAT, content, names)
         return name
 
@@ -195,6 +197,7 @@ class TableFolder(Folder):
                 object_names=self.names,
                 no_answer=str(content["no_answer"]) if "no_answer" in content else None,
                 label_rule=str(content["label_rule"]),
+                verdict=Verdict.from_dict(json.loads(str(content["verdict"]))) if "verdict" in content else None,
                 copy=False,
             )
             moved = content["moved"]
