@@ -30,7 +30,7 @@ from evidentia import (
     scores,
     select,
 )
-from evidentia._base import MethodBase
+from evidentia._base import EvidentialClusterer, MethodBase
 from evidentia.app import images
 from evidentia.prototypes import belief_peaks
 from exported import exported, public_methods
@@ -56,6 +56,7 @@ def sample_of(model, table):
 CALLS = {
     "ActiveSession": lambda **given: ActiveSession(CECM(2), X, **given),
     "EGMM.sample": sample_of(EGMM(2, random_state=0), X),
+    "EGMM.sets": lambda **given: EGMM(2, model="EII", random_state=0).fit(X).sets(X, **given),
     "KnownMixture.sample": TRUTH.sample,
     "LatentClassMixture.sample": sample_of(LatentClassMixture(1, random_state=0), CATEGORIES),
     "PairwiseConstraints.sample": lambda **given: PairwiseConstraints.sample([0, 0, 1, 1], 2, **given),
@@ -90,12 +91,17 @@ def takes(function):
 
 
 def functions():
-    """Functions, classes and methods of classes that the packages export, by name; no estimators."""
+    """Functions, classes and methods of classes that the packages export, by name; no estimators.
+
+    ``sets``, which all methods inherit, stands once.
+    """
+    yield "EGMM.sets", EGMM.sets
     for _, name, thing in exported():
         if not (inspect.isclass(thing) and issubclass(thing, MethodBase)):
             yield name, thing
         for method, function in public_methods(thing):
-            yield f"{name}.{method}", function
+            if function is not EvidentialClusterer.sets:
+                yield f"{name}.{method}", function
 
 
 FUNCTIONS = {name: takes(thing) for name, thing in functions() if takes(thing)}

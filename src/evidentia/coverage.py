@@ -74,7 +74,7 @@ def calibrate_coverage(estimator: Any, X: Any, sample_weight: Any = None, random
         Rows are drawn in proportion to it.
     random_state : int, RandomState or None
     """
-    rng = random_numbers(random_state, "sets")
+    rng = random_numbers(random_state, f"{type(estimator).__name__}.sets")
     X, n = _read_objects(estimator, X), len(estimator.partition_)
     given = check_weight(estimator, sample_weight, n, X)
     weight = np.ones(n) if given is None else given
