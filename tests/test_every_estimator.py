@@ -107,6 +107,7 @@ def test_masses_from_dissimilarities_are_valid_and_those_of_the_table(name):
     np.testing.assert_allclose(model.partition_.masses, same.partition_.masses, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*rows lie far outside the range")
 @pytest.mark.parametrize("name", [name for name in CLUSTERERS if hasattr(EXPORTED[name], "predict_partition")])
 def test_masses_of_new_objects_are_valid(name):
     rng = np.random.default_rng(5)
