@@ -64,9 +64,9 @@ print(decision.TIE, decision.decide_sets.__defaults__[-1], before, decide(*torn)
 @pytest.mark.parametrize(
     ("mutant", "found"),
     [
-        ("1e-10  =>  1.0000000001", "1.0000000001 0.5 [0] [0]"),
-        ("0.5  =>  1.5", "1e-10 1.5 [0] [0]"),
-        ("return labels  =>  return None", "1e-10 0.5 [0] None"),
+        ("1e-10  =>  1.0000000001", "1.0000000001 0.6 [0] [0]"),
+        ("0.6  =>  1.6", "1e-10 1.6 [0] [0]"),
+        ("return labels  =>  return None", "1e-10 0.6 [0] None"),
     ],
 )
 def test_a_mutant_is_what_all_others_call(mutant, found):

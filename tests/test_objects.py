@@ -66,6 +66,7 @@ X = pd.DataFrame(np.random.default_rng(2).normal(size=(N, 2)) + 5 * np.c_[CLASSE
 D = pd.DataFrame(np.hypot(*(X.to_numpy()[:, None] - X.to_numpy()).T), NAMES, NAMES)
 TRUTH = pd.Series(CLASSES, NAMES)
 WEIGHT = pd.Series(np.arange(1.0, N + 1), NAMES)
+STATED, CORRECT = pd.Series(np.linspace(0.4, 1, N), NAMES), pd.Series(np.arange(N) % 3 > 0, NAMES)
 SPREAD = pd.DataFrame(np.random.default_rng(3).uniform(0, 3, (N, 2)), NAMES, ["u", "v"])
 PARTNERS = pd.DataFrame(  # nobody is its own partner, in the order of the table and in the other one
     [np.setdiff1d(np.random.default_rng(i).permutation(N)[:6], [i, np.argsort(ORDER)[i]])[:4] for i in range(N)], NAMES
@@ -242,6 +243,8 @@ CASES = {
     ),
     "fuse with labels": (P, TRUTH, fuse_both),
     "evidentia.scores.credal_scores": (P, TRUTH, lambda p, truth: scores.credal_scores(p, truth).to_numpy()),
+    "evidentia.scores.reliability": (STATED, CORRECT, lambda p, right: np.array(scores.reliability(p, right)[1])),
+    "evidentia.plots.plot_reliability": (STATED, CORRECT, drawn(plots.plot_reliability)),
     "evidentia.scores.hard_scores": (
         TRUTH // 2,
         TRUTH,
@@ -268,8 +271,8 @@ CASES = {
     ),
     **{f"{cls.__name__}.fit": (X, TRUTH, fitted(cls, "y")) for cls in (FDA, KFDA, LFDA)},
     "evidentia.constraints.ask_oracle": (X, TRUTH, curve),
-    "EGMM.fit": (X, P, fitted(lambda: EGMM(3, random_state=0, model="EII"), "knowledge")),
-    "EGMM.fit of numbers": (X, TRUTH, fitted(lambda: EGMM(3, random_state=0, model="EII"), "knowledge")),
+    "EGMM.fit": (X, P, fitted(lambda: EGMM(3, random_state=0, model="EII"), "partial_labels")),
+    "EGMM.fit of numbers": (X, TRUTH, fitted(lambda: EGMM(3, random_state=0, model="EII"), "partial_labels")),
     "NNEVCLUS.fit": (
         X,
         TRUTH,
@@ -295,7 +298,7 @@ CASES = {
     },
     **{f"{cls.__name__}(init)": (X, P, started(cls)) for cls in (EVCLUS, CEVCLUS, RECM, NNEVCLUS)},
     "evidentia.belief.discount": (P, WEIGHT / (N + 1), lambda p, rate: belief.discount(p, rate).masses),
-    "evidentia.graphs.finding": (P, GRAPH, lambda p, graph: graphs.modularity(graph, p)),
+    "evidentia.graphs.modularity": (P, GRAPH, lambda p, graph: graphs.modularity(graph, p)),
     "evidentia.plots.graph_plot_data": (
         P,
         GRAPH,
@@ -309,7 +312,7 @@ CASES = {
 }
 ALWAYS_NAMED = {
     "CredalPartition.to_anndata",
-    "evidentia.graphs.finding",
+    "evidentia.graphs.modularity",
     "evidentia.plots.graph_plot_data",
     "evidentia.plots.plot_graph",
 }
@@ -338,7 +341,7 @@ PARTITION_OR_MODEL = ("partition", "model", "session")
 PER_OBJECT = re.compile(r"\(n_(samples|objects|rows)\b")
 WEIGHTS = ("sample_weight",)  # have tests of their own, below
 NEEDED_BY_FIT = {"partial_labels": "partial labels", "y": "labels"}
-BESIDE = ("X", "y", "truth", "labels", "dissimilarities", "graph", "adata", "knowledge", "after")
+BESIDE = ("X", "y", "truth", "labels", "dissimilarities", "graph", "adata", "partial_labels", "after")
 
 
 def public_functions():
@@ -465,7 +468,7 @@ def test_other_names_are_refused(name):
     new = ["new", *NAMES[1:]]
     if isinstance(second, nx.Graph):
         second = nx.relabel_nodes(second, {"r0": "new"})
-        run = run if name == "evidentia.graphs.finding" else lambda p, graph: plots.graph_plot_data(p, graph)
+        run = run if name == "evidentia.graphs.modularity" else lambda p, graph: plots.graph_plot_data(p, graph)
     else:
         second = second.name_objects(new) if isinstance(second, CredalPartition) else second.set_axis(new)
     with pytest.raises(

@@ -396,6 +396,7 @@ def test_numbers_beside_categories_are_refused_like_others(blobs, scale):
         LatentClassMixture(2).fit(blobs / 100 * scale)
 
 
+@pytest.mark.filterwarnings("ignore:.*rows lie far outside the range")
 def test_numbers_lost_in_an_offset_are_refused_beside_categories(blobs):
     with pytest.raises(ValueError, match=r"in column 0 are near 1e\+15 and differ by 12 at most"):
         CatECM(2).fit(blobs + 1e15)

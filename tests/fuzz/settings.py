@@ -96,6 +96,9 @@ LEFT = {
     "a mixture with fit(X, sample_weight=...) and predict_proba(X)": "the mixture is the user's, and so are its laws",
     "torch.nn.Module or None": "the network is the user's, and so are its laws",
     "list of columns": "which columns hold numbers is seen in the table",
+    "array of int, shape (n_samples, k)": "which objects are compared belongs to one table, and laws change the table",
+    "array of shape (n_samples, n_samples)": "dissimilarities beside a table belong to that table",
+    "array of shape (n_samples, n_features)": "uncertainties belong to one table",
     "str": "a device that is not there is refused, and only PyTorch knows which are",
 }
 

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evidentia._objects import align_objects
+
 
 class Reliability(NamedTuple):
     """Objects in bins of their stated probability, empty bins left out.
@@ -38,7 +40,7 @@ def reliability(stated: Any, correct: Any, *, n_bins: int = 10) -> Reliability:
     stated : array-like of shape (n_samples,)
         Probability of the cluster that each object is put into, for instance ``partition.pignistic.max(axis=1)``.
     correct : array-like of shape (n_samples,)
-        Whether that cluster is the right one.
+        Whether that cluster is the right one. Series are joined by their names.
     n_bins : int
         Bins of equal width between 0 and 1.
 
@@ -48,6 +50,7 @@ def reliability(stated: Any, correct: Any, *, n_bins: int = 10) -> Reliability:
     >>> curve.stated, curve.observed, curve.counts, round(curve.error, 3)
     (array([0.73, 0.97]), array([0.5, 1. ]), array([2, 2]), 0.13)
     """
+    correct = align_objects(stated, correct, ("'stated'", "'correct'"))
     p, right = np.asarray(stated, dtype=float), np.asarray(correct, dtype=float)
     if p.shape != right.shape or p.ndim != 1 or not len(p):
         raise ValueError(
