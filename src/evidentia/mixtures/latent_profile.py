@@ -173,7 +173,7 @@ class LatentProfileMixture(MixtureClusterer):
     >>> model = LatentProfileMixture(2, random_state=0).fit(X)
     >>> model.labels_, model.means_.round(1).ravel()
     (array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1]), array([152.6, 108.8]))
-    >>> model.predict(pd.DataFrame({"color": ["green"], "shape": ["flat"], "taste": ["sour"], "grams": [111.0]}))
+    >>> model.predict(pd.DataFrame({"color": ["blue"], "shape": ["flat"], "taste": ["sour"], "grams": [111.0]}))
     array([1])
     """
 

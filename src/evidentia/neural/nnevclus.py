@@ -144,7 +144,7 @@ class NNEVCLUS(_base.IterativeClusterer):
     >>> model = NNEVCLUS(2, outliers=True, random_state=0).fit(X)
     >>> model.labels_[[0, 59]]
     array([0, 1])
-    >>> new = model.predict_partition([[0, 0], [6, 0], [300, -200]])
+    >>> new = model.predict_partition([[0, 0], [6, 0], [3, -4.2]])
     >>> new.labels(), new.outliers()
     (array([0, 1, ...]), array([2]))
 

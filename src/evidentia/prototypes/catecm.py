@@ -282,7 +282,7 @@ class CatECM(_base.IterativeClusterer):
     >>> model.prototypes_[:, :3]
     array([['red', 'round', 'sweet'],
            ['blue', 'flat', 'sour']], dtype=object)
-    >>> model.predict(pd.DataFrame({"color": ["green"], "shape": ["flat"], "taste": ["sour"], "grams": [111.0]}))
+    >>> model.predict(pd.DataFrame({"color": ["blue"], "shape": ["flat"], "taste": ["sour"], "grams": [111.0]}))
     array([1])
     """
 

@@ -134,11 +134,12 @@ class ECM(PrototypeClusterer):
     >>> X = [[-5, 0], [-3, 2], [-3, 0], [-3, -2], [-1, 0], [0, 0], [1, 0], [3, 2], [3, 0], [3, -2], [5, 0], [0, 12]]
     >>> model = ECM(n_clusters=2, rho=5, random_state=0).fit(X)
     >>> print(model.partition_)
+    It cannot be told whether there are groups: a table of 12 objects is too small.
     12 objects in 2 clusters
-       8 ( 67 %) sure of one cluster       {0}: 4, {1}: 4
-       3 ( 25 %) torn between clusters     {0,1}: 3
+       8 ( 67 %) assigned to one cluster      {0}: 4, {1}: 4
+       3 ( 25 %) ambiguous between clusters   {0,1}: 3
        1 (  8 %) outliers, in none of them
-    Nonspecificity 0.36 on average ...
+    Assigned: belief of 0.6 or more. ...
     >>> model.partition_.outliers(), model.predict([[-4, 1]]) == model.labels_[0]
     (array([11]), array([ True]))
     """
