@@ -62,7 +62,8 @@ autosummary_generate = True  # a page for each estimator
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # types are in the numpydoc sections, with shapes
 autodoc_default_options = {
-    "exclude-members": "set_fit_request, set_partial_fit_request, set_score_request, set_output, get_metadata_routing"
+    "exclude-members": "set_fit_request, set_partial_fit_request, set_score_request, set_output, get_metadata_routing, "
+    "check_parameters"
 }
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -330,7 +330,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         """Return clusters for each fitted object that hold the right one for a stated share of the objects.
 
         Labels are drawn from the fit and the method is fitted anew, six times, to resampled rows; what the refits say
-        of the drawn labels gives the least probability of a cluster in a set (:mod:`evidentia.coverage`). The sets of
+        of the drawn labels gives the least probability of a cluster in a set (see ``evidentia.coverage``). The sets of
         other levels of the same fit then cost nothing.
 
         The share is one over all objects, not for each of them, and it is about clusters: it holds for classes only as
@@ -360,7 +360,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
 
         See Also
         --------
-        CredalPartition.sets : sets by the masses alone, without refits.
+        evidentia.partition.CredalPartition.sets : sets by the masses alone, without refits.
 
         Examples
         --------
