@@ -22,7 +22,7 @@ QUICK := tests/belief tests/partition/test_credal.py tests/solvers tests/scores 
     tests/mixtures/test_egmm.py tests/prototypes/test_prototype_estimators.py tests/relational/test_evclus.py \
     tests/hierarchy/test_bhc.py tests/rows/test_rows.py tests/test_methods.py tests/test_project.py
 quick: $(VENV)/.installed-test      ## run the tests for after each edit, in under 90 seconds
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -k "not check_" $(QUICK) $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -q -k "not check_ and not cache and not compiled_for" $(QUICK) $(ARGS)
 
 test: $(VENV)/.installed-test       ## run every test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto $(ARGS)
