@@ -157,3 +157,19 @@ def test_a_bare_partition_says_that_it_rests_on_its_own_masses():
         assert partition.sets(coverage=0.8).tolist() == [[True, False], [True, False]]  # 0.7 and 0.95: 0.825
     with pytest.warns(UserWarning, match="own masses"):
         assert partition.sets(coverage=0.9).tolist() == [[True, True], [True, False]]
+
+
+def test_another_seed_draws_anew(fitted):
+    model, X, _ = fitted
+    model.sets(X, random_state=0)
+    first = model._coverage
+    assert first.seed == 0
+    model.sets(X, coverage=0.8, random_state=0)
+    assert model._coverage is first
+    model.sets(X, random_state=1)
+    assert model._coverage.seed == 1
+    assert not np.array_equal(model._coverage.scores, first.scores)
+    model.sets(X, random_state=np.random.RandomState(0))
+    assert model._coverage.seed is None
+    model.sets(X, random_state=0)
+    np.testing.assert_array_equal(model._coverage.scores, first.scores)

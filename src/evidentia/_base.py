@@ -331,7 +331,7 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
 
         Labels are drawn from the fit and the method is fitted anew, six times, to resampled rows; what the refits say
         of the drawn labels gives the least probability of a cluster in a set (see ``evidentia.coverage``). The sets of
-        other levels of the same fit then cost nothing.
+        other levels then cost nothing: what one seed has calibrated is kept until the next fit or another seed.
 
         The share is one over all objects, not for each of them, and it is about clusters: it holds for classes only as
         far as the clusters are the classes. Groups of a shape that the method does not know, bent ones for instance,
@@ -373,7 +373,9 @@ class EvidentialClusterer(ClusterMixin, TransformerMixin, MethodBase):
         """
         check_is_fitted(self)
         level = check_coverage(coverage)
-        self._coverage = self._coverage or calibrate_coverage(self, X, sample_weight, random_state)
+        kept = self._coverage
+        if kept is None or kept.seed is None or kept.seed != random_state:
+            self._coverage = calibrate_coverage(self, X, sample_weight, random_state)
         return sets_of_calibration(self._coverage, level, self.verdict_.answer)
 
     def _method_without_sets(self) -> Any:

@@ -15,6 +15,7 @@ of clusters to fit, and keep them.
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,11 +55,14 @@ class Calibration(NamedTuple):
         What refits give to the labels that were drawn.
     agreement : float
         Share of the drawn labels that are the likeliest of the refit.
+    seed : int or None
+        Seed of what was drawn, if it was a number.
     """
 
     probabilities: np.ndarray
     scores: np.ndarray
     agreement: float
+    seed: int | None = None
 
 
 def calibrate_coverage(estimator: Any, X: Any, sample_weight: Any = None, random_state: Any = None) -> Calibration:
@@ -76,8 +80,8 @@ def calibrate_coverage(estimator: Any, X: Any, sample_weight: Any = None, random
     """
     rng = random_numbers(random_state, f"{type(estimator).__name__}.sets")
     X, n = _read_objects(estimator, X), len(estimator.partition_)
-    given = check_weight(estimator, sample_weight, n, X)
-    weight = np.ones(n) if given is None else given
+    weight = check_weight(estimator, sample_weight, n, X)
+    weight = np.ones(n) if weight is None else weight
     scorer = estimator._method_without_sets()
     probabilities = _own_probabilities(estimator, scorer, X)
     if probabilities is None:  # without sets the method finds other clusters
@@ -100,7 +104,8 @@ def calibrate_coverage(estimator: Any, X: Any, sample_weight: Any = None, random
             f"{len(errors)} of {REFITS} refits of {type(estimator).__name__} to resampled rows failed, so that nothing "
             f"is known of the coverage: {errors[0]}"
         )
-    return Calibration(probabilities, np.concatenate(scores), float(np.mean(agreements)))
+    seed = int(random_state) if isinstance(random_state, Integral) else None
+    return Calibration(probabilities, np.concatenate(scores), float(np.mean(agreements)), seed)
 
 
 def plain_method(estimator: Any, *, keep_sets: bool = False) -> Any:
